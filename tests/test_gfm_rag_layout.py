@@ -154,16 +154,24 @@ def test_many_datasets_below_one_root(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("name", EXAMPLE)
+@pytest.mark.parametrize("name", [name for name in EXAMPLE if not name.endswith("documents.json")])
 def test_a_lone_file_is_known_by_its_content(tmp_path: Path, name: str) -> None:
-    kinds = {"documents.json": "documents", "test.json": "questions"}
-    wanted = kinds.get(name.rsplit("/", 1)[1], name.rsplit("/", 1)[1].removesuffix(".csv"))
+    wanted = "questions" if name.endswith("test.json") else name.rsplit("/", 1)[1].removesuffix(".csv")
     path = write(tmp_path, {"lone" + name[name.rindex(".") :]: EXAMPLE[name]}) / ("lone" + name[name.rindex(".") :])
 
     ((layout, found),) = layouts(path)
 
     assert (layout, found.format.name, [f.kind for f in found.files]) == ("file", "gfm-rag", [wanted])
     assert told(path) == []
+
+
+def test_an_object_of_texts_is_documents_by_its_name_or_where_the_format_is_named(tmp_path: Path) -> None:
+    write(tmp_path, dict.fromkeys(("documents.json", "package.json"), EXAMPLE["raw/documents.json"]))
+
+    assert [found.format.name for _, found in layouts(tmp_path / "documents.json")] == ["gfm-rag"]
+    assert validate(tmp_path / "package.json", format="gfm-rag").ok
+    with pytest.raises(RagdataError, match="not recognised"):
+        validate(tmp_path / "package.json")
 
 
 def test_no_cache_no_words(tmp_path: Path) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.api.arguments import given_paths, several_words
 from ragdatakit.api.keywords import takes
+from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.options import PathLike, ValidateOptions
 from ragdatakit.schemas.results import Report
 
@@ -26,15 +27,19 @@ def validate(options: ValidateOptions, path: PathLike | Iterable[PathLike]) -> R
     return validate_paths(*_run(path, options))
 
 
-def check(path: PathLike | Iterable[PathLike], options: ValidateOptions) -> tuple[Report, KeptFindings]:
+def check(
+    path: PathLike | Iterable[PathLike], options: ValidateOptions, refused: Callable[[RagdataError], None]
+) -> tuple[Report, KeptFindings]:
     """The same, but the findings, which may be more than fit into memory, come beside the report: in order, to be read
-    once and closed."""
+    once and closed. Errors about some of the paths go to ``refused``, those about all are raised."""
     from ragdatakit.validators.run import check_paths
 
-    return check_paths(*_run(path, options))
+    return check_paths(*_run(path, options, refused))
 
 
-def _run(path: PathLike | Iterable[PathLike], options: ValidateOptions) -> tuple[Any, ...]:
+def _run(
+    path: PathLike | Iterable[PathLike], options: ValidateOptions, refused: Callable[[RagdataError], None] | None = None
+) -> tuple[Any, ...]:
     """The arguments of a run."""
     from ragdatakit.api.quality import checked_quality
     from ragdatakit.files.machine import usual_jobs
@@ -47,12 +52,16 @@ def _run(path: PathLike | Iterable[PathLike], options: ValidateOptions) -> tuple
         ignore=known_rules(several_words(options.ignore)),
         severity=options.severity,
         max_per_rule=options.max_per_rule,
+        severities={"lfs-pointer": "warning"} if options.skip_unrecognised else {},
     )
     run = RunOptions(
         memory_limit=options.memory_limit,
         jobs=options.jobs or usual_jobs(),
         follow_links=options.follow_links,
         strict_files=options.strict_files,
+        whole_datasets=options.whole_datasets,
+        skip_unrecognised=options.skip_unrecognised,
+        refused=refused,
         max_hops=options.max_hops,
         on_finding=options.on_finding,
         progress=options.progress,

@@ -170,11 +170,11 @@ def _failed(error: BaseException) -> int:
     if isinstance(error, click.ClickException):
         _show(error)
     elif told := failure_words(error):
-        click.echo(f"ragdata: {_printable(told)}", err=True)
+        click.echo(f"ragdata: {printable(told)}", err=True)
     elif os.environ.get("RAGDATA_DEBUG") or not isinstance(error, Exception):
         raise error
     else:
-        click.echo(f"ragdata: failed on its own: {_printable(f'{type(error).__name__}: {error}')}", err=True)
+        click.echo(f"ragdata: failed on its own: {printable(f'{type(error).__name__}: {error}')}", err=True)
         click.echo("ragdata: please report it; RAGDATA_DEBUG=1 shows where", err=True)
     return 2
 
@@ -190,7 +190,7 @@ def _show(error: click.ClickException) -> None:
         click.echo(error.format_message(), err=True)
         return
     message = _with_meant(error) if isinstance(error, click.NoSuchOption) else error.format_message()
-    click.UsageError(_printable(message), error.ctx if isinstance(error, click.UsageError) else None).show()
+    click.UsageError(printable(message), error.ctx if isinstance(error, click.UsageError) else None).show()
 
 
 def _with_meant(error: click.NoSuchOption) -> str:
@@ -200,7 +200,8 @@ def _with_meant(error: click.NoSuchOption) -> str:
     return f"{error.message} Did you mean {' or '.join(meant)}?" if meant else error.format_message()
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
+    """A message, not too long, with what does not print made visible."""
     from ragdatakit.visible_text import visible_text
 
     text = text if len(text) <= 1000 else text[:999] + "…"

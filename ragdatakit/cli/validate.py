@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ragdatakit.cli import wants_colour
+from ragdatakit.cli import printable, wants_colour
 from ragdatakit.cli.dataset_options import file_hint, follow_links_option
 from ragdatakit.cli.declared_options import DataPath, given, options_of
 from ragdatakit.cli.output_format import check_place, chosen_form, output_options
@@ -22,6 +22,7 @@ from ragdatakit.cli.synonyms import old_spelling
 from ragdatakit.schemas.options import SHOWN_SEVERITY, ValidateOptions
 
 if TYPE_CHECKING:
+    from ragdatakit.schemas.errors import RagdataError
     from ragdatakit.schemas.findings import Finding
     from ragdatakit.schemas.results import Report
 
@@ -78,6 +79,8 @@ _option = options_of(ValidateOptions)
     help="With --quality: an option of the format's reader, as for `ragdata convert`.",
 )
 @follow_links_option
+@_option("--whole-datasets", help="Of a file, check the whole dataset that it belongs to (for hooks).")
+@_option("--skip-unrecognised", help="Pass over files of no known format; Git LFS pointers are warnings (for hooks).")
 @_option("--strict-files", help="Exit with 1 when data files below PATH were not checked.")
 @click.option("-q", "--quiet", is_flag=True, help="Only the summary line.")
 @click.option(
@@ -106,13 +109,18 @@ def command(**words: Any) -> int:
     if words["verbose"] and words["severity"] == SHOWN_SEVERITY:
         words["severity"] = "info"
     quality, reading = _quality(words)
+    refused: list[RagdataError] = []
     with terminal_progress() as progress:
         options = given(ValidateOptions, words, quality=quality, options=reading, progress=progress)
-        report, findings = check(paths, ValidateOptions(**options))
+        report, findings = check(paths, ValidateOptions(**options), refused.append)
     with closing(findings):
         _print(report, findings, words, out)
     if slow := slow_words(report):
         click.echo(f"ragdata: {slow}", err=True)
+    if refused:
+        for error in refused[:-1]:
+            click.echo(f"ragdata: {printable(str(error))}", err=True)
+        raise refused[-1]
     return 0 if report.ok or words["exit_zero"] else 1
 
 

@@ -68,7 +68,7 @@ def text_lines(report: Report, options: TextOptions, findings: Iterable[Finding]
                 told.add(finding.code)
             yield ""
         yield from _capped(report, shown, paint, options.rest)
-        if options.verbose or not shown.number:
+        if report.datasets and (options.verbose or not shown.number):
             yield from _dataset_lines(report.datasets, paint)
         yield from _unrecognised(report, paint, options.verbose)
     if options.statistics:
@@ -193,6 +193,10 @@ def _verdict(report: Report) -> str:
 
 def _summary(report: Report, shown: _Shown, paint: Painter, quiet: bool) -> Iterator[str]:
     counts = report.counts
+    if not report.datasets:
+        passed = f": {many(len(report.unrecognised), 'file')} of no known format" if report.unrecognised else ""
+        yield f"Nothing to check{passed}"
+        return
     records = sum(f.records or 0 for d in report.datasets for f in d.files)
     files = sum(len(d.files) for d in report.datasets)
     counted = "" if report.quality_only else f", {many(records, 'record')}"

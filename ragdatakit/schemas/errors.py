@@ -30,6 +30,10 @@ class skip_unreadable:  # noqa: N801 - a context manager, as `contextlib.suppres
         return isinstance(error, RagdataError) and not isinstance(error, MachineError)
 
 
+class UnrecognisedError(RagdataError):
+    """A file is of no format that is known: nothing is wrong with it, it is something else."""
+
+
 class NotMeantError(RagdataError):
     """The options name something that this dataset does not have; another one at the same path may be meant."""
 

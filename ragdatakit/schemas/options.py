@@ -111,6 +111,10 @@ class ValidateOptions(Options):
     use, at most 8); the report is the same for any number. ``follow_links``: files that links lead to out of the path
     are read, too. ``strict_files``: the report is not ``ok`` either where data files below the path belong to no
     dataset and were not checked (``unrecognised`` names them).
+    ``whole_datasets``: a path that is a file brings the whole dataset that it belongs to, which is looked for in the
+    folders around it up to that of the git repository; a file that was deleted does so, too. ``skip_unrecognised``:
+    files that by their content are of no known format are passed over (``unrecognised`` names them), and Git LFS
+    pointers are warnings; for hooks, which are given all kinds of files.
     ``max_hops``: in graphs, how many edges (1 to 64) the target nodes of a question may be away from its start nodes.
     ``quality``: also look for what loads but lowers the quality (rules QU…), with thresholds by name in place of True;
     selecting such rules asks for it, too, and reads plain texts and tables where nothing is recognised (``format`` may
@@ -128,6 +132,8 @@ class ValidateOptions(Options):
     jobs: int | None = _number(None, 1, 256)
     follow_links: bool = False
     strict_files: bool = False
+    whole_datasets: bool = False
+    skip_unrecognised: bool = False
     max_hops: int = _number(3, 1, 64)
     quality: bool | Mapping[str, object] = False
     options: Mapping[str, object] | None = None

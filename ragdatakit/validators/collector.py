@@ -69,13 +69,15 @@ class Selection:
     """Which findings are wanted.
 
     ``select`` and ``ignore`` hold codes, prefixes of codes or rule names; an empty ``select`` is everything.
-    ``severity`` is the least severe level that counts. ``max_per_rule`` 0 keeps all.
+    ``severity`` is the least severe level that counts. ``max_per_rule`` 0 keeps all. ``severities`` has the levels of
+    rules, by their names, that are not those of the format.
     """
 
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     severity: Severity = "info"
     max_per_rule: int = ValidateOptions.max_per_rule
+    severities: Mapping[str, Severity] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.severity not in SEVERITIES:
@@ -169,6 +171,8 @@ class Collector:
                 code=rule.code, name=name, severity="info", summary="", message="", upstream=adopted.upstream, hint=""
             )
             upstream, applies = as_adopted.consequence(self.profiles), as_adopted.applies(self.profiles)
+        if severity is not None:
+            severity = self.selection.severities.get(name, severity)
         wanted = severity is not None and applies and self.selection.takes(rule.code, rule.name, severity)
         return RuleState(rule, severity or "info", upstream, wanted)
 

@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Any
 from ragdatakit.columnar.allocation import keep_freed_memory
 from ragdatakit.files.containers.positions import Located
 from ragdatakit.files.containers.record_forms import JSON, RecordForm
-from ragdatakit.files.containers.sources import ARRAY_PART_BYTES, BLOCK_BYTES, TEXT_BLOCK_BYTES, HeadedSource, Source
+from ragdatakit.files.containers.sources import (
+    ARRAY_PART_BYTES,
+    BLOCK_BYTES,
+    TEXT_BLOCK_BYTES,
+    HeadedSource,
+    Source,
+    pointer_fault,
+)
 from ragdatakit.files.containers.strict_json import MOST_LOCATED
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection.sniffing import json_container
@@ -239,6 +246,9 @@ class DatasetRun:
             self.emit(file, Problem("line-too-long", facts={"bytes": TEXT_LIMIT}))
             return False
         file.bytes = len(data)
+        if (fault := pointer_fault(data, len(data))) is not None:
+            self.emit(file, Problem(fault.rule, facts=fault.facts))
+            return False
         for problem in self.guarded(file, lambda: self.checks.text(file, data)):
             self.emit_text(file, problem, data)
         self.report(self.checks.finish_file(file, 0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -12,10 +13,11 @@ from pathlib import Path
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection.find import Detected, detect
 from ragdatakit.files.detection.plain_sources import PLAIN_SOURCES
+from ragdatakit.files.detection.whole_datasets import whole_datasets
 from ragdatakit.files.machine import refuse_machine_fault
 from ragdatakit.files.paths.boundary import boundary_of
 from ragdatakit.files.paths.folders import UnreadableError
-from ragdatakit.schemas.errors import RagdataError, UnknownNameError, skip_unreadable
+from ragdatakit.schemas.errors import MachineError, RagdataError, UnknownNameError, UnrecognisedError, skip_unreadable
 from ragdatakit.schemas.findings import Finding, Problem
 from ragdatakit.schemas.results import Report
 from ragdatakit.validators import checks_of
@@ -50,34 +52,24 @@ def check_paths(
 ) -> tuple[Report, KeptFindings]:
     """Check every dataset at the paths; the report has no findings, which may be more than fit into memory.
 
-    Raises `RagdataError` where a path is missing or nothing is recognised there, `UnknownNameError` for an unknown
-    format or profile. Faults of the data are never raised: they are in the report.
+    Raises `RagdataError` where a path is missing or nothing is recognised there (with `RunOptions.refused` only if that
+    is so of all paths), `UnknownNameError` for an unknown format or profile. Faults of the data are never raised: they
+    are in the report.
     """
     started = time.perf_counter()
     selection = selection or Selection()
     options = options or RunOptions()
     report = Report(selected=tuple(selection.select), strict_files=options.strict_files)
     carried: Counter[str] = Counter()
-    found: list[tuple[Path, Dataset]] = []
-    unreadable: list[str] = []
-    refused: UnreadableError | None = None
-    for path in paths:
-        try:
-            detected = _detected(path, format_name, options)
-        except UnreadableError as error:  # what is at the other paths is reported anyway
-            unreadable += [p for p in error.paths if p not in unreadable]
-            refused = error
-            continue
-        report.unrecognised = list(dict.fromkeys((*report.unrecognised, *detected.unrecognised)))
-        found += [(path, dataset) for dataset in detected.datasets]
-        unreadable += [p for p in detected.unreadable if p not in unreadable]
-    if refused is not None and not found:
-        raise refused
-    _refuse_unknown(profiles, [dataset for _, dataset in found])
+    detected = _found(list(paths), format_name, options)
+    found = detected.datasets
+    report.unrecognised = list(dict.fromkeys(detected.unrecognised))
+    if found:
+        _refuse_unknown(profiles, found)
     seen: set[Path] = set()
     findings = KeptFindings()
     checked: list[tuple[Dataset, _Keep]] = []
-    for _, dataset in found:
+    for dataset in found:
         files = {f.path.absolute() for f in dataset.files}
         if files and files <= seen:  # given twice, as a folder and as a file of it
             continue
@@ -89,12 +81,56 @@ def check_paths(
         checked.append((dataset, keep))
     if options.quality is not None:
         _check_quality(checked, selection, options, carried, report)
-    report.quality_only = bool(found) and all(dataset.format.name in PLAIN_SOURCES for _, dataset in found)
+    report.quality_only = bool(found) and all(dataset.format.name in PLAIN_SOURCES for dataset in found)
     if found:
         keep = partial(findings.add, (len(checked), 0, "", False, 0, 0, ""))
-        _report_unreadable(unreadable, found[0][1], selection, options, carried, report, keep)
+        unreadable = list(dict.fromkeys(detected.unreadable))
+        _report_unreadable(unreadable, found[0], selection, options, carried, report, keep)
     report.seconds = time.perf_counter() - started
     return report, findings
+
+
+def _found(paths: list[Path], format_name: str | None, options: RunOptions) -> Detected:
+    """What is at all the paths. Raises as `check_paths` does."""
+    found = Detected()
+    refused: list[RagdataError] = []
+    if options.whole_datasets and format_name not in PLAIN_SOURCES:
+        files = [path for path in paths if not os.path.isdir(path)]  # noqa: PTH112 - which never raises
+        whole = whole_datasets(files, format_name, options.follow_links)
+        found.datasets += whole.datasets
+        found.unreadable += whole.unreadable
+        left = {*paths}.difference(files).union(whole.others)
+        paths = [path for path in paths if path in left]
+    for path in paths:
+        try:
+            here = _detected(path, format_name, options)
+        except (UnknownNameError, MachineError):
+            raise
+        except RagdataError as error:  # what is at the other paths is reported anyway
+            if isinstance(error, UnreadableError):
+                found.unreadable += error.paths
+            if not options.skip_unrecognised or not _may_be_skipped(path, error):
+                refused.append(error)
+            elif isinstance(error, UnrecognisedError):
+                found.unrecognised.append(str(path))
+            continue
+        found.datasets += here.datasets
+        found.unrecognised += here.unrecognised
+        found.unreadable += here.unreadable
+    if refused and not found.datasets:
+        raise refused[0]
+    for refusal in refused:
+        if isinstance(refusal, UnreadableError):
+            continue  # which is a finding
+        if options.refused is None:
+            raise refusal
+        options.refused(refusal)
+    return found
+
+
+def _may_be_skipped(path: Path, error: RagdataError) -> bool:
+    """Whether nothing is missed: the file is something else, or it was deleted and no dataset has a place for it."""
+    return isinstance(error, UnrecognisedError) or not os.path.lexists(path)
 
 
 def _detected(path: Path, format_name: str | None, options: RunOptions) -> Detected:
@@ -106,16 +142,16 @@ def _detected(path: Path, format_name: str | None, options: RunOptions) -> Detec
             raise RagdataError(f"{reason}; with --quality its texts are checked")
         return Detected(quality.plain(path, format_name, options.follow_links))
     try:
-        return detect(path, format_name, options.follow_links)
+        return detect(path, format_name, options.follow_links, by_content=options.skip_unrecognised)
     except (UnreadableError, UnknownNameError):
         raise
     except RagdataError as error:
-        if format_name or not path.exists():
+        if format_name or not path.exists() or options.skip_unrecognised:
             raise
         if quality is not None and (plain := quality.plain(path, "", options.follow_links)):
             return Detected(plain)
         if quality is None and _is_plain(path):
-            raise RagdataError(f"{error}; plain texts and tables are checked with --quality") from None
+            raise type(error)(f"{error}; plain texts and tables are checked with --quality") from None
         raise
 
 

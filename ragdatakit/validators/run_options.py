@@ -10,6 +10,7 @@ from typing import Protocol
 
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.machine import usual_jobs
+from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.options import Progress, ValidateOptions
 from ragdatakit.validators.collector import Collector, Selection
@@ -38,12 +39,17 @@ class RunOptions:
 
     ``max_hops``: how many edges a graph's targets may be away from the start nodes of their question. ``quality``:
     what checks the quality of the data, too. ``strict_files``: the report is not ``ok`` where files were not checked.
+    ``refused`` is called with the errors of paths that are missing or hold nothing recognised, if others do; without it
+    the first is raised. ``whole_datasets`` and ``skip_unrecognised`` are those of `ValidateOptions`.
     """
 
     memory_limit: int = ValidateOptions.memory_limit
     jobs: int = field(default_factory=usual_jobs)
     follow_links: bool = False
     strict_files: bool = False
+    whole_datasets: bool = False
+    skip_unrecognised: bool = False
+    refused: Callable[[RagdataError], None] | None = None
     max_hops: int = ValidateOptions.max_hops
     progress: Progress | None = None
     on_finding: Callable[[Finding], None] | None = None

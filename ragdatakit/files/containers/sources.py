@@ -34,6 +34,7 @@ BOMB_RATIO, BOMB_BYTES = 400, 1 << 30  # text packs 3 to 20 times; deflate's bes
 GZIP_MAGIC = b"\x1f\x8b"
 BOM = b"\xef\xbb\xbf"
 LFS_PREFIX = b"version https://git-lfs.github.com/spec/v1"
+_LONGEST_POINTER = 1024
 IS_POINTER = "it is a Git LFS pointer, not the data; `git lfs pull` fetches that"
 """Why such a file cannot be read, and what to do."""
 NO_GZIP = "missing"
@@ -134,9 +135,9 @@ class Source:
     def _judge_head(self, fd: int, info: os.stat_result) -> bool | None:
         """Whether the content is gzip data; None where there is nothing to read."""
         head = os.pread(fd, 256, 0)
-        if head.startswith(LFS_PREFIX) and info.st_size < 1024:
+        if (fault := pointer_fault(head, info.st_size)) is not None:
             self.bytes_read = info.st_size
-            self.faults.append(FileFault("lfs-pointer", {"size": lfs_size(head)}))
+            self.faults.append(fault)
             return None
         zipped = head.startswith(GZIP_MAGIC)
         if self.gz and not zipped:
@@ -318,6 +319,12 @@ def is_lfs_pointer(path: Path, boundary: Boundary) -> bool:
             return file.read(len(LFS_PREFIX)) == LFS_PREFIX
     except OSError:
         return False
+
+
+def pointer_fault(head: bytes, size: int) -> FileFault | None:
+    """The fault of a file of so many bytes that begins so, if it is a Git LFS pointer."""
+    is_pointer = head.startswith(LFS_PREFIX) and size < _LONGEST_POINTER
+    return FileFault("lfs-pointer", {"size": lfs_size(head)}) if is_pointer else None
 
 
 def lfs_size(head: bytes) -> int | None:

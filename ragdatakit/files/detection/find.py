@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from itertools import chain
@@ -44,17 +45,35 @@ class Detected:
     unreadable: list[str] = field(default_factory=list)
 
 
-def detect(path: Path, format_name: str | None = None, follow_links: bool = False) -> Detected:
+def detect(
+    path: Path, format_name: str | None = None, follow_links: bool = False, by_content: bool = False
+) -> Detected:
     """Find every dataset at ``path``, whose files lie below it; with ``follow_links`` also where links lead out.
 
-    Raises `RagdataError` where there is none, or the path is missing; `UnreadableError` where permission is denied.
+    ``by_content``: the name of a lone file alone says nothing. Raises `RagdataError` where there is none, or the path
+    is missing; `UnrecognisedError` where it is a file of no format, `UnreadableError` where permission is denied.
     """
-    formats = (get_format(format_name),) if format_name else all_formats()
+    formats = formats_named(format_name)
     boundary = boundary_of(path, follow_links)
     if _is_folder(path):
         found = _found_in_folder(path, formats, format_name, boundary)
     else:
-        found = Detected([lone_file(path, formats, boundary, forced=format_name is not None)])
+        found = Detected([lone_file(path, formats, boundary, format_name is not None, by_content)])
+    return _settled(found, boundary)
+
+
+def detect_around(root: Path, folders: Sequence[Path], formats: tuple[Format, ...], boundary: Boundary) -> Detected:
+    """Find the datasets whose folders are among ``folders``, which lie in ``root``, those around others first."""
+    tree = SniffedTree(root, boundary)
+    return _settled(_detect_in_folders(tree, folders, formats), boundary)
+
+
+def formats_named(name: str | None) -> tuple[Format, ...]:
+    """The format of that name alone, or all where none is named. Raises `UnknownNameError`."""
+    return (get_format(name),) if name else all_formats()
+
+
+def _settled(found: Detected, boundary: Boundary) -> Detected:
     for dataset in found.datasets:
         if dataset.layout != "config":
             dataset.confine(boundary)
@@ -72,9 +91,11 @@ def _tell_kinds_apart(dataset: Dataset) -> None:
 
 
 def _found_in_folder(path: Path, formats: tuple[Format, ...], format_name: str | None, boundary: Boundary) -> Detected:
-    found = _detect_in_folder(path, formats, boundary)
+    tree = SniffedTree(path, boundary)
+    found = _detect_in_folders(tree, tree.folders(), formats)
     if not found.datasets:
-        found = _detect_in_folder(path, formats, boundary, "all" if format_name else "several")
+        tree = SniffedTree(path, boundary)
+        found = _detect_in_folders(tree, tree.folders(), formats, "all" if format_name else "several")
     if not found.datasets and found.unreadable:
         raise UnreadableError(found.unreadable)
     if not found.datasets:
@@ -113,15 +134,18 @@ def _nothing_below(path: Path, formats: tuple[Format, ...], format_name: str | N
     return f"{told}name the format with --from, or see `ragdata formats` for the files each one has"
 
 
-def _detect_in_folder(root: Path, formats: tuple[Format, ...], boundary: Boundary, by_name: str = "") -> Detected:
+def _detect_in_folders(
+    tree: SniffedTree, folders: Iterable[Path], formats: tuple[Format, ...], by_name: str = ""
+) -> Detected:
     """``by_name``: files whose content says nothing are taken for what their names say, "all" of them, or where
     "several" files have names that say what they are, as ``topics.tsv`` beside ``qrels.txt``."""
-    tree = SniffedTree(root, boundary)
     found = Detected()
     claimed: set[Path] = set()
-    written = WrittenFolders(root, boundary)
+    written = WrittenFolders(tree.root, tree.boundary)
     layouts: list[Layout] = []  # of the datasets that are found
-    for folder in tree.folders():
+    looked_at: list[Path] = []
+    for folder in folders:
+        looked_at.append(folder)
         for fmt in formats:
             as_written = written.format_of(folder) == fmt.name
             if not as_written and written.format_of(folder):
@@ -152,11 +176,13 @@ def _detect_in_folder(root: Path, formats: tuple[Format, ...], boundary: Boundar
                     found.datasets.append(dataset)
                     layouts.append(layout)
                     names.add(layout.name)
-    _add_rest(found, tree, layouts, claimed)
+    _add_rest(found, tree, looked_at, layouts, claimed)
     return found
 
 
-def _add_rest(found: Detected, tree: SniffedTree, layouts: list[Layout], claimed: set[Path]) -> None:
+def _add_rest(
+    found: Detected, tree: SniffedTree, looked_at: list[Path], layouts: list[Layout], claimed: set[Path]
+) -> None:
     """What is no dataset's, or cannot be read: files of no dataset, links that lead out, folders without permission;
     ``layouts`` are those of the datasets."""
     looked_into: set[Path] = set()
@@ -171,7 +197,7 @@ def _add_rest(found: Detected, tree: SniffedTree, layouts: list[Layout], claimed
         dataset.outside = [file for file in named if tree.leads_out(file.path) and not is_about(file.path)]
         claimed.update(file.path for file in dataset.outside)
     found.unreadable = [str(p) for p in tree.unreadable]
-    for folder in tree.folders():
+    for folder in looked_at:
         files, folders = tree.names(folder)
         if folder.name.lower().endswith(DATA_SUFFIXES) and not files and not folders and folder not in claimed:
             found.unrecognised.append(str(folder))  # it has the name of a file

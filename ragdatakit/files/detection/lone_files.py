@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+from ragdatakit.files.containers.sources import IS_POINTER, is_lfs_pointer
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection.known_folders import known_data
 from ragdatakit.files.detection.sniffing import beginning, emptiness, guess
@@ -14,7 +15,7 @@ from ragdatakit.files.paths.boundary import ANYWHERE, Boundary
 from ragdatakit.files.paths.folders import UnreadableError, is_regular
 from ragdatakit.files.paths.name_patterns import ends_as, named_place
 from ragdatakit.schemas.declarations import ConfigFile, File, Format
-from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.errors import RagdataError, UnrecognisedError
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst", ".7z", ".rar")
 PACKED = (*ARCHIVES, ".zst", ".bz2", ".xz")
@@ -22,19 +23,25 @@ DATABASES = (".duckdb", ".ddb")
 ConfigReader = Callable[[Path, Format, Boundary], Dataset]
 
 
-def lone_file(path: Path, formats: tuple[Format, ...], boundary: Boundary, forced: bool) -> Dataset:
+def lone_file(
+    path: Path, formats: tuple[Format, ...], boundary: Boundary, forced: bool, by_content: bool = False
+) -> Dataset:
     """The dataset that is this one file, or that this configuration file describes; ``forced``: the one format was
-    named. Raises `RagdataError` where the file is of none of the formats, or nothing in it would be checked."""
+    named; ``by_content``: a name alone says nothing. Raises `UnrecognisedError` where the file is of none of the
+    formats, `RagdataError` where it cannot be read or nothing in it would be checked."""
     for fmt in formats:
         if fmt.config is not None and path.suffix in fmt.config.suffixes:
             return _config_reader(fmt.config)(path, fmt, boundary)
     if path.name.lower().endswith(ARCHIVES):  # what is in one as it is may look like a record
-        raise RagdataError(f"{path} is an archive, which is not read: unpack it first, and give the folder")
-    named = _kind_by_name(path, formats)
+        raise UnrecognisedError(f"{path} is an archive, which is not read: unpack it first, and give the folder")
     guessed = guess(path, formats, ANYWHERE)
-    if guessed and guessed[1].container == "json-object" and not path.name.endswith(guessed[1].suffixes):
-        guessed = None
-    chosen = guessed or named
+    if by_content and guessed is None:
+        raise _not_chosen(path, formats, forced)
+    named = _kind_by_name(path, formats)
+    if guessed and guessed[1].container == "json-object":  # which any object of texts looks like: its name has to fit
+        fits = path.name.endswith(guessed[1].suffixes) if forced else named is not None and named[1] is guessed[1]
+        guessed = guessed if fits else None
+    chosen = guessed or (None if by_content else named)
     if named and guessed and named[0] is guessed[0] and not any(layout.sniffed for layout in named[0].layouts):
         chosen = named
     if guessed and (kind_name := _deciding_name(path, guessed[0])):
@@ -45,7 +52,7 @@ def lone_file(path: Path, formats: tuple[Format, ...], boundary: Boundary, force
         if len(kinds) == 1:
             chosen = (formats[0], kinds[0])
     if chosen is None:
-        raise _unrecognised(path, formats, forced)
+        raise _not_chosen(path, formats, forced)
     fmt, kind = chosen
     _refuse_unchecked(path, fmt, kind)
     file = DataFile(path, str(path), path.name, kind.kind)
@@ -63,27 +70,33 @@ def _begins_as(path: Path, kind: File) -> bool:
     return bool(kind.begins) and beginning(path, max(map(len, kind.begins)), ANYWHERE)[0].startswith(kind.begins)
 
 
-def _unrecognised(path: Path, formats: tuple[Format, ...], forced: bool) -> RagdataError:
-    if not path.exists() and path.is_symlink():
-        return RagdataError(f"{path} is a link that leads nowhere")
-    if not os.access(path, os.R_OK):
+def _not_chosen(path: Path, formats: tuple[Format, ...], forced: bool) -> RagdataError:
+    if path.exists() and not os.access(path, os.R_OK):
         return UnreadableError([str(path)])
+    return UnrecognisedError(_why_unrecognised(path, formats, forced))
+
+
+def _why_unrecognised(path: Path, formats: tuple[Format, ...], forced: bool) -> str:
+    if not path.exists():
+        return f"{path} is a link that leads nowhere"
     if not is_regular(path):
-        return RagdataError(f"{path}: it is not a regular file")
+        return f"{path}: it is not a regular file"
     if told := emptiness(path, ANYWHERE):
-        return RagdataError(f"{path} {told}: there is no record by which to recognise it")
+        return f"{path} {told}: there is no record by which to recognise it"
+    if is_lfs_pointer(path, ANYWHERE):
+        return f"{path}: {IS_POINTER}"
     if path.name.lower().endswith(PACKED):
-        return RagdataError(f"{path} is packed in a way that is not read: unpack it first")
+        return f"{path} is packed in a way that is not read: unpack it first"
     if path.name.lower().endswith(DATABASES):
-        return RagdataError(f"{path} is a database, no dataset: ask it with duckdb, or give what it was made of")
-    names = ", ".join(f.name for f in formats)
+        return f"{path} is a database, no dataset: ask it with duckdb, or give what it was made of"
     if not forced and (known := known_data(path)):
-        return RagdataError(known)
+        return known
+    names = ", ".join(f.name for f in formats)
     if not forced:
         advice = "give the dataset's folder, or --from and a usual file name"
     else:
         advice = f"give the dataset's folder, or a file named as `ragdata formats {names}` shows"
-    return RagdataError(f"{path}: not recognised as a file of {names}; {advice}")
+    return f"{path}: not recognised as a file of {names}; {advice}"
 
 
 def _refuse_unchecked(path: Path, fmt: Format, kind: File) -> None:
@@ -104,12 +117,13 @@ def _refuse_unchecked(path: Path, fmt: Format, kind: File) -> None:
 
 def _kind_by_name(path: Path, formats: tuple[Format, ...]) -> tuple[Format, File] | None:
     """By the patterns of the layouts, taking as many of the path's last parts as the pattern has."""
+    place = named_place(path)
     for fmt in formats:
         for layout in fmt.layouts:
             if layout.sniffed and len(formats) > 1:  # its names say too little
                 continue
             for pattern, kind in layout.patterns.items():
-                if not pattern.endswith("/") and ends_as(named_place(path), pattern):
+                if not pattern.endswith("/") and ends_as(place, pattern):
                     return fmt, fmt.file(kind)
     return None
 
@@ -117,4 +131,5 @@ def _kind_by_name(path: Path, formats: tuple[Format, ...]) -> tuple[Format, File
 def _deciding_name(path: Path, fmt: Format) -> str:
     """The kind that the name of a file says, in a format whose layouts are known by content alone; else empty."""
     named = (pair for layout in fmt.layouts if layout.sniffed and not layout.signature for pair in layout.files.items())
-    return next((kind for pattern, kind in named if ends_as(named_place(path), pattern)), "")
+    place = named_place(path)
+    return next((kind for pattern, kind in named if ends_as(place, pattern)), "")

@@ -11,7 +11,7 @@ from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.paths.boundary import Boundary
 from ragdatakit.files.paths.folders import is_regular
 from ragdatakit.schemas.declarations import Format
-from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.errors import RagdataError, UnrecognisedError
 
 _MASTERS = {"query_master": "queries", "doc_master": "documents", "positives": "positives"}
 PATH_KEYS: dict[str, tuple[str, str | None]] = {
@@ -34,7 +34,7 @@ def read_config(path: Path, fmt: Format, boundary: Boundary) -> Dataset:
     ``options`` gets ``missing_keys``, ``missing_paths`` (key, value as it may be shown, reason), ``problems`` (key,
     text), the ``eval_loss_size`` and ``lines`` (of the keys).
 
-    Raises `RagdataError` if the file is no data config at all.
+    Raises `UnrecognisedError` if the file is no data config at all, `RagdataError` if it cannot be read.
     """
     dataset = Dataset(path.parent, str(path), fmt, "config")
     dataset.config = DataFile(path, str(path), path.name, "config")
@@ -42,7 +42,9 @@ def read_config(path: Path, fmt: Format, boundary: Boundary) -> Dataset:
     if isinstance(mapping, dict) and isinstance(mapping.get("data"), dict):
         mapping = mapping["data"]
     if not isinstance(mapping, dict) or not any(k in mapping for k in PATH_KEYS):
-        raise RagdataError(f"{path}: not a light-splade data config (none of {', '.join(list(PATH_KEYS)[:3])} … in it)")
+        raise UnrecognisedError(
+            f"{path}: not a light-splade data config (none of {', '.join(list(PATH_KEYS)[:3])} … in it)"
+        )
     dataset.options["missing_keys"] = [k for k in REQUIRED_KEYS if k not in mapping]
     if not any(k in mapping for k in ("train_triplets", "hard_negative_scores")):
         dataset.options["missing_keys"].append("train_triplets")
@@ -83,18 +85,18 @@ def _load(path: Path) -> Any:
     import yaml
 
     if not is_regular(path):
-        raise RagdataError(f"{path}: not a regular file")
+        raise UnrecognisedError(f"{path}: not a regular file")
     try:
         with path.open("rb") as file:
             data = file.read(_MAX_BYTES + 1)
         if len(data) > _MAX_BYTES:
-            raise RagdataError(f"{path}: larger than 1 MiB, not a data config")
+            raise UnrecognisedError(f"{path}: larger than 1 MiB, not a data config")
         return yaml.safe_load(data)
     except OSError as error:
         raise RagdataError(f"{path}: {error.strerror}") from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         reason = str(error).replace("\n", " ")[:200]
-        raise RagdataError(f"{path}: not YAML: {reason}") from error
+        raise UnrecognisedError(f"{path}: not YAML: {reason}") from error
 
 
 class Interpolated(NamedTuple):

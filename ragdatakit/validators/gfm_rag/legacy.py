@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.files.containers.sources import BOM, LFS_PREFIX, lfs_size
+from ragdatakit.files.containers.sources import BOM
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.checks import FormatChecks, Needs
 
@@ -132,10 +132,6 @@ class LegacyChecks(FormatChecks):
 
     def text(self, file: DataFile, data: bytes) -> Iterable[Problem]:
         """The triples."""
-        if data.startswith(LFS_PREFIX):
-            file.readable = False
-            yield Problem("lfs-pointer", facts={"size": lfs_size(data[:256])})
-            return
         if data.startswith(BOM):
             yield Problem("byte-order-mark", line=1, position=0)
         text, damage = decode(data)

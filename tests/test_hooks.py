@@ -1,0 +1,324 @@
+"""Hooks: a changed file brings its dataset, what is no data is passed over; with the real pre-commit and prek."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import ragdatakit
+from ragdatakit.schemas import all_formats
+from tests.command_line import DEMO, FIXTURES, GOOD, ROOT, Outcome, run
+
+POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:" + "0" * 64 + "\nsize 12345\n"
+CODE = {
+    "package.json": '{"name": "shop", "version": "1.0.0"}',
+    "tsconfig.json": '{"compilerOptions": {"strict": true}}',
+    ".vscode/settings.json": '{"editor.formatOnSave": true}',
+    "locales/en/common.json": '{"greeting": "Hello", "farewell": "Bye"}',
+    "tests/table.csv": "a,b\n1,2\n",
+    "tests/results.json": '[{"name": "one", "passed": true}]',
+    "migrations/1.sql": "create table users (id int);\n",
+    "docker-compose.yaml": "services:\n  web: {image: shop}\n",
+    "broken.yaml": "a: [1,\n",
+    "requirements.txt": "requests==2\n",
+    "empty.jsonl": "",
+    "nothing.json": "{}",
+    "backup.json.zip": "PK",
+    "name with blanks.json": "[]",
+    "line\nbreak.json": '"text"',
+    "-q.json": "{}",
+    "--output-file=x.json": "{}",
+}
+HOOKS = {hook["id"]: hook for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))}
+WORDS = HOOKS["ragdata-validate"]["entry"].split()[1:]
+BROKEN = '{"qid": 1, "pos_doc_id": 11, "neg_doc_id": 9999}\n'
+
+
+def write(root: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """Code, a dataset that is valid and one that never was."""
+    root = tmp_path / "repository"
+    write(root, CODE)
+    (root / ".git").mkdir()
+    shutil.copytree(GOOD, root / "data/splade")
+    shutil.copytree(DEMO, root / "data/legacy")
+    return root
+
+
+def hook(root: Path, *names: str) -> Outcome:
+    return run(*WORDS, "--", *names, cwd=root)
+
+
+def test_files_of_code_are_passed_over(repository: Path) -> None:
+    outcome = hook(repository, *CODE)
+
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out.endswith(f"Nothing to check: {len(CODE)} files of no known format\n")
+
+
+def test_a_file_brings_its_dataset_and_no_other_and_that_once(repository: Path) -> None:
+    names = [f"data/splade/train/{name}.ndjson" for name in ("triplets", "doc_master", "query_master")]
+    (repository / names[0]).write_text(BROKEN, encoding="utf-8")
+
+    outcome = hook(repository, "package.json", *names)
+
+    assert outcome.code == 1 and outcome.err == ""
+    assert outcome.out.count("SP202") == 2 and "legacy" not in outcome.out  # once, and in the line about `explain`
+    assert "data/splade/train/triplets.ndjson\n  1:44 SP202 error neg_doc_id 9999" in outcome.out
+    assert "Found 1 error" in outcome.out and "1 file not checked" in outcome.out
+
+
+def test_what_is_recognised_is_checked_where_something_else_is_not(repository: Path) -> None:
+    (repository / "data/splade/train/triplets.ndjson").write_text(BROKEN, encoding="utf-8")
+
+    outcome = run("validate", "package.json", "data/splade", "missing", cwd=repository)
+
+    assert outcome.code == 2 and "SP202" in outcome.out
+    told = outcome.err.splitlines()
+    assert [line.split(":")[1] for line in told] == [" package.json", " no such file or folder"]
+    with pytest.raises(ragdatakit.RagdataError, match=r"package\.json: not recognised"):
+        ragdatakit.validate([repository / "package.json", repository / "data/splade"])
+
+
+@pytest.mark.parametrize("name", ["package.json", "locales/en/common.json"])
+def test_an_object_of_texts_alone_is_of_no_format(repository: Path, name: str) -> None:
+    outcome = run("validate", repository / name)
+
+    assert outcome.code == 2 and "not recognised" in outcome.err
+
+
+def test_a_lone_file_is_recognised_by_its_content(repository: Path) -> None:
+    write(repository, {"notes/mine.jsonl": '{"_id": "1", "text": 3}\n', "tests/test.json": '{"a": 1}'})
+
+    outcome = hook(repository, "notes/mine.jsonl", "tests/test.json")
+
+    assert outcome.code == 1 and "notes/mine.jsonl" in outcome.out and "Found 1 error" in outcome.out
+
+
+@pytest.mark.parametrize("change", ["deleted", "renamed", "deleted with its folder"])
+def test_a_file_that_is_gone_brings_the_dataset(repository: Path, change: str) -> None:
+    masters = repository / "data/splade/train/doc_master.ndjson"
+    name = "data/splade/train/doc_master.ndjson"
+    if change == "renamed":
+        name = "data/splade/train/doc_master_old.ndjson"
+        masters.rename(repository / name)
+    elif change == "deleted":
+        masters.unlink()
+    else:
+        shutil.rmtree(repository / "data/splade")
+
+    outcome = hook(repository, name)
+
+    if change.endswith("folder"):
+        assert (outcome.code, outcome.out, outcome.err) == (0, "Nothing to check\n", "")
+    else:
+        assert outcome.code == 1 and "there is no doc_master.ndjson" in outcome.out
+
+
+def test_notes_beside_a_dataset_do_not_bring_it(repository: Path) -> None:
+    write(repository, {"data/legacy/train/README.md": "# About\n"})
+
+    assert hook(repository, "data/legacy/train/README.md").code == 0
+
+
+def test_hidden_folders_and_installed_packages_are_no_data(repository: Path) -> None:
+    for folder in ("node_modules/x", ".cache"):
+        shutil.copytree(DEMO, repository / folder / "data")
+        outcome = hook(repository, f"{folder}/data/train/query_master.ndjson")
+        assert "light-splade" not in outcome.out or "Valid" in outcome.out  # as one file, not as the dataset
+
+
+@pytest.mark.parametrize("marker", ["folder", "file"])
+def test_a_dataset_does_not_reach_beyond_its_repository(tmp_path: Path, marker: str) -> None:
+    """A submodule, or a further working tree, has a file ``.git``."""
+    shutil.copytree(GOOD, tmp_path / "set")
+    top = tmp_path / "set/train"
+    if marker == "file":
+        (top / ".git").write_text("gitdir: elsewhere\n", encoding="utf-8")
+    else:
+        (top / ".git").mkdir()
+    shutil.rmtree(tmp_path / "set/validation")
+    shutil.copytree(DEMO / "validation", tmp_path / "set/validation")
+
+    outcome = run(*WORDS, "-v", "--", top / "triplets.ndjson")
+
+    assert outcome.code == 0 and "validation" not in outcome.out
+
+
+def test_paths_are_shown_from_where_one_is(repository: Path) -> None:
+    (repository / "data/splade/train/triplets.ndjson").write_text(BROKEN, encoding="utf-8")
+
+    inside = hook(repository / "data/splade/validation", "../train/triplets.ndjson")
+    absolute = hook(repository, str(repository / "data/splade/train/triplets.ndjson"))
+
+    assert "../../../data/splade/train/triplets.ndjson\n" in inside.out
+    assert f"{repository}/data/splade/train/triplets.ndjson\n" in absolute.out
+
+
+def test_without_a_repository_the_current_folder_is_the_outermost(repository: Path) -> None:
+    (repository / ".git").rmdir()
+
+    report = run(*WORDS, "data/splade/train/triplets.ndjson", "--output-format", "json", cwd=repository).json
+
+    assert {(one["path"], one["split"]) for one in report["datasets"]} == {
+        ("data/splade", "train"),
+        ("data/splade", "validation"),
+    }
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are text here")
+def test_a_name_that_is_not_text(repository: Path) -> None:
+    odd = os.fsdecode(b"data/sp\xff")
+    (repository / "data/splade").rename(repository / odd)
+    (repository / odd / "train/triplets.ndjson").write_text(BROKEN, encoding="utf-8")
+
+    outcome = hook(repository, f"{odd}/train/triplets.ndjson")
+
+    assert outcome.code == 1 and "SP202" in outcome.out and "sp<U+DCFF>" in outcome.out
+
+
+POINTED = [
+    ("light-splade/valid/triplet", "train/doc_master.ndjson"),
+    ("beir/valid/folder", "corpus.jsonl"),
+    ("trec/valid/collection", "qrels.txt"),
+    ("graphrag/valid/csv", "entities.csv"),
+    ("gfm-rag/valid/both-loaders", "processed/stage1/nodes.csv"),
+    ("datamind/valid/both-loaders", "tables/01_schema.sql"),
+    ("lightrag/valid/extraction", "chunk-1.extraction.txt"),
+]
+
+
+@pytest.mark.parametrize(("case", "name"), POINTED)
+def test_pointers_of_git_lfs_are_warnings_in_hooks_and_hide_no_other_error(
+    tmp_path: Path, case: str, name: str
+) -> None:
+    (tmp_path / ".git").mkdir()
+    shutil.copytree(FIXTURES / case, tmp_path / "set")
+    (tmp_path / "set" / name).write_text(POINTER, encoding="utf-8")
+    names = [str(p.relative_to(tmp_path)) for p in (tmp_path / "set").rglob("*") if p.is_file()]
+
+    outcome = hook(tmp_path, *names)
+    everywhere = run("validate", "set", cwd=tmp_path)
+
+    assert outcome.code == 0 and "RD103 warning is a Git LFS pointer (12345 bytes" in outcome.out
+    assert everywhere.code == 1 and "RD103 error" in everywhere.out
+
+
+def test_a_lone_pointer_is_passed_over(repository: Path) -> None:
+    write(repository, {"weights.parquet": POINTER})
+
+    assert hook(repository, "weights.parquet").code == 0
+    refused = run("validate", repository / "weights.parquet")
+    assert refused.code == 2 and "Git LFS pointer" in refused.err
+
+
+def test_python_has_both(repository: Path) -> None:
+    paths = [repository / "package.json", repository / "data/splade/train/triplets.ndjson"]
+
+    report = ragdatakit.validate(paths, whole_datasets=True, skip_unrecognised=True)
+
+    assert report.ok and len(report.datasets) == 2
+    assert report.unrecognised == [str(paths[0])]
+
+
+def test_the_hooks_choose_what_formats_have() -> None:
+    """All but what a picture or a name without an ending has, which most repositories have of other things."""
+    chosen = re.compile(HOOKS["ragdata-validate"]["files"])
+    unusual = re.compile(r"(?i)\.(png|jpe?g|gif|webp|bak)$|/?[^./]*$|\*$|\.\d+$|\]\*$")
+    for fmt in all_formats():
+        names = {name for layout in fmt.layouts for name in (*layout.patterns, *layout.endings)}
+        names |= set(fmt.config.suffixes) if fmt.config is not None else set()
+        assert [name for name in names if not chosen.search(name) and not unusual.search(name)] == []
+    assert HOOKS["ragdata-validate-dataset"]["files"] == HOOKS["ragdata-validate"]["files"]
+    assert not chosen.search("main.py") and not chosen.search("photo.jpg")
+
+
+def test_the_entries_are_commands(repository: Path) -> None:
+    assert HOOKS["ragdata-validate"]["args"] == ["--"] and HOOKS["ragdata-validate"]["require_serial"]
+    folders = HOOKS["ragdata-validate-dataset"]
+    assert folders["pass_filenames"] is False
+    assert run(*folders["entry"].split()[1:], "data/splade", cwd=repository).code == 0
+
+
+def git(root: Path, *words: str) -> str:
+    settings = ("-c", "user.name=n", "-c", "user.email=n@example.org", "-c", "core.hooksPath=/dev/null")
+    done = subprocess.run(["git", *settings, *words], cwd=root, capture_output=True, text=True, check=True, timeout=60)
+    return done.stdout
+
+
+def as_local(identity: str, **others: Any) -> dict[str, Any]:
+    """A hook of ours, without an environment to be built: ragdata is the one that runs the tests."""
+    entry = HOOKS[identity]["entry"].removeprefix("ragdata")
+    command = f"{sys.executable} -m ragdatakit{entry}"
+    return {**HOOKS[identity], "entry": command, "language": "system", "verbose": True, **others}
+
+
+class Manager:
+    """pre-commit or prek in a repository of its own."""
+
+    def __init__(self, name: str, root: Path, *hooks: dict[str, Any]) -> None:
+        found = shutil.which(name, path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
+        if found is None:
+            pytest.skip(f"{name} is not installed")
+        self.root, self._command = root, found
+        config = yaml.safe_dump({"repos": [{"repo": "local", "hooks": list(hooks)}]})
+        (root / ".pre-commit-config.yaml").write_text(config, encoding="utf-8")
+        (root / ".git").rmdir()
+        git(root, "init", "-q")
+        git(root, "add", "-A")
+        git(root, "commit", "-qm", "As it was")
+
+    def run(self, *words: str) -> tuple[int, str]:
+        """The exit code, and what was printed."""
+        home = self.root.parent / "managers"
+        places = {"PRE_COMMIT_HOME": str(home), "PREK_HOME": str(home), "PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
+        done = subprocess.run(
+            [self._command, "run", *words],
+            cwd=self.root,
+            capture_output=True,
+            env={**os.environ, **places},
+            timeout=120,
+            check=False,
+        )
+        return done.returncode, done.stdout.decode("utf-8", "backslashreplace") + done.stderr.decode()
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+@pytest.mark.parametrize("name", ["pre-commit", "prek"])
+def test_with_a_real_manager(name: str, repository: Path) -> None:
+    folders = as_local("ragdata-validate-dataset", args=["data/splade"])
+    manager = Manager(name, repository, as_local("ragdata-validate"), folders)
+
+    write(repository, dict.fromkeys(CODE, '{"a": 1}'))  # code alone
+    git(repository, "add", "-A")
+    code, out = manager.run()
+    changed = sum(bool(re.search(HOOKS["ragdata-validate"]["files"], name)) for name in CODE)
+    assert code == 0 and f"Nothing to check: {changed} files of no known format" in out and "Valid: 7 files" in out
+
+    (repository / "data/splade/train/triplets.ndjson").write_text(BROKEN, encoding="utf-8")
+    git(repository, "add", "-A")
+    code, out = manager.run()  # a broken commit
+    assert code == 1 and out.count("SP202 error") == 2 and "legacy" not in out
+
+    code, out = manager.run("ragdata-validate", "--all-files")
+    assert code == 1 and "SP202 error" in out and "data/legacy/train/triplets.ndjson" in out
+
+    git(repository, "checkout", "HEAD", "data/splade")
+    git(repository, "rm", "-q", "data/splade/train/doc_master.ndjson")
+    git(repository, "mv", "data/splade/train/triplets.ndjson", "data/splade/train/other.ndjson")
+    code, out = manager.run("ragdata-validate")  # a deletion, and a new name
+    assert code == 1 and "there is no doc_master.ndjson" in out
