@@ -115,8 +115,8 @@ class BlockScanner:
 
     def scan_elements(self, data: bytes, members: bool) -> tuple[ScannedBlock, int]:
         """What is in these elements of an array, or members of an object, between commas; and how many bytes are done
-        with: where not all are, Python must find what follows. ``lines`` and line ends say nothing here; the lines of the
-        notes are those on which they begin."""
+        with: where not all are, Python must find what follows. ``lines`` is where the last element begins, line ends say
+        nothing; the lines of the notes are those on which they begin."""
         mine = self._local.__dict__.setdefault("block", None) or self._new_block()
         done = ctypes.c_uint64()
         status = self._library.rd_scan_elements(

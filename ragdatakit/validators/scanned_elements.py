@@ -37,11 +37,12 @@ def _scanned_ahead(
             return
         part, future = waiting.popleft()
         scanned, done = future.result()
-        if is_broken := done < len(part.data):
+        is_broken = done < len(part.data)
+        if is_broken:
             reader.put_back([part, *(later for later, _ in waiting)], done)
             part.data = part.data[:done]
         if scanned.rows:
-            elements.taken(part, scanned.rows, last_comma(part.data) + 1 if is_broken else 0)
+            elements.taken(part, scanned.rows, scanned.lines)
             yield part, scanned
         if is_broken:
             return

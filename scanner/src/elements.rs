@@ -77,8 +77,8 @@ fn string_end<I: Isa>(data: &[u8], from: usize) -> Option<usize> {
     }
 }
 
-/// Look at elements that are separated by commas; `into` holds what is in them until the next scan, `data` ends where
-/// one ends. How many bytes are done with: all, or up to an element that Python must look for.
+/// Look at elements that are separated by commas; `into` holds what is in them until the next scan (in place of the
+/// number of lines where the last one begins), `data` ends where one ends. How many bytes are done with: all, or up to an element that Python must look for.
 pub fn scan(plan: &Plan, into: &mut Scanned, data: &[u8], elements: Elements, level: Level) -> usize {
     #[cfg(target_arch = "x86_64")]
     if level == Level::Avx2 && Level::best() == Level::Avx2 {
@@ -92,14 +92,14 @@ pub fn scan(plan: &Plan, into: &mut Scanned, data: &[u8], elements: Elements, le
 pub fn scan_with<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8], elements: Elements) -> usize {
     into.begin(plan);
     let is_text = I::utf8(data);
-    let (mut done, mut counted) = (0, 0);
+    let (mut done, mut counted, mut last) = (0, 0, 0);
     while done < data.len() {
         let start = skip_blanks::<I>(data, done);
         let proved = element::<I>(plan, into, data, start, elements)
             .filter(|element| is_text || std::str::from_utf8(&data[start..element.end]).is_ok())
             .and_then(|element| Some((behind_comma::<I>(data, element.end)?, element)));
         let (note, end) = if let Some((behind, element)) = proved {
-            done = behind;
+            (done, last) = (behind, start);
             if !element.candidate {
                 into.tally(element.counted);
                 into.rows += 1;
@@ -113,7 +113,7 @@ pub fn scan_with<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8], elements:
                 into.forget_row(plan);
                 break;
             };
-            done = behind;
+            (done, last) = (behind, start);
             (Note::Refused, end)
         };
         while let Some(feed) = Some(I::find(data, counted, b'\n')).filter(|&feed| feed < start) {
@@ -126,6 +126,7 @@ pub fn scan_with<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8], elements:
         }
         into.rows += 1;
     }
+    into.lines = last as u64;
     into.finish();
     done
 }

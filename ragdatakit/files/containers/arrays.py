@@ -40,7 +40,7 @@ MOST_OF_ANOTHER = 1 << 23
 
 @dataclass(slots=True)
 class Part:
-    """Consecutive elements; ``indent``: characters before them on their line.
+    """Consecutive elements; ``indent``: characters before them on their line, which begins with ``margin``.
 
     ``proved``: ``data`` decodes as it stands, every reader reads it alike, and ``values`` is what it decodes to: a list
     of the elements, or an object of the members.
@@ -55,6 +55,7 @@ class Part:
     indent: int = 0
     found: list[Element] = field(default_factory=list)
     values: Any = ()
+    margin: bytes = b""
     scan: type[ElementScan] = ElementScan
 
     def elements(self) -> list[Element]:
@@ -120,13 +121,13 @@ class ArraySource:
                 return None
             reader.fill_to(2 * len(reader.data))
         part = Part(reader.data[:cut], reader.offset, reader.line, 0, False, indent=reader.indent, scan=self.SCAN)
+        part.margin = reader.margin
         reader.take(cut + 1)
         return part
 
-    def taken(self, part: Part, count: int, element: int = 0) -> None:
-        """A part that was cut is proved to hold so many elements; one like the others begins at this place of it."""
-        first = end_of_space(part.data, element)
-        self._carried.mark = part.data[first : first + 1]
+    def taken(self, part: Part, count: int, last: int) -> None:
+        """A part that was cut is proved to hold so many elements, the last of which begins at this place of it."""
+        self._carried.mark = part.data[last : last + 1]
         self.top = self.NOUN
         part.count = count
 
@@ -193,9 +194,8 @@ class ArraySource:
         """Element by element: the end of the array, a long element, or a part that does not decode. With ``few`` no more
         than so many elements at a time, or up to the next one that is sound."""
         while True:
-            scan = self.SCAN(
-                reader.data, reader.offset, reader.line, record, reader.indent, reader.ended, self._carried
-            )
+            place = (reader.offset, reader.line, record, reader.indent)
+            scan = self.SCAN(reader.data, *place, reader.ended, self._carried, reader.margin)
             found: list[Element] = []
             is_cut_short = False
             for element in scan.run():
@@ -391,6 +391,7 @@ class Buffer:
         self.offset = 0
         self.line = 1
         self.indent = 0
+        self.margin = b""  # the blanks at the beginning of the line, as far as they were taken
         self.ended = False
         self.closed = False
         self.fill()
@@ -421,6 +422,8 @@ class Buffer:
         lines = self.data.count(b"\n", 0, length)
         self.line += lines
         begin = self.data.rfind(b"\n", 0, length) + 1 if lines else 0
+        if lines or len(self.margin) == self.indent:
+            self.margin = self.margin * (not lines) + self.data[begin : min(end_of_space(self.data, begin), length)]
         self.indent = characters(self.data[begin:length]) + (0 if lines else self.indent)
         self.offset += length
         self.data = self.data[length:]
@@ -429,7 +432,7 @@ class Buffer:
         """Parts that were cut one behind the other are there again, but for so many bytes of the first one."""
         first = parts[0]
         self.data = b"".join(piece for part in parts for piece in (part.data, b",")) + self.data
-        self.offset, self.line, self.indent = first.byte_offset, first.first_line, first.indent
+        self.offset, self.line, self.indent, self.margin = first.byte_offset, first.first_line, first.indent, first.margin
         self.take(done)
 
     def fault(self, record: int, error: str, length: int) -> Element:
