@@ -37,7 +37,7 @@ def _scanned_ahead(
             return
         part, future = waiting.popleft()
         scanned, done = future.result()
-        is_broken = done < len(part.data)
+        is_broken = done < len(part.data) or part.data.endswith(b",")  # two commas
         if is_broken:
             reader.put_back([part, *(later for later, _ in waiting)], done)
             part.data = part.data[:done]
