@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.scanner.predicates import Longer, Predicate
 from ragdatakit.schemas.declarations import Container, Field, File, Format, Key, Record, Reference, Rule
 from ragdatakit.schemas.findings import Finding, Problem
 from ragdatakit.validators import dataset_run
@@ -78,6 +79,9 @@ class Shouting(FormatChecks):
     def needs(self, kind: str, split: str | None = None) -> Needs:
         return Needs(records=kind == "notes")
 
+    def predicates(self, kind: str) -> tuple[Predicate, ...]:
+        return (Longer("text", 3),) if kind == "notes" else ()
+
     def record(self, file: DataFile, value: Any) -> list[Problem]:
         text = value.get("text") if isinstance(value, dict) else None
         if isinstance(text, str) and len(text) > 3 and text.isupper():
@@ -86,14 +90,22 @@ class Shouting(FormatChecks):
 
 
 def validate(
-    files: dict[str, Path], block_bytes: int = 1 << 19, columnar: bool = False, container: Container = "json"
+    files: dict[str, Path],
+    block_bytes: int = 1 << 19,
+    columnar: bool = False,
+    container: Container = "json",
+    jobs: int = 1,
 ) -> list[Finding]:
     """All findings in files by kind, read by that engine in parts of that size."""
-    return run(files, block_bytes, columnar, container).collector.kept
+    return run(files, block_bytes, columnar, container, jobs).collector.kept
 
 
 def run(
-    files: dict[str, Path], block_bytes: int = 1 << 19, columnar: bool = False, container: Container = "json"
+    files: dict[str, Path],
+    block_bytes: int = 1 << 19,
+    columnar: bool = False,
+    container: Container = "json",
+    jobs: int = 1,
 ) -> DatasetRun:
     """The run after it is done."""
     fmt = notebook(container)
@@ -105,7 +117,7 @@ def run(
         if columnar:
             patch.setattr(dataset_run, "SMALL_DATASET", -1)
         done = DatasetRun(
-            *(dataset, Shouting(dataset, ()), (), Selection(max_per_rule=0), RunOptions(jobs=1)), carried=Counter()
+            *(dataset, Shouting(dataset, ()), (), Selection(max_per_rule=0), RunOptions(jobs=jobs)), carried=Counter()
         )
         done.run()
     done.collector.kept.sort(key=lambda f: (f.path, f.line or 0, f.column or 0, f.code))

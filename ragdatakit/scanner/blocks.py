@@ -111,6 +111,22 @@ class BlockScanner:
             return None
         if status:
             raise ScannerError(f"the scanner failed ({status})")
+        return self._found(views)
+
+    def scan_elements(self, data: bytes, members: bool) -> tuple[ScannedBlock, int]:
+        """What is in these elements of an array, or members of an object, between commas; and how many bytes are done
+        with: where not all are, Python must find what follows. ``lines`` is where the last element begins, line ends say
+        nothing; the lines of the notes are those on which they begin."""
+        mine = self._local.__dict__.setdefault("block", None) or self._new_block()
+        done = ctypes.c_uint64()
+        status = self._library.rd_scan_elements(
+            self._plan, mine.address, data, len(data), members, self._portable, mine.views, self._views, done
+        )
+        if status:
+            raise ScannerError(f"the scanner failed ({status})")
+        return self._found(mine.views), done.value
+
+    def _found(self, views: Any) -> ScannedBlock:
         rows, lines, *ends = _numbers(views[0]).tolist()
         notes = _numbers(views[1]).reshape(-1, _NOTE_WIDTH).tolist()
         counts = {name: n for name, n in zip(self._counts, _numbers(views[2]).tolist(), strict=True) if n}
@@ -146,6 +162,18 @@ def _numbers(view: Any) -> Numbers:
         return np.empty(0, np.uint64)
     source = (ctypes.c_uint64 * view.length).from_address(view.start)
     return np.frombuffer(source, np.uint64).copy()
+
+
+def last_comma(data: bytes, portable: bool = False) -> int:
+    """The place of the last comma between elements of an array, or members of an object, that another one follows;
+    -1 where there is none. ``data`` begins between elements. Raises `ScannerError`."""
+    found = library()
+    if found is None:
+        raise ScannerError("there is no compiled scanner")
+    place = ctypes.c_uint64()
+    if status := found.rd_last_comma(data, len(data), int(portable), place):
+        raise ScannerError(f"the scanner failed ({status})")
+    return place.value if place.value < len(data) else -1
 
 
 def text_codes(data: Any, offsets: npt.NDArray[np.int32]) -> Numbers:

@@ -24,6 +24,8 @@ class View(ctypes.Structure):
     _fields_ = (("start", ctypes.c_void_p), ("length", ctypes.c_uint64))
 
 
+_NUMBER = ctypes.POINTER(ctypes.c_uint64)
+
 FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "rd_abi": (ctypes.c_uint32, ()),
     "rd_build": (ctypes.c_char_p, ()),
@@ -32,6 +34,11 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "rd_block_new": (_POINTER, ()),
     "rd_block_free": (None, (_POINTER,)),
     "rd_scan": (_FLAG, (_POINTER, _POINTER, ctypes.c_char_p, _LENGTH, _FLAG, ctypes.POINTER(View), _LENGTH)),
+    "rd_scan_elements": (
+        _FLAG,
+        (_POINTER, _POINTER, ctypes.c_char_p, _LENGTH, _FLAG, _FLAG, ctypes.POINTER(View), _LENGTH, _NUMBER),
+    ),
+    "rd_last_comma": (_FLAG, (ctypes.c_char_p, _LENGTH, _FLAG, _NUMBER)),
     "rd_table_fill": (_FLAG, (_POINTER, ctypes.c_uint32, _POINTER, _LENGTH)),
     "rd_table_find": (_FLAG, (_POINTER, ctypes.c_uint32, _POINTER, _LENGTH, _POINTER)),
     "rd_rank_find": (_FLAG, (_POINTER, _LENGTH, _LENGTH, _POINTER, _LENGTH, _POINTER)),

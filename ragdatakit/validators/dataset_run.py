@@ -62,7 +62,10 @@ _RUNS = {
     "tagged": ("ragdatakit.validators.tagged_runs", "TaggedRun"),
 }
 """Who reads a file, by its container: module and class, imported when a dataset has such a file."""
-_COLUMNAR_CSV = ("ragdatakit.validators.csv_blocks", "ColumnarCsvRun")
+_BIG_RUNS = dict.fromkeys(
+    ("json-array", "json-object", "json-wrapped"), ("ragdatakit.validators.scanned_elements", "ScannedElementsRun")
+) | {"csv": ("ragdatakit.validators.csv_blocks", "ColumnarCsvRun")}
+"""The same for big datasets, where that is another one."""
 
 
 @dataclass(slots=True)
@@ -227,7 +230,7 @@ class DatasetRun:
 
     def _new_run(self, group: _Group, file: DataFile, fresh: bool) -> FileRun:
         container = self.container(file)
-        module, name = _COLUMNAR_CSV if container == "csv" and self.big else _RUNS[container]
+        module, name = _BIG_RUNS.get(container, _RUNS[container]) if self.big else _RUNS[container]
         kind: type[FileRun] = getattr(import_module(module), name)
         return kind(self, group.sets, file, fresh)
 

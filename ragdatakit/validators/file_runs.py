@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from ragdatakit.files.containers.arrays import ArraySource, Part
+    from ragdatakit.scanner.blocks import BlockScanner
     from ragdatakit.validators.csv_parts import CsvTable
     from ragdatakit.validators.run_context import RunContext
 
@@ -87,6 +88,27 @@ class FileRun:
         """Of the problems of one field, those that may be shown."""
         with self.run_.lock:
             return self.run_.guarded(self.file, lambda: problems, self.more)
+
+    def _scanner(self) -> BlockScanner | None:
+        """Who proves records of this file clean; None where Python must see all of them."""
+        checks, kind = self.run_.checks, self.file.kind
+        predicates = checks.predicates(kind) if self.needs.records else ()
+        if predicates is None or self.needs.values or len(self.declared.records) > 1:
+            return None
+        from ragdatakit.scanner.blocks import BlockScanner, can_scan
+
+        columns = self.run_.columns(kind)
+        keys = columns.fields(checks.texts_of_fields(kind), checks.fields_of_derived(kind))
+        if keys is None or not can_scan(self.declared.record):
+            return None
+        return BlockScanner(self.declared.record, keys, (*predicates, *map(Spelled, columns.spelled)))
+
+    def _take_batch(self, first_row: int, batch: Any, values: list[Any] | None, found: list[RowProblems]) -> None:
+        for one in found:
+            one.rows = [int(row) + first_row for row in one.rows]
+        self.run_.report(found)
+        batch.first_row = first_row
+        self._absorb(batch, values)
 
     def _finish(self, records: int) -> None:
         self.run_.rows.end(self.file, records)
@@ -148,20 +170,12 @@ class LinesRun(FileRun):
 
     def _block_checker(self) -> BlockChecker:
         most = self.run_.collector.selection.max_per_rule
-        if not self.run_.big:
+        if not self.run_.big or self.declared.container == "columns":
             return BlockChecker(self.checker, most)
-        if self.declared.container == "columns" or len(self.declared.records) > 1 or self.needs.values:
+        scanner = self._scanner()
+        if scanner is None:
             return BlockChecker(self.checker, most)
-        checks, kind = self.run_.checks, self.file.kind
-        predicates = checks.predicates(kind) if self.needs.records else ()
-        columns = self.run_.columns(kind)
-        keys = columns.fields(checks.texts_of_fields(kind), checks.fields_of_derived(kind))
-        from ragdatakit.scanner.blocks import BlockScanner, can_scan
-
-        if predicates is None or keys is None or not can_scan(self.declared.record):
-            return BlockChecker(self.checker, most)
-        asked = (*predicates, *map(Spelled, columns.spelled))
-        return ScannedChecker(self.checker, BlockScanner(self.declared.record, keys, asked), most, checks.counted)
+        return ScannedChecker(self.checker, scanner, most, self.run_.checks.counted)
 
     def _checked(self, checker: BlockChecker) -> Iterator[tuple[Block, CheckedBlock]]:
         if not self.run_.big or self.run_.options.jobs < 2:
@@ -228,13 +242,6 @@ class LinesRun(FileRun):
         self._records += checked.records
         self._lines += checked.lines
 
-    def _take_batch(self, first_row: int, batch: Any, values: list[Any] | None, found: list[RowProblems]) -> None:
-        for one in found:
-            one.rows = [int(row) + first_row for row in one.rows]
-        self.run_.report(found)
-        batch.first_row = first_row
-        self._absorb(batch, values)
-
     def _skip(self, block: Block) -> None:
         self.table.add(self._records, self._lines + 1, block.offset)
         if self.fresh:
@@ -288,12 +295,23 @@ class ElementsRun(FileRun):
     def run(self) -> None:
         """Read and check the file."""
         elements = self._elements()
+        records = self._read(elements)
+        self.whole = self.to_end = elements.whole
+        if self.declared.wrapper:
+            self._take_wrapper(elements)
+        self._finish(records)
+        if elements.top in ("other", "nothing"):
+            self.whole = self.to_end = False
+            if self.fresh and not self.source.faults:
+                self._report_top(elements, self.declared.record.rules)
+
+    def _read(self, elements: ArraySource) -> int:
+        """Check all elements; how many there are."""
         records, waiting_bytes = 0, 0
         waiting: list[Any] = []
-        rules = self.declared.record.rules
         for part in elements.parts():
             self.table.add(part.first_record, part.first_line, part.byte_offset)
-            waiting += self._values(part, rules.get("syntax", ""))
+            waiting += self._values(part)
             waiting_bytes += len(part.data)
             if waiting_bytes >= BATCH_BYTES or len(waiting) >= BATCH_ROWS:
                 self._take_values(waiting, records)
@@ -302,15 +320,7 @@ class ElementsRun(FileRun):
             self.run_.progress(self.file, self.source.progress)
         if waiting:
             self._take_values(waiting, records)
-            records += len(waiting)
-        self.whole = self.to_end = elements.whole
-        if self.declared.wrapper:
-            self._take_wrapper(elements)
-        self._finish(records)
-        if elements.top in ("other", "nothing"):
-            self.whole = self.to_end = False
-            if self.fresh and not self.source.faults:
-                self._report_top(elements, rules)
+        return records + len(waiting)
 
     def _take_wrapper(self, elements: ArraySource) -> None:
         """What is around the array of the records: kept for the format's own checks, and checked as JSON."""
@@ -330,10 +340,15 @@ class ElementsRun(FileRun):
         if not self.table.records:
             return ()
         self.source = self.run_.source(self.file)
-        return locate_elements(self._elements(), records)
+        return locate_elements(self._parts_again(), records)
 
-    def _values(self, part: Part, syntax_rule: str) -> list[Any]:
+    def _parts_again(self) -> Iterable[Part]:
+        """The parts of the file, in each of which the elements can be found."""
+        return self._elements().parts()
+
+    def _values(self, part: Part) -> list[Any]:
         """The part's decoded elements; their problems are reported."""
+        syntax_rule = self.declared.record.rules.get("syntax", "")
         if part.proved:
             plain = self.checker.form.records(part.values)
             if not self.checker.all_plain_texts(plain):

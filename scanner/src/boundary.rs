@@ -5,11 +5,12 @@
 #![allow(unsafe_code)]
 
 use crate::columns::Scanned;
+use crate::elements::{self, last_comma, Elements};
 use crate::hash::{hash, Seeds};
 use crate::isa::Level;
 use crate::keys::{find_ranks, sieve, Table};
 use crate::lines::{scan, Outcome};
-use crate::plan::{Plan, ABI};
+use crate::plan::{Plan, Type, ABI};
 use std::ffi::c_char;
 use std::panic::{catch_unwind, set_hook, AssertUnwindSafe};
 use std::ptr::null_mut;
@@ -140,17 +141,83 @@ pub unsafe extern "C" fn rd_scan(
         if views.is_null() || count != (OF_BLOCK + OF_FIELD * plan.fields.len()) as u64 {
             return MISUSED;
         }
-        let level = if portable != 0 { Level::Portable } else { Level::best() };
-        if scan(plan, block, data, level) == Outcome::LoneReturn {
+        if scan(plan, block, data, level_of(portable)) == Outcome::LoneReturn {
             return LONE_RETURN;
         }
-        let views = from_raw_parts_mut(views, OF_BLOCK + OF_FIELD * plan.fields.len());
-        let of_fields = block.columns.iter().flat_map(|c| [&c.codes, &c.missing, &c.owners, &c.spelled, &c.odd]);
-        let found = [&block.summary[..], &block.notes, &block.tallies].into_iter().chain(of_fields.map(Vec::as_slice));
-        for (view, numbers) in views.iter_mut().zip(found) {
-            *view = View { start: numbers.as_ptr(), length: numbers.len() as u64 };
-        }
+        show(plan, block, views);
         DONE
+    })
+}
+
+fn level_of(portable: i32) -> Level {
+    if portable != 0 {
+        Level::Portable
+    } else {
+        Level::best()
+    }
+}
+
+/// Write the views of all that was found.
+///
+/// # Safety
+/// `views` points to as many as there are.
+unsafe fn show(plan: &Plan, block: &Scanned, views: *mut View) {
+    let views = from_raw_parts_mut(views, OF_BLOCK + OF_FIELD * plan.fields.len());
+    let of_fields = block.columns.iter().flat_map(|c| [&c.codes, &c.missing, &c.owners, &c.spelled, &c.odd]);
+    let found = [&block.summary[..], &block.notes, &block.tallies].into_iter().chain(of_fields.map(Vec::as_slice));
+    for (view, numbers) in views.iter_mut().zip(found) {
+        *view = View { start: numbers.as_ptr(), length: numbers.len() as u64 };
+    }
+}
+
+/// Scan elements of an array, or (`members`) members of an object, which are separated by commas, and show what was
+/// found as `rd_scan` does. `done`: how many bytes are done with; what follows Python must look at.
+///
+/// # Safety
+/// As of `rd_scan`; `done` points to a number to be written.
+#[no_mangle]
+pub unsafe extern "C" fn rd_scan_elements(
+    plan: *const Plan,
+    block: *mut Scanned,
+    data: *const u8,
+    length: u64,
+    members: i32,
+    portable: i32,
+    views: *mut View,
+    count: u64,
+    done: *mut u64,
+) -> i32 {
+    guarded(PANICKED, || {
+        let (Some(plan), Some(block), Some(data)) = (plan.as_ref(), block.as_mut(), slice(data, length)) else {
+            return MISUSED;
+        };
+        let elements = if members != 0 { Elements::Members } else { Elements::Values };
+        if views.is_null()
+            || done.is_null()
+            || count != (OF_BLOCK + OF_FIELD * plan.fields.len()) as u64
+            || (elements == Elements::Members && (plan.fields.len() != 2 || plan.fields[0].kind != Type::Text))
+        {
+            return MISUSED;
+        }
+        *done = elements::scan(plan, block, data, elements, level_of(portable)) as u64;
+        show(plan, block, views);
+        DONE
+    })
+}
+
+/// The place of the last comma between elements in `data`, which begins between elements; its length where no element
+/// is whole.
+///
+/// # Safety
+/// `data` points to `length` bytes, `place` to a number to be written.
+#[no_mangle]
+pub unsafe extern "C" fn rd_last_comma(data: *const u8, length: u64, portable: i32, place: *mut u64) -> i32 {
+    guarded(PANICKED, || match slice(data, length) {
+        Some(data) if !place.is_null() => {
+            *place = last_comma(data, level_of(portable)).map_or(length, |at| at as u64);
+            DONE
+        }
+        _ => MISUSED,
     })
 }
 

@@ -117,6 +117,17 @@ impl Scanned {
         }
     }
 
+    /// The place that was left open for this row is none after all.
+    #[cold]
+    pub(crate) fn forget_row(&mut self, plan: &Plan) {
+        for (column, field) in self.columns.iter_mut().zip(&plan.fields) {
+            if field.key && !column.is_list {
+                column.codes.truncate(self.rows as usize);
+            }
+            column.spelled.truncate(self.rows as usize);
+        }
+    }
+
     /// Count what a record has that Python does not see; a bit for each count.
     #[inline(always)]
     pub(crate) fn tally(&mut self, mut counted: u64) {

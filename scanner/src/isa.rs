@@ -1,5 +1,7 @@
 //! What the scanner asks of the processor, and the way that works on all of them, 8 bytes at a time.
 
+use std::marker::PhantomData;
+
 /// Which way of looking at bytes is used; all give the same results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
@@ -37,6 +39,8 @@ impl Level {
 
 /// Searches that are worth doing many bytes at a time.
 pub trait Isa {
+    /// Whether a line end is a blank like others: in records that may be spread over lines.
+    const SPREAD: bool = false;
     /// The first place from `from` on that ends a plain piece of a JSON string: a quote, a backslash, a control
     /// character, or the end of the data.
     fn string_stop(data: &[u8], from: usize) -> usize;
@@ -44,6 +48,28 @@ pub trait Isa {
     fn find(data: &[u8], from: usize, wanted: u8) -> usize;
     /// Whether the data is UTF-8.
     fn utf8(data: &[u8]) -> bool;
+}
+
+/// The same searches, for records that may be spread over lines.
+pub struct Spread<I>(PhantomData<I>);
+
+impl<I: Isa> Isa for Spread<I> {
+    const SPREAD: bool = true;
+
+    #[inline(always)]
+    fn string_stop(data: &[u8], from: usize) -> usize {
+        I::string_stop(data, from)
+    }
+
+    #[inline(always)]
+    fn find(data: &[u8], from: usize, wanted: u8) -> usize {
+        I::find(data, from, wanted)
+    }
+
+    #[inline(always)]
+    fn utf8(data: &[u8]) -> bool {
+        I::utf8(data)
+    }
 }
 
 /// Words of 8 bytes.

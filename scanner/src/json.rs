@@ -20,11 +20,11 @@ pub fn peek(data: &[u8], at: usize) -> u8 {
     data.get(at).copied().unwrap_or(0)
 }
 
-/// Behind blanks and tabs.
+/// Behind blanks and tabs, and behind line ends where a record may be spread over lines.
 #[inline(always)]
-pub fn skip_blanks(data: &[u8], from: usize) -> usize {
+pub fn skip_blanks<I: Isa>(data: &[u8], from: usize) -> usize {
     let mut at = from;
-    while matches!(peek(data, at), b' ' | b'\t') {
+    while matches!(peek(data, at), b' ' | b'\t') || (I::SPREAD && matches!(peek(data, at), b'\n' | b'\r')) {
         at += 1;
     }
     at
@@ -242,7 +242,7 @@ pub fn skip<I: Isa>(data: &[u8], from: usize, below: Type, seeds: &Seeds, names:
                 let is_object = byte == b'{';
                 *open.get_mut(depth)? = (is_object, names.len());
                 depth += 1;
-                at = skip_blanks(data, at + 1);
+                at = skip_blanks::<I>(data, at + 1);
                 if peek(data, at) == if is_object { b'}' } else { b']' } {
                     at += 1;
                     depth -= 1;
@@ -263,14 +263,14 @@ pub fn skip<I: Isa>(data: &[u8], from: usize, below: Type, seeds: &Seeds, names:
         loop {
             let Some(inner) = depth.checked_sub(1) else { return Some(at) };
             let (is_object, first) = open[inner];
-            at = skip_blanks(data, at);
+            at = skip_blanks::<I>(data, at);
             match (peek(data, at), is_object) {
                 (b',', true) => {
-                    at = name::<I>(data, skip_blanks(data, at + 1), seeds, names)?;
+                    at = name::<I>(data, skip_blanks::<I>(data, at + 1), seeds, names)?;
                     break;
                 }
                 (b',', false) => {
-                    at = skip_blanks(data, at + 1);
+                    at = skip_blanks::<I>(data, at + 1);
                     break;
                 }
                 (b'}', true) => {
@@ -299,8 +299,8 @@ fn name<I: Isa>(data: &[u8], at: usize, seeds: &Seeds, names: &mut Vec<u64>) -> 
         return None;
     }
     names.push(hash(seeds, &data[at + 1..end]));
-    let colon = skip_blanks(data, end + 1);
-    (peek(data, colon) == b':').then(|| skip_blanks(data, colon + 1))
+    let colon = skip_blanks::<I>(data, end + 1);
+    (peek(data, colon) == b':').then(|| skip_blanks::<I>(data, colon + 1))
 }
 
 /// Whether one of these codes stands twice; they may be sorted for it.

@@ -6,6 +6,7 @@
 
 mod boundary;
 mod columns;
+mod elements;
 #[cfg(test)]
 mod fuzz;
 mod hash;
@@ -21,6 +22,7 @@ mod simd;
 mod spelling;
 
 pub use columns::Scanned;
+pub use elements::{last_comma, Elements};
 pub use hash::{hash, Seeds};
 pub use isa::Level;
 pub use lines::{scan, Outcome};

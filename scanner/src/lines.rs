@@ -114,32 +114,26 @@ fn name_all(into: &mut Scanned, data: &[u8]) {
 }
 
 /// A record that was accepted.
-struct Record {
+#[derive(Default)]
+pub struct Record {
     /// The place behind its brace.
-    end: usize,
+    pub end: usize,
     /// Whether a rule may want to see it.
-    candidate: bool,
+    pub candidate: bool,
     unlike_number: bool,
     /// A bit for each count that it adds to.
-    counted: u64,
+    pub counted: u64,
     /// Where the value is that is compared with a field (see `Members`), and that field's own.
     like: Option<(usize, usize)>,
     liked: Option<(usize, usize)>,
 }
 
 #[inline(always)]
-fn record<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8], from: usize) -> Option<Record> {
+pub fn record<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8], from: usize) -> Option<Record> {
     if peek(data, from) != b'{' {
         return None;
     }
-    let mut found = Record {
-        end: skip_blanks(data, from + 1),
-        candidate: false,
-        unlike_number: false,
-        counted: 0,
-        like: None,
-        liked: None,
-    };
+    let mut found = Record { end: skip_blanks::<I>(data, from + 1), ..Record::default() };
     let mut seen: u64 = 0;
     let mut place = 0;
     into.sorted.clear(); // the names of what is not declared
@@ -148,7 +142,7 @@ fn record<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8], from: usize) -> 
     } else {
         loop {
             let (number, at) = member::<I>(plan, into, data, found.end, place)?;
-            let at = skip_blanks(data, at);
+            let at = skip_blanks::<I>(data, at);
             if place == 0 && plan.first.is_some_and(|first| number != Some(first)) {
                 found.candidate = true;
             }
@@ -169,9 +163,9 @@ fn record<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8], from: usize) -> 
                 behind?
             };
             place += 1;
-            let at = skip_blanks(data, behind);
+            let at = skip_blanks::<I>(data, behind);
             match peek(data, at) {
-                b',' => found.end = skip_blanks(data, at + 1),
+                b',' => found.end = skip_blanks::<I>(data, at + 1),
                 b'}' => {
                     found.end = at + 1;
                     break;
@@ -235,7 +229,7 @@ fn member<I: Isa>(
     }
     let (end, escaped) = string::<I>(data, at + 1)?;
     let name = &data[at + 1..end];
-    let colon = skip_blanks(data, end + 1);
+    let colon = skip_blanks::<I>(data, end + 1);
     if escaped || peek(data, colon) != b':' {
         return None;
     }
@@ -254,7 +248,7 @@ fn member<I: Isa>(
 
 /// The value of a declared field: the place behind it.
 #[inline(always)]
-fn declared_value<I: Isa>(
+pub fn declared_value<I: Isa>(
     plan: &Plan,
     into: &mut Scanned,
     data: &[u8],
@@ -303,7 +297,7 @@ fn declared_value<I: Isa>(
         }
         Type::Object | Type::Any => {
             if field.kind == Type::Object
-                && (peek(data, at) != b'{' || (field.non_empty && peek(data, skip_blanks(data, at + 1)) == b'}'))
+                && (peek(data, at) != b'{' || (field.non_empty && peek(data, skip_blanks::<I>(data, at + 1)) == b'}'))
             {
                 return None;
             }
@@ -341,7 +335,7 @@ fn is_number_within(field: &Field, digits: &[u8]) -> bool {
 }
 
 #[inline(always)]
-fn text<I: Isa>(
+pub fn text<I: Isa>(
     plan: &Plan,
     into: &mut Scanned,
     data: &[u8],
@@ -406,7 +400,7 @@ fn items<I: Isa>(
     if peek(data, from) != b'[' {
         return None;
     }
-    let mut at = skip_blanks(data, from + 1);
+    let mut at = skip_blanks::<I>(data, from + 1);
     if peek(data, at) == b']' {
         return (!field.non_empty).then_some(at + 1);
     }
@@ -435,9 +429,9 @@ fn items<I: Isa>(
             column.codes.push(code);
             column.owners.push(row);
         }
-        at = skip_blanks(data, behind);
+        at = skip_blanks::<I>(data, behind);
         match peek(data, at) {
-            b',' => at = skip_blanks(data, at + 1),
+            b',' => at = skip_blanks::<I>(data, at + 1),
             b']' => break,
             _ => return None,
         }

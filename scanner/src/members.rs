@@ -43,7 +43,7 @@ pub fn members<I: Isa>(
     below: &mut Vec<u64>,
 ) -> Option<Found> {
     names.clear();
-    let mut found = Found { behind: skip_blanks(data, from + 1), ..Found::default() };
+    let mut found = Found { behind: skip_blanks::<I>(data, from + 1), ..Found::default() };
     if peek(data, from) != b'{' {
         return None;
     }
@@ -57,7 +57,7 @@ pub fn members<I: Isa>(
         }
         let begin = found.behind + 1;
         let (end, escaped) = string::<I>(data, begin)?;
-        let colon = skip_blanks(data, end + 1);
+        let colon = skip_blanks::<I>(data, end + 1);
         if escaped || peek(data, colon) != b':' {
             return None;
         }
@@ -68,15 +68,15 @@ pub fn members<I: Isa>(
         for (counted, tally) in &asked.counted {
             found.counted |= u64::from(counted == name) << tally;
         }
-        let at = skip_blanks(data, colon + 1);
+        let at = skip_blanks::<I>(data, colon + 1);
         found.candidate |= asked.flat && matches!(peek(data, at), b'{' | b'[' | b'n');
         let behind = skip::<I>(data, at, Type::Any, &plan.seeds, below)?;
         if asked.like.as_ref().is_some_and(|(field, _, _)| plan.fields[*field].name == name) {
             found.like = Some((at, behind));
         }
-        let at = skip_blanks(data, behind);
+        let at = skip_blanks::<I>(data, behind);
         match peek(data, at) {
-            b',' => found.behind = skip_blanks(data, at + 1),
+            b',' => found.behind = skip_blanks::<I>(data, at + 1),
             b'}' => {
                 found.behind = at + 1;
                 return (!has_twice(names)).then_some(found);

@@ -3,7 +3,8 @@
 #![allow(unsafe_code)]
 
 use crate::columns::Scanned;
-use crate::isa::{Isa, Level};
+use crate::elements::Elements;
+use crate::isa::{Isa, Level, Spread};
 use crate::lines::{scan_with, Outcome};
 use crate::plan::Plan;
 use std::arch::x86_64::{
@@ -84,6 +85,30 @@ pub fn scan(plan: &Plan, into: &mut Scanned, data: &[u8]) -> Outcome {
     debug_assert_eq!(Level::best(), Level::Avx2);
     // SAFETY: the caller has asked whether the processor has these features.
     unsafe { scan_compiled(plan, into, data) }
+}
+
+/// The same of elements.
+pub fn scan_elements(plan: &Plan, into: &mut Scanned, data: &[u8], elements: Elements) -> usize {
+    debug_assert_eq!(Level::best(), Level::Avx2);
+    // SAFETY: the caller has asked whether the processor has these features.
+    unsafe { scan_elements_compiled(plan, into, data, elements) }
+}
+
+/// The same of a border between elements.
+pub fn last_comma(data: &[u8]) -> Option<usize> {
+    debug_assert_eq!(Level::best(), Level::Avx2);
+    // SAFETY: the caller has asked whether the processor has these features.
+    unsafe { last_comma_compiled(data) }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
+unsafe fn scan_elements_compiled(plan: &Plan, into: &mut Scanned, data: &[u8], elements: Elements) -> usize {
+    crate::elements::scan_with::<Spread<Avx2>>(plan, into, data, elements)
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
+unsafe fn last_comma_compiled(data: &[u8]) -> Option<usize> {
+    crate::elements::last_comma_with::<Avx2>(data)
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]

@@ -8,7 +8,7 @@ What does not decode is cut element by element instead.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -32,13 +32,15 @@ _CUTS_TRIED = 4
 _NAME = re.compile(rb'("[^"\\]*+(?:\\.[^"\\]*+)*+")[ \t\r\n]*:[ \t\r\n]*', re.S)
 TOO_LONG = "too long"
 TOO_BROKEN = "so much before this is broken that the rest was not read"
+LONG_PART = 1 << 24
+"""Bytes within which an element ends that is not looked at by itself."""
 MOST_OF_ANOTHER = 1 << 23
 """Bytes that are looked at to say what a file is that is not an array."""
 
 
 @dataclass(slots=True)
 class Part:
-    """Consecutive elements; ``indent``: characters before them on their line.
+    """Consecutive elements; ``indent``: characters before them on their line, which begins with ``margin``.
 
     ``proved``: ``data`` decodes as it stands, every reader reads it alike, and ``values`` is what it decodes to: a list
     of the elements, or an object of the members.
@@ -53,6 +55,7 @@ class Part:
     indent: int = 0
     found: list[Element] = field(default_factory=list)
     values: Any = ()
+    margin: bytes = b""
     scan: type[ElementScan] = ElementScan
 
     def elements(self) -> list[Element]:
@@ -90,21 +93,43 @@ class ArraySource:
 
     def parts(self) -> Iterator[Part]:
         """Read the file once; a part's ``proved`` says whether its elements decode together."""
-        reader = Buffer(self.source)
-        if not self._open(reader):
-            return
-        self.top = "empty"
+        reader = self.begin()
         record = 0
-        while True:
+        while reader is not None and not reader.closed:
             part = self._proved_part(reader, record)
             if part is None:
-                part = self._scanned_part(reader, record)
+                part = self.scanned_part(reader, record)
             if part.count or part.found:
                 self.top = self.NOUN
                 yield part
                 record += part.count
-            if reader.closed:
-                return
+
+    def begin(self) -> Buffer | None:
+        """The file, read up to its first element; None where it has no elements at all."""
+        reader = Buffer(self.source)
+        if not self._open(reader):
+            return None
+        self.top = "empty"
+        return reader
+
+    def cut_part(self, reader: Buffer, last_comma: Callable[[bytes], int]) -> Part | None:
+        """Elements up to the last comma that is surely between two, neither proved nor counted; None where there is none
+        within `LONG_PART` bytes."""
+        reader.fill_to(self.source.block_bytes)
+        while (cut := last_comma(reader.data)) <= 0:
+            if reader.ended or len(reader.data) > LONG_PART:
+                return None
+            reader.fill_to(2 * len(reader.data))
+        part = Part(reader.data[:cut], reader.offset, reader.line, 0, False, indent=reader.indent, scan=self.SCAN)
+        part.margin = reader.margin
+        reader.take(cut + 1)
+        return part
+
+    def taken(self, part: Part, count: int, last: int) -> None:
+        """A part that was cut is proved to hold so many elements, the last of which begins at this place of it."""
+        self._carried.mark = part.data[last : last + 1]
+        self.top = self.NOUN
+        part.count = count
 
     def _open(self, reader: Buffer) -> bool:
         while True:
@@ -165,13 +190,19 @@ class ArraySource:
         part.values = values if part.proved else ()
         part.count = len(values)
 
-    def _scanned_part(self, reader: Buffer, record: int) -> Part:
-        """Element by element: the end of the array, a long element, or a part that does not decode."""
+    def scanned_part(self, reader: Buffer, record: int, few: int = 0) -> Part:
+        """Element by element: the end of the array, a long element, or a part that does not decode. With ``few`` no more
+        than so many elements at a time, or up to the next one that is sound."""
         while True:
-            scan = self.SCAN(
-                reader.data, reader.offset, reader.line, record, reader.indent, reader.ended, self._carried
-            )
-            found = list(scan.run())
+            place = (reader.offset, reader.line, record, reader.indent)
+            scan = self.SCAN(reader.data, *place, reader.ended, self._carried, reader.margin)
+            found: list[Element] = []
+            is_cut_short = False
+            for element in scan.run():
+                # before a sound element: the fault of a comma belongs to the element that it follows
+                if is_cut_short := bool(few) and len(found) >= few and not element.error:
+                    break
+                found.append(element)
             too_long = len(reader.data) > self.source.max_line_bytes
             if found or scan.closed or reader.ended or too_long or self._carried.spent:
                 break
@@ -180,6 +211,8 @@ class ArraySource:
         data = reader.data[: scan.position]
         part = Part(data, reader.offset, reader.line, record, False, count, reader.indent, found, scan=self.SCAN)
         reader.take(scan.position)
+        if is_cut_short:
+            return part
         if scan.closed:
             reader.closed = True
             if fault := self._behind(reader, record + count):
@@ -358,6 +391,7 @@ class Buffer:
         self.offset = 0
         self.line = 1
         self.indent = 0
+        self.margin = b""  # the blanks at the beginning of the line, as far as they were taken
         self.ended = False
         self.closed = False
         self.fill()
@@ -388,9 +422,18 @@ class Buffer:
         lines = self.data.count(b"\n", 0, length)
         self.line += lines
         begin = self.data.rfind(b"\n", 0, length) + 1 if lines else 0
+        if lines or len(self.margin) == self.indent:
+            self.margin = self.margin * (not lines) + self.data[begin : min(end_of_space(self.data, begin), length)]
         self.indent = characters(self.data[begin:length]) + (0 if lines else self.indent)
         self.offset += length
         self.data = self.data[length:]
+
+    def put_back(self, parts: Sequence[Part], done: int) -> None:
+        """Parts that were cut one behind the other are there again, but for so many bytes of the first one."""
+        first = parts[0]
+        self.data = b"".join(piece for part in parts for piece in (part.data, b",")) + self.data
+        self.offset, self.line, self.indent, self.margin = first.byte_offset, first.first_line, first.indent, first.margin
+        self.take(done)
 
     def fault(self, record: int, error: str, length: int) -> Element:
         """What is wrong at this place, with the first bytes that are there."""

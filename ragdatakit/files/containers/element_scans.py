@@ -82,7 +82,8 @@ def end_of_space(data: bytes, start: int = 0) -> int:
 
 
 class ElementScan:
-    """Elements of an array cut one by one, with recovery.
+    """Elements of an array cut one by one, with recovery. ``indent`` and ``margin`` are the characters and the leading
+    blanks of the line in which the data begins, as far as they are before it.
 
     After `run`, ``closed`` says whether the array ended, ``cut`` whether its last element did not.
     """
@@ -101,6 +102,7 @@ class ElementScan:
         indent: int,
         at_end: bool,
         carried: Carried | None = None,
+        margin: bytes = b"",
     ) -> None:
         self.data = data
         self._carried = carried or Carried()
@@ -109,6 +111,8 @@ class ElementScan:
         self.closed = False
         self.cut = False
         self._indent = indent
+        self._before = margin
+        self._is_in_margin = len(margin) == indent
         self._offset = offset
         self._line = line
         self._counted = 0
@@ -276,7 +280,9 @@ class ElementScan:
         """Before the next line that begins with the same blanks, and as this or the last element does; 0 if none."""
         data = self.data
         begin = data.rfind(b"\n", 0, start) + 1
-        margin = b"\n" + data[begin : end_of_space(data, begin)]
+        margin = b"\n" if begin else b"\n" + self._before
+        if begin or self._is_in_margin:
+            margin += data[begin : end_of_space(data, begin)]
         marks = {data[start : start + 1], self._carried.mark or data[start : start + 1]}
         return min((at for mark in marks if (at := data.find(margin + mark, start)) > 0), default=0)
 

@@ -11,7 +11,7 @@ from ragdatakit.files.containers.lines import LONG_LINE, iter_lines
 from ragdatakit.files.containers.sources import Source
 
 if TYPE_CHECKING:
-    from ragdatakit.files.containers.arrays import ArraySource
+    from ragdatakit.files.containers.arrays import Part
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +71,10 @@ def locate_lines(source: Source, table: BlockTable, records: Iterable[int]) -> I
             record += 1
 
 
-def locate_elements(source: ArraySource, records: Iterable[int]) -> Iterator[Located]:
-    """Find elements of a JSON array, or members of an object, again."""
+def locate_elements(parts: Iterable[Part], records: Iterable[int]) -> Iterator[Located]:
+    """Find elements of a JSON array, or members of an object, again, in the parts of the file."""
     wanted, at = sorted(set(records)), 0
-    for part in source.parts():
+    for part in parts:
         if at == len(wanted):
             return
         last = part.first_record + part.count

@@ -77,8 +77,9 @@ class VectorRows(ArraySource):
         self.top = "object"
         return self._members(reader)
 
-    def _scanned_part(self, reader: Buffer, record: int) -> Part:
-        part = super()._scanned_part(reader, record)
+    def scanned_part(self, reader: Buffer, record: int, few: int = 0) -> Part:
+        """Row by row; what is behind the last one may be other members."""
+        part = super().scanned_part(reader, record, few)
         if reader.closed and part.found and part.found[-1].error.startswith("data after the end"):
             part.found.pop()
             self.whole = True

@@ -1,0 +1,117 @@
+"""A big JSON array or object, element by element through the scanner: Python sees what is not proved, and the ends.
+
+Parts are cut ahead and scanned in threads. Where a part is not what it seemed to be, it and those behind it are put back,
+and Python reads on from there, a few elements at a time.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+from ragdatakit.files.containers.arrays import ArraySource, Buffer, Part
+from ragdatakit.files.containers.element_scans import Element, characters
+from ragdatakit.scanner.blocks import BlockScanner, ScannedBlock, last_comma
+from ragdatakit.scanner.notes import REFUSED
+from ragdatakit.validators.coded_columns import coded_scan, spell_odd
+from ragdatakit.validators.file_runs import ElementsRun
+
+Scan = Callable[[bytes], tuple[ScannedBlock, int]]
+
+_FEW = 4
+"""Elements that Python reads before the scanner is tried again."""
+
+
+def _scanned_ahead(
+    elements: ArraySource, reader: Buffer, scan: Scan, pool: Executor, jobs: int
+) -> Iterator[tuple[Part, ScannedBlock]]:
+    """Parts that were cut ahead of what is looked at, up to a place where Python must look."""
+    waiting: deque[tuple[Part, Future[tuple[ScannedBlock, int]]]] = deque()
+    while True:
+        while len(waiting) <= jobs and (part := elements.cut_part(reader, last_comma)) is not None:
+            waiting.append((part, pool.submit(scan, part.data)))
+        if not waiting:
+            return
+        part, future = waiting.popleft()
+        scanned, done = future.result()
+        is_broken = done < len(part.data) or part.data.endswith(b",")  # two commas
+        if is_broken:
+            reader.put_back([part, *(later for later, _ in waiting)], done)
+            part.data = part.data[:done]
+        if scanned.rows:
+            elements.taken(part, scanned.rows, scanned.lines)
+            yield part, scanned
+        if is_broken:
+            return
+
+
+class ScannedElementsRun(ElementsRun):
+    """The same for files that are worth a scanner, where there is one that knows the records."""
+
+    def _read(self, elements: ArraySource) -> int:
+        scanner = self._scanner()
+        if scanner is None:
+            return super()._read(elements)
+        records = 0
+        for part, scanned in self._parts(elements, scanner):
+            self.table.add(records, part.first_line, part.byte_offset)
+            if scanned is None:
+                self._take_values(self._values(part), records)
+            else:
+                self._take_scanned(part, scanned)
+            records += part.count
+            self.run_.progress(self.file, self.source.progress)
+        return records
+
+    def _parts_again(self) -> Iterable[Part]:
+        scanner = self._scanner()
+        if scanner is None:
+            return super()._parts_again()
+        return (part for part, _ in self._parts(self._elements(), scanner))
+
+    def _parts(self, elements: ArraySource, scanner: BlockScanner) -> Iterator[tuple[Part, ScannedBlock | None]]:
+        """All elements in order: parts as they were scanned, or (None) as Python has cut them."""
+        reader = elements.begin()
+        scan = partial(scanner.scan_elements, members=elements.NOUN == "object")
+        jobs, records = self.run_.options.jobs, 0
+        with ThreadPoolExecutor(jobs) as pool:
+            while reader is not None and not reader.closed:
+                for part, scanned in _scanned_ahead(elements, reader, scan, pool, jobs):
+                    part.first_record = records
+                    yield part, scanned
+                    records += part.count
+                part = elements.scanned_part(reader, records, _FEW)
+                if part.count or part.found:
+                    elements.top = elements.NOUN
+                    yield part, None
+                    records += part.count
+
+    def _take_scanned(self, part: Part, scanned: ScannedBlock) -> None:
+        spell_odd(scanned, part.data)
+        values = self._noted(part, scanned)
+        self.run_.checks.counted(scanned.counts)
+        if self.columns is None:
+            return
+        batch = coded_scan(self.columns, scanned, values, self.run_.checks.derive_scanned)
+        found = self.sets.probe(self.file.kind, batch)
+        self._take_batch(self.base + part.first_record, batch, None, found)
+
+    def _noted(self, part: Part, scanned: ScannedBlock) -> list[Any]:
+        """What the record checks say of the noted elements; the decoded values of those that were refused."""
+        values: list[Any] = []
+        data, behind, indent = part.data, 0, part.indent
+        for why, row, line, start, end in scanned.notes:
+            raw = data[start:end]
+            value, problems = self.checker.examine(raw)
+            if why == REFUSED:
+                values.append(value)
+            if problems:
+                begin = data.rfind(b"\n", behind, start) + 1
+                indent = characters(data[begin:start]) if begin else indent + characters(data[behind:start])
+                behind = start
+                place = part.byte_offset + start
+                self._emit(problems, Element(part.first_record + row, part.first_line + line, place, raw, "", indent))
+        return values

@@ -1,0 +1,212 @@
+//! Elements of a JSON array, or members of a JSON object, wherever the line breaks are.
+//!
+//! A block is cut behind its last element by a look at quotes and brackets alone. Then each element is proved like a
+//! line. One that is not proved goes to Python alone, if quotes and brackets say where it ends as Python finds it
+//! (`files/containers/element_scans.py`); where they do not, Python goes on from there.
+
+use crate::columns::{Note, Scanned};
+use crate::isa::{Isa, Level, Portable, Spread};
+use crate::json::{peek, skip_blanks};
+use crate::lines::{declared_value, record, text, Record};
+use crate::plan::Plan;
+
+/// What is in a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Elements {
+    /// Values of an array.
+    Values,
+    /// Members of an object: the name is the first field, the value the second one.
+    Members,
+}
+
+/// The place of the last comma between elements that another one follows; none where there is no such comma. `data`
+/// begins between elements.
+#[must_use]
+pub fn last_comma(data: &[u8], level: Level) -> Option<usize> {
+    #[cfg(target_arch = "x86_64")]
+    if level == Level::Avx2 && Level::best() == Level::Avx2 {
+        return crate::simd::last_comma(data);
+    }
+    let _ = level;
+    last_comma_with::<Portable>(data)
+}
+
+#[inline(always)]
+pub fn last_comma_with<I: Isa>(data: &[u8]) -> Option<usize> {
+    let (mut depth, mut last, mut at) = (0_usize, None, 0);
+    while let Some(&byte) = data.get(at) {
+        match byte {
+            b'"' => match string_end::<I>(data, at) {
+                Some(end) => {
+                    at = end;
+                    continue;
+                }
+                None => break,
+            },
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => match depth.checked_sub(1) {
+                Some(outer) => depth = outer,
+                None => break,
+            },
+            b',' if depth == 0 => {
+                let next = skip_blanks::<Spread<I>>(data, at + 1);
+                if !matches!(data.get(next), None | Some(b',' | b']' | b'}')) {
+                    last = Some(at);
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    last
+}
+
+/// Behind the string that begins at `from`; none where the line ends before it does.
+#[inline(always)]
+fn string_end<I: Isa>(data: &[u8], from: usize) -> Option<usize> {
+    let mut at = from + 1;
+    loop {
+        at = I::string_stop(data, at);
+        match data.get(at)? {
+            b'"' => return Some(at + 1),
+            b'\n' => return None,
+            b'\\' if data.get(at + 1).is_none_or(|&byte| byte == b'\n') => return None,
+            b'\\' => at += 2,
+            _ => at += 1, // another control character: Python says what is wrong with it
+        }
+    }
+}
+
+/// Look at elements that are separated by commas; `into` holds what is in them until the next scan (in place of the
+/// number of lines where the last one begins), `data` ends where one ends. How many bytes are done with: all, or up to an element that Python must look for.
+pub fn scan(plan: &Plan, into: &mut Scanned, data: &[u8], elements: Elements, level: Level) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if level == Level::Avx2 && Level::best() == Level::Avx2 {
+        return crate::simd::scan_elements(plan, into, data, elements);
+    }
+    let _ = level;
+    scan_with::<Spread<Portable>>(plan, into, data, elements)
+}
+
+#[inline(always)]
+pub fn scan_with<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8], elements: Elements) -> usize {
+    into.begin(plan);
+    let is_text = I::utf8(data);
+    let (mut done, mut counted, mut last) = (0, 0, 0);
+    while done < data.len() {
+        let start = skip_blanks::<I>(data, done);
+        let proved = element::<I>(plan, into, data, start, elements)
+            .filter(|element| is_text || std::str::from_utf8(&data[start..element.end]).is_ok())
+            .and_then(|element| Some((behind_comma::<I>(data, element.end)?, element)));
+        let (note, end) = if let Some((behind, element)) = proved {
+            (done, last) = (behind, start);
+            if !element.candidate {
+                into.tally(element.counted);
+                into.rows += 1;
+                continue;
+            }
+            (Note::Candidate, element.end)
+        } else {
+            let found = bounds::<I>(data, start, elements).and_then(|end| Some((end, behind_comma::<I>(data, end)?)));
+            let Some((end, behind)) = found else {
+                into.leave_open(plan); // what it has given is taken back, but there is no such row
+                into.forget_row(plan);
+                break;
+            };
+            (done, last) = (behind, start);
+            (Note::Refused, end)
+        };
+        while let Some(feed) = Some(I::find(data, counted, b'\n')).filter(|&feed| feed < start) {
+            into.lines += 1;
+            counted = feed + 1;
+        }
+        into.note(note, start, end);
+        if note == Note::Refused {
+            into.leave_open(plan);
+        }
+        into.rows += 1;
+    }
+    into.lines = last as u64;
+    into.finish();
+    done
+}
+
+/// Behind the comma that follows an element; none where something else does than the end of the data.
+#[inline(always)]
+fn behind_comma<I: Isa>(data: &[u8], end: usize) -> Option<usize> {
+    let at = skip_blanks::<I>(data, end);
+    match data.get(at) {
+        None => Some(at),
+        Some(b',') => Some(at + 1),
+        Some(_) => None,
+    }
+}
+
+#[inline(always)]
+fn element<I: Isa>(
+    plan: &Plan,
+    into: &mut Scanned,
+    data: &[u8],
+    start: usize,
+    elements: Elements,
+) -> Option<Record> {
+    if elements == Elements::Values {
+        return record::<I>(plan, into, data, start);
+    }
+    let mut found = Record::default();
+    let behind = text::<I>(plan, into, data, start, 0, &mut found)?;
+    let colon = skip_blanks::<I>(data, behind);
+    if peek(data, colon) != b':' {
+        return None;
+    }
+    found.end = declared_value::<I>(plan, into, data, skip_blanks::<I>(data, colon + 1), 1, &mut found)?;
+    Some(found)
+}
+
+/// Where an element ends whatever is wrong within it, as quotes and brackets say; none where they do not.
+#[cold]
+fn bounds<I: Isa>(data: &[u8], start: usize, elements: Elements) -> Option<usize> {
+    if elements == Elements::Values {
+        return value_end::<I>(data, start);
+    }
+    if peek(data, start) != b'"' {
+        return None;
+    }
+    let colon = skip_blanks::<I>(data, string_end::<I>(data, start)?);
+    (peek(data, colon) == b':').then(|| value_end::<I>(data, skip_blanks::<I>(data, colon + 1)))?
+}
+
+fn value_end<I: Isa>(data: &[u8], start: usize) -> Option<usize> {
+    let is_apart = |byte: u8| matches!(byte, b',' | b'[' | b']' | b'{' | b'}' | b'"' | b' ' | 9..=13);
+    match data.get(start)? {
+        b'"' => string_end::<I>(data, start),
+        b'{' | b'[' => {
+            let (mut open, mut at) = (Vec::new(), start);
+            loop {
+                match data.get(at)? {
+                    b'"' => {
+                        at = string_end::<I>(data, at)?;
+                        continue;
+                    }
+                    b'{' => open.push(b'}'),
+                    b'[' => open.push(b']'),
+                    &byte @ (b'}' | b']') => {
+                        if open.pop() != Some(byte) {
+                            return None;
+                        }
+                        if open.is_empty() {
+                            return Some(at + 1);
+                        }
+                    }
+                    _ => {}
+                }
+                at += 1;
+            }
+        }
+        &byte if is_apart(byte) => None,
+        _ => {
+            let length = data[start..].iter().position(|&byte| is_apart(byte));
+            Some(length.map_or(data.len(), |length| start + length))
+        }
+    }
+}
