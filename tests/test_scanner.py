@@ -27,6 +27,7 @@ from ragdatakit.scanner.predicates import (
     Blank,
     Edged,
     Equal,
+    FewLetters,
     Holds,
     ItemTwice,
     Longer,
@@ -39,6 +40,7 @@ from ragdatakit.scanner.predicates import (
 from ragdatakit.schemas import get_format
 from ragdatakit.schemas.declarations import Field, File, Record
 from ragdatakit.validators import checks_of, dataset_run
+from ragdatakit.validators.gfm_rag.raw import ASCII_SHARE, ascii_percent
 from ragdatakit.validators.python_keys import spelling
 from tests.columnar_mutations import TOKENS, block, mutated, tries
 from tests.command_line import run
@@ -187,6 +189,15 @@ def test_characters_that_spelling_leaves_as_they_are() -> None:
 
 def test_white_space_is_what_python_strips() -> None:
     assert set(WHITE_SPACE) == {chr(c) for c in range(0x110000) if chr(c).isspace()}
+
+
+def test_texts_of_other_scripts_are_named() -> None:
+    for text, is_named in (("漢字", True), ("漢字 of Skarn", False), ("tide", False), ("é", True), ("1234", False)):
+        assert named(FewLetters("text"), {"doc_id": 1, "text": text}) == is_named
+    for text in ("漢字a", "Ærø", "αβγδεζη ab", "“” … x", "a" + "é" * 4, "a" + "é" * 3):
+        percent = ascii_percent(text)
+        is_few = percent is not None and percent < 100 * ASCII_SHARE
+        assert not is_few or named(FewLetters("text"), {"doc_id": 1, "text": text})
 
 
 def test_a_list_with_an_item_twice_is_named() -> None:

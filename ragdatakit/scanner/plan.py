@@ -13,6 +13,7 @@ from ragdatakit.scanner.predicates import (
     CountedUnlike,
     Edged,
     Equal,
+    FewLetters,
     Given,
     Holds,
     ItemTwice,
@@ -55,6 +56,7 @@ _KINDS: dict[type[Predicate], int] = {
     CountedMember: 18,
     CountedUnlike: 19,
     Spelled: 20,
+    FewLetters: 21,
 }
 
 

@@ -70,6 +70,11 @@ class Unequal(Predicate):
 
 
 @dataclass(frozen=True, slots=True)
+class FewLetters(Predicate):
+    """A text with four times as many characters beyond ASCII as ASCII letters, or more."""
+
+
+@dataclass(frozen=True, slots=True)
 class Holds(Predicate):
     """A text that has one of ``characters``, all of them ASCII."""
 

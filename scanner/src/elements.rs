@@ -143,13 +143,7 @@ fn behind_comma<I: Isa>(data: &[u8], end: usize) -> Option<usize> {
 }
 
 #[inline(always)]
-fn element<I: Isa>(
-    plan: &Plan,
-    into: &mut Scanned,
-    data: &[u8],
-    start: usize,
-    elements: Elements,
-) -> Option<Record> {
+fn element<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8], start: usize, elements: Elements) -> Option<Record> {
     if elements == Elements::Values {
         return record::<I>(plan, into, data, start);
     }

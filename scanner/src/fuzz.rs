@@ -3,6 +3,7 @@
 //! `RAGDATA_FUZZ=1000000 cargo test fuzz` tries that many instead of the usual number.
 
 use crate::columns::{Note, Scanned, NOTE_WIDTH};
+use crate::elements::{self, last_comma, Elements};
 use crate::isa::Level;
 use crate::lines::{scan, Outcome};
 use crate::plan::{Plan, ABI};
@@ -59,6 +60,7 @@ fn blob(closed: bool) -> Vec<u8> {
         (12, 1, 4, ""),
         (13, 1, 0, "tide tables"),
         (14, 4, 0, ""),
+        (21, 1, 0, ""),
         (15, 3, 0, ""),
         (16, 3, 0, "b"),
         (17, 3, 0, "_"),
@@ -165,6 +167,44 @@ fn fuzz_lines() {
         let plan = random.of(&plans);
         let quick = found(plan, &mut block, &data, Level::best());
         assert_eq!(found(plan, &mut block, &data, Level::Portable), quick, "{:?}", String::from_utf8_lossy(&data));
+    }
+}
+
+/// All that was found in elements, and that it is consistent.
+fn found_elements(plan: &Plan, block: &mut Scanned, data: &[u8], members: Elements, level: Level) -> Vec<Vec<u64>> {
+    let done = elements::scan(plan, block, data, members, level);
+    let [rows, last, ..] = block.summary;
+    assert!(done <= data.len() && last <= done as u64);
+    for note in block.notes.chunks_exact(NOTE_WIDTH) {
+        assert!(note[1] < rows && note[3] < note[4] && note[4] <= done as u64);
+        assert_eq!(note[2], data[..note[3] as usize].iter().filter(|&&byte| byte == b'\n').count() as u64);
+    }
+    for (column, field) in block.columns.iter().zip(&plan.fields) {
+        let expected = if column.is_list { column.owners.len() } else { rows as usize * usize::from(field.key) };
+        assert_eq!(column.codes.len(), expected);
+        assert_eq!(column.spelled.len(), rows as usize * usize::from(field.spelling.is_some()));
+        assert!(column.owners.iter().chain(&column.missing).all(|&row| row < rows));
+    }
+    let columns = block.columns.iter().flat_map(|c| [&c.codes, &c.missing, &c.owners, &c.spelled, &c.odd]).cloned();
+    [block.summary.to_vec(), block.notes.clone(), block.tallies.clone()].into_iter().chain(columns).collect()
+}
+
+#[test]
+fn fuzz_elements() {
+    let plan = Plan::parse(&blob(false)).unwrap();
+    let mut random = Random(0xD1B5_4A32_D192_ED03);
+    let mut block = Scanned::new();
+    for _ in 0..tries(30_000) {
+        let mut data = damaged(&mut random);
+        for place in 0..data.len() {
+            if data[place] == b'\n' && random.below(8) > 0 {
+                data[place] = b',';
+            }
+        }
+        assert_eq!(last_comma(&data, Level::best()), last_comma(&data, Level::Portable));
+        let quick = found_elements(&plan, &mut block, &data, Elements::Values, Level::best());
+        let portable = found_elements(&plan, &mut block, &data, Elements::Values, Level::Portable);
+        assert_eq!(portable, quick, "{:?}", String::from_utf8_lossy(&data));
     }
 }
 

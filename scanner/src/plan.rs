@@ -212,6 +212,7 @@ impl Plan {
             20 if field.key && field.kind == Type::Text => {
                 field.spelling = Some(Spelling::of(std::str::from_utf8(&characters).ok()?));
             }
+            21 if field.kind == Type::Text => field.predicates.push(Predicate::FewLetters),
             1..=4 if field.kind == Type::Text => {
                 let characters = std::str::from_utf8(&characters).ok()?;
                 field.predicates.push(match kind {

@@ -16,6 +16,8 @@ pub enum Predicate {
     Shorter(usize),
     /// Any other text.
     Unequal(Vec<u8>),
+    /// A text with four times as many characters beyond ASCII as ASCII letters, or more.
+    FewLetters,
     /// A list in which an item stands twice.
     ItemTwice,
 }
@@ -87,6 +89,7 @@ impl Predicate {
                 // a character has 4 bytes at most
                 bytes.len() / 4 < *limit && bytes.iter().filter(|&&byte| byte & 0xC0 != 0x80).count() < *limit
             }
+            Self::FewLetters => !bytes.is_ascii() && has_few_letters(bytes),
             Self::Unequal(text) => bytes != &text[..],
             Self::Given => true,
             Self::ItemTwice => false,
@@ -97,6 +100,12 @@ impl Predicate {
 #[cold]
 fn all_of(characters: &Characters, bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).map_or(true, |text| text.chars().all(|c| characters.has(c)))
+}
+
+fn has_few_letters(bytes: &[u8]) -> bool {
+    let letters = bytes.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
+    let others = bytes.iter().filter(|&&byte| byte >= 0xC0).count(); // the first bytes of longer characters
+    others >= 4 * letters
 }
 
 #[cold]

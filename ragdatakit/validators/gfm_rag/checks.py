@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ragdatakit.files.datasets import DataFile, Dataset
+    from ragdatakit.scanner.predicates import Predicate
     from ragdatakit.validators.checks import Candidates, Placed
     from ragdatakit.validators.csv_parts import CsvTable
     from ragdatakit.validators.gfm_rag.cells import TableChecks
@@ -70,6 +71,10 @@ class GfmRagChecks(FormatChecks):
     def candidates(self, kind: str, table: pa.Table) -> Candidates | None:
         """Rows to be looked at one by one."""
         return self._of(kind).candidates(kind, table)
+
+    def predicates(self, kind: str) -> Iterable[Predicate] | None:
+        """Which records are to be looked at one by one."""
+        return self._of(kind).predicates(kind)
 
     def text(self, file: DataFile, data: bytes) -> Iterable[Problem]:
         """The faults of a text file."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from string import ascii_lowercase, digits
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.findings import Problem
@@ -11,6 +12,7 @@ from ragdatakit.validators.checks import FormatChecks, Needs
 
 if TYPE_CHECKING:
     from ragdatakit.files.datasets import DataFile
+    from ragdatakit.scanner.predicates import Predicate
 
 ASCII_SHARE = 0.2
 """Below this share of letters that survive, hardly a phrase is left of a text."""
@@ -90,6 +92,14 @@ class RawChecks(FormatChecks):
         if not isinstance(value, dict):
             return ()
         return document_problems(value) if file.kind == "documents" else raw_question_problems(value)
+
+    def predicates(self, kind: str) -> Iterable[Predicate] | None:
+        """Texts of other scripts, and titles that are written as entities are."""
+        if kind != "documents":
+            return None
+        from ragdatakit.scanner.predicates import Blank, FewLetters
+
+        return FewLetters("text"), Blank("title", f"{ascii_lowercase}{digits} ")
 
     def derive(self, kind: str, value: Any, to_show: bool = False) -> dict[str, str | None]:
         """``@id``: the id as a key."""
