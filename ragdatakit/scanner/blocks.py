@@ -29,8 +29,8 @@ class ScannedColumn:
     """Codes of a key field: of each row, or of all items of its lists (then ``owners`` are their rows).
 
     ``missing`` are rows without a value. Rows that were refused have no code yet, or 0. ``spelled`` are codes of what
-    spelling does not change, where they were asked for, ``odd`` the texts of which Python must make it: row, first byte,
-    byte behind the last (with their quote marks).
+    spelling does not change, where they were asked for, ``odd`` the texts of which Python must make it: row, first
+    byte, byte behind the last (with their quote marks).
     """
 
     codes: Numbers
@@ -115,8 +115,8 @@ class BlockScanner:
 
     def scan_elements(self, data: bytes, members: bool) -> tuple[ScannedBlock, int]:
         """What is in these elements of an array, or members of an object, between commas; and how many bytes are done
-        with: where not all are, Python must find what follows. ``lines`` is where the last element begins, line ends say
-        nothing; the lines of the notes are those on which they begin."""
+        with: where not all are, Python must find what follows. ``lines`` is where the last element begins, line ends
+        say nothing; the lines of the notes are those on which they begin."""
         mine = self._local.__dict__.setdefault("block", None) or self._new_block()
         done = ctypes.c_uint64()
         status = self._library.rd_scan_elements(

@@ -146,8 +146,8 @@ class CountedMember(Counted):
 
 @dataclass(frozen=True, slots=True)
 class CountedUnlike(Counted):
-    """Objects in which the member with the name of the field ``other`` has another text than it, or (where that field is
-    not there, null or empty) another than ``otherwise``."""
+    """Objects in which the member with the name of the field ``other`` has another text than it, or (where that field
+    is not there, null or empty) another than ``otherwise``."""
 
     other: str
     otherwise: str

@@ -156,7 +156,9 @@ class ScannedChecker(BlockChecker):
     ``count`` takes what the predicates count.
     """
 
-    def __init__(self, checker: RecordChecker, scanner: BlockScanner, most: int = 0, count: Count | None = None) -> None:
+    def __init__(
+        self, checker: RecordChecker, scanner: BlockScanner, most: int = 0, count: Count | None = None
+    ) -> None:
         super().__init__(checker, most)
         self._scanner = scanner
         self._count = count

@@ -133,11 +133,11 @@ class FormatChecks:
         return ()
 
     def derive_scanned(self, kind: str, given: Mapping[str, ScannedCodes], batch: Any) -> None:
-        """Fill in the derived columns of a block that was scanned: of codes of those fields, as texts, and which of them
-        are there. Records that are not proved to be as declared are given to `derive`."""
+        """Fill in the derived columns of a block that was scanned: of codes of those fields, as texts, and which of
+        them are there. Records that are not proved to be as declared are given to `derive`."""
 
     def counted(self, counts: Mapping[Any, int]) -> None:
-        """How many records of a block have what `predicates` asked to be counted, without those that `record` has seen."""
+        """How many records of a block have what `predicates` asked to be counted, but for those `record` has seen."""
 
     def derive_codes(self, kind: str, table: pa.Table, batch: Any) -> bool:
         """`derive` for a clean block of CSV: fill the batch's columns; False where only `derive` can do it."""

@@ -65,8 +65,8 @@ def spell_odd(scanned: ScannedBlock, data: bytes) -> None:
 def coded_scan(
     keys: KeyColumns, scanned: ScannedBlock, values: list[Any], derive: DeriveScanned | None = None
 ) -> NumpyBatch:
-    """Codes of the key columns of a scanned block; ``values`` are the records that the scanner has left open, ``derive``
-    makes derived columns of those that were scanned (see `FormatChecks.derive_scanned`)."""
+    """Codes of the key columns of a scanned block; ``values`` are the records that the scanner has left open,
+    ``derive`` makes derived columns of those that were scanned (see `FormatChecks.derive_scanned`)."""
     batch = NumpyBatch(scanned.rows, 0)
     late = coded_values(keys, values) if values else None
     rows = np.array([note[1] for note in scanned.notes if note[0] == REFUSED], np.int64)

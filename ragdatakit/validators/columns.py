@@ -37,8 +37,8 @@ class KeyColumns:
     def fields(self, as_text: Mapping[str, str], made_of: Iterable[str] = ()) -> dict[str, str] | None:
         """The field that each column is made of, as it is or (``as_text``) as text; None where some are made otherwise.
 
-        Such fields are integers, texts or lists of them; as text they may be anything. Of the fields ``made_of`` the other
-        derived columns are made (see `FormatChecks.derive_scanned`): each is a column of its own, with its name.
+        Such fields are integers, texts or lists of them; as text they may be anything. Of the fields ``made_of`` the
+        other derived columns are made (see `FormatChecks.derive_scanned`): each is a column of its own, with its name.
         """
         declared = {f.name: f for r in self.kind.records for f in r.fields}
         types = [declared[n].items if n in self.item_types else declared[n].type for n in self._plain]

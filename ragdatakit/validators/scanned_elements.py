@@ -1,7 +1,7 @@
 """A big JSON array or object, element by element through the scanner: Python sees what is not proved, and the ends.
 
-Parts are cut ahead and scanned in threads. Where a part is not what it seemed to be, it and those behind it are put back,
-and Python reads on from there, a few elements at a time.
+Parts are cut ahead and scanned in threads. Where a part is not what it seemed to be, it and those behind it are put
+back, and Python reads on from there, a few elements at a time.
 """
 
 from __future__ import annotations

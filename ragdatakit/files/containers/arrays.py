@@ -113,8 +113,8 @@ class ArraySource:
         return reader
 
     def cut_part(self, reader: Buffer, last_comma: Callable[[bytes], int]) -> Part | None:
-        """Elements up to the last comma that is surely between two, neither proved nor counted; None where there is none
-        within `LONG_PART` bytes."""
+        """Elements up to the last comma that is surely between two, neither proved nor counted; None where there is
+        none within `LONG_PART` bytes."""
         reader.fill_to(self.source.block_bytes)
         while (cut := last_comma(reader.data)) <= 0:
             if reader.ended or len(reader.data) > LONG_PART:
@@ -191,8 +191,8 @@ class ArraySource:
         part.count = len(values)
 
     def scanned_part(self, reader: Buffer, record: int, few: int = 0) -> Part:
-        """Element by element: the end of the array, a long element, or a part that does not decode. With ``few`` no more
-        than so many elements at a time, or up to the next one that is sound."""
+        """Element by element: the end of the array, a long element, or a part that does not decode. With ``few`` no
+        more than so many elements at a time, or up to the next one that is sound."""
         while True:
             place = (reader.offset, reader.line, record, reader.indent)
             scan = self.SCAN(reader.data, *place, reader.ended, self._carried, reader.margin)
@@ -432,7 +432,12 @@ class Buffer:
         """Parts that were cut one behind the other are there again, but for so many bytes of the first one."""
         first = parts[0]
         self.data = b"".join(piece for part in parts for piece in (part.data, b",")) + self.data
-        self.offset, self.line, self.indent, self.margin = first.byte_offset, first.first_line, first.indent, first.margin
+        self.offset, self.line, self.indent, self.margin = (
+            first.byte_offset,
+            first.first_line,
+            first.indent,
+            first.margin,
+        )
         self.take(done)
 
     def fault(self, record: int, error: str, length: int) -> Element:
