@@ -16,7 +16,32 @@ from ragdatakit.schemas.datamind.format import DATAMIND
 from ragdatakit.validators.datamind.checks import DataMindChecks
 from tests.scanner_tools import BothWays, needs_scanner
 
-EDGES = ["", " ", "A ", '"', "\t", "\x1c", "\x85", "\xa0", "\u1680", "\u2003", "\u2028", "\u3000", "é", "漢", "。", "“", "\u200b", "É", "e\u0301", "ａ", "한", "\u1161", "İ", "ß"]
+EDGES = [
+    "",
+    " ",
+    "A ",
+    '"',
+    "\t",
+    "\x1c",
+    "\x85",
+    "\xa0",
+    "\u1680",
+    "\u2003",
+    "\u2028",
+    "\u3000",
+    "é",
+    "漢",
+    "。",
+    "“",
+    "\u200b",
+    "É",
+    "e\u0301",
+    "ａ",
+    "한",
+    "\u1161",
+    "İ",
+    "ß",
+]
 
 
 TEXTS = st.builds(
