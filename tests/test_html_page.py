@@ -358,3 +358,19 @@ def test_data_for_scripts_has_no_markup_and_no_rounded_numbers() -> None:
     assert json_text({"<": [2**60, float("nan"), "\ud800\u2028", None, True]}) == (
         '{"\\u003c":["1152921504606846976",null,"\\u003cU+D800\\u003e\\u2028",null,true]}'
     )
+
+
+def test_only_numbers_that_are_always_the_same_are_listed_so() -> None:
+    summary = corpus_summary()
+    varied = summary.distributions[0]
+    same = replace(varied, name="same", title="Width", minimum=7.0, maximum=7.0)
+    train = replace(varied, minimum=9.0, maximum=9.0, by="train")
+    summary.distributions += [same, replace(same, by="train"), train]
+
+    page = summary_page([summary]).decode()
+
+    listed = page.split("Always the same</span>")[1].split("</table>")[0]
+    assert re.findall(r'scope="row">([^<]*?) ?<span.*?class="n">(\d+)<', listed) == [
+        ("Length of documents", "9"),
+        ("Width", "7"),
+    ]

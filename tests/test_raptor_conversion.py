@@ -53,6 +53,19 @@ def test_leaves_are_chunks_and_the_others_summaries(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("lacking", ["index", "text"])
+def test_a_node_that_lacks_one_thing_is_left_out(lacking: str, tmp_path: Path) -> None:
+    tree = deep()
+    setattr(tree.all_nodes[1], lacking, None)
+    (tmp_path / "reefs").write_bytes(pickled(tree))
+
+    with ragdatakit.read(tmp_path) as found:
+        chunks = [chunk.chunk_id for chunk in found.rows("chunks")]
+
+    assert chunks == ["reefs:0", "reefs:2", "reefs:3"]
+    assert "a node without index, layer or text" in [loss.reason for loss in found.losses]
+
+
 def test_a_pickle_without_vectors_is_refused(tmp_path: Path) -> None:
     source = FIXTURES / "contextual-retrieval" / "valid" / "cookbook"
     words = ("convert", "--to", "raptor", *options(form="pickle"), source, tmp_path / "made")
