@@ -119,7 +119,8 @@ def test_a_store_is_read_by_its_manifest(tmp_path: Path) -> None:
     manifest = next((copy / "_versions").glob("*.manifest"))
 
     assert (table.rows, table.length, len(table.files)) == (4, 3, 1)
-    for damage in (b"", manifest.read_bytes()[:-30], manifest.read_bytes()[20:], b"LANC" * 9):
+    fields = [len(x).to_bytes(4, "little") + x + bytes(12) + b"LANC" for x in (b"\x12\x05a", b"\x12", b"\x13")]
+    for damage in (b"", manifest.read_bytes()[:-30], manifest.read_bytes()[20:], b"LANC" * 9, *fields):
         manifest.write_bytes(damage)
         with pytest.raises(ManifestError):
             read_table(copy, ANYWHERE)
