@@ -33,7 +33,7 @@ from ragdatakit.outputs.written_files import Output
 from ragdatakit.schemas.canonical import Chunk, Document
 
 if TYPE_CHECKING:
-    from ragdatakit.retrieval.extraction.asking import Asker
+    from ragdatakit.retrieval.extraction.text_vectors import ChosenEmbedder
 
 MARK = "words hashed by ragdata, without a model"
 _WORD = re.compile(r"\w+")
@@ -48,9 +48,11 @@ _EDGE_KEYS = ("weight", "description", "keywords", "source_id", "file_path", "cr
 _NUMBERS = {"weight": "double", "created_at": "long"}
 
 
-def write_directory(tables: CanonicalTables, out: Output, dimension: int, asker: Asker | None = None) -> None:
+def write_directory(
+    tables: CanonicalTables, out: Output, dimension: int, embedder: ChosenEmbedder | None = None
+) -> None:
     """Write all files."""
-    maker = _VectorMaker(dimension, asker)
+    maker = _VectorMaker(dimension, embedder)
     texts = _Texts(tables, out, maker)
     texts.write()
     graph = Graph(tables, out, texts.written)
@@ -63,10 +65,10 @@ def write_directory(tables: CanonicalTables, out: Output, dimension: int, asker:
 class _VectorMaker:
     """Makes vectors, by the embedder that was chosen, else of hashed words; all have the same dimension."""
 
-    def __init__(self, dimension: int, asker: Asker | None) -> None:
+    def __init__(self, dimension: int, embedder: ChosenEmbedder | None) -> None:
         self.dimension = dimension
-        self._asker = asker
-        self.by_model = asker.embedder if asker is not None else ""
+        self._embedder = embedder
+        self.by_model = embedder.name if embedder is not None else ""
 
     @property
     def mark(self) -> str:
@@ -75,7 +77,7 @@ class _VectorMaker:
 
     def of(self, texts: list[str]) -> list[bytes]:
         """The vectors of texts, as 32-bit floats."""
-        made = self._asker.vectors(texts) if self._asker is not None and texts else None
+        made = self._embedder.vectors(texts) if self._embedder is not None and texts else None
         if made is None:
             return [hashed_vector(text, self.dimension) for text in texts]
         self.dimension = made.shape[1]
