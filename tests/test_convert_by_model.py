@@ -300,6 +300,36 @@ def test_vectors_come_from_the_embedder(server: ModelServer, story: Path, tmp_pa
     assert ragdatakit.validate(tmp_path / "pkl").ok
 
 
+def _forgetful(payload: dict[str, Any]) -> str:
+    """A model that names the guest only when it is asked what it has missed."""
+    whole = good(payload)
+    if len(payload["messages"]) < 4:
+        kept = [line for line in whole.split("\n") if not line.startswith("relation") and "Zoe" not in line]
+        return "\n".join(kept)
+    assert payload["messages"][2] == {"role": "assistant", "content": _forgetful({"messages": payload["messages"][:2]})}
+    if "Bob" in payload["messages"][1]["content"]:
+        return "<|COMPLETE|>"
+    return whole.replace("is a guest", "is a guest of the party") + "\nentity<|#|>Yak<|#|>thing"
+
+
+def test_what_was_missed_is_asked_for_once_more(server: ModelServer, texts: Path, tmp_path: Path) -> None:
+    server.chat = _forgetful
+    words = (*SENTENCES, "--extract", "gleaning=1", "-o", "form=directory")
+    dry = convert(server, texts, tmp_path / "out", "lightrag", *words, "--dry-run")
+    assert "a second request for each passage" in dry.out and not server.calls
+    done = convert(server, texts, tmp_path / "out", "lightrag", *words)
+    assert done.code == 0, done.err
+    assert len(server.calls) == 12
+    graph = (tmp_path / "out" / "graph_chunk_entity_relation.graphml").read_text("utf-8")
+    assert graph.count("<edge ") == 5
+    assert "Ada is a guest of the party." in graph and "Bob is a guest." in graph and "Yak" not in graph
+    server.calls.clear()
+    assert convert(server, texts, tmp_path / "again", "lightrag", *words).code == 0
+    assert not server.calls
+    refused = convert(server, texts, tmp_path / "no", "datamind", *SENTENCES, "--extract", "gleaning=1")
+    assert (refused.code, "gleaning goes with graphs" in refused.err) == (2, True)
+
+
 def embed(server: ModelServer, source: Path, target: Path, *more: str) -> Outcome:
     words = ("--from", "text", "--embedder", "openai:e", "--base-url", server.url)
     return run("convert", *words, *more, source, target, env={"RAGDATA_CACHE_DIR": str(target.parent / "cache")})

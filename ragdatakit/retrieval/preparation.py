@@ -28,7 +28,17 @@ Prepare = Callable[["CanonicalTables"], "CanonicalTables"]
 _GRAPH = ("least", "linker", "start_nodes")
 _SEARCH = ("embedder", "analyzer", "stemmer")
 _SERVER = ("base_url", "api_key_env")
-_ASKING = ("model", "concurrency", "timeout", "retries", "max_tokens", "most_failures", "document_tokens", "cache")
+_ASKING = (
+    "model",
+    "concurrency",
+    "timeout",
+    "retries",
+    "max_tokens",
+    "most_failures",
+    "document_tokens",
+    "gleaning",
+    "cache",
+)
 _PRICES = ("price_in", "price_out")
 _WORDS = (*_GRAPH, *_SEARCH, *_SERVER, *_ASKING, *_PRICES)
 _NOT_IN_OUTPUT = ("api_key_env", "concurrency", "timeout", "retries", "cache", *_PRICES)
@@ -97,11 +107,15 @@ def make_preparation(
         options, described=described, mentions=links or mentions, questions=links, by_title=by_title, progress=progress
     )
     options.check()
+    if "gleaning" in extraction and not described:
+        raise RagdataError(f"gleaning goes with graphs that have descriptions, and that of {target} has none")
     from ragdatakit.retrieval.extraction.graph_tables import count_requests, extract_graph
 
     if options.asker is not None and described:
         merged = "one description of what eight passages or more describe"
-        options.asker.further = f"{merged}, a report on each community" if "communities" in holds else merged
+        further = ["a second request for each passage"] if options.asker.options.gleaning else []
+        further += [merged, *(["a report on each community"] if "communities" in holds else ())]
+        options.asker.further = ", ".join(further)
     return Preparation(
         words, lambda tables: extract_graph(tables, options), options.asker,
         lambda tables: count_requests(tables, options), embedder,

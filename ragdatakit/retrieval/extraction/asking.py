@@ -43,8 +43,8 @@ class ModelOptions:
     ``api_key_env`` names the environment variable that has the key (empty or unset: no key is sent). ``timeout`` is in
     seconds for a request, ``retries`` the attempts after the first. ``max_tokens`` limits a reply (0: as is usual for
     what is asked). A share of failed items over ``most_failures`` stops the run. ``document_tokens`` is how much of its
-    document is sent with a chunk whose context is asked for (0: all of it). ``cache`` is the folder of replies (None:
-    of the user's cache).
+    document is sent with a chunk whose context is asked for (0: all of it). ``gleaning`` is how often the model is
+    asked what it has missed in a passage (0 or 1). ``cache`` is the folder of replies (None: of the user's cache).
     """
 
     model: str
@@ -56,6 +56,7 @@ class ModelOptions:
     max_tokens: int = 0
     most_failures: float = 0.2
     document_tokens: int = 0
+    gleaning: int = 0
     cache: Path | None = None
 
     def check(self) -> None:
@@ -70,6 +71,8 @@ class ModelOptions:
         ):
             if value < least:
                 raise RagdataError(f"{name} is {value!r}, expected {least} or more")
+        if self.gleaning not in (0, 1):
+            raise RagdataError(f"gleaning is {self.gleaning}, expected 0 or 1")
         if not 0 < self.timeout < float("inf"):
             raise RagdataError(f"timeout is {self.timeout!r}, expected a number of seconds")
         if not 0 <= self.most_failures <= 1:
