@@ -264,3 +264,17 @@ def test_real_files() -> None:
     assert all(json.loads(chunk.metadata)["hash_id"] for chunk in found["chunks"])
     ids = {c.chunk_id for c in found["chunks"]}
     assert all(q.target_id in ids for q in found["qrels"])
+
+
+@pytest.mark.parametrize("words", [(), ("--chunk-size", "8"), ("--option", "contexts=extractive")])
+def test_what_is_written_of_whole_documents_has_no_warning_of_its_own(tmp_path: Path, words: tuple[str, ...]) -> None:
+    source = COOKBOOK.parents[2] / "beir" / "valid" / "folder"
+    done = run("convert", source, tmp_path / "out", "--to", "contextual-retrieval", *words)
+    assert done.code == 0, done.err
+    found = ragdatakit.validate(tmp_path / "out", severity="warning").findings
+    assert {f.code for f in found} <= {"CR029"}  # the questions have no answers
+    kept = json.loads((tmp_path / "out" / "codebase_chunks.json").read_bytes())
+    assert [c["chunk_id"] for c in kept[0]["chunks"]][:1] == [f"{kept[0]['doc_id']}_chunk_0"]
+    back = run("convert", tmp_path / "out", tmp_path / "back", "--to", "arag")
+    assert back.code == 0, back.err
+    assert f"{kept[0]['doc_id']}_chunk_0" not in "".join(p.read_text() for p in (tmp_path / "back").glob("*.json*"))

@@ -91,7 +91,7 @@ def test_each_chunk_is_asked_for_with_its_document(server: ModelServer, texts: P
     assert "<chunk>\nAda met Zoe there.\n</chunk>" in asked[0]
     assert server.calls[0].payload["max_tokens"] == 1000
     found = contexts(tmp_path / "out")
-    assert list(found) == [f"party{d}.txt#{n}" for d in (0, 1) for n in range(3)]
+    assert list(found) == [f"party{d}.txt_chunk_{n}" for d in (0, 1) for n in range(3)]
     assert all(text.startswith("Of a document of 38") for text in found.values())
     report = ragdatakit.validate(tmp_path / "out", severity="warning")
     assert report.ok
@@ -139,14 +139,14 @@ def test_a_chunk_without_context_is_lost_and_named(server: ModelServer, texts: P
     assert done.code == 0, done.err
     assert "chunks.context  1 value: the model gave no context of it" in done.out
     assert "party0.txt#1: the reply could not be read, nor the one after it: it is empty" in done.out
-    assert "party0.txt#1" not in contexts(tmp_path / "out")
+    assert "party0.txt_chunk_1" not in contexts(tmp_path / "out")
     assert [call.payload["messages"][-1]["content"] for call in server.calls if len(call.payload["messages"]) > 1] == [
         "This cannot be used: it is empty. Answer again with the text that was asked for, and nothing else."
     ]
     assert convert(server, texts, tmp_path / "no", "contextual-retrieval", *SENTENCES, "--strict").code == 1
     words = (*SENTENCES, "-o", "contexts=extractive")
     assert convert(server, texts, tmp_path / "whole", "contextual-retrieval", *words).code == 0
-    assert contexts(tmp_path / "whole")["party0.txt#1"] == "Ada met Zoe there.\nCarl met Zoe there."
+    assert contexts(tmp_path / "whole")["party0.txt_chunk_1"] == "Ada met Zoe there.\nCarl met Zoe there."
     server.chat = good
     server.calls.clear()
     assert convert(server, texts, tmp_path / "out2", "contextual-retrieval", *SENTENCES).code == 0
@@ -298,6 +298,74 @@ def test_vectors_come_from_the_embedder(server: ModelServer, story: Path, tmp_pa
     assert pickled.code == 0, pickled.err
     assert not server.calls
     assert ragdatakit.validate(tmp_path / "pkl").ok
+
+
+def _forgetful(payload: dict[str, Any]) -> str:
+    """A model that names the guest only when it is asked what it has missed."""
+    whole = good(payload)
+    if len(payload["messages"]) < 4:
+        kept = [line for line in whole.split("\n") if not line.startswith("relation") and "Zoe" not in line]
+        return "\n".join(kept)
+    assert payload["messages"][2] == {"role": "assistant", "content": _forgetful({"messages": payload["messages"][:2]})}
+    if "Bob" in payload["messages"][1]["content"]:
+        return "<|COMPLETE|>"
+    return whole.replace("is a guest", "is a guest of the party") + "\nentity<|#|>Yak<|#|>thing"
+
+
+def test_what_was_missed_is_asked_for_once_more(server: ModelServer, texts: Path, tmp_path: Path) -> None:
+    server.chat = _forgetful
+    words = (*SENTENCES, "--extract", "gleaning=1", "-o", "form=directory")
+    dry = convert(server, texts, tmp_path / "out", "lightrag", *words, "--dry-run")
+    assert "a second request for each passage" in dry.out and not server.calls
+    done = convert(server, texts, tmp_path / "out", "lightrag", *words)
+    assert done.code == 0, done.err
+    assert len(server.calls) == 12
+    graph = (tmp_path / "out" / "graph_chunk_entity_relation.graphml").read_text("utf-8")
+    assert graph.count("<edge ") == 5
+    assert "Ada is a guest of the party." in graph and "Bob is a guest." in graph and "Yak" not in graph
+    server.calls.clear()
+    assert convert(server, texts, tmp_path / "again", "lightrag", *words).code == 0
+    assert not server.calls
+    refused = convert(server, texts, tmp_path / "no", "datamind", *SENTENCES, "--extract", "gleaning=1")
+    assert (refused.code, "gleaning goes with graphs" in refused.err) == (2, True)
+
+
+def embed(server: ModelServer, source: Path, target: Path, *more: str) -> Outcome:
+    words = ("--from", "text", "--embedder", "openai:e", "--base-url", server.url)
+    return run("convert", *words, *more, source, target, env={"RAGDATA_CACHE_DIR": str(target.parent / "cache")})
+
+
+@pytest.mark.parametrize("words", [("raptor", "-o", "leaf-tokens=12"), ("lightrag", "-o", "form=directory")])
+def test_an_embedder_alone_makes_vectors(
+    server: ModelServer, story: Path, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    dry = embed(server, story, tmp_path / "out", "--to", *words, "--dry-run")
+    assert (dry.code, server.calls) == (0, [])
+    done = embed(server, story, tmp_path / "out", "--to", *words)
+    assert done.code == 0, done.err
+    assert {call.path.rsplit("/", 1)[-1] for call in server.calls} == {"embeddings"}
+    assert ragdatakit.validate(tmp_path / "out").ok
+    if words[0] == "lightrag":
+        assert loads(tmp_path / "out", "vdb_chunks.json")["embedding_dim"] == 16
+    else:
+        assert all(len(vector) == 16 for node in nodes(tmp_path / "out") for vector in node["embeddings"].values())
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("beir",), "--embedder makes vectors, and beir has no place for them"),
+        (("lightrag",), "a payload has none: --option form=directory"),
+        (("raptor", "--model", "m"), "model goes with --extractor names or openai"),
+    ],
+)
+def test_an_embedder_without_a_place_for_vectors_is_refused(
+    server: ModelServer, story: Path, tmp_path: Path, words: tuple[str, ...], told: str
+) -> None:
+    done = embed(server, story, tmp_path / "out", "--to", *words)
+    assert (done.code, server.calls) == (2, [])
+    assert told in done.err
+    assert not (tmp_path / "out").exists()
 
 
 # graphs with descriptions

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import shutil
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.schemas.canonical import Chunk, Document, Edge, Node, Qrel, Question, Relation, Triplet
 from ragdatakit.schemas.errors import RagdataError
 from tests.broad import examples
-from tests.command_line import FIXTURES
+from tests.command_line import FIXTURES, run
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
 from tests.upstream_data import published
 
@@ -413,3 +414,15 @@ def test_triples_that_nothing_tells_a_passage_of_go_where_their_names_stand(tmp_
     told = {(loss.kind, loss.reason): loss.count for loss in tables.losses}
     assert told["derived", "the first passage in which both its ends occur"] == 1
     assert told["dropped", "it does not say which passage it comes from"] == 1
+
+
+def test_a_chosen_set_is_written_alone_and_at_the_top(tmp_path: Path) -> None:
+    for source in ("two-sets", "musique"):
+        shutil.copytree(FIXTURES / "hipporag" / "valid" / source, tmp_path / "source" / source)
+    for path in (tmp_path / "source" / "two-sets").iterdir():
+        path.rename(tmp_path / "source" / path.name)
+    done = run("convert", tmp_path / "source", tmp_path / "out", "--to", "beir", "--option", "dataset=reefs")
+    assert done.code == 0, done.err
+    assert sorted(path.name for path in (tmp_path / "out").glob("*.jsonl")) == ["corpus.jsonl", "queries.jsonl"]
+    listed = json.loads((tmp_path / "out" / "ragdata.json").read_bytes())["source"]["files"]
+    assert [Path(file["path"]).name for file in listed] == ["reefs.json", "reefs_corpus.json"]

@@ -237,3 +237,24 @@ def test_lightrag_itself_loads_what_is_written(form: str, tmp_path: Path) -> Non
     assert [name.split("|")[0] for name in told["local"][0]] == ["Joss Alder"]
     assert [name.split("|")[:2] for name in told["global"][1]] == [["Joss Alder", "Kettle Reef"]]
     assert len(told["naive"][2]) == 2
+
+
+def test_two_hundred_chunks_are_named_in_the_graph_and_all_in_a_store(tmp_path: Path) -> None:
+    ids = [f"c{n}" for n in range(205)]
+    kept = json.dumps({"description": "d", "passages": ids})
+    tables = tables_of(
+        documents=[Document("d", "text")],
+        chunks=[Chunk(chunk_id, f"text {chunk_id}", "d", n) for n, chunk_id in enumerate(ids)],
+        nodes=[Node("Kettle Reef", "place", kept), Node("Mara Venn", "person", json.dumps({"passages": ids[:3]}))],
+        edges=[Edge("Mara Venn", "maps", "Kettle Reef", kept, None, "c0")],
+    )
+    write_tables(tables, "lightrag", tmp_path, form="directory")
+    graph = (tmp_path / "graph_chunk_entity_relation.graphml").read_text("utf-8")
+    assert graph.count("-chunk-") == 200 + 3 + 200
+    for kind, name in (("entity", "Kettle Reef"), ("relation", "Kettle Reef<SEP>Mara Venn")):
+        stored = json.loads((tmp_path / f"kv_store_{kind}_chunks.json").read_bytes())
+        assert list(stored) == [name]
+        assert (stored[name]["count"], len(set(stored[name]["chunk_ids"]))) == (205, 205)
+    assert ragdatakit.validate(tmp_path, severity="warning").findings == []
+    again = {node.name: json.loads(node.attributes or "{}") for node in read_tables(tmp_path).peek("nodes")}
+    assert [len(again[name]["passages"]) for name in ("Kettle Reef", "Mara Venn")] == [205, 3]

@@ -46,6 +46,7 @@ def convert(options: ConvertOptions, source: PathLike, target: PathLike | None =
 
     from ragdatakit.api.sources import only_dataset
     from ragdatakit.converters import get_converter
+    from ragdatakit.converters.hipporag.data_sets import chosen_set
     from ragdatakit.converters.run import RAW, find_sources, refuse_target_in_source, refuse_unknown_options
     from ragdatakit.outputs.staging import refuse_target
     from ragdatakit.schemas.conversions import ConversionResult
@@ -67,7 +68,7 @@ def convert(options: ConvertOptions, source: PathLike, target: PathLike | None =
         chosen = only_dataset(where, wanted, options.dataset).source
         where, found = Path(chosen.display), [chosen]
     else:
-        found = find_sources(where, wanted, place)
+        found = chosen_set(find_sources(where, wanted, place), wanted)
     if not options.dry_run:
         refuse_target_in_source(found, place)
     refuse_unknown_options(wanted.values, (found[0].format, options.to))
@@ -82,11 +83,16 @@ def convert(options: ConvertOptions, source: PathLike, target: PathLike | None =
     if converter.needs_graph and prepared is not None and (unasked or prepared.asker is not None):
         prepared = _where_no_graph(prepared)  # a graph that is there is kept; a model then writes its reports only
     if prepared is not None:
-        wanted = replace(wanted, prepare=prepared.prepare, asker=prepared.asker, prepared=prepared.words)
+        wanted = replace(
+            wanted, prepare=prepared.prepare, asker=prepared.asker, embedder=prepared.embedder, prepared=prepared.words
+        )
     result = ConversionResult(str(place), dry_run=options.dry_run, sidecar=options.sidecar)
     conversion = _ConversionRun(where, found, wanted, result, overwrite=options.overwrite, strict=options.strict)
-    if options.dry_run and prepared is not None and prepared.asker is not None:
-        conversion.estimated = prepared
+    if options.dry_run and prepared is not None:
+        if prepared.embedder is not None:
+            prepared.embedder.only_count = True
+        if prepared.asker is not None:
+            conversion.estimated = prepared
     conversion.run(options.keep_going)
     result.seconds = time.perf_counter() - started
     return result
@@ -132,6 +138,7 @@ def _preparation(
         holds=target.holds,
         described=target.described,
         mentions=target.needs_graph,
+        vectors=target.vectors,
         by_title=key == "title" or (key == "auto" and source_format == "hipporag"),
         seed=options.seed,
         progress=options.progress,
@@ -177,7 +184,7 @@ class _ConversionRun:
         values = converter.values(options.values, "read")
         repairs = repairs_raw(self._found) if options.source_format == RAW else converter.repairs
         wanted = (self._path, converter.name, repairs, values, options.memory_limit, options.follow_links)
-        waits = options.prepare is not None or options.asker is not None  # nothing is paid for data with errors
+        waits = any((options.prepare, options.asker, options.embedder))  # nothing is paid for data with errors
         if not keep_going and not waits and self._is_worth_a_process():
             with SourceCheck(*wanted) as check:
                 self._convert(refused, check)

@@ -90,7 +90,7 @@ _option = options_of(ConvertOptions)
     multiple=True,
     metavar="NAME=VALUE",
     help="Another option of the extractor: least, start-nodes, concurrency, timeout, retries, max-tokens, "
-    "most-failures, document-tokens, cache, analyzer, stemmer.",
+    "most-failures, document-tokens, gleaning, cache, analyzer, stemmer.",
 )
 @_option(
     "--negatives",

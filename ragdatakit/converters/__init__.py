@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ragdatakit.files.reading.record_reading import RecordReader
     from ragdatakit.outputs.written_files import Output
     from ragdatakit.retrieval.extraction.asking import Asker
+    from ragdatakit.retrieval.extraction.text_vectors import ChosenEmbedder
     from ragdatakit.schemas.findings import Finding
 
 CONVERTERS: dict[str, str] = {
@@ -64,7 +65,8 @@ class Options:
 
     ``name`` is what the dataset is to be called, ``profile`` the variant of the target format (empty: its usual one),
     ``source_format`` where the tables come from, ``values`` the converter's own options, all of them, with defaults.
-    ``asker`` asks a language model for what the target holds and the source does not have, where one is to be asked.
+    ``asker`` asks a language model for what the target holds and the source does not have, where one is to be asked;
+    ``embedder`` makes vectors of texts, where one was chosen.
     """
 
     name: str = "dataset"
@@ -73,6 +75,7 @@ class Options:
     seed: int = 13
     values: Mapping[str, Any] = field(default_factory=dict)
     asker: Asker | None = None
+    embedder: ChosenEmbedder | None = None
 
     def __getitem__(self, name: str) -> Any:
         return self.values[name]
@@ -89,7 +92,8 @@ class Converter:
     ``described`` says that a graph made of texts is to have descriptions, and to know the passages of its entities.
     ``repairs`` says, for a finding and the options of reading, whether reading takes care of it, so that it does not
     stop a conversion. ``needs_graph``: what is written is made of a graph, so that texts without one get a graph of the
-    names in them, with edges to the passages that have them; and whole documents are cut into chunks.
+    names in them, with edges to the passages that have them; and whole documents are cut into chunks. ``vectors``: what
+    is written has vectors of texts.
     """
 
     name: str
@@ -103,6 +107,7 @@ class Converter:
     described: bool = False
     repairs: Callable[[Finding, Mapping[str, Any]], bool] | None = None
     needs_graph: bool = False
+    vectors: bool = False
 
     def values(self, given: Mapping[str, str], side: Literal["read", "write"]) -> dict[str, Any]:
         """The options of one side: what was given, converted, or the default. Raises `RagdataError` for a bad value."""

@@ -110,8 +110,13 @@ def chunk_tables(tables: CanonicalTables, options: ChunkOptions) -> CanonicalTab
     return cut
 
 
+def chunk_id_of(doc_id: str, ordinal: int) -> str:
+    """The id of a chunk that is cut out of a document."""
+    return f"{doc_id}#{ordinal}"
+
+
 def _chunk(document: Document, ordinal: int, start: int, end: int) -> Chunk:
-    chunk_id = f"{document.doc_id}#{ordinal}"
+    chunk_id = chunk_id_of(document.doc_id, ordinal)
     given = document.metadata if document.metadata not in (None, "{}") else None
     names = ("start", "end")
     if given is None:

@@ -40,6 +40,7 @@ from ragdatakit.version import __version__
 
 if TYPE_CHECKING:
     from ragdatakit.retrieval.extraction.asking import Asker
+    from ragdatakit.retrieval.extraction.text_vectors import ChosenEmbedder
 
 RAW = "gfm-rag-raw"
 """GFM-RAG's datasets without the graph that was built from them: what lies in ``raw/``."""
@@ -67,6 +68,7 @@ class ConversionSettings:
     chunking: Mapping[str, Any] = field(default_factory=dict)
     prepare: Callable[[CanonicalTables], CanonicalTables] | None = None
     asker: Asker | None = None
+    embedder: ChosenEmbedder | None = None
     prepared: Mapping[str, str] = field(default_factory=dict)
     sidecar: bool = False
     memory_limit: int = ConvertOptions.memory_limit
@@ -412,7 +414,7 @@ def convert_dataset(
         losses.add("coerced", "documents", None, why, name)
     out = Output(folder, losses)
     values = target.values(options.values, "write")
-    words = Options(tables.name, options.profile, tables.format, options.seed, values, options.asker)
+    words = Options(tables.name, options.profile, tables.format, options.seed, values, options.asker, options.embedder)
     try:
         target.write(tables, out, words)
         tables.finish()

@@ -33,6 +33,9 @@ _OTHERS = "\u2dff\uf8ff\ufb00-\ufb06\ufffd"
 _SUSPICIOUS = re.compile(f"[\x80-{_OTHERS}](?:(?<=[\x80-\x9fŒœÂÃ])|[\xa0-{_OTHERS}])")
 """What is in all that ftfy takes for odd: one character, or two of those behind U+00A0. To look for this is some
 hundred times as quick."""
+_MOST_SUSPICIOUS, _REACH = 40, 8
+"""So many places of a text are looked at by themselves, with so many characters around each: what ftfy takes for odd
+has six at most."""
 _AROUND = 24
 _LONGEST = 200
 _MOST_TRIED = 50
@@ -55,15 +58,18 @@ def garbled(text: str) -> tuple[str, str] | None:
         return text[start : start + _AROUND], _repaired(text[start : start + _AROUND])
     if (east := _of_the_east(text)) is not None:
         return east
-    if _SUSPICIOUS.search(text) is None:
+    suspicious = list(islice(_SUSPICIOUS.finditer(text), _MOST_SUSPICIOUS))
+    if not suspicious:
         return None
     accents = list(islice(_ACCENTS_ALONE.finditer(text), _LEAST_ACCENTS))
     if len(accents) == _LEAST_ACCENTS:
         return accents[0][0][:_LONGEST], ""
     from ftfy import fix_encoding
-    from ftfy.badness import BADNESS_RE, is_bad
+    from ftfy.badness import BADNESS_RE
 
-    if not is_bad(text):
+    spans = [(max(0, m.start() - _REACH), m.end() + _REACH) for m in suspicious]
+    spans = spans if len(spans) < _MOST_SUSPICIOUS else [(0, len(text))]
+    if not any(BADNESS_RE.search(text, *span) for span in spans):
         return None
     for match in islice(BADNESS_RE.finditer(text), _MOST_TRIED):
         start, end = match.span()

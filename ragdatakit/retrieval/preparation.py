@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ragdatakit.files.reading.canonical_tables import CanonicalTables
     from ragdatakit.retrieval.extraction.asking import Asker
     from ragdatakit.retrieval.extraction.graph_tables import ExtractOptions
+    from ragdatakit.retrieval.extraction.text_vectors import ChosenEmbedder
     from ragdatakit.retrieval.parts import Progress
     from ragdatakit.schemas.options import SearchOptions
 
@@ -27,7 +28,17 @@ Prepare = Callable[["CanonicalTables"], "CanonicalTables"]
 _GRAPH = ("least", "linker", "start_nodes")
 _SEARCH = ("embedder", "analyzer", "stemmer")
 _SERVER = ("base_url", "api_key_env")
-_ASKING = ("model", "concurrency", "timeout", "retries", "max_tokens", "most_failures", "document_tokens", "cache")
+_ASKING = (
+    "model",
+    "concurrency",
+    "timeout",
+    "retries",
+    "max_tokens",
+    "most_failures",
+    "document_tokens",
+    "gleaning",
+    "cache",
+)
 _PRICES = ("price_in", "price_out")
 _WORDS = (*_GRAPH, *_SEARCH, *_SERVER, *_ASKING, *_PRICES)
 _NOT_IN_OUTPUT = ("api_key_env", "concurrency", "timeout", "retries", "cache", *_PRICES)
@@ -37,12 +48,14 @@ _NOT_IN_OUTPUT = ("api_key_env", "concurrency", "timeout", "retries", "cache", *
 @dataclass(frozen=True, slots=True)
 class Preparation:
     """``prepare`` makes something of tables, ``words`` say what. ``asker`` asks a model, where one is to be asked: for
-    ``prepare`` (``count`` then counts the requests instead), and for the writer."""
+    ``prepare`` (``count`` then counts the requests instead), and for the writer. ``embedder`` makes vectors for the
+    writer, where one was chosen."""
 
     words: Mapping[str, str]
     prepare: Prepare | None = None
     asker: Asker | None = None
     count: Callable[[CanonicalTables], None] | None = None
+    embedder: ChosenEmbedder | None = None
 
 
 def make_preparation(
@@ -54,12 +67,14 @@ def make_preparation(
     holds: Mapping[str, tuple[str, ...]],
     described: bool = False,
     mentions: bool = False,
+    vectors: bool = False,
     by_title: bool = False,
     seed: int = 13,
     progress: Progress | None = None,
 ) -> Preparation | None:
     """What is to be made for a target that ``holds`` these tables, with a ``described`` graph or a plain one; None
-    where nothing is asked for. ``mentions``: it needs edges to passages, also where it has no place for start nodes.
+    where nothing is asked for. ``mentions``: it needs edges to passages, also where it has no place for start nodes;
+    ``vectors``: it has vectors of its texts, which an embedder can make without an extractor.
 
     ``extraction`` has the options of the extractor by name. Raises `UnknownNameError` for an unknown one,
     `RagdataError` for values that make no sense and for a target that has no place for what is made.
@@ -67,32 +82,56 @@ def make_preparation(
     if unknown := [name for name in extraction if name not in _WORDS]:
         raise UnknownNameError("extraction option", unknown[0], _WORDS)
     if not extractor and extraction:
-        raise RagdataError(f"{next(iter(extraction)).replace('_', '-')} goes with --extractor names or openai")
+        if other := [name for name in extraction if name not in ("embedder", *_SERVER)]:
+            raise RagdataError(f"{other[0].replace('_', '-')} goes with --extractor names or openai")
+        if "embedder" not in extraction:
+            raise RagdataError(f"{next(iter(extraction)).replace('_', '-')} goes with --extractor or --embedder")
+        if not vectors:
+            raise RagdataError(f"--embedder makes vectors, and {target} has no place for them")
     if extractor and negatives:
         raise RagdataError("--extractor makes a graph, --negatives triplets: no format holds both")
     if negatives:
         return _negatives(negatives, target, holds, seed, progress)
     if not extractor:
-        return None
-    options = _extract_options(extractor, extraction, progress)
+        embedder = _embedder(_search_options(extraction))
+        return Preparation(_told(extraction), embedder=embedder) if embedder is not None else None
+    search = _search_options(extraction)
+    embedder = _embedder(search) if vectors else None
+    options = _extract_options(extractor, extraction, search, embedder, progress)
     words = _manifest_words(extractor, extraction)
     if "edges" not in holds:
         _refuse_texts(extractor, extraction, target, holds)
-        return Preparation(words, asker=options.asker)
+        return Preparation(words, asker=options.asker, embedder=embedder)
     links = "start_nodes" in holds
     options = replace(
         options, described=described, mentions=links or mentions, questions=links, by_title=by_title, progress=progress
     )
     options.check()
+    if "gleaning" in extraction and not described:
+        raise RagdataError(f"gleaning goes with graphs that have descriptions, and that of {target} has none")
     from ragdatakit.retrieval.extraction.graph_tables import count_requests, extract_graph
 
     if options.asker is not None and described:
         merged = "one description of what eight passages or more describe"
-        options.asker.further = f"{merged}, a report on each community" if "communities" in holds else merged
+        further = ["a second request for each passage"] if options.asker.options.gleaning else []
+        further += [merged, *(["a report on each community"] if "communities" in holds else ())]
+        options.asker.further = ", ".join(further)
     return Preparation(
         words, lambda tables: extract_graph(tables, options), options.asker,
-        lambda tables: count_requests(tables, options),
+        lambda tables: count_requests(tables, options), embedder,
     )  # fmt: skip
+
+
+def _search_options(given: Mapping[str, object]) -> SearchOptions:
+    from ragdatakit.schemas.options import SearchOptions
+
+    return SearchOptions(**_typed(SearchOptions, given, (*_SEARCH, *_SERVER)))
+
+
+def _embedder(search: SearchOptions) -> ChosenEmbedder | None:
+    from ragdatakit.retrieval.extraction.text_vectors import ChosenEmbedder
+
+    return ChosenEmbedder(search) if search.embedder else None
 
 
 def _refuse_texts(
@@ -120,10 +159,15 @@ def _negatives(
     return Preparation({"negatives": spec}, lambda tables: mine_negatives(tables, spec, seed, progress))
 
 
-def _extract_options(extractor: str, given: Mapping[str, object], progress: Progress | None) -> ExtractOptions:
+def _extract_options(
+    extractor: str,
+    given: Mapping[str, object],
+    search: SearchOptions,
+    embedder: ChosenEmbedder | None,
+    progress: Progress | None,
+) -> ExtractOptions:
     from ragdatakit.retrieval.extraction.asking import Asker, ModelOptions
     from ragdatakit.retrieval.extraction.graph_tables import EXTRACTORS, ExtractOptions
-    from ragdatakit.schemas.options import SearchOptions
 
     if extractor not in EXTRACTORS:
         raise UnknownNameError("extractor", extractor, EXTRACTORS)
@@ -131,11 +175,10 @@ def _extract_options(extractor: str, given: Mapping[str, object], progress: Prog
         if name in given:
             other = "openai" if extractor == "names" else "names"
             raise RagdataError(f"{name.replace('_', '-')} goes with --extractor {other}")
-    search: SearchOptions = SearchOptions(**_typed(SearchOptions, given, (*_SEARCH, *_SERVER)))
     asker: Asker | None = None
     if extractor == "openai":
         model = ModelOptions(**{"model": "", **_typed(ModelOptions, given, (*_SERVER, *_ASKING))})
-        asker = Asker(model, progress, prices=_prices(given), search=search)
+        asker = Asker(model, progress, prices=_prices(given), embedder=embedder)
     own: Any = _typed(ExtractOptions, given, _GRAPH)
     return ExtractOptions(extractor=extractor, search=search, asker=asker, **own)  # type: ignore[arg-type]
 
@@ -183,5 +226,8 @@ def _manifest_words(extractor: str, extraction: Mapping[str, object]) -> dict[st
     from ragdatakit.retrieval.extraction import names, prompts
 
     version = names.VERSION if extractor == "names" else prompts.VERSION
-    told = {f"extract-{n.replace('_', '-')}": str(v) for n, v in extraction.items() if n not in _NOT_IN_OUTPUT}
-    return {"extractor": extractor, "extract-version": str(version), **told}
+    return {"extractor": extractor, "extract-version": str(version), **_told(extraction)}
+
+
+def _told(given: Mapping[str, object]) -> dict[str, str]:
+    return {f"extract-{n.replace('_', '-')}": str(v) for n, v in given.items() if n not in _NOT_IN_OUTPUT}

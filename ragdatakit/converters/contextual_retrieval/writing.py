@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from ragdatakit.converters import Options
+from ragdatakit.converters.chunking import chunk_id_of
 from ragdatakit.converters.free_names import FreeNames
 from ragdatakit.files.containers.json_text import Raw, dumps, fields_of, loads
 from ragdatakit.files.contextual_retrieval.contexts import extractive_context
@@ -211,7 +212,8 @@ class _CorpusWriter:
         return {**names, **extras, "content": document.text, "chunks": written}
 
     def _chunk(self, document: Document, uuid: str, chunk: Chunk) -> dict[str, Any]:
-        name = self._chunk_ids(chunk.chunk_id)
+        made_up = chunk.chunk_id in (document.doc_id, chunk_id_of(document.doc_id, chunk.ordinal or 0))
+        name = self._chunk_ids(f"{document.doc_id}_chunk_{chunk.ordinal}" if made_up else chunk.chunk_id)
         if name != chunk.chunk_id:
             self.out.renamed("passage", name, chunk.chunk_id)
         extras = self._extras("chunks", chunk.chunk_id, chunk.metadata, _OF_CHUNK - {"original_uuid"})
@@ -219,7 +221,7 @@ class _CorpusWriter:
         context = chunk.context
         if not context and self.options["contexts"] == "extractive":
             length, told = self.options["context-length"], _decoded(document.metadata)
-            context = extractive_context(document.text, chunk.text, document.title, told, length)
+            context = extractive_context(document.text, chunk.text, document.title, told, length) or document.doc_id
             self.tables.losses.add("derived", "chunks", "context", "made of the beginning of the document", name)
         if self._contexts is not None and context:
             names = {"doc_id": document.doc_id, "original_uuid": uuid, "chunk_id": name}

@@ -20,6 +20,14 @@ def each_set(source: Source, wanted: ConversionSettings) -> Iterator[tuple[Sourc
         yield source, replace(wanted, name=wanted.name or name, values={**wanted.values, "dataset": name})
 
 
+def chosen_set(found: list[Source], wanted: ConversionSettings) -> list[Source]:
+    """Of the sources those that have the data set that was chosen, with its files alone; all where none was, or none
+    has it."""
+    name = wanted.values.get("dataset")
+    having = [s for s in found if s.format == "hipporag" and any(name in set_names(part) for part in s.parts)]
+    return [replace(source, parts=tuple(own_parts(source, wanted))) for source in having] or found
+
+
 def own_parts(source: Source, wanted: ConversionSettings) -> list[Dataset]:
     """The parts of a source with the files that are read: of a folder of several data sets those of the chosen one."""
     name = wanted.values.get("dataset")

@@ -41,6 +41,7 @@ CONVERTER = Converter(
         "relations": ("name",),
         "edges": (*_EDGE, "confidence"),
     },
+    vectors=True,
     options=(
         Option(
             "form",

@@ -33,7 +33,7 @@ from ragdatakit.outputs.written_files import Output
 from ragdatakit.schemas.canonical import Chunk, Document
 
 if TYPE_CHECKING:
-    from ragdatakit.retrieval.extraction.asking import Asker
+    from ragdatakit.retrieval.extraction.text_vectors import ChosenEmbedder
 
 MARK = "words hashed by ragdata, without a model"
 _WORD = re.compile(r"\w+")
@@ -45,12 +45,16 @@ _AT_ONCE = 1024
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NODE_KEYS = ("entity_id", "entity_type", "description", "source_id", "file_path", "created_at")
 _EDGE_KEYS = ("weight", "description", "keywords", "source_id", "file_path", "created_at")
+_MOST_SOURCES = 200
+"""Chunks that LightRAG names in the graph for an entity or a relation, the first ones; a store has all of them."""
 _NUMBERS = {"weight": "double", "created_at": "long"}
 
 
-def write_directory(tables: CanonicalTables, out: Output, dimension: int, asker: Asker | None = None) -> None:
+def write_directory(
+    tables: CanonicalTables, out: Output, dimension: int, embedder: ChosenEmbedder | None = None
+) -> None:
     """Write all files."""
-    maker = _VectorMaker(dimension, asker)
+    maker = _VectorMaker(dimension, embedder)
     texts = _Texts(tables, out, maker)
     texts.write()
     graph = Graph(tables, out, texts.written)
@@ -63,10 +67,10 @@ def write_directory(tables: CanonicalTables, out: Output, dimension: int, asker:
 class _VectorMaker:
     """Makes vectors, by the embedder that was chosen, else of hashed words; all have the same dimension."""
 
-    def __init__(self, dimension: int, asker: Asker | None) -> None:
+    def __init__(self, dimension: int, embedder: ChosenEmbedder | None) -> None:
         self.dimension = dimension
-        self._asker = asker
-        self.by_model = asker.embedder if asker is not None else ""
+        self._embedder = embedder
+        self.by_model = embedder.name if embedder is not None else ""
 
     @property
     def mark(self) -> str:
@@ -75,7 +79,7 @@ class _VectorMaker:
 
     def of(self, texts: list[str]) -> list[bytes]:
         """The vectors of texts, as 32-bit floats."""
-        made = self._asker.vectors(texts) if self._asker is not None and texts else None
+        made = self._embedder.vectors(texts) if self._embedder is not None and texts else None
         if made is None:
             return [hashed_vector(text, self.dimension) for text in texts]
         self.dimension = made.shape[1]
@@ -253,10 +257,13 @@ def _write_graph(
     maker: _VectorMaker,
 ) -> None:
     entities, relations = _Vectors(maker), _Vectors(maker)
+    cut: dict[str, dict[str, list[str]]] = {"entity": {}, "relation": {}}
     with out.lines("graph_chunk_entity_relation.graphml") as file:
         file.put(_head().encode())
         for entity in graph.entities(pairs):
             values = _node_values(entity, texts.paths)
+            if len(entity.passages) > _MOST_SOURCES:
+                cut["entity"][entity.name] = entity.passages
             file.put(_element(f"node id={_quoted(entity.name)}", "n", _NODE_KEYS, values).encode())
             file.records += 1
             content = f"{entity.name}\n{values[2]}"
@@ -268,10 +275,17 @@ def _write_graph(
             file.put(_element(ends, "e", _EDGE_KEYS, values).encode())
             file.records += 1
             source, target = pair_of(pair.source, pair.target)
+            if len(pair.passages) > _MOST_SOURCES:
+                cut["relation"][f"{source}{SEPARATOR}{target}"] = list(pair.passages)
             content = f"{values[2]}\t{source}\n{target}\n{values[1]}"
             row = {"__id__": relation_ids(source, target)[0], "src_id": source, "tgt_id": target, "content": content}
             relations.add(content, row | {"source_id": values[3], "file_path": values[4]})
         file.put(b"  </graph>\n</graphml>\n")
+    for kind, lists in cut.items():
+        if lists:
+            with out.object(f"kv_store_{kind}_chunks.json") as store:
+                for name, chunks in lists.items():
+                    store.write_member(name, {"chunk_ids": chunks, "count": len(chunks)})
     entities.write(out, "vdb_entities.json")
     relations.write(out, "vdb_relationships.json")
 
@@ -283,15 +297,16 @@ def _clean(text: str) -> str:
 
 def _node_values(entity: Entity, paths: dict[str, str]) -> list[str]:
     description = _clean(entity.description) or entity.name
-    sources = SEPARATOR.join(entity.passages) or "UNKNOWN"
-    path = entity.path or _joined_paths(entity.passages, paths)
+    named = entity.passages[:_MOST_SOURCES]
+    sources = SEPARATOR.join(named) or "UNKNOWN"
+    path = entity.path or _joined_paths(named, paths)
     return [entity.name, _clean(entity.kind), description, sources, path, *_number(entity.created)]
 
 
 def _edge_values(pair: Pair, paths: dict[str, str]) -> list[str]:
     keywords = _clean(",".join(k for k in pair.keywords if k)) or NO_KEYWORDS
     told = _clean(SEPARATOR.join(pair.descriptions)) or f"{pair.source} – {keywords} – {pair.target}"
-    sources = list(pair.passages)
+    sources = list(pair.passages)[:_MOST_SOURCES]
     path = pair.path or _joined_paths(sources, paths)
     return [repr(pair.final_weight), told, keywords, SEPARATOR.join(sources), path, *_number(pair.created)]
 

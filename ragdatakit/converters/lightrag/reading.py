@@ -89,14 +89,14 @@ class _Reader:
                     yield from items
 
     def _lists(self) -> dict[str, list[str]]:
-        """All chunks of each entity and relation; the graph may have the first of them only."""
+        """All chunks of each entity and relation; the graph may have the first of them only. Each id is held once."""
         if self._chunk_lists is None:
-            self._chunk_lists = {}
+            self._chunk_lists, ids = {}, dict[str, str]()
             for kind in ("entity-chunks", "relation-chunks"):
                 for name, fields in self._members(kind):
                     chunks = loads(fields["chunk_ids"]) if "chunk_ids" in fields else None
                     if isinstance(chunks, list):
-                        self._chunk_lists[name] = [c for c in chunks if isinstance(c, str)]
+                        self._chunk_lists[name] = [ids.setdefault(c, c) for c in chunks if isinstance(c, str)]
         return self._chunk_lists
 
     def nodes(self) -> Iterator[Node]:

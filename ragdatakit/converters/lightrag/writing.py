@@ -24,8 +24,10 @@ def write(tables: CanonicalTables, out: Output, options: Options) -> None:
     if options["form"] == "directory" and not tables.any(tables.passages):
         told = "a working directory needs chunks, and the source has none"
         raise RagdataError(f"{told}; --option form=payload writes a graph alone")
+    if options["form"] == "payload" and options.embedder is not None:
+        raise RagdataError("--embedder makes vectors, and a payload has none: --option form=directory")
     if options["form"] == "directory":
-        write_directory(tables, out, options["dimension"], options.asker)
+        write_directory(tables, out, options["dimension"], options.embedder)
     else:
         _write_payload(tables, out)
 

@@ -23,6 +23,7 @@ CONVERTER = Converter(
         "chunks": PASSAGE_COLUMNS,
         "summaries": SUMMARY_COLUMNS,
     },
+    vectors=True,
     options=(
         Option(
             "keep-vectors", "read", "keep the vectors of the nodes, as metadata of chunks and summaries", default=False

@@ -13,6 +13,7 @@ from ragdatakit.retrieval.extraction.summaries import summary
 
 if TYPE_CHECKING:
     from ragdatakit.retrieval.extraction.asking import Asker, Asking
+    from ragdatakit.retrieval.extraction.text_vectors import ChosenEmbedder
     from ragdatakit.retrieval.extraction.texts import Cluster
     from ragdatakit.schemas.conversions import Losses
 
@@ -53,19 +54,19 @@ class AskedSummaries:
 class TextVectors:
     """Vectors of texts, each made once: by the embedder that was chosen, else of hashed words."""
 
-    asker: Asker | None
+    embedder: ChosenEmbedder | None
     _known: dict[str, Vectors] = field(default_factory=dict)
 
     @property
     def by_model(self) -> str:
         """The embedder; empty where vectors are hashed words."""
-        return self.asker.embedder if self.asker is not None else ""
+        return self.embedder.name if self.embedder is not None else ""
 
     def __call__(self, texts: Sequence[str]) -> Vectors:
         """The vectors, one row for each text."""
         missing = [text for text in dict.fromkeys(texts) if text not in self._known]
         if missing:
-            made = self.asker.vectors(missing) if self.asker is not None else None
+            made = self.embedder.vectors(missing) if self.embedder is not None else None
             found = made if made is not None else hashed_vectors(missing)
             self._known.update(zip(missing, found, strict=True))
         return np.stack([self._known[text] for text in texts])

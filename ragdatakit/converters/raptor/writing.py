@@ -63,7 +63,7 @@ class _Writing:
     def __init__(self, tables: CanonicalTables, out: Output, options: Options) -> None:
         self._tables, self._out, self._options = tables, out, options
         self._of: dict[str, tuple[_Tree, int]] = {}  # by id: the tree of a node, and its place there
-        self._text_vectors = TextVectors(options.asker)
+        self._text_vectors = TextVectors(options.embedder)
 
     def trees(self) -> list[_Tree]:
         """The trees with all their nodes."""

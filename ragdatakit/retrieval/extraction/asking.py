@@ -8,7 +8,7 @@ the same calls can be counted instead (``only_count``): what is not in the cache
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -23,10 +23,7 @@ from ragdatakit.schemas.conversions import ExtractionEstimate
 from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    from ragdatakit.schemas.options import SearchOptions
+    from ragdatakit.retrieval.extraction.text_vectors import ChosenEmbedder
 
 Item = TypeVar("Item")
 Reply = TypeVar("Reply")
@@ -46,8 +43,8 @@ class ModelOptions:
     ``api_key_env`` names the environment variable that has the key (empty or unset: no key is sent). ``timeout`` is in
     seconds for a request, ``retries`` the attempts after the first. ``max_tokens`` limits a reply (0: as is usual for
     what is asked). A share of failed items over ``most_failures`` stops the run. ``document_tokens`` is how much of its
-    document is sent with a chunk whose context is asked for (0: all of it). ``cache`` is the folder of replies (None:
-    of the user's cache).
+    document is sent with a chunk whose context is asked for (0: all of it). ``gleaning`` is how often the model is
+    asked what it has missed in a passage (0 or 1). ``cache`` is the folder of replies (None: of the user's cache).
     """
 
     model: str
@@ -59,6 +56,7 @@ class ModelOptions:
     max_tokens: int = 0
     most_failures: float = 0.2
     document_tokens: int = 0
+    gleaning: int = 0
     cache: Path | None = None
 
     def check(self) -> None:
@@ -73,6 +71,8 @@ class ModelOptions:
         ):
             if value < least:
                 raise RagdataError(f"{name} is {value!r}, expected {least} or more")
+        if self.gleaning not in (0, 1):
+            raise RagdataError(f"gleaning is {self.gleaning}, expected 0 or 1")
         if not 0 < self.timeout < float("inf"):
             raise RagdataError(f"timeout is {self.timeout!r}, expected a number of seconds")
         if not 0 <= self.most_failures <= 1:
@@ -122,8 +122,9 @@ class Answer(Generic[Item, Reply]):
 class Asker:
     """Asks the model of ``options``. ``prices`` are those of a million prompt and reply tokens, for estimates.
 
-    ``search`` names the embedder of `vectors`, if there is one. With ``only_count`` nothing is sent: requests that the
-    cache does not answer are counted for `estimate`. ``further`` says what is asked after that and cannot be counted.
+    With ``only_count`` nothing is sent: requests that the cache does not answer are counted for `estimate`, which also
+    says of how many texts the ``embedder`` is to make vectors. ``further`` says what is asked after that and cannot be
+    counted.
     """
 
     def __init__(
@@ -132,14 +133,14 @@ class Asker:
         progress: Progress | None = None,
         *,
         prices: tuple[float | None, float | None] = (None, None),
-        search: SearchOptions | None = None,
+        embedder: ChosenEmbedder | None = None,
     ) -> None:
         self.options = options
         self.progress = progress
         self.only_count = False
         self.further = ""
         self._prices = prices
-        self._search = search
+        self._embedder = embedder
         self._endpoint = options.endpoint()
         self._counted = _Counted()
 
@@ -152,26 +153,12 @@ class Asker:
         for item in items:
             self._counted.add(self._endpoint, task, item, self.options.max_tokens)
 
-    def vectors(self, texts: Sequence[str]) -> npt.NDArray[np.float32] | None:
-        """Vectors of texts by the embedder that was chosen; None where there is none, and where only is counted."""
-        if self._search is None or not self._search.embedder:
-            return None
-        if self.only_count:
-            self._counted.texts += len(texts)
-            return None
-        from ragdatakit.outputs.user_cache import cache_folder
-        from ragdatakit.retrieval.vectors.embedders import make_embedder
-
-        return make_embedder(self._search, cache_folder() / "vectors").embed(texts)
-
-    @property
-    def embedder(self) -> str:
-        """The embedder of `vectors`, as KIND:MODEL; empty where there is none."""
-        return self._search.embedder if self._search is not None else ""
-
     def estimate(self) -> ExtractionEstimate:
         """What was counted since the last estimate."""
         counted, self._counted = self._counted, _Counted()
+        embedder, embedded = ("", 0) if self._embedder is None else (self._embedder.name, self._embedder.counted)
+        if self._embedder is not None:
+            self._embedder.counted = 0
         price_in, price_out = self._prices
         cost = None
         if price_in is not None or price_out is not None:
@@ -185,8 +172,8 @@ class Asker:
             counted.completion_tokens,
             cost,
             counted.what or "passages",
-            counted.texts,
-            self.embedder,
+            embedded,
+            embedder,
             self.further,
         )
 
@@ -200,7 +187,6 @@ class _Counted:
     cached: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
-    texts: int = 0
 
     def add(self, endpoint: Endpoint, task: Task[Item, Any], item: Item, most: int) -> bool:
         """Count one item; whether its reply is in the cache."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ragdatakit.files.containers.json_text import dumps
@@ -18,9 +18,15 @@ from ragdatakit.files.lightrag.names import SEPARATOR, pair_of
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.files.reading.noted_rows import Note
 from ragdatakit.files.texts import plain_tokens
-from ragdatakit.retrieval.extraction.asking import Asker, Task
+from ragdatakit.retrieval.extraction.asking import Answer, Asker, Asking, Task
 from ragdatakit.retrieval.extraction.model import lose_passage, lose_records
-from ragdatakit.retrieval.extraction.prompts import DESCRIBED_AGAIN, TEXT_AGAIN, graph_request, merge_request
+from ragdatakit.retrieval.extraction.prompts import (
+    DESCRIBED_AGAIN,
+    TEXT_AGAIN,
+    graph_request,
+    merge_request,
+    missed_request,
+)
 from ragdatakit.retrieval.extraction.replies import (
     MOST_TRIPLES,
     UnreadableReplyError,
@@ -35,6 +41,8 @@ MANY_DESCRIPTIONS = 8
 UNKNOWN = "UNKNOWN"
 """The type of what only relations name."""
 _LONGEST_NAME = 256
+_MOST_TOKENS = 20_480
+"""Of a request for what was missed, with the first reply in it: LightRAG's MAX_EXTRACT_INPUT_TOKENS."""
 _OF_MERGED = 200  # tokens of a merged description, for the estimate
 
 
@@ -45,13 +53,35 @@ class DescribedReply:
     entities: list[tuple[str, ...]] = field(default_factory=list)
     relations: list[tuple[str, ...]] = field(default_factory=list)
     left_out: int = 0
+    text: str = ""
+
+    def with_missed(self, missed: DescribedReply) -> DescribedReply:
+        """What both say; of what both describe the reply whose first description is longer counts, as in LightRAG."""
+        return DescribedReply(
+            _joined(self.entities, missed.entities, 1),
+            _joined(self.relations, missed.relations, 2),
+            self.left_out + missed.left_out,
+        )
+
+
+def _joined(first: list[tuple[str, ...]], second: list[tuple[str, ...]], ends: int) -> list[tuple[str, ...]]:
+    """Records of both, by the names that they begin with."""
+    found: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+    later: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+    for records_of, grouped in ((first, found), (second, later)):
+        for record in records_of:
+            grouped.setdefault(record[:ends], []).append(record)
+    for names, given in later.items():
+        if names not in found or len(given[0][-1]) > len(found[names][0][-1]):
+            found[names] = given
+    return [record for given in found.values() for record in given]
 
 
 def parse_described(text: str) -> DescribedReply:
     """The records of a reply by LightRAG's rules: those of another number of fields, or without a name, type or
     description, are left out. JSON is taken, too. Raises `UnreadableReplyError` where there is no record at all."""
     text = answered(text)
-    found = DescribedReply()
+    found = DescribedReply(text=text)
     for record in records(text if DELIMITER in text else _lines_of_json(text)):
         taken = found.entities if record.kind == "entity" else found.relations
         if not record.kind:
@@ -176,12 +206,50 @@ def described_task(asker: Asker) -> Task[Document, DescribedReply]:
     )
 
 
+def _missed_task(asker: Asker) -> Task[Answer[Document, DescribedReply], DescribedReply]:
+    """What is asked for what a reply has missed; nothing where there is none, or both are too long."""
+    first = described_task(asker)
+
+    def request(answer: Answer[Document, DescribedReply]) -> dict[str, Any] | None:
+        asked = first.request(answer.item) if answer.reply is not None else None
+        if asked is None or answer.reply is None:
+            return None
+        again = missed_request(asked, answer.reply.text)
+        return again if sum(plain_tokens.count(m["content"]) for m in again["messages"]) <= _MOST_TOKENS else None
+
+    return Task(
+        items="second looks",
+        request=request,
+        read=parse_described,
+        again=DESCRIBED_AGAIN,
+        name=lambda answer: answer.item.doc_id,
+        expected=lambda answer: plain_tokens.count(answer.item.text),
+    )
+
+
+def _with_missed(
+    tables: CanonicalTables, answers: Iterator[Answer[Document, DescribedReply]], asking: Asking[Any, DescribedReply]
+) -> Iterator[Answer[Document, DescribedReply]]:
+    """The answers, with what the model says when it is asked what they have missed."""
+    for second in asking.answers(answers):
+        first: Answer[Document, DescribedReply] = second.item
+        if second.failure:
+            why = "the model did not say what it had missed; its first reply counts"
+            tables.losses.add("lost", tables.passages, None, why, f"{first.item.doc_id}: {second.failure}")
+        if first.reply is not None and second.reply is not None:
+            first = replace(first, reply=first.reply.with_missed(second.reply))
+        yield first
+
+
 def describe_by_model(tables: CanonicalTables, asker: Asker) -> DescribedGraph:
     """What the model finds in the passages, with one description made of many. Passages that failed are counted as
     losses. Raises `RagdataError` where continuing is of no use, or too many failed."""
     graph = DescribedGraph()
-    asking = asker.begin(described_task(asker), sum(1 for _ in tables.peek_passages()))
-    for answer in asking.answers(tables.peek_passages()):
+    total = sum(1 for _ in tables.peek_passages())
+    asking = asker.begin(described_task(asker), total)
+    answers = asking.answers(tables.peek_passages())
+    missed = asker.begin(_missed_task(asker), total)
+    for answer in _with_missed(tables, answers, missed) if asker.options.gleaning else answers:
         passage = answer.item.doc_id
         if answer.failure:
             lose_passage(tables, answer.item, answer.failure)
@@ -193,6 +261,7 @@ def describe_by_model(tables: CanonicalTables, asker: Asker) -> DescribedGraph:
             why = "a record of a reply that LightRAG's parser drops: its fields are not as many, or one says nothing"
             lose_records(tables, passage, answer.reply.left_out, why)
     asking.finish()
+    missed.finish()
     _merge_descriptions(tables, graph, asker)
     return graph
 

@@ -34,6 +34,9 @@ DESCRIBED_AGAIN = (
     "This cannot be read: {reason}. Answer again with lines of the two forms entity<|#|>NAME<|#|>TYPE<|#|>DESCRIPTION "
     "and relation<|#|>SOURCE<|#|>TARGET<|#|>KEYWORDS<|#|>DESCRIPTION and <|COMPLETE|> at the end, and nothing else."
 )
+_MISSED = """Entities and relations of the text are missing, or their records are broken. Answer with the records of
+these alone, in the same form; what was given whole is not repeated, and relations may name it. The last line is
+<|COMPLETE|>; where nothing is missing it is the only one."""
 _MERGE = """These are descriptions of {name}, each from another text. Write one description of it from them, in their
 language and in the third person, with all that they say; where they contradict each other, say so. Answer with the
 description and nothing else.
@@ -72,6 +75,11 @@ def graph_request(model: str, title: str | None, text: str, max_tokens: int, des
     """The payload of a chat completion that asks for the graph of one text."""
     asked = f"Title: {title}\n\n{text}" if title else text
     return _request(model, asked, max_tokens or GRAPH_TOKENS, DESCRIBED if described else SYSTEM)
+
+
+def missed_request(request: dict[str, Any], reply: str) -> dict[str, Any]:
+    """The payload that asks for what the ``reply`` to a request for a described graph has missed."""
+    return repair_of(request, reply, _MISSED)
 
 
 def merge_request(model: str, name: str, descriptions: Sequence[str], max_tokens: int) -> dict[str, Any]:
