@@ -93,6 +93,7 @@ def test_a_dataset_with_errors(runner: Path) -> None:
 
 
 @needs_bash
+@pytest.mark.broad(3)
 @pytest.mark.parametrize(
     ("inputs", "code", "outcome"),
     [

@@ -202,6 +202,7 @@ POINTED = [
 ]
 
 
+@pytest.mark.broad(3)
 @pytest.mark.parametrize(("case", "name"), POINTED)
 def test_pointers_of_git_lfs_are_warnings_in_hooks_and_hide_no_other_error(
     tmp_path: Path, case: str, name: str
@@ -298,7 +299,7 @@ class Manager:
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
-@pytest.mark.parametrize("name", ["pre-commit", "prek"])
+@pytest.mark.parametrize("name", ["pre-commit", pytest.param("prek", marks=pytest.mark.broad(2))])
 def test_with_a_real_manager(name: str, repository: Path) -> None:
     folders = as_local("ragdata-validate-dataset", args=["data/splade"])
     manager = Manager(name, repository, as_local("ragdata-validate"), folders)
