@@ -96,13 +96,16 @@ def _rule(report: Report, findings: Sequence[Finding]) -> Iterator[str]:
     yield ""
     for finding in findings:
         place = "".join(f":{n}" for n in (finding.line, finding.column) if n is not None)
-        yield f"{code(visible_text(finding.path) + place, _PATH)} {prose(cut_to(finding.message, _MESSAGE))}"
+        yield f"{code(visible_text(finding.path) + place, _PATH)} {prose(cut_to(finding.fault, _MESSAGE))}"
         yield ""
         if finding.excerpt is not None and finding.excerpt.text:
             yield f"<pre>{_marked(finding.excerpt)}</pre>"
             yield ""
     if number > len(findings):
         yield f"… and {number - len(findings):,} more"
+        yield ""
+    if first.consequence:
+        yield f"Consequence: {prose(cut_to(first.consequence, _MESSAGE))}"
         yield ""
     if first.hint:
         parts = first.hint.split("`")  # every second one is code
