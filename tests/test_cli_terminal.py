@@ -179,7 +179,7 @@ def test_interrupt_ends_with_a_word() -> None:
     script = (
         "import ragdatakit.validators.run as r, signal, sys, time\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)  # it is ignored in what a shell runs behind it\n"
-        "def wait(*_): print('started', flush=True); time.sleep(30)\n"
+        "def wait(*_, **__): print('started', flush=True); time.sleep(30)\n"
         "r.detect = wait\n"
         "from ragdatakit.cli import main\n"
         f"sys.argv = ['ragdata', 'validate', {str(DEMO)!r}]\n"

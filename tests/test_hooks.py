@@ -15,6 +15,7 @@ import yaml
 
 import ragdatakit
 from ragdatakit.schemas import all_formats
+from tests.broad import some
 from tests.command_line import DEMO, FIXTURES, GOOD, ROOT, Outcome, run
 
 POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:" + "0" * 64 + "\nsize 12345\n"
@@ -37,6 +38,24 @@ CODE = {
     "-q.json": "{}",
     "--output-file=x.json": "{}",
 }
+NAMED = {
+    "db/tables/users.sql": "CREATE TABLE users (id BIGSERIAL PRIMARY KEY, at TIMESTAMPTZ DEFAULT now());\n",
+    "bench/run.jsonl": '{"name": "sort", "ms": 3.1}\n',
+    "chunks/part.jsonl": '{"content": "x"}\n',
+    "seeds/entities.csv": "id,name\n1,a\n",
+    "seeds/relationships.csv": '[[{"a": 1}]]\n',
+    "graph/nodes.csv": "name,size\na,1\n",
+    "graph/edges.csv": "from,to\na,b\n",
+    "graph/relations.csv": "a,b\n1,2\n",
+    "model/train.json": '[{"x": 1}]',
+    "model/test.json": '[{"x": 2}]',
+    "model/chunks.json": '[{"body": "t"}]',
+    "model/questions.json": '[{"q": "t"}]',
+    "model/test_results.json": '[{"test": "a", "passed": true}]',
+    "model/train.txt": "a b c d\n",
+    "notes/skills/x.md": "# X\n",
+}
+"""Names that formats have, and other things, too."""
 HOOKS = {hook["id"]: hook for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))}
 WORDS = HOOKS["ragdata-validate"]["entry"].split()[1:]
 BROKEN = '{"qid": 1, "pos_doc_id": 11, "neg_doc_id": 9999}\n'
@@ -68,6 +87,44 @@ def test_files_of_code_are_passed_over(repository: Path) -> None:
 
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out.endswith(f"Nothing to check: {len(CODE)} files of no known format\n")
+
+
+def test_names_alone_make_no_dataset_in_hooks(repository: Path) -> None:
+    write(repository, NAMED)
+
+    outcome = hook(repository, *NAMED)
+
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out.endswith(f"Nothing to check: {len(NAMED)} files of no known format\n")
+
+
+VALID = sorted(p.relative_to(FIXTURES) for p in FIXTURES.glob("*/valid/*") if p.is_dir())
+
+
+@pytest.mark.parametrize("number", some(len(VALID), of="hooks"))
+def test_the_names_of_its_files_find_a_dataset_as_its_folder_does(number: int, tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    folder = shutil.copytree(FIXTURES / VALID[number], tmp_path / VALID[number].name)
+    files = [path for path in folder.rglob("*") if path.is_file()]
+
+    by_folder = ragdatakit.validate(folder)
+    by_names = ragdatakit.validate(files, whole_datasets=True, skip_unrecognised=True)
+
+    assert by_names.by_rule == by_folder.by_rule
+    listed = [[(d.format, d.path, d.split, d.files) for d in report.datasets] for report in (by_names, by_folder)]
+    assert listed[0] == listed[1]
+
+
+def test_other_folders_are_not_listed(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(50):
+        shutil.copytree(DEMO / "validation", repository / f"other/{number}/validation")
+    listed: list[str] = []
+    scan = os.scandir
+    monkeypatch.setattr(os, "scandir", lambda path: listed.append(str(path)) or scan(path))  # type: ignore[func-returns-value]
+
+    assert hook(repository, "data/splade/train/triplets.ndjson").code == 0
+
+    assert 0 < len(listed) < 20 and not [path for path in listed if "other/" in path]
 
 
 def test_a_file_brings_its_dataset_and_no_other_and_that_once(repository: Path) -> None:
@@ -202,6 +259,7 @@ POINTED = [
 ]
 
 
+@pytest.mark.broad(3)
 @pytest.mark.parametrize(("case", "name"), POINTED)
 def test_pointers_of_git_lfs_are_warnings_in_hooks_and_hide_no_other_error(
     tmp_path: Path, case: str, name: str
@@ -298,7 +356,7 @@ class Manager:
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
-@pytest.mark.parametrize("name", ["pre-commit", "prek"])
+@pytest.mark.parametrize("name", ["pre-commit", pytest.param("prek", marks=pytest.mark.broad(2))])
 def test_with_a_real_manager(name: str, repository: Path) -> None:
     folders = as_local("ragdata-validate-dataset", args=["data/splade"])
     manager = Manager(name, repository, as_local("ragdata-validate"), folders)

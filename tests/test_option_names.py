@@ -39,8 +39,9 @@ def test_one_name_for_one_thing() -> None:
 
     assert {name for name, options in OPTIONS.items() if "--from" in options} == reading
     assert {name for name, options in OPTIONS.items() if "--dataset" in options} == reading - {"validate", "push"}
-    for old in ("--format", "--queries", "--report"):
+    for old in ("--format", "--queries"):
         assert [name for name, options in OPTIONS.items() if old in options] == []
+    assert [name for name, options in OPTIONS.items() if "--report" in options] == ["validate"]
     assert [OPTIONS[name]["--questions"].metavar for name in ("retrieve", "eval")] == ["FILE", "FILE"]
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ragdatakit.schemas.results import Report
 
 _FORMS = ("text", "json", "ndjson")
+_REPORTS = (*_FORMS, "github-summary")
 _WRITTEN = 1 << 16
 """Bytes that are written at once."""
 
@@ -45,6 +46,13 @@ _option = options_of(ValidateOptions)
     "--max-per-rule", show_default=True, help="Print at most this many findings of one rule (0: all); all are counted."
 )
 @output_options(_FORMS)
+@click.option(
+    "--report",
+    "reports",
+    multiple=True,
+    metavar="FORMAT=FILE",
+    help=f"Also write the findings in this format to a file ({', '.join(_REPORTS)}); may be repeated.",
+)
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even when there are errors.")
 @click.option("--statistics", is_flag=True, help="Count the findings by rule.")
 @_option(
@@ -105,6 +113,7 @@ def command(**words: Any) -> int:
     gc.set_threshold(200_000, 50, 100)  # millions of small records and hardly a cycle: collecting would be waste
     out, paths = words["output_file"], words["paths"] or (Path(),)
     check_place(out, paths)
+    reports = _reports(words["reports"], paths)
     words["output_format"] = chosen_form(words, _FORMS)
     if words["verbose"] and words["severity"] == SHOWN_SEVERITY:
         words["severity"] = "info"
@@ -114,7 +123,9 @@ def command(**words: Any) -> int:
         options = given(ValidateOptions, words, quality=quality, options=reading, progress=progress)
         report, findings = check(paths, ValidateOptions(**options), refused.append)
     with closing(findings):
-        _print(report, findings, words, out)
+        _print(report, findings, words, out, words["output_format"])
+        for form, file in reports:
+            _print(report, findings, words, file, form)
     if slow := slow_words(report):
         click.echo(f"ragdata: {slow}", err=True)
     if refused:
@@ -148,8 +159,19 @@ def _pairs(option: str, texts: tuple[str, ...]) -> dict[str, str]:
     return found
 
 
-def _print(report: Report, findings: Iterable[Finding], words: dict[str, Any], out: Path | None) -> None:
-    write_output(_together(_rendered(report, findings, words, out)), out, words["output_format"])
+def _reports(texts: tuple[str, ...], paths: Iterable[Path]) -> list[tuple[str, Path]]:
+    found: list[tuple[str, Path]] = []
+    for text in texts:
+        form, equals, file = text.partition("=")
+        if not equals or not file or form not in _REPORTS:
+            raise click.UsageError(f"--report {text}: expected FORMAT=FILE, with one of {', '.join(_REPORTS)}")
+        check_place(Path(file), paths, "--report")
+        found.append((form, Path(file)))
+    return found
+
+
+def _print(report: Report, findings: Iterable[Finding], words: dict[str, Any], out: Path | None, form: str) -> None:
+    write_output(_together(_rendered(report, findings, words, out, form)), out, form)
 
 
 def _together(pieces: Iterable[bytes]) -> Iterator[bytes]:
@@ -165,8 +187,13 @@ def _together(pieces: Iterable[bytes]) -> Iterator[bytes]:
     yield b"".join(waiting)
 
 
-def _rendered(report: Report, findings: Iterable[Finding], words: dict[str, Any], out: Path | None) -> Iterator[bytes]:
-    form = words["output_format"]
+def _rendered(
+    report: Report, findings: Iterable[Finding], words: dict[str, Any], out: Path | None, form: str
+) -> Iterator[bytes]:
+    if form == "github-summary":
+        from ragdatakit.reports.step_summary import step_summary
+
+        return (f"{line}\n".encode("utf-8", "backslashreplace") for line in step_summary(report, findings))
     if form == "text":
         from ragdatakit.reports.text import TextOptions, text_lines
 

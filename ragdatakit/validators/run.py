@@ -96,7 +96,7 @@ def _found(paths: list[Path], format_name: str | None, options: RunOptions) -> D
     refused: list[RagdataError] = []
     if options.whole_datasets and format_name not in PLAIN_SOURCES:
         files = [path for path in paths if not os.path.isdir(path)]  # noqa: PTH112 - which never raises
-        whole = whole_datasets(files, format_name, options.follow_links)
+        whole = whole_datasets(files, format_name, options.follow_links, by_content=options.skip_unrecognised)
         found.datasets += whole.datasets
         found.unreadable += whole.unreadable
         left = {*paths}.difference(files).union(whole.others)

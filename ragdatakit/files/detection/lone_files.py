@@ -102,17 +102,17 @@ def _why_unrecognised(path: Path, formats: tuple[Format, ...], forced: bool) -> 
 def _refuse_unchecked(path: Path, fmt: Format, kind: File) -> None:
     """Raise where nothing in a file given by name would be checked, so that nobody takes it for valid."""
     if kind.container == "opaque" and not kind.begins:
-        raise RagdataError(
+        raise UnrecognisedError(
             f"{path}: what is in such a file of {fmt.name} ({kind.title.lower()}) is never checked; "
             "give the dataset's folder"
         )
     names = [n for layout in fmt.layouts for n in layout.patterns] + [n for k in fmt.files for n in k.suffixes]
     if path.name.endswith(".gz") and not any(name.endswith(".gz") for name in names):
-        raise RagdataError(f"{path}: the loaders of {fmt.name} open plain files only; unpack it with gunzip")
+        raise UnrecognisedError(f"{path}: the loaders of {fmt.name} open plain files only; unpack it with gunzip")
     if kind.records and not kind.record.rules.get("no-records") and kind.container == "json":
         told = emptiness(path, ANYWHERE)
         if told and "object" not in told:  # which is a record
-            raise RagdataError(f"{path} {told}: there is no record to check")
+            raise UnrecognisedError(f"{path} {told}: there is no record to check")
 
 
 def _kind_by_name(path: Path, formats: tuple[Format, ...]) -> tuple[Format, File] | None:

@@ -8,18 +8,23 @@ listed but by the layouts that fit there, so the size of the repository does not
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from ragdatakit.files.datasets import Dataset
+from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection.find import detect_around, formats_named
 from ragdatakit.files.detection.layout_files import DATA_SUFFIXES
 from ragdatakit.files.detection.plain_sources import is_about
+from ragdatakit.files.detection.sniffed_text import Beginning
+from ragdatakit.files.detection.sniffing import HEAD_BYTES, beginning, looks_like, read_head
 from ragdatakit.files.paths.boundary import ANYWHERE, boundary_of
 from ragdatakit.files.paths.folders import SHOWN_HIDDEN, SKIPPED
-from ragdatakit.files.paths.name_patterns import named_place
+from ragdatakit.files.paths.name_patterns import ends_as, named_place
+from ragdatakit.schemas.declarations import File, Layout
+
+_MANY_COLUMNS = 3
 
 
 @dataclass(slots=True)
@@ -31,11 +36,14 @@ class WholeDatasets:
     unreadable: list[str] = field(default_factory=list)
 
 
-def whole_datasets(files: Iterable[Path], format_name: str | None = None, follow_links: bool = False) -> WholeDatasets:
+def whole_datasets(
+    files: Iterable[Path], format_name: str | None = None, follow_links: bool = False, by_content: bool = False
+) -> WholeDatasets:
     """The datasets that ``files`` belong to, each once.
 
     Other data files in the same folders bring them, too: one that was renamed or deleted may have been one of theirs.
-    Raises `UnknownNameError` for an unknown format.
+    ``by_content``: names alone, as ``tables/users.sql``, make no dataset. Raises `UnknownNameError` for an unknown
+    format.
     """
     formats = formats_named(format_name)
     found = WholeDatasets()
@@ -53,6 +61,8 @@ def whole_datasets(files: Iterable[Path], format_name: str | None = None, follow
         gone = [path for path in named if not os.path.lexists(path)]
         left = dict(named)
         for dataset in detected.datasets:
+            if by_content and not _shows_its_format(dataset):
+                continue
             mine = [f.path for f in (*dataset.files, *dataset.ignored, *dataset.outside) if f.path in named]
             mine += [path for path in gone if _has_files_in(dataset, path.parent)]
             if mine or any(_has_files_in(dataset, folder) for folder in beside):
@@ -85,6 +95,42 @@ def _folders_around(root: Path, files: Iterable[Path]) -> list[Path]:
     return sorted(around, key=lambda folder: (around[folder], str(folder)))
 
 
+def _shows_its_format(dataset: Dataset) -> bool:
+    """Whether a file of the dataset has the content of its format, or a name of several words that is one of it."""
+    layouts, place = list(_layouts_of(dataset)), named_place(dataset.root)
+    if any(layout.place and ends_as(place, layout.place) for layout in layouts):
+        return True
+    names = {pattern.rsplit("/", 1)[-1] for layout in layouts for pattern in layout.patterns}
+    if any("_" in file.path.name and file.path.name in names for file in dataset.files):
+        return True
+    several = any(len(layout.signature) > 1 for layout in layouts)
+    return any(_shows(file, dataset.format.file(file.kind), several) for file in dataset.files)
+
+
+def _shows(file: DataFile, kind: File, several: bool) -> bool:
+    """The same of one file; ``several``: the names of others had to fit, too."""
+    if kind.container in ("columns", "tagged"):
+        text = beginning(file.path, HEAD_BYTES, file.boundary)[0]
+        return Beginning(text.decode("utf-8", "replace")).fits(kind)
+    if kind.container == "table" and file.path.suffix == ".csv":
+        known = {field.name for record in kind.records for field in record.fields}
+        head = read_head(file.path, file.boundary)
+        columns = head.records[0] if head is not None and head.container == "csv" else ()
+        return len(known.intersection(columns)) >= _MANY_COLUMNS
+    if groups := [set(group) for group in (kind.keys, *kind.signs) if group]:
+        head = read_head(file.path, file.boundary)
+        records = [record for record in head.records if isinstance(record, dict)] if head is not None else []
+        has_keys = any(group <= record.keys() for record in records for group in groups)
+        return has_keys or (head is not None and looks_like(head, kind) > 0)
+    if kind.container in ("text", "opaque") and not kind.begins:
+        return several or any(suffix.count(".") > 1 for suffix in kind.suffixes)
+    return True
+
+
+def _layouts_of(dataset: Dataset) -> Iterator[Layout]:
+    return (layout for layout in dataset.format.layouts if layout.name == dataset.layout)
+
+
 def _may_be_data(path: Path) -> bool:
     return path.name.lower().endswith(DATA_SUFFIXES) and not is_about(path)
 
@@ -94,7 +140,7 @@ def _has_files_in(dataset: Dataset, folder: Path) -> bool:
     if not folder.is_relative_to(dataset.root):
         return False
     parts = folder.relative_to(dataset.root).parts
-    for layout in (layout for layout in dataset.format.layouts if layout.name == dataset.layout):
+    for layout in _layouts_of(dataset):
         if layout.endings and (not parts or parts[0] not in layout.apart):
             return True
         for pattern in layout.patterns:
