@@ -164,15 +164,18 @@ def _numbers(view: Any) -> Numbers:
     return np.frombuffer(source, np.uint64).copy()
 
 
-def last_comma(data: bytes, portable: bool = False) -> int:
+def last_comma(data: bytes, portable: bool = False) -> int | None:
     """The place of the last comma between elements of an array, or members of an object, that another one follows;
-    -1 where there is none. ``data`` begins between elements. Raises `ScannerError`."""
+    -1 where there is none yet, None where there will be none, as quotes or brackets are broken. ``data`` begins between
+    elements. Raises `ScannerError`."""
     found = library()
     if found is None:
         raise ScannerError("there is no compiled scanner")
     place = ctypes.c_uint64()
     if status := found.rd_last_comma(data, len(data), int(portable), place):
         raise ScannerError(f"the scanner failed ({status})")
+    if place.value > len(data):
+        return None
     return place.value if place.value < len(data) else -1
 
 

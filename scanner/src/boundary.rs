@@ -5,7 +5,7 @@
 #![allow(unsafe_code)]
 
 use crate::columns::Scanned;
-use crate::elements::{self, last_comma, Elements};
+use crate::elements::{self, last_comma, Cut, Elements};
 use crate::hash::{hash, Seeds};
 use crate::isa::Level;
 use crate::keys::{find_ranks, sieve, Table};
@@ -205,8 +205,8 @@ pub unsafe extern "C" fn rd_scan_elements(
     })
 }
 
-/// The place of the last comma between elements in `data`, which begins between elements; its length where no element
-/// is whole.
+/// The place of the last comma between elements in `data`, which begins between elements; its length where there is none
+/// yet, one more where there will be none.
 ///
 /// # Safety
 /// `data` points to `length` bytes, `place` to a number to be written.
@@ -214,7 +214,11 @@ pub unsafe extern "C" fn rd_scan_elements(
 pub unsafe extern "C" fn rd_last_comma(data: *const u8, length: u64, portable: i32, place: *mut u64) -> i32 {
     guarded(PANICKED, || match slice(data, length) {
         Some(data) if !place.is_null() => {
-            *place = last_comma(data, level_of(portable)).map_or(length, |at| at as u64);
+            *place = match last_comma(data, level_of(portable)) {
+                Cut::At(at) => at as u64,
+                Cut::NotYet => length,
+                Cut::Broken => length + 1,
+            };
             DONE
         }
         _ => MISUSED,

@@ -19,10 +19,29 @@ pub enum Elements {
     Members,
 }
 
-/// The place of the last comma between elements that another one follows; none where there is no such comma. `data`
-/// begins between elements.
+/// Where a part of an array, or of an object, may be cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// The place of the last comma between elements that another one follows.
+    At(usize),
+    /// There is no such comma yet.
+    NotYet,
+    /// Nor will there be: a bracket closes more than is open, or a string does not end with its line.
+    Broken,
+}
+
+impl Cut {
+    fn or_broken(self) -> Self {
+        match self {
+            Self::At(_) => self,
+            _ => Self::Broken,
+        }
+    }
+}
+
+/// Where `data`, which begins between elements, may be cut.
 #[must_use]
-pub fn last_comma(data: &[u8], level: Level) -> Option<usize> {
+pub fn last_comma(data: &[u8], level: Level) -> Cut {
     #[cfg(target_arch = "x86_64")]
     if level == Level::Avx2 && Level::best() == Level::Avx2 {
         return crate::simd::last_comma(data);
@@ -32,8 +51,8 @@ pub fn last_comma(data: &[u8], level: Level) -> Option<usize> {
 }
 
 #[inline(always)]
-pub fn last_comma_with<I: Isa>(data: &[u8]) -> Option<usize> {
-    let (mut depth, mut last, mut at) = (0_usize, None, 0);
+pub fn last_comma_with<I: Isa>(data: &[u8]) -> Cut {
+    let (mut depth, mut last, mut at) = (0_usize, Cut::NotYet, 0);
     while let Some(&byte) = data.get(at) {
         match byte {
             b'"' => match string_end::<I>(data, at) {
@@ -41,17 +60,18 @@ pub fn last_comma_with<I: Isa>(data: &[u8]) -> Option<usize> {
                     at = end;
                     continue;
                 }
+                None if I::find(data, at, b'\n') < data.len() => return last.or_broken(),
                 None => break,
             },
             b'{' | b'[' => depth += 1,
             b'}' | b']' => match depth.checked_sub(1) {
                 Some(outer) => depth = outer,
-                None => break,
+                None => return last.or_broken(),
             },
             b',' if depth == 0 => {
                 let next = skip_blanks::<Spread<I>>(data, at + 1);
                 if !matches!(data.get(next), None | Some(b',' | b']' | b'}')) {
-                    last = Some(at);
+                    last = Cut::At(at);
                 }
             }
             _ => {}

@@ -22,7 +22,7 @@ mod simd;
 mod spelling;
 
 pub use columns::Scanned;
-pub use elements::{last_comma, Elements};
+pub use elements::{last_comma, Cut, Elements};
 pub use hash::{hash, Seeds};
 pub use isa::Level;
 pub use lines::{scan, Outcome};

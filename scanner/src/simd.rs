@@ -3,7 +3,7 @@
 #![allow(unsafe_code)]
 
 use crate::columns::Scanned;
-use crate::elements::Elements;
+use crate::elements::{Cut, Elements};
 use crate::isa::{Isa, Level, Spread};
 use crate::lines::{scan_with, Outcome};
 use crate::plan::Plan;
@@ -95,7 +95,7 @@ pub fn scan_elements(plan: &Plan, into: &mut Scanned, data: &[u8], elements: Ele
 }
 
 /// The same of a border between elements.
-pub fn last_comma(data: &[u8]) -> Option<usize> {
+pub fn last_comma(data: &[u8]) -> Cut {
     debug_assert_eq!(Level::best(), Level::Avx2);
     // SAFETY: the caller has asked whether the processor has these features.
     unsafe { last_comma_compiled(data) }
@@ -107,7 +107,7 @@ unsafe fn scan_elements_compiled(plan: &Plan, into: &mut Scanned, data: &[u8], e
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
-unsafe fn last_comma_compiled(data: &[u8]) -> Option<usize> {
+unsafe fn last_comma_compiled(data: &[u8]) -> Cut {
     crate::elements::last_comma_with::<Avx2>(data)
 }
 

@@ -112,14 +112,18 @@ class ArraySource:
         self.top = "empty"
         return reader
 
-    def cut_part(self, reader: Buffer, last_comma: Callable[[bytes], int]) -> Part | None:
+    def cut_part(self, reader: Buffer, last_comma: Callable[[bytes], int | None]) -> Part | None:
         """Elements up to the last comma that is surely between two, neither proved nor counted; None where there is
         none within `LONG_PART` bytes."""
-        reader.fill_to(self.source.block_bytes)
-        while (cut := last_comma(reader.data)) <= 0:
-            if reader.ended or len(reader.data) > LONG_PART:
+        size = self.source.block_bytes
+        while True:
+            reader.fill_to(size)
+            cut = last_comma(reader.data if len(reader.data) <= size else reader.data[:size])
+            if cut is not None and cut > 0:
+                break
+            if cut is None or size > LONG_PART or (reader.ended and size >= len(reader.data)):
                 return None
-            reader.fill_to(2 * len(reader.data))
+            size *= 2
         part = Part(reader.data[:cut], reader.offset, reader.line, 0, False, indent=reader.indent, scan=self.SCAN)
         part.margin = reader.margin
         reader.take(cut + 1)
