@@ -137,7 +137,7 @@ class FormatChecks:
         them are there. Records that are not proved to be as declared are given to `derive`."""
 
     def counted(self, counts: Mapping[Any, int]) -> None:
-        """How many records of a block have what `predicates` asked to be counted, but for those `record` has seen."""
+        """How many records of a block have what `predicates` asked to be counted, except for those `record` saw."""
 
     def derive_codes(self, kind: str, table: pa.Table, batch: Any) -> bool:
         """`derive` for a clean block of CSV: fill the batch's columns; False where only `derive` can do it."""

@@ -433,7 +433,7 @@ class Buffer:
         self.data = self.data[length:]
 
     def put_back(self, parts: Sequence[Part], done: int) -> None:
-        """Parts that were cut one behind the other are there again, but for so many bytes of the first one."""
+        """Parts that were cut one behind the other are there again, except for so many bytes of the first one."""
         first = parts[0]
         self.data = b"".join(piece for part in parts for piece in (part.data, b",")) + self.data
         self.offset, self.line, self.indent, self.margin = (
