@@ -36,6 +36,8 @@ TEXTS = (
 """Long enough for no two nodes to be equally near, where RAPTOR's order is that of an unstable sort."""
 MIXTURES = ((0, 1), (3, 36), (12, 5), (32, 33), (38, 2), (20, 21), (39, 8), (7, 30))
 """Nodes of which the vector of a question is made."""
+FAR = (0.15, 0.5, 0.7, 0.9)
+"""Distances of RAPTOR's selection by threshold, which takes what is farther; its own is 0.5."""
 QUESTIONS = {"deep": [1.0, 0.2, 0.1]}
 """Vectors of the question for the trees that have others than of two numbers."""
 
@@ -152,10 +154,16 @@ def _ways(modules: Any, tree: Any, question: Any) -> dict[str, list[int]]:
         "collapsed, 200 tokens": {"collapse_tree": True, "top_k": 5, "max_tokens": 200},
         "traversal": {"collapse_tree": False},
     }
-    return {
+    found = {
         name: [each["node_index"] for each in made.retrieve("q", return_layer_information=True, **words)[1]]
         for name, words in ways.items()
     }
+    made.selection_mode = "threshold"
+    for limit in FAR:
+        made.threshold = limit
+        _, layers = made.retrieve("q", collapse_tree=False, return_layer_information=True)
+        found[f"far:{limit}"] = [each["node_index"] for each in layers]
+    return found
 
 
 if __name__ == "__main__":

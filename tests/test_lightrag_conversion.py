@@ -258,3 +258,14 @@ def test_two_hundred_chunks_are_named_in_the_graph_and_all_in_a_store(tmp_path: 
     assert ragdatakit.validate(tmp_path, severity="warning").findings == []
     again = {node.name: json.loads(node.attributes or "{}") for node in read_tables(tmp_path).peek("nodes")}
     assert [len(again[name]["passages"]) for name in ("Kettle Reef", "Mara Venn")] == [205, 3]
+
+
+def test_names_that_become_one_go_back_to_the_first(tmp_path: Path) -> None:
+    tables = tables_of(
+        chunks=[Chunk("c", "text", None, 0)],
+        nodes=[Node('"SCROOGE"', "person"), Node('" SCROOGE"', "person"), Node("MARLEY", "person")],
+        edges=[Edge('"SCROOGE"', "knows", "MARLEY", None, None, "c"), Edge('" SCROOGE"', "owes", "MARLEY")],
+    )
+    write_tables(tables, "lightrag", tmp_path, form="directory")
+    renamed = [json.loads(line) for line in (tmp_path / "ragdata.ids.ndjson").read_text("utf-8").splitlines()]
+    assert [(each["id"], each["was"]) for each in renamed if each["kind"] == "node"] == [("SCROOGE", '"SCROOGE"')]

@@ -15,7 +15,7 @@ from ragdatakit.files.raptor.pickled_names import ALLOWED
 from ragdatakit.files.raptor.trees import PickledTree, TreeNode
 from ragdatakit.retrieval.trees import Selection, Tree
 from tests.command_line import FIXTURES, run
-from tests.raptor_oracle import RETRIEVED
+from tests.raptor_oracle import FAR, RETRIEVED
 from tests.upstream_data import UPSTREAM_DATA, needs
 
 CINDERELLA = UPSTREAM_DATA / "raptor" / "cinderella"
@@ -45,6 +45,9 @@ def test_nodes_of_the_demo_tree_are_those_that_raptor_finds(question: str) -> No
     collapsed = ids("collapsed", question, 10, CINDERELLA)
     traversal = ids("traversal", question, 5, CINDERELLA)
 
+    far = ids("traversal", question, 5, CINDERELLA, "--tree-select", "far:0.7")
+
+    assert sorted(far) == sorted(f"cinderella:{n}" for n in expected["far:0.7"])  # nodes may be equally far away
     assert collapsed == [f"cinderella:{n}" for n in expected["collapsed"]]
     assert traversal == [f"cinderella:{n}" for n in expected["traversal"]]
 
@@ -61,14 +64,21 @@ def test_vectors_of_the_tree_and_budgets_give_what_raptor_finds() -> None:
     tokens = np.array([plain_tokens.count(node.text) for node in nodes])
     children = [sorted(node.children) for node in nodes]
 
+    far = [f"far:{limit}" for limit in FAR]
+
     def ways(vectors: Any, question: Any) -> dict[str, list[int]]:
         tree = Tree(layers, children, tokens, vectors / np.linalg.norm(vectors, axis=1, keepdims=True), range(33, 40))
         return {
             "collapsed": [n for n, _ in tree.collapsed(question, 10)],
             "collapsed, 200 tokens": [n for n, _ in tree.collapsed(question, 5, 200)],
             "traversal": [n for n, _ in tree.traversal(question, 5)],
+        } | {
+            f"far:{limit}": sorted(n for n, _ in tree.traversal(question, 5, Selection.of(f"far:{limit}")))
+            for limit in FAR
         }
 
+    for expected in (*FOUND["own"].values(), *FOUND["hashed"].values()):
+        expected |= {way: sorted(expected[way]) for way in far}
     for pair, expected in FOUND["own"].items():
         a, b = map(int, pair.split())
         found = ways(own, 0.7 * own[a] + 0.3 * own[b])

@@ -59,6 +59,7 @@ class Graph:
         self._out = out
         self._passages = passages
         self._names: dict[str, str] = {}
+        self._renamed: set[str] = set()
         self._relations: set[str] = set()
         self._mentions: dict[str, dict[str, None]] = {}
         self._ends: set[str] = set()
@@ -166,7 +167,11 @@ class Graph:
         if name not in self._names:
             stored = normalised(name.replace(SEPARATOR, " "))
             self._names[name] = stored
-            if stored and stored != name:
+            if stored in self._renamed and stored != name:
+                why = "two names became one, which goes back to the first"
+                self._tables.losses.add("coerced", "nodes", "name", why, f"{name} became {stored}")
+            elif stored and stored != name:
+                self._renamed.add(stored)
                 self._out.renamed("node", stored, name)
         return self._names[name]
 

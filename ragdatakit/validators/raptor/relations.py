@@ -147,12 +147,15 @@ class Relations:
 
     def _placed(self, indexes: Ints) -> Ints:
         """Those of the indexes, each once, that are not of a node in no layer, which is reported as such."""
-        found = [_NONE]
-        for start in range(0, len(indexes), _EDGES):
-            some = indexes[start : start + _EDGES]
-            rows = self.own.rows(some)
-            found.append(np.unique(some[(rows < 0) | (self.layers[rows] != NOWHERE)] if len(self.indexes) else some))
-        return np.unique(np.concatenate(found))
+        keep = np.ones(len(indexes), np.bool_)
+        for start in range(0, len(indexes) if len(self.indexes) else 0, _EDGES):
+            rows = self.own.rows(indexes[start : start + _EDGES])
+            keep[start : start + _EDGES] = (rows < 0) | (self.layers[rows] != NOWHERE)
+        found = indexes[keep]
+        found.sort()
+        first = np.ones(len(found), np.bool_)
+        np.not_equal(found[1:], found[:-1], out=first[1:])
+        return found if first.all() else found[first]
 
     def stored_leaf_problem(self, indexes: Ints, digests: Ints) -> Iterator[Problem]:
         """``leaf_nodes`` that are not the nodes of layer 0, or have other texts."""
