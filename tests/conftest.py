@@ -4,6 +4,7 @@ Hypothesis measures no time (CI machines stall), and gives the same examples eve
 them. Of the tests marked `broad` a tenth is run: `tests/broad.py` says which.
 """
 
+import gc
 import signal
 from collections.abc import Iterator
 
@@ -44,6 +45,11 @@ def _is_run(item: pytest.Item) -> bool:
         return broad.chosen(item.nodeid, every=5)
     mark = item.get_closest_marker("broad")
     return mark is None or broad.chosen(item.nodeid, *mark.args)
+
+
+def pytest_collection_finish() -> None:
+    """What was collected stays until the end: to look through it for garbage again and again took a twentieth."""
+    gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)

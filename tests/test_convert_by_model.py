@@ -15,9 +15,10 @@ from typing import Any
 import pytest
 
 import ragdatakit
+from ragdatakit.files.texts import plain_tokens
 from ragdatakit.retrieval.extraction.described import parse_described
 from ragdatakit.retrieval.extraction.replies import UnreadableReplyError, parse_text
-from ragdatakit.retrieval.extraction.reports import parse_report
+from ragdatakit.retrieval.extraction.reports import MOST_TOKENS, Subject, parse_report
 from tests.command_line import ROOT, Outcome, run
 from tests.model_server import ModelServer, refusal, running_models
 from tests.upstream_data import UPSTREAM_DATA
@@ -543,6 +544,16 @@ def test_reports_on_a_graph_that_is_there(server: ModelServer, texts: Path, tmp_
 )
 def test_reports_are_read(reply: dict[str, Any], told: float) -> None:
     assert parse_report(f"Here it is:\n```json\n{json.dumps(reply)}\n```").rating == told
+
+
+def test_a_report_is_asked_for_with_as_many_lines_as_may_be_sent() -> None:
+    entities = [f"entity {number}" for number in range(MOST_TOKENS)]
+    relationships = [f"relationship {number}" for number in range(MOST_TOKENS)]
+
+    lines = Subject(0, entities, relationships).data().split("\n")
+
+    assert lines.count("Relationships:") == 1
+    assert MOST_TOKENS * 0.9 < sum(plain_tokens.count(line) for line in lines) <= MOST_TOKENS + 10
 
 
 @pytest.mark.parametrize("reply", ["", "{}", '{"title": "x"}', '{"title": "", "summary": "x"}', '["title"]'])
