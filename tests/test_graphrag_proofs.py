@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
-
-import pytest
+from typing import TYPE_CHECKING, Any
 
 from ragdatakit import validate
 from ragdatakit.validators.graphrag import row_faults, sql_tables
@@ -13,6 +11,9 @@ from ragdatakit.validators.graphrag.array_proofs import ArrayProofs
 from tests.broad import chosen
 from tests.command_line import FIXTURES
 from tests.graphrag_cases import cases, sample
+
+if TYPE_CHECKING:
+    import pytest
 
 FOLDERS = sorted(
     path.relative_to(FIXTURES).as_posix()
