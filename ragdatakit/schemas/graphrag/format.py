@@ -73,8 +73,8 @@ GRAPHRAG = Format(
             container="opaque",
             description=(
                 "Tables of LanceDB, known by a file beside their manifests. Of each the newest one is read: the number "
-                "of vectors, their length, the files of the data. The data itself is not read: neither ids nor numbers are "
-                "compared with the tables."
+                "of vectors, their length, the files of the data. The data itself is not read: neither ids nor numbers "
+                "are compared with the tables."
             ),
             suffixes=(".json",),
         ),
