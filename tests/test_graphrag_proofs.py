@@ -42,7 +42,7 @@ def test_fixtures_are_judged_alike(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_damaged_indexes_are_judged_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folders = []
+    folders: list[Path] = []
     for name, index in cases():
         if chosen(name, every=100):
             folders.append(tmp_path / str(len(folders)))
