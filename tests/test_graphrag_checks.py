@@ -102,6 +102,17 @@ def test_settings_refer_to_themselves_without_end() -> None:
     assert read_settings((text + SETTINGS.format("tables")).encode()).base_dir == "tables"
 
 
+def test_settings_alone_are_known_by_their_keys(tmp_path: Path) -> None:
+    (tmp_path / "settings.yaml").write_text("# mine\n" + SETTINGS.format("tables"))
+    (tmp_path / "other.yaml").write_text("name: x\n")
+
+    outcome = run("validate", tmp_path / "settings.yaml")
+
+    assert [d.format for d in validate(tmp_path / "settings.yaml").datasets] == ["graphrag"]
+    assert "light-splade" not in outcome.out + outcome.err
+    assert "light-splade" in run("validate", tmp_path / "other.yaml").err
+
+
 def test_settings_keep_their_keys(tmp_path: Path) -> None:
     written(sample(), tmp_path / "output")
     (tmp_path / "settings.yaml").write_text("api_key: secret-word\n" + SETTINGS.format("tables"))

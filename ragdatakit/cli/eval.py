@@ -70,8 +70,9 @@ class _Command(SectionedCommand):
     multiple=True,
     metavar="MODE,…",
     callback=not_empty,
-    help="bm25, sparse, dense, graph, collapsed, traversal, contextual, hybrid, lightrag-local and so on (default: all "
-    "but contextual and LightRAG's for which there is what they need).",
+    help="bm25, sparse, dense, graph, collapsed, traversal, contextual, hybrid, lightrag-local, -global, -hybrid, -mix "
+    "or -naive, graphrag-local or -global (default: those for which there is what they need, without contextual, "
+    "LightRAG's and GraphRAG's).",
 )
 @click.option(
     "-k",

@@ -12,13 +12,16 @@ from ragdatakit.schemas.errors import RagdataError
 
 
 @contextmanager
-def opened_parquet(path: Path, boundary: Boundary) -> Iterator[Any]:
-    """A `pyarrow.parquet.ParquetFile`. What fails while it is read is raised as `RagdataError`, too."""
+def opened_parquet(path: Path, boundary: Boundary, buffer_size: int = 0) -> Iterator[Any]:
+    """A `pyarrow.parquet.ParquetFile`. What fails while it is read is raised as `RagdataError`, too.
+
+    With a ``buffer_size`` columns are read in pieces of so many bytes, and not as wholes.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        with boundary.open(path) as stream, pq.ParquetFile(stream) as parquet:
+        with boundary.open(path) as stream, pq.ParquetFile(stream, buffer_size=buffer_size) as parquet:
             yield parquet
     except (pa.ArrowException, OSError, ValueError) as error:
         reason = " ".join(str(error).split("\n", 1)[0].split())[:200]

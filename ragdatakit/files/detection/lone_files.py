@@ -20,6 +20,8 @@ from ragdatakit.schemas.errors import RagdataError, UnrecognisedError
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst", ".7z", ".rar")
 PACKED = (*ARCHIVES, ".zst", ".bz2", ".xz")
 DATABASES = (".duckdb", ".ddb")
+_HEAD = 1 << 16
+"""Bytes of a file that are searched for keys."""
 ConfigReader = Callable[[Path, Format, Boundary], Dataset]
 
 
@@ -29,6 +31,8 @@ def lone_file(
     """The dataset that is this one file, or that this configuration file describes; ``forced``: the one format was
     named; ``by_content``: a name alone says nothing. Raises `UnrecognisedError` where the file is of none of the
     formats, `RagdataError` where it cannot be read or nothing in it would be checked."""
+    if (known := _kind_by_top_keys(path, formats)) is not None:
+        return _dataset(path, *known)
     for fmt in formats:
         if fmt.config is not None and path.suffix in fmt.config.suffixes:
             return _config_reader(fmt.config)(path, fmt, boundary)
@@ -55,8 +59,22 @@ def lone_file(
         raise _not_chosen(path, formats, forced)
     fmt, kind = chosen
     _refuse_unchecked(path, fmt, kind)
-    file = DataFile(path, str(path), path.name, kind.kind)
-    return Dataset(path.parent, str(path), fmt, "file", [file])
+    return _dataset(path, fmt, kind)
+
+
+def _dataset(path: Path, fmt: Format, kind: File) -> Dataset:
+    return Dataset(path.parent, str(path), fmt, "file", [DataFile(path, str(path), path.name, kind.kind)])
+
+
+def _kind_by_top_keys(path: Path, formats: tuple[Format, ...]) -> tuple[Format, File] | None:
+    """A kind of text with a key of its own at the beginning of a line, as YAML has them."""
+    for fmt in formats:
+        for kind in fmt.files:
+            if kind.container == "text" and kind.signs and path.name.endswith(kind.suffixes):
+                keys = tuple(f"{key}:".encode() for group in kind.signs for key in group)
+                if any(line.startswith(keys) for line in beginning(path, _HEAD, ANYWHERE)[0].splitlines()):
+                    return fmt, kind
+    return None
 
 
 def _config_reader(config: ConfigFile) -> ConfigReader:

@@ -16,6 +16,12 @@ from ragdatakit.schemas.graphrag.row_rules import ROW_RULES
 from ragdatakit.schemas.graphrag.tables import ENDINGS, GENERATION_WORDS, PREFIX, TABLES, VECTORS
 from ragdatakit.schemas.graphrag.vector_rules import VECTOR_RULES
 
+SETTINGS_KEYS = (
+    "completion_models", "embedding_models", "chunking", "input_storage", "output_storage", "extract_graph",
+    "embed_graph", "umap", "community_reports", "entity_extraction", "claim_extraction", "vector_store", "snapshots",
+)  # fmt: skip
+"""Top-level keys by which settings are known where they are given alone."""
+
 _NAMES = {
     **{f"{table.name}{ending}": table.kind for table in TABLES if table.kind != "nodes" for ending in ENDINGS},
     **{f"{PREFIX}{table.name}{ending}": table.kind for table in TABLES for ending in ENDINGS},
@@ -67,7 +73,8 @@ GRAPHRAG = Format(
             container="opaque",
             description=(
                 "Tables of LanceDB, known by a file beside their manifests. Of each the newest one is read: the number "
-                "of vectors, their length, the files of the data."
+                "of vectors, their length, the files of the data. The data itself is not read: neither ids nor numbers "
+                "are compared with the tables."
             ),
             suffixes=(".json",),
         ),
@@ -91,6 +98,7 @@ GRAPHRAG = Format(
             container="text",
             description="The settings of a project; read for the place of its tables and the release.",
             suffixes=(".yaml", ".yml"),
+            signs=(SETTINGS_KEYS,),
         ),
     ),
     rules=(

@@ -20,10 +20,14 @@ from ragdatakit.validators.graphrag.layout import layout_problems, settings_prob
 
 if TYPE_CHECKING:
     from ragdatakit.validators.checks import Placed
+    from ragdatakit.validators.graphrag.coded_columns import Coded
+    from ragdatakit.validators.graphrag.proofs import Proofs
     from ragdatakit.validators.graphrag.references import Found
     from ragdatakit.validators.graphrag.sql_tables import SqlTables
 
 _INDEXES = ("index", "project")
+_JOINED = ("0.1", "0.5")
+"""Releases that may put several ids into one text, with commas."""
 _REQUIRED_ROWS = {"entities": "empty-table", "text-units": "empty-table", "communities": "empty-table"}
 _WANTED_ROWS = {"reports": "no-reports", "relationships": "no-relationships"}
 
@@ -37,6 +41,7 @@ class GraphRagChecks(FormatChecks):
         self._unreliable: set[str] = set()
         self._generation = self._forced
         self._found_settings: Settings | None = None
+        self._columns: dict[str, dict[str, Coded]] = {}
 
     def start(self) -> Iterator[Placed]:
         """The release is not known yet, unless it was asked for."""
@@ -131,13 +136,17 @@ class GraphRagChecks(FormatChecks):
 
         kind = f"aside-{file.kind}" if aside else file.kind
         try:
-            table = tables.add(kind, stored, self._generation in ("0.1", "0.5"))
-            count, found = row_faults(tables, file.kind, table, self._generation)
+            table = tables.add(kind, stored, self._generation in _JOINED)
+            if tables.are_large and not aside:
+                self._columns[kind] = self._coded(stored)
+            whole = self._columns.get(kind, {})
+            count, found = row_faults(tables, file.kind, table, self._generation, whole.keys())
             for problem in found:
                 yield file, problem
         except (UnreadableTableError, duckdb.Error) as error:
             self._lost(file)
             tables.tables.pop(kind, None)
+            self._columns.pop(kind, None)
             yield file, _failed(error, stored)
             return
         file.records = count
@@ -146,6 +155,26 @@ class GraphRagChecks(FormatChecks):
             if rule:
                 yield file, Problem(rule, facts={"table": stored.table.name if stored.table else ""})
                 self._unreliable.add(file.kind)
+
+    def _coded(self, stored: StoredTable) -> dict[str, Coded]:
+        """The columns of a table that `ArrayProofs` compares; none where ids are not stored plainly."""
+        from ragdatakit.validators.graphrag.coded_columns import MOST, coded_columns, value_count
+        from ragdatakit.validators.graphrag.codes import compared_columns
+
+        names = [name for name in compared_columns(stored.file.kind) if name in stored.columns]
+        if stored.is_csv or self._generation in _JOINED:
+            return {}
+        held = sum(len(column.codes) for columns in self._columns.values() for column in columns.values())
+        return coded_columns(stored, names) if held + value_count(stored, names) <= MOST else {}
+
+    def _proofs(self) -> Proofs:
+        from ragdatakit.validators.graphrag.proofs import Proofs
+
+        if not self._columns:
+            return Proofs()
+        from ragdatakit.validators.graphrag.array_proofs import ArrayProofs
+
+        return ArrayProofs(self._columns)
 
     def _related(self, tables: SqlTables) -> Iterator[Placed]:
         """What the tables say of each other."""
@@ -158,9 +187,11 @@ class GraphRagChecks(FormatChecks):
         if not tables.tables:
             return
         try:
+            proofs = self._proofs()
             codes = Codes(tables)
-            yield from self._placed(tables, ReferenceChecks(codes, self._unreliable).found())
-            yield from self._placed(tables, CommunityChecks(codes, self._unreliable, self._generation).found())
+            yield from self._placed(tables, ReferenceChecks(codes, self._unreliable, proofs).found())
+            communities = CommunityChecks(codes, self._unreliable, self._generation, proofs)
+            yield from self._placed(tables, communities.found())
             yield from self._vectors(tables)
         except duckdb.Error as error:  # a table that changed, or that takes more memory than there is
             first = next(iter(tables.tables.values())).stored

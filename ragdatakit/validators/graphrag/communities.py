@@ -5,24 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from ragdatakit.validators.graphrag.codes import Codes
+from ragdatakit.validators.graphrag.proofs import Proofs
 from ragdatakit.validators.graphrag.references import Found, Question, answers
 from ragdatakit.validators.graphrag.row_checks import USUAL_LEVEL
 
-_MEMBERS = """
-    create table members as select distinct l.row, e.row as entity, (l.row << 32) + e.row as key
-    from l_communities_entity_ids l
-    join (select id, min(row) as row from k_entities where id is not null group by id) e on l.code = e.id"""
 _HIERARCHY = """
     select v.row, v.line, v.community, v.level, v.parent, cast(v."raw parent" as varchar), p.level
-    from {view} v left join (select community, min(level) as level from k_communities group by community) p
+    from {view} v left join (select community, min(level) as level from {keys} group by community) p
     on v.parent = p.community
     where v."raw parent" is not null and v.level is not null and (v.parent is null
-    or (v.parent = -1 and v.level <> (select min(level) from k_communities))
+    or (v.parent = -1 and v.level <> (select min(level) from {keys}))
     or (v.parent <> -1 and (p.level is null or p.level <> v.level - 1)))
     order by v.row"""
 _CHILDREN = """
     with listed as (select distinct row, community, unnest(children) as child from {view}),
-    told as (select distinct p.row, k.community as child from k_communities k join {view} p on k.parent = p.community
+    told as (select distinct p.row, k.community as child from {keys} k join {view} p on k.parent = p.community
              where k.parent <> -1 and k.community is not null),
     more as (select l.row, count(*) as n, min(l.child) as child from listed l
              left join told t on l.row = t.row and l.child = t.child where t.row is null group by l.row),
@@ -34,26 +31,26 @@ _CHILDREN = """
 _STRAY = """
     with within as (
         select l.row, e.row as relationship, (l.row << 32) + e.s as s, (l.row << 32) + e.t as t
-        from l_communities_relationship_ids l left join edges e on l.code = e.id where l.code is not null),
+        from {listed} l left join {edges} e on l.code = e.id where l.code is not null),
     odd as materialized (
         select row, relationship from within where relationship is null or s is null or t is null
-        or s not in (select key from members) or t not in (select key from members)),
+        or s not in (select key from {within}) or t not in (select key from {within})),
     counted as (
         select row, count_if(relationship is null) as unknown, count(relationship) as outside from odd group by row)
     select v.row, v.line, c.unknown, c.outside from {view} v join counted c on v.row = c.row order by v.row"""
 _NOT_IN_PARENT = """
     with lost as materialized (
-        select k.row, m.entity, k.parent from k_communities k
-        join (select community, min(row) as row from k_communities group by community) p on p.community = k.parent
-        join members m on m.row = k.row left join members q on q.row = p.row and q.entity = m.entity
+        select k.row, m.entity, k.parent from {keys} k
+        join (select community, min(row) as row from {keys} group by community) p on p.community = k.parent
+        join {within} m on m.row = k.row left join {within} q on q.row = p.row and q.entity = m.entity
         where q.row is null)
     select v.row, v.line, e.{name}, l.parent from lost l join {view} v on v.row = l.row
     join {entities} e on e.row = l.entity order by v.row, l.entity"""
 
 _NO_TOP = """
-    select 1 from k_communities having count(*) > 0 and count_if(level = 0 and {known}) = 0"""
+    select 1 from {keys} having count(*) > 0 and count_if(level = 0 and {known}) = 0"""
 _OUTSIDERS = """
-    select row, line, {name} from {entities} where row not in (select entity from members) and id is not null
+    select row, line, {name} from {entities} where row not in (select entity from {within}) and id is not null
     order by row"""
 _UNREPORTED = """
     select row, line, community from {view} where community is not null
@@ -63,8 +60,9 @@ _UNREPORTED = """
 class CommunityChecks:
     """What the codes show about communities and reports; tables in ``unreliable`` were not read whole."""
 
-    def __init__(self, codes: Codes, unreliable: set[str], generation: str) -> None:
+    def __init__(self, codes: Codes, unreliable: set[str], generation: str, proofs: Proofs) -> None:
         self._codes = codes
+        self._proofs = proofs
         self._tables = codes.tables
         self._unreliable = unreliable
         self._generation = generation
@@ -75,40 +73,49 @@ class CommunityChecks:
             yield from answers(self._codes, self._questions(self._tables["communities"].name))
 
     def _questions(self, view: str) -> Iterator[Question]:
-        has = self._codes.has
-        if has("reports", "community") and has("communities", "community"):
+        has, proofs, keys = self._codes.has, self._proofs, self._codes.keys
+        reported = has("reports", "community") and has("communities", "community")
+        if reported:
             yield from self._reports(view)
         if "communities" in self._unreliable:
             return
-        if has("communities", "level"):
-            reported = has("reports", "community") and has("communities", "community")
-            reported = reported and "reports" not in self._unreliable
-            known = "community in (select community from k_reports)" if reported else "true"
-            yield Question(_NO_TOP.format(known=known), self._levels)
+        reported = reported and "reports" not in self._unreliable
+        if has("communities", "level") and not proofs.has_top_level(reported):
+            known = f"community in (select community from {keys('reports')})" if reported else "true"
+            yield Question(_NO_TOP.format(known=known, keys=keys("communities")), self._levels)
         if has("communities", "community", "level", "parent"):
-            yield _asked(_HIERARCHY.format(view=view), self._hierarchy)
-            if has("communities", "children"):
-                yield _asked(_CHILDREN.format(view=view), self._children)
+            if not proofs.has_hierarchy():
+                yield _asked(_HIERARCHY.format(view=view, keys=keys("communities")), self._hierarchy)
+            if has("communities", "children") and not proofs.has_children():
+                yield _asked(_CHILDREN.format(view=view, keys=keys("communities")), self._children)
         if not has("communities", "entity_ids") or not has("entities", "id"):
             return
-        self._tables.run(_MEMBERS)
         if "entities" not in self._unreliable:
             title = "title" if has("entities", "title") else "id"
             entities = self._tables["entities"].name
-            yield _asked(_OUTSIDERS.format(entities=entities, name=title), self._outsiders)
-            if has("communities", "community", "parent"):
-                yield _asked(_NOT_IN_PARENT.format(view=view, entities=entities, name=title), self._parents)
-        if self._codes.has_edges and has("relationships", "id") and has("communities", "relationship_ids"):
-            yield _asked(_STRAY.format(view=view), self._relationships)
+            if not proofs.has_all_entities():
+                query = _OUTSIDERS.format(entities=entities, name=title, within=self._codes.within())
+                yield _asked(query, self._outsiders)
+            if has("communities", "community", "parent") and not proofs.has_members_in_parents():
+                query = _NOT_IN_PARENT.format(
+                    view=view, entities=entities, name=title, keys=keys("communities"), within=self._codes.within()
+                )
+                yield _asked(query, self._parents)
+        is_there = self._codes.has_edges and has("relationships", "id") and has("communities", "relationship_ids")
+        if is_there and not proofs.has_own_relationships():
+            listed = self._codes.members("communities", "relationship_ids")
+            query = _STRAY.format(view=view, listed=listed, edges=self._codes.edges(), within=self._codes.within())
+            yield _asked(query, self._relationships)
 
     def _reports(self, view: str) -> Iterator[Question]:
         reports = self._tables["reports"].name
-        if "communities" not in self._unreliable:
-            query = _UNREPORTED.format(view=reports, other="k_communities")
-            yield self._found("reports", "unknown-community", query)
-        if "reports" not in self._unreliable:
-            query = _UNREPORTED.format(view=view, other="k_reports")
-            yield self._found("communities", "community-without-report", query)
+        for kind, table, other, rule in (
+            ("reports", reports, "communities", "unknown-community"),
+            ("communities", view, "reports", "community-without-report"),
+        ):
+            if other not in self._unreliable and not self._proofs.resolves(kind, "community", other, "community"):
+                query = _UNREPORTED.format(view=table, other=self._codes.keys(other))
+                yield self._found(kind, rule, query)
 
     def _found(self, kind: str, rule: str, query: str) -> Question:
         def answer() -> Iterator[Found]:
@@ -118,7 +125,7 @@ class CommunityChecks:
         return Question(query, answer)
 
     def _levels(self) -> Iterator[Found]:
-        row, lowest = self._tables.one("select min_by(row, level), min(level) from k_communities")
+        row, lowest = self._tables.one(f"select min_by(row, level), min(level) from {self._codes.keys('communities')}")
         rule = "no-community-in-reach" if lowest > USUAL_LEVEL else "no-top-level"
         reason = f"the lowest level is {lowest}" if lowest else "no community on level 0 has a report"
         yield Found("communities", rule, "level", row, None, lowest, {"reason": reason})
@@ -144,7 +151,7 @@ class CommunityChecks:
             yield Found("communities", "children-unlike-parents", "children", row, line, None, facts)
 
     def _outsiders(self, query: str) -> Iterator[Found]:
-        if not self._tables.one("select count(*) from members")[0]:
+        if not self._tables.one(f"select count(*) from {self._codes.within()}")[0]:
             return  # all are: that is reported of the members
         for row, line, value in self._tables.rows(query):
             yield Found("entities", "entity-without-community", "id", row, line, value, {})

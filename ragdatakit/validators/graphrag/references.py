@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from ragdatakit.database.sql_text import sql_name
-from ragdatakit.validators.graphrag.codes import Codes, key_table, list_table
+from ragdatakit.validators.graphrag.codes import Codes
+from ragdatakit.validators.graphrag.proofs import Proofs
 from ragdatakit.validators.graphrag.sql_tables import code_of
 
 
@@ -65,11 +66,6 @@ _UNIQUE = (
 _IDENTIFIED = ("documents", "text-units", "entities", "relationships")
 _SHAPES = {36: "a UUID", 32: "32 digits", 128: "128 digits"}
 """Lengths of the ids that GraphRAG makes."""
-_DEGREES = (
-    "create table degrees as select name, count(*) as n from (select unnest([source, target]) as name from ("
-    "select distinct least(source, target) as source, greatest(source, target) as target from k_relationships"
-    " where source is not null and target is not null)) group by name"
-)
 _SUMMED = "select row, bit_xor(code) as x, count(*) as n from {} where code is not null group by row"
 
 
@@ -87,8 +83,9 @@ def answers(codes: Codes, questions: Iterable[Question]) -> Iterator[Found]:
 class ReferenceChecks:
     """What the codes show about ids, and of what refers to them; tables in ``unreliable`` were not read whole."""
 
-    def __init__(self, codes: Codes, unreliable: set[str]) -> None:
+    def __init__(self, codes: Codes, unreliable: set[str], proofs: Proofs) -> None:
         self._codes = codes
+        self._proofs = proofs
         self._tables = codes.tables
         self._unreliable = unreliable
 
@@ -97,19 +94,22 @@ class ReferenceChecks:
         return answers(self._codes, self._questions())
 
     def _questions(self) -> Iterator[Question]:
+        proofs = self._proofs
         for kind, column, rule in _UNIQUE:
-            if self._codes.has(kind, column) and not self._is_numbered(kind, column):
+            if not self._codes.has(kind, column) or proofs.is_unique(kind, column):
+                continue
+            if not self._is_numbered(kind, column):
                 yield self._repeated(kind, column, rule)
         for kind in _IDENTIFIED:
-            if self._codes.has(kind, "id"):
+            if self._codes.has(kind, "id") and not proofs.has(kind, "id"):
                 yield self._missing_id(kind)
-        for reference in _REFERENCES:
-            if self._codes.has(reference.kind, reference.column) and self._is_known(
-                reference.to_kind, reference.to_column
-            ):
-                yield self._dangling(reference)
-        if self._codes.has_edges and "entities" not in self._unreliable:
-            yield Question("select row from edges where s is null or t is null", self._endpoints)
+        for to in _REFERENCES:
+            is_there = self._codes.has(to.kind, to.column) and self._is_known(to.to_kind, to.to_column)
+            if is_there and not proofs.resolves(to.kind, to.column, to.to_kind, to.to_column):
+                yield self._dangling(to)
+        if self._codes.has_edges and "entities" not in self._unreliable and not proofs.has_ends():
+            odd = f"select row from {self._codes.edges()} where s is null or t is null"
+            yield Question(odd, self._endpoints)
         yield from self._numeric_ids()
         yield from self._odd_ids()
         yield from self._mirrored()
@@ -119,7 +119,7 @@ class ReferenceChecks:
         """Whether a column has the numbers of the rows, which are unique."""
         if column != "human_readable_id":
             return False
-        odd = f"select count(*) from {key_table(kind)} where human_readable_id is distinct from row"
+        odd = f"select count(*) from {self._codes.keys(kind)} where human_readable_id is distinct from row"
         return bool(self._tables.one(odd)[0] == 0)
 
     def _is_known(self, kind: str, column: str = "id") -> bool:
@@ -135,7 +135,7 @@ class ReferenceChecks:
         )
 
     def _repeated(self, kind: str, column: str, rule: str) -> Question:
-        keys = key_table(kind)
+        keys = self._codes.keys(kind)
         odd = (
             f"select k.row, m.first from {keys} k join (select {column} as code, min(row) as first from {keys} "
             f"where {column} is not null group by {column} having count(*) > 1) m on k.{column} = m.code "
@@ -150,7 +150,7 @@ class ReferenceChecks:
         return Question(odd, answer)
 
     def _missing_id(self, kind: str) -> Question:
-        odd = f"select row from {key_table(kind)} where id is null"
+        odd = f"select row from {self._codes.keys(kind)} where id is null"
 
         def answer() -> Iterator[Found]:
             for row, line, _ in self._detailed(kind, "id", odd):
@@ -160,12 +160,13 @@ class ReferenceChecks:
 
     def _dangling(self, reference: Reference) -> Question:
         kind, column, to = reference.kind, reference.column, reference.to_kind
-        known = f"(select {reference.to_column} from {key_table(to)} where {reference.to_column} is not null)"
+        known = f"(select {reference.to_column} from {self._codes.keys(to)} where {reference.to_column} is not null)"
         view = self._tables[kind].name
         if self._codes.is_list(kind, column):
-            odd = f"select row, code from {list_table(kind, column)} where code is not null and code not in {known}"
+            members = self._codes.members(kind, column)
+            odd = f"select row, code from {members} where code is not null and code not in {known}"
         else:
-            odd = f"select row from {key_table(kind)} where {column} is not null and {column} not in {known}"
+            odd = f"select row from {self._codes.keys(kind)} where {column} is not null and {column} not in {known}"
         if reference.rule == "unknown-subject":  # empty ones are another fault
             odd += f" and {column} <> {code_of(chr(39) * 2)}"
 
@@ -187,7 +188,7 @@ class ReferenceChecks:
     def _endpoints(self) -> Iterator[Found]:
         spelled = code_of("upper(trim(n.name))")
         has_id = self._codes.has("entities", "id")
-        same = "n.code in (select id from k_entities where id is not null)" if has_id else "false"
+        same = f"n.code in (select id from {self._codes.keys('entities')} where id is not null)" if has_id else "false"
         query = f"""
             with bad as materialized (select * from edges where s is null or t is null),
             ends as materialized (
@@ -240,8 +241,12 @@ class ReferenceChecks:
 
     def _odd_ids(self) -> Iterator[Question]:
         """Ids of another length than most of a table, where most have a length that GraphRAG gives them."""
-        for kind in ("text-units", "entities", "relationships", "communities"):
-            lengths = self._codes.lengths(kind)
+        kinds = [
+            kind
+            for kind in ("text-units", "entities", "relationships", "communities")
+            if self._codes.has(kind, "id") and not self._proofs.has_one_length(kind)
+        ]
+        for kind, lengths in self._codes.lengths(kinds).items():
             if len(lengths) > 1 and lengths[0][0] in _SHAPES and lengths[0][1] > 2 * lengths[1][1]:
                 yield self._odd_id(kind, lengths[0][0])
 
@@ -255,33 +260,32 @@ class ReferenceChecks:
         return Question(odd, answer)
 
     def _mirrored(self) -> Iterator[Question]:
+        codes, rule = self._codes, "links-unlike-units"
         for kind, column in (("entities", "entity_ids"), ("relationships", "relationship_ids")):
-            if self._codes.has("text-units", column, "id") and self._codes.has(kind, "text_unit_ids", "id"):
-                back = (
-                    f"select k.row, l.own as code from {list_table(kind, 'text_unit_ids')} l "
-                    "join k_text_units k on l.code = k.id"
-                )
-                yield self._unlike("text-units", column, back, "links-unlike-units")
-        if self._codes.has("covariates", "id", "text_unit_id") and self._codes.has("text-units", "covariate_ids", "id"):
-            back = "select k.row, c.id as code from k_covariates c join k_text_units k on c.text_unit_id = k.id"
-            yield self._unlike("text-units", "covariate_ids", back, "links-unlike-units")
-        if not self._codes.has("documents", "text_unit_ids", "id") or not self._codes.has("text-units", "id"):
-            return
-        back = "select d.row, u.id as code from k_text_units u join k_documents d on u.document_id = d.id"
-        if not self._codes.has("text-units", "document_id"):
-            back = (
-                "select d.row, u.id as code from l_text_units_document_ids l join k_text_units u on u.row = l.row "
-                "join k_documents d on l.code = d.id"
-            )
-        if self._codes.has("text-units", "document_id") or self._codes.has("text-units", "document_ids"):
-            yield self._unlike("documents", "text_unit_ids", back, "documents-unlike-units")
+            if codes.has("text-units", column, "id") and codes.has(kind, "text_unit_ids", "id"):
+                yield from self._unlike("text-units", column, kind, "text_unit_ids", rule)
+        if codes.has("covariates", "id", "text_unit_id") and codes.has("text-units", "covariate_ids", "id"):
+            yield from self._unlike("text-units", "covariate_ids", "covariates", "text_unit_id", rule)
+        if codes.has("documents", "text_unit_ids", "id") and codes.has("text-units", "id"):
+            for column in ("document_id", "document_ids"):
+                if codes.has("text-units", column):
+                    rule = "documents-unlike-units"
+                    yield from self._unlike("documents", "text_unit_ids", "text-units", column, rule)
+                    return
 
-    def _unlike(self, kind: str, column: str, back: str, rule: str) -> Question:
-        """Rows whose list is not what ``back`` (a query of row and code) gives for them.
+    def _unlike(self, kind: str, column: str, other: str, named: str, rule: str) -> Iterator[Question]:
+        """Rows whose list is not made of the rows of another table that name them in the column ``named``.
 
         Sums of codes are compared first, as most lists are alike; the members are looked at where they differ.
         """
-        lists = list_table(kind, column)
+        if self._proofs.mirrors(kind, column, other, named):
+            return
+        lists, keys, others = self._codes.members(kind, column), self._codes.keys(kind), self._codes.keys(other)
+        back = f"select k.row, o.id as code from {others} o join {keys} k on o.{named} = k.id"
+        if self._codes.is_list(other, named):
+            within = self._codes.members(other, named)
+            back = f"select k.row, o.id as code from {within} l join {others} o on o.row = l.row "
+            back += f"join {keys} k on l.code = k.id"
         odd = (
             f"select coalesce(a.row, b.row) as row from ({_SUMMED.format(lists)}) a "
             f"full join ({_SUMMED.format(f'({back})')}) b on a.row = b.row where a.x is distinct from b.x or a.n <> b.n"
@@ -304,31 +308,30 @@ class ReferenceChecks:
                 words += [f"lacks {less} that name it"] if less else []
                 yield Found(kind, rule, column, row, line, None, {"reason": f"{column} {' and '.join(words)}"})
 
-        return Question(odd, answer)
+        yield Question(odd, answer)
 
     def _degrees(self) -> Iterator[Question]:
-        if self._codes.has("entities", "text_unit_ids"):
-            odd = "select 1 from k_entities having count(*) > 0 and coalesce(sum(n_text_unit_ids), 0) = 0"
+        codes, proofs = self._codes, self._proofs
+        if codes.has("entities", "text_unit_ids") and not proofs.has_text_units():
+            entities = codes.keys("entities")
+            odd = f"select 1 from {entities} having count(*) > 0 and coalesce(sum(n_text_unit_ids), 0) = 0"
             yield Question(odd, self._unnamed)
-        if self._codes.has("entities", "frequency", "text_unit_ids"):
-            odd = "select row, n_text_unit_ids as counted from k_entities where frequency <> n_text_unit_ids"
+        if codes.has("entities", "frequency", "text_unit_ids") and not proofs.has_frequencies():
+            entities = codes.keys("entities")
+            odd = f"select row, n_text_unit_ids as counted from {entities} where frequency <> n_text_unit_ids"
             yield self._odd_degree("entities", "frequency", odd)
-        combined = self._codes.has("relationships", "combined_degree")
-        if not self._codes.has_edges or not {"entities", "relationships"}.isdisjoint(self._unreliable):
+        if not codes.has_edges or not {"entities", "relationships"}.isdisjoint(self._unreliable):
             return
-        if not combined and not self._codes.has("entities", "degree"):
-            return
-        self._tables.run(_DEGREES)
-        if self._codes.has("entities", "degree"):
+        if codes.has("entities", "degree") and not proofs.has_degrees():
             odd = (
-                "select e.row, coalesce(d.n, 0) as counted from k_entities e left join degrees d on e.title = d.name "
-                "where e.degree <> coalesce(d.n, 0)"
+                f"select e.row, coalesce(d.n, 0) as counted from {codes.keys('entities')} e "
+                f"left join {codes.degrees()} d on e.title = d.name where e.degree <> coalesce(d.n, 0)"
             )
             yield self._odd_degree("entities", "degree", odd)
-        if combined:
+        if codes.has("relationships", "combined_degree") and not proofs.has_combined_degrees():
             odd = (
-                "select r.row, coalesce(s.n, 0) + coalesce(t.n, 0) as counted from k_relationships r "
-                "left join degrees s on r.source = s.name left join degrees t on r.target = t.name "
+                f"select r.row, coalesce(s.n, 0) + coalesce(t.n, 0) as counted from {codes.keys('relationships')} r "
+                f"left join {codes.degrees()} s on r.source = s.name left join degrees t on r.target = t.name "
                 "where r.combined_degree <> coalesce(s.n, 0) + coalesce(t.n, 0)"
             )
             yield self._odd_degree("relationships", "combined_degree", odd)

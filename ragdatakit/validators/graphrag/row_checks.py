@@ -39,6 +39,7 @@ class RowCheck:
     """Rows where ``where`` holds break ``rule``; ``value`` and ``facts`` are expressions for the message.
 
     ``judge``, where given, has the last word: it takes the value, and gives further facts, or None where all is well.
+    ``is_of_nulls``: it cannot be met where there is no null, neither of the column nor in its lists.
     """
 
     rule: str
@@ -47,6 +48,7 @@ class RowCheck:
     value: str = ""
     facts: dict[str, str] = field(default_factory=dict)
     judge: Callable[[Any], dict[str, Any] | None] | None = None
+    is_of_nulls: bool = False
 
 
 def row_checks(kind: str, table: SqlTable, generation: str) -> Iterator[RowCheck]:
@@ -76,7 +78,10 @@ def _typed_checks(kind: str, table: SqlTable, column: Column, generation: str) -
             where += f" and {raw} is not null"
             if table.is_fraction(name):
                 where += f" and {raw} <> 'nan'"
-        yield RowCheck("unusable-value", name, where, raw, {**told, "expected": sql_text(what)})
+        plain = table.types[name] == ("BIGINT" if column.type == "integer" else "DOUBLE")
+        if not (plain and passes):  # of such a column only nulls are no numbers
+            facts = {**told, "expected": sql_text(what)}
+            yield RowCheck("unusable-value", name, where, raw, facts, is_of_nulls=plain)
         if column.type == "integer" and (table.is_fraction(name) or is_csv):
             number = f"try_cast({raw} as double)"
             yield RowCheck("cut-number", name, f"{number} <> trunc({number})", number, told)
@@ -84,13 +89,14 @@ def _typed_checks(kind: str, table: SqlTable, column: Column, generation: str) -
         return
     if not column.nullable and column.is_of(generation):
         where = f"{value} is null" if not is_csv else "false"
-        yield RowCheck("no-list", name, where, raw, told)
+        yield RowCheck("no-list", name, where, raw, told, is_of_nulls=table.is_list(name))
     if table.is_text(name) and not is_csv:
         yield RowCheck("list-as-text", name, f"{value} is not null", raw, told)
     if table.is_list(name) and column.type == "texts" and (kind, name) in _ITEMS_READ:
         texts = table.types[name] == "VARCHAR[]"
         where = f"list_count({value}) <> len({value})" if texts else f"len({value}) > 0"
-        yield RowCheck("unusable-value", name, where, raw, {**told, "expected": sql_text("a list of texts")})
+        facts = {**told, "expected": sql_text("a list of texts")}
+        yield RowCheck("unusable-value", name, where, raw, facts, is_of_nulls=texts)
 
 
 def _normal(title: Any) -> dict[str, Any] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 
 from ragdatakit.database.sql_text import sql_name
 from ragdatakit.files.paths.folders import size_of
@@ -16,11 +16,16 @@ LARGE = 16 << 20
 """Bytes of a table from which on its columns are looked at one by one."""
 
 
-def row_faults(tables: SqlTables, kind: str, table: SqlTable, generation: str) -> tuple[int, Iterable[Problem]]:
-    """How many rows a table has, and what is wrong with them. Raises `duckdb.Error` where it cannot be read."""
-    checks = list(row_checks(kind, table, generation))
+def row_faults(
+    tables: SqlTables, kind: str, table: SqlTable, generation: str, whole: Container[str] = ()
+) -> tuple[int, Iterable[Problem]]:
+    """How many rows a table has, and what is wrong with them; columns in ``whole`` have been read, and have no null.
+
+    Raises `duckdb.Error` where it cannot be read.
+    """
+    checks = [c for c in row_checks(kind, table, generation) if not (c.is_of_nulls and c.column in whole)]
     broken: list[RowCheck] = []
-    passes = list(_passes(table, checks))
+    passes = list(_passes(table, checks, whole))
     queries = []
     for columns, together in passes:
         counted = [_read_whole(table, name) for name in columns]  # what is damaged fails here
@@ -41,14 +46,19 @@ def _read_whole(table: SqlTable, name: str) -> str:
     return f"sum(len({column}))" if table.is_list(name) else f"bit_xor(hash({column}))"
 
 
-def _passes(table: SqlTable, checks: list[RowCheck]) -> Iterator[tuple[list[str], list[RowCheck]]]:
-    """Columns that are looked at together, with their checks: of a big table one after the other, as a reader of many
-    columns holds a piece of each."""
+def _passes(
+    table: SqlTable, checks: list[RowCheck], whole: Container[str]
+) -> Iterator[tuple[list[str], list[RowCheck]]]:
+    """Columns that are read together, with the checks that are made of them: of a big table one after the other, as a
+    reader of many columns holds a piece of each."""
     if size_of(table.stored.file.path) < LARGE:
-        yield list(table.types), checks
+        yield [name for name in table.types if name not in whole], checks
         return
+    yield [], []
     for name in table.types:
-        yield [name], [check for check in checks if check.column == name]
+        found = [check for check in checks if check.column == name]
+        if found or name not in whole:
+            yield [name] if name not in whole else [], found
 
 
 def _problems(tables: SqlTables, table: SqlTable, broken: list[RowCheck]) -> Iterator[Problem]:

@@ -75,6 +75,7 @@ class SqlTables:
     def __init__(self, size: int) -> None:
         import duckdb
 
+        self.are_large = size >= _SMALL
         self._scratch = ScratchFolder()
         config: dict[str, str | bool | int | float | list[str]] = {
             "autoinstall_known_extensions": "false",
@@ -83,13 +84,14 @@ class SqlTables:
             "temp_directory": str(self._scratch.path / "spilled"),
             "preserve_insertion_order": "false",
         }
-        if size < _SMALL:
+        if not self.are_large:
             config["threads"] = 1
         self._connection = duckdb.connect(config=config)
         self._connection.execute("set enable_progress_bar = false")
         self._connection.execute("set global disable_parquet_prefetching = true")  # which holds a whole column at once
-        if size < _SMALL:
-            self._connection.execute(f"set disabled_optimizers = '{_NOT_WORTH_IT}'")
+        # Statistics of files leave NaN out: what a NaN becomes is then taken for no null, unseen.
+        off = "statistics_propagation" if self.are_large else _NOT_WORTH_IT
+        self._connection.execute(f"set disabled_optimizers = '{off}'")
         self._connection.execute(_SPLIT)
         self.tables: dict[str, SqlTable] = {}
         self._views = 0

@@ -10,7 +10,6 @@ from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.graphrag.lance import ManifestError, read_table
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.graphrag.tables import BY_KIND
-from ragdatakit.validators.graphrag.codes import key_table
 from ragdatakit.validators.graphrag.sql_tables import SqlTable, SqlTables, code_of
 
 if TYPE_CHECKING:
@@ -115,7 +114,7 @@ def store_problems(tables: SqlTables, dataset: Dataset, unreliable: set[str]) ->
                 yield home, Problem("store-without-data", None, path)
         kind = kind_of(name)
         if kind in tables and kind not in unreliable:
-            rows = tables.one(f"select count(*) from {key_table(kind)}")[0]
+            rows = tables.one(f"select count(*) from {tables[kind].name}")[0]
             if rows != found.rows:
                 facts = {"count": found.rows, "rows": rows, "table": BY_KIND[kind].name}
                 yield home, Problem("store-unlike-table", facts=facts)

@@ -1,0 +1,75 @@
+"""What arrays prove of large indexes changes no finding: the same data, judged as small and as large."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragdatakit import validate
+from ragdatakit.validators.graphrag import row_faults, sql_tables
+from ragdatakit.validators.graphrag.array_proofs import ArrayProofs
+from tests.broad import chosen
+from tests.command_line import FIXTURES
+from tests.graphrag_cases import cases, sample
+
+if TYPE_CHECKING:
+    import pytest
+
+FOLDERS = sorted(
+    path.relative_to(FIXTURES).as_posix()
+    for kind in ("valid/*", "broken/*/data")
+    for path in (FIXTURES / "graphrag").glob(kind)
+)
+
+
+def large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take every index for a large one."""
+    monkeypatch.setattr(sql_tables, "_SMALL", 0)
+    monkeypatch.setattr(row_faults, "LARGE", 0)
+
+
+def judged(path: Path) -> list[Any]:
+    findings = validate(path, max_per_rule=0).findings
+    return sorted((f.path, f.rule, f.record or 0, f.pointer or "", f.message) for f in findings)
+
+
+def test_fixtures_are_judged_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    folders = [FIXTURES / folder for folder in FOLDERS if chosen(folder, every=5)]
+    small = [judged(folder) for folder in folders]
+    large(monkeypatch)
+
+    assert [judged(folder) for folder in folders] == small
+
+
+def test_damaged_indexes_are_judged_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folders: list[Path] = []
+    for name, index in cases():
+        if chosen(name, every=100):
+            folders.append(tmp_path / str(len(folders)))
+            index.write(folders[-1])
+    small = [judged(folder) for folder in folders]
+    large(monkeypatch)
+
+    wrong = [folder for folder, before in zip(folders, small, strict=True) if judged(folder) != before]
+    assert wrong == []
+
+
+def test_of_a_sound_index_everything_is_proved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    unproved = []
+    for name in [n for n in vars(ArrayProofs) if not n.startswith("_") and n != "has"]:
+        asked = getattr(ArrayProofs, name)
+
+        def told(self: Any, *of: Any, asked: Any = asked, name: str = name) -> bool:
+            found: bool = asked(self, *of)
+            if not found:
+                unproved.append((name, *of))
+            return found
+
+        monkeypatch.setattr(ArrayProofs, name, told)
+    large(monkeypatch)
+    index = sample()
+    index.tables.pop("covariates", None)
+    index.write(tmp_path)
+
+    assert judged(tmp_path) == []
+    assert unproved == []
