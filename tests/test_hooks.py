@@ -237,6 +237,21 @@ def test_without_a_repository_the_current_folder_is_the_outermost(repository: Pa
     }
 
 
+@pytest.mark.parametrize("words", [(*WORDS, "data/splade/train/doc_master.ndjson"), ("validate", "."), ("report", ".")])
+def test_links_into_the_folder_of_git_are_not_followed(repository: Path, words: tuple[str, ...]) -> None:
+    """The token of a checkout is there, and what is printed is in a public log."""
+    write(repository, {".git/config": '{"qid": "TOKEN", "pos_doc_id": "TOKEN", "neg_doc_id": 1}\n'})
+    (repository / "data/splade/train/triplets.ndjson").unlink()
+    (repository / "data/splade/train/triplets.ndjson").symlink_to("../../../.git/config")
+
+    outcome = run(*words, "-v", cwd=repository)
+
+    assert "TOKEN" not in outcome.out + outcome.err
+    assert "link" in outcome.out
+    inside = run("validate", repository / ".git/config", "--from", "light-splade", "-v")
+    assert "TOKEN" in inside.out  # what the user names is read wherever it is
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="names of files are text here")
 def test_a_name_that_is_not_text(repository: Path) -> None:
     odd = os.fsdecode(b"data/sp\xff")
