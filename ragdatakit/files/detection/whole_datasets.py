@@ -51,7 +51,9 @@ def whole_datasets(
     given: dict[Path, dict[Path, Path]] = {}  # by the topmost folder: as what lies below it, how it was named
     for file in dict.fromkeys(files):
         place = named_place(file)
-        top = tops.setdefault(place.parent, _top_around(place.parent))
+        if place.parent not in tops:
+            tops[place.parent] = _top_around(place.parent)
+        top = tops[place.parent]
         root = top if file.is_absolute() else Path(os.path.relpath(top))
         given.setdefault(root, {})[root / place.relative_to(top)] = file
     for root, named in given.items():
