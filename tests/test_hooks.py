@@ -186,10 +186,11 @@ def test_a_file_that_is_gone_brings_the_dataset(repository: Path, change: str) -
         assert outcome.code == 1 and "there is no doc_master.ndjson" in outcome.out
 
 
-def test_notes_beside_a_dataset_do_not_bring_it(repository: Path) -> None:
-    write(repository, {"data/legacy/train/README.md": "# About\n"})
+@pytest.mark.parametrize("name", ["README.md", "package.json", "notes.txt"])
+def test_other_files_beside_a_dataset_do_not_bring_it(repository: Path, name: str) -> None:
+    write(repository, {f"data/legacy/train/{name}": '{"a": 1}\n'})
 
-    assert hook(repository, "data/legacy/train/README.md").code == 0
+    assert hook(repository, f"data/legacy/train/{name}").code == 0
 
 
 def test_hidden_folders_and_installed_packages_are_no_data(repository: Path) -> None:
