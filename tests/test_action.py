@@ -243,3 +243,4 @@ def test_the_action_and_the_workflows_are_without_findings_of_zizmor(tmp_path: P
     )
 
     assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr.count("completed") == len(workflows()) + 1

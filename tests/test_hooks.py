@@ -186,10 +186,11 @@ def test_a_file_that_is_gone_brings_the_dataset(repository: Path, change: str) -
         assert outcome.code == 1 and "there is no doc_master.ndjson" in outcome.out
 
 
-def test_notes_beside_a_dataset_do_not_bring_it(repository: Path) -> None:
-    write(repository, {"data/legacy/train/README.md": "# About\n"})
+@pytest.mark.parametrize("name", ["README.md", "package.json", "notes.txt"])
+def test_other_files_beside_a_dataset_do_not_bring_it(repository: Path, name: str) -> None:
+    write(repository, {f"data/legacy/train/{name}": '{"a": 1}\n'})
 
-    assert hook(repository, "data/legacy/train/README.md").code == 0
+    assert hook(repository, f"data/legacy/train/{name}").code == 0
 
 
 def test_hidden_folders_and_installed_packages_are_no_data(repository: Path) -> None:
@@ -235,6 +236,21 @@ def test_without_a_repository_the_current_folder_is_the_outermost(repository: Pa
         ("data/splade", "train"),
         ("data/splade", "validation"),
     }
+
+
+@pytest.mark.parametrize("words", [(*WORDS, "data/splade/train/doc_master.ndjson"), ("validate", "."), ("report", ".")])
+def test_links_into_the_folder_of_git_are_not_followed(repository: Path, words: tuple[str, ...]) -> None:
+    """The token of a checkout is there, and what is printed is in a public log."""
+    write(repository, {".git/config": '{"qid": "TOKEN", "pos_doc_id": "TOKEN", "neg_doc_id": 1}\n'})
+    (repository / "data/splade/train/triplets.ndjson").unlink()
+    (repository / "data/splade/train/triplets.ndjson").symlink_to("../../../.git/config")
+
+    outcome = run(*words, "-v", cwd=repository)
+
+    assert "TOKEN" not in outcome.out + outcome.err
+    assert "link" in outcome.out
+    inside = run("validate", repository / ".git/config", "--from", "light-splade", "-v")
+    assert "TOKEN" in inside.out  # what the user names is read wherever it is
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="names of files are text here")

@@ -18,11 +18,11 @@ from ragdatakit.files.detection.find import detect_around, formats_named
 from ragdatakit.files.detection.layout_files import DATA_SUFFIXES
 from ragdatakit.files.detection.plain_sources import is_about
 from ragdatakit.files.detection.sniffed_text import Beginning
-from ragdatakit.files.detection.sniffing import HEAD_BYTES, beginning, looks_like, read_head
-from ragdatakit.files.paths.boundary import ANYWHERE, boundary_of
+from ragdatakit.files.detection.sniffing import HEAD_BYTES, beginning, guess, looks_like, read_head
+from ragdatakit.files.paths.boundary import ANYWHERE, Boundary, boundary_of
 from ragdatakit.files.paths.folders import SHOWN_HIDDEN, SKIPPED
 from ragdatakit.files.paths.name_patterns import ends_as, named_place
-from ragdatakit.schemas.declarations import File, Layout
+from ragdatakit.schemas.declarations import File, Format, Layout
 
 _MANY_COLUMNS = 3
 
@@ -41,9 +41,9 @@ def whole_datasets(
 ) -> WholeDatasets:
     """The datasets that ``files`` belong to, each once.
 
-    Other data files in the same folders bring them, too: one that was renamed or deleted may have been one of theirs.
-    ``by_content``: names alone, as ``tables/users.sql``, make no dataset. Raises `UnknownNameError` for an unknown
-    format.
+    One that was deleted, or has the content of the format and another name, may have been one of the dataset whose
+    files are in the same folder, and brings it, too. ``by_content``: names alone, as ``tables/users.sql``, make no
+    dataset. Raises `UnknownNameError` for an unknown format.
     """
     formats = formats_named(format_name)
     found = WholeDatasets()
@@ -51,23 +51,27 @@ def whole_datasets(
     given: dict[Path, dict[Path, Path]] = {}  # by the topmost folder: as what lies below it, how it was named
     for file in dict.fromkeys(files):
         place = named_place(file)
-        top = tops.setdefault(place.parent, _top_around(place.parent))
+        if place.parent not in tops:
+            tops[place.parent] = _top_around(place.parent)
+        top = tops[place.parent]
         root = top if file.is_absolute() else Path(os.path.relpath(top))
         given.setdefault(root, {})[root / place.relative_to(top)] = file
     for root, named in given.items():
         boundary = ANYWHERE if follow_links else boundary_of(root)
         detected = detect_around(root, _folders_around(root, named), formats, boundary)
-        beside = {path.parent for path in named if _may_be_data(path)}
-        gone = [path for path in named if not os.path.lexists(path)]
-        left = dict(named)
-        for dataset in detected.datasets:
-            if by_content and not _shows_its_format(dataset):
-                continue
-            mine = [f.path for f in (*dataset.files, *dataset.ignored, *dataset.outside) if f.path in named]
-            mine += [path for path in gone if _has_files_in(dataset, path.parent)]
-            if mine or any(_has_files_in(dataset, folder) for folder in beside):
+        datasets = [d for d in detected.datasets if not by_content or _shows_its_format(d)]
+        files_of = [{f.path for f in (*d.files, *d.ignored, *d.outside)} & named.keys() for d in datasets]
+        claimed = set[Path]().union(*files_of)
+        left = {path: file for path, file in named.items() if path not in claimed}
+        near: dict[Path, list[Path]] = {}  # by their folders
+        for path in filter(_may_be_data, left):
+            near.setdefault(path.parent, []).append(path)
+        for dataset, mine in zip(datasets, files_of, strict=True):
+            beside = [path for folder, paths in near.items() if _has_files_in(dataset, folder) for path in paths]
+            gone = [path for path in beside if not os.path.lexists(path)]
+            if mine or gone or any(_is_of(dataset.format, path, formats, boundary) for path in beside):
                 found.datasets.append(dataset)
-            for path in mine:
+            for path in gone:
                 left.pop(path, None)
         found.others += left.values()
         found.unreadable += detected.unreadable
@@ -129,6 +133,11 @@ def _shows(file: DataFile, kind: File, several: bool) -> bool:
 
 def _layouts_of(dataset: Dataset) -> Iterator[Layout]:
     return (layout for layout in dataset.format.layouts if layout.name == dataset.layout)
+
+
+def _is_of(fmt: Format, path: Path, formats: tuple[Format, ...], boundary: Boundary) -> bool:
+    guessed = guess(path, formats, boundary)
+    return guessed is not None and guessed[0] is fmt and guessed[1].container != "json-object"
 
 
 def _may_be_data(path: Path) -> bool:

@@ -4,6 +4,7 @@ Every command and the Python interface keep to this one rule, where files are op
 
 - The path that the user names is read wherever it leads, also if it is a link itself.
 - Below it a link is followed as long as its target lies below it, too. ``--follow-links`` lifts that.
+- What is in a ``.git`` folder below the path is no data, and may hold a token: no link is followed there.
 - A folder of the Hugging Face cache (``datasets--…/snapshots/REVISION``) holds links to ``blobs`` next to it, which
   belongs to it.
 - A hard link is a file like any other: nothing says which of its names is the first one, and many programs that copy
@@ -26,6 +27,7 @@ LEADS_OUT = "it is a link that leads out of the dataset, which is not followed"
 _OPEN = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOCTTY", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _DESCRIPTORS = "/proc/self/fd"
+_GIT = f"{os.sep}.git{os.sep}"
 _CACHED = ("datasets--", "models--", "spaces--")
 
 
@@ -58,7 +60,11 @@ class Boundary:
             return False
 
     def _has(self, real: str) -> bool:
-        return self._roots is None or real in self._roots or real.startswith(self._below)
+        if self._roots is None or real in self._roots:
+            return True
+        if _GIT not in real:
+            return real.startswith(self._below)
+        return any(real.startswith(below) and _GIT not in real[len(below) - 1 :] for below in self._below)
 
     def descriptor(self, path: Path | str, plain: bool = False) -> int:
         """A regular file, opened for reading: what is opened is what was looked at, whoever moves links meanwhile.
