@@ -29,12 +29,14 @@ class Needs:
     """What the checks want to see of the files of one kind.
 
     ``records``: `FormatChecks.record` may find something in them. ``columns``: key columns that `batch` reads besides
-    those of the declared set checks; it is called for kinds that have any. ``values``: `batch` wants the decoded
+    those of the declared set checks; it is called for kinds that have any. ``texts``: of those of a CSV file, the ones
+    whose cells it reads as text. ``values``: `batch` wants the decoded
     records, too. ``may_be_empty``: a file without records is no fault.
     """
 
     records: bool = False
     columns: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
     values: bool = False
     may_be_empty: bool = False
 
@@ -95,7 +97,7 @@ class FormatChecks:
         return None
 
     def predicates(self, kind: str) -> Iterable[Predicate] | None:
-        """Which values of a kind in NDJSON `record` may find something in; None: it must see all of them.
+        """Which values of a kind in NDJSON or CSV `record` may find something in; None: it must see all of them.
 
         Only for big files, which the scanner reads: `record` sees the records that a predicate names, and those that
         are not proved to be as declared. A predicate too wide costs time, one too narrow is a missed finding.
@@ -142,6 +144,9 @@ class FormatChecks:
     def derive_codes(self, kind: str, table: pa.Table, batch: Any) -> bool:
         """`derive` for a clean block of CSV: fill the batch's columns; False where only `derive` can do it."""
         return False
+
+    def join_codes(self, kind: str, batch: Any) -> None:
+        """The same for scanned rows of a CSV file, from the codes of their cells, which the batch has by column."""
 
     def batch(
         self, kind: str, split: str | None, values: list[Any] | None, batch: Any, sets: Any

@@ -93,42 +93,42 @@ pub struct Plan {
 
 const MOST_FIELDS: usize = 64;
 
-struct Reader<'a>(&'a [u8]);
+pub(crate) struct Reader<'a>(pub &'a [u8]);
 
 impl<'a> Reader<'a> {
-    fn bytes(&mut self, length: usize) -> Option<&'a [u8]> {
+    pub(crate) fn bytes(&mut self, length: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;
         Some(taken)
     }
 
-    fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
+    pub(crate) fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
         let (taken, rest) = self.0.split_first_chunk::<N>()?;
         self.0 = rest;
         Some(*taken)
     }
 
-    fn u8(&mut self) -> Option<u8> {
+    pub(crate) fn u8(&mut self) -> Option<u8> {
         self.array::<1>().map(|[byte]| byte)
     }
 
-    fn u16(&mut self) -> Option<usize> {
+    pub(crate) fn u16(&mut self) -> Option<usize> {
         self.array().map(|bytes| usize::from(u16::from_le_bytes(bytes)))
     }
 
-    fn u32(&mut self) -> Option<u32> {
+    pub(crate) fn u32(&mut self) -> Option<u32> {
         self.array().map(u32::from_le_bytes)
     }
 
-    fn u64(&mut self) -> Option<u64> {
+    pub(crate) fn u64(&mut self) -> Option<u64> {
         self.array().map(u64::from_le_bytes)
     }
 
-    fn f64(&mut self) -> Option<f64> {
+    pub(crate) fn f64(&mut self) -> Option<f64> {
         self.array().map(f64::from_le_bytes)
     }
 
-    fn text(&mut self) -> Option<Vec<u8>> {
+    pub(crate) fn text(&mut self) -> Option<Vec<u8>> {
         let length = self.u16()?;
         self.bytes(length).map(<[u8]>::to_vec)
     }
