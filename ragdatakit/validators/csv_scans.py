@@ -137,12 +137,10 @@ class ScannedCsvRun(CsvRun):
         for name in (*self.columns.names, *(f.name for f in self.present.fields)):
             column = self._column_of(name)
             kind = kinds.get(column, "text")
-            if name.startswith("@") and not column:
-                continue  # made of others below
             cells = scanned.cells.get(column)
             is_key = name.startswith("@") and name != "@spelled"
             if cells is None or (is_key and not self.usable(column, kind)):
-                batch.columns[name] = batch.spelled[name] = np.zeros(scanned.rows, np.uint64)
+                batch.columns[name] = batch.spelled[name] = np.zeros(scanned.rows, np.uint64)  # or made of others below
                 batch.valid[name] = np.zeros(scanned.rows, np.bool_)
                 if name in self.needs.texts:
                     batch.texts[name] = np.full(scanned.rows, -1, np.int64), []
