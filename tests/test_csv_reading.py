@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from ragdatakit.files.containers.csv_cells import ColumnScan, chunk_rows, coerced, split_record
 from ragdatakit.files.containers.csv_plain import cut_plain
-from ragdatakit.files.containers.csv_rows import Cutter, CsvReader, locate_rows
+from ragdatakit.files.containers.csv_rows import CsvReader, Cutter, locate_rows
 from ragdatakit.files.containers.positions import BlockTable
 from ragdatakit.files.containers.sources import Source
 from ragdatakit.scanner.library import library
@@ -90,7 +90,9 @@ def test_the_missing_values_are_those_of_pandas() -> None:
     assert {c for c, missing in zip(cells, found.isna(), strict=True) if missing} == MISSING
 
 
-def rows_of(path: Path, quick: Cutter | None, block_bytes: int) -> tuple[list[list[str]], list[tuple[int, int, bytes]], bool]:
+def rows_of(
+    path: Path, quick: Cutter | None, block_bytes: int
+) -> tuple[list[list[str]], list[tuple[int, int, bytes]], bool]:
     reader = CsvReader(Source(path, False, block_bytes=block_bytes), quick)
     if not reader.open():
         return [], [], True

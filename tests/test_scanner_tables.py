@@ -35,9 +35,26 @@ COLUMNS = (
     SheetColumn("attributes", 2),
 )
 DICTS = PythonDict("attributes", "attributes-not-portable", "edge-attributes-unused", ("type", "document"))
-CELLS = ["osprey", "lena hale", " x", "x\u3000", "", "a,b", 'say "x"', "é t", "漢字", "line\nbreak", "\r\n", "NA", "nan"]
-CELLS += ["1901", "007", "-5", "+7 ", "1.5", ".5e3", "5.", "1e", "inf", "-Infinity", "ınf", "True", "FALSE", "1_000"]
-CELLS += ["9223372036854775808", "-9223372036854775808", "18446744073709551616", "0" * 30 + "7", "１２", "\x1c", "\t3\n"]
+CELLS = ["osprey", "lena hale", " x", "x\u3000", "", "a,b", 'say "x"', "é t", "漢字", "line\nbreak", "\r\n", "NA"]
+CELLS += [
+    "nan",
+    "1901",
+    "007",
+    "-5",
+    "+7 ",
+    "1.5",
+    ".5e3",
+    "5.",
+    "1e",
+    "inf",
+    "-Infinity",
+    "ınf",
+    "True",
+    "FALSE",
+    "1_000",
+]
+CELLS += ["9223372036854775808", "-9223372036854775808", "18446744073709551616", "0" * 30 + "7", "１２"]
+CELLS += ["\x1c", "\t3\n"]
 NUMBERS = [c for c in CELLS if ColumnScan.is_number(c)] + ["inf", "true"]
 ATTRIBUTES = ["{}", "None", "{'a': 'b'}", '{"a": 1}', '{"content": "x"}', "{'content': \"\"}", "", "5", '{"a":1,"a":2}']
 DAMAGE = ['"', "\n", ",", "\r", "\0", " ", "x", "\n\n", "7", "\r\n", '""', "\ufeff", "\t\n"]
@@ -55,7 +72,7 @@ def table(rng: random.Random) -> bytes:
     cells = rng.choice([CELLS, CELLS, NUMBERS, [*NUMBERS, "x"]])
     for _ in range(rng.randrange(8)):
         row = [rng.choice(cells), rng.choice(["entity", "document", "", "a\nb"]), rng.choice(ATTRIBUTES)]
-        writer.writerow([row, row, row, row[:2], [*row, "more"], [*row, ""]][rng.randrange(6) if rng.random() < 0.2 else 0])
+        writer.writerow(rng.choice([row[:2], [*row, "more"], [*row, ""]]) if rng.random() < 0.1 else row)
     text = out.getvalue()
     for _ in range(rng.choice([0, 0, 1, 2])):
         at = rng.randrange(len(text) + 1)
@@ -70,7 +87,7 @@ def table(rng: random.Random) -> bytes:
 def test_records_are_cut_as_python_cuts_them(portable: bool) -> None:
     rng = random.Random(1)
 
-    for _ in range(tries(2000)):
+    for _ in range(tries(500)):
         data, ended = table(rng), rng.random() < 0.5
         most, widths = rng.choice([1, 3, 100]), rng.choice([(), (3,), (3, 4)])
         rows, used, lines = cut_records(data, most, ended, widths, portable)
@@ -105,7 +122,7 @@ def test_rows_are_what_python_reads(portable: bool) -> None:
     rng = random.Random(2)
     scanner = SheetScanner(3, COLUMNS, DICTS, portable)
 
-    for _ in range(tries(2000)):
+    for _ in range(tries(500)):
         data = table(rng)
         _, used, _ = cut_records(data, 1 << 40, True, (3,), portable)
         data = data[:used]
@@ -175,7 +192,7 @@ def cells_of(texts: list[str], portable: bool, dicts: PythonDict | None = None) 
 
 def test_attributes_are_judged_as_python_reads_them(portable: bool) -> None:
     # a CR in a cell would be written without quotes
-    cells = [c for c in mutated_cells(tries(8000), seed=2) if "\r" not in c and "\0" not in c and c.strip(" \t")]
+    cells = [c for c in mutated_cells(tries(3000), seed=2) if "\r" not in c and "\0" not in c and c.strip(" \t")]
     found = cells_of(cells, portable, PythonDict("cell", "a", "b", ("type", "x")))
     shown = {note[1] for note in found.notes}
     judged = [judge(cell) for cell in cells]

@@ -168,7 +168,9 @@ def _blob(width: int, columns: list[SheetColumn], dicts: PythonDict | None) -> b
         parts.append(struct.pack("<HH", c.place, sum(flag << bit for bit, flag in enumerate(flags))))
     known = dicts is not None and dicts.field in places
     column = places[dicts.field] if dicts is not None and known else _NOTHING
-    of_document = places.get(dicts.content_where[0], _NOTHING) if dicts is not None and dicts.content_where else _NOTHING
+    of_document = (
+        places.get(dicts.content_where[0], _NOTHING) if dicts is not None and dicts.content_where else _NOTHING
+    )
     word = dicts.content_where[1] if dicts is not None and dicts.content_where else ""
     parts.append(struct.pack("<HBH", column, bool(dicts is not None and dicts.filled), of_document) + _text(word))
     return b"".join(parts)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ragdatakit.columnar.allocation import give_back_memory
 from ragdatakit.columnar.numpy_keys import NumpyBatch
 from ragdatakit.columnar.text_codes import codes_of_texts
 from ragdatakit.files.containers.csv_cells import ColumnScan, Kind, coerced, key_of
@@ -56,6 +57,10 @@ class ScannedCsvRun(CsvRun):
             for f in self.present.fields
         ]
         self._scanner = SheetScanner(self.reader.width, columns, self._dicts)
+
+    def _read(self) -> None:
+        super()._read()
+        give_back_memory()
 
     def _column_of(self, name: str) -> str:
         """The column that a key column is made of, which may be derived."""
