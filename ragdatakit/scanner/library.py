@@ -11,7 +11,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-ABI = 2
+ABI = 3
 """The number of the interface; the library must say the same."""
 
 _PATH = Path(__file__).with_name("compiled.so")

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ragdatakit.scanner.library import ABI, ScannerError, View, library, run_seed
-from ragdatakit.scanner.predicates import WHITE_SPACE, PythonDict
+from ragdatakit.scanner.predicates import WHITE_SPACE, PythonDict, plain_ranges
 
 Numbers = npt.NDArray[np.uint64]
 Inferred = Literal["", "int64", "uint64"]
@@ -162,7 +162,7 @@ def cut_records(
 
 def _blob(width: int, columns: list[SheetColumn], dicts: PythonDict | None) -> bytes:
     places = {column.name: number for number, column in enumerate(columns)}
-    parts = [struct.pack("<IQH", ABI, run_seed(), width), _text(WHITE_SPACE), struct.pack("<H", len(columns))]
+    parts = [struct.pack("<IQH", ABI, run_seed(), width), _text(WHITE_SPACE), _text(plain_ranges()), struct.pack("<H", len(columns))]
     for c in columns:
         flags = (c.key, c.non_empty, c.inferred, c.spelled, c.distinct, c.edged)
         parts.append(struct.pack("<HH", c.place, sum(flag << bit for bit, flag in enumerate(flags))))

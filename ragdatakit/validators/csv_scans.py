@@ -152,7 +152,8 @@ class ScannedCsvRun(CsvRun):
             elif len(cells.codes):
                 batch.valid[name] = there
                 self._put_cells(batch, name, cells, kind)
-        self.run_.checks.join_codes(self.file.kind, batch)
+        given = {name: (codes, batch.valid[name]) for name, codes in batch.columns.items()}
+        self.run_.checks.derive_scanned(self.file.kind, given, batch)
         return batch
 
     def _put_cells(self, batch: NumpyBatch, name: str, cells: ScannedCells, kind: Kind) -> None:

@@ -100,7 +100,8 @@ class FileRun:
         keys = columns.fields(checks.texts_of_fields(kind), checks.fields_of_derived(kind))
         if keys is None or not can_scan(self.declared.record):
             return None
-        return BlockScanner(self.declared.record, keys, (*predicates, *map(Spelled, columns.spelled)))
+        cells = self.declared.columns if self.declared.container == "columns" else None
+        return BlockScanner(self.declared.record, keys, (*predicates, *map(Spelled, columns.spelled)), cells=cells)
 
     def _take_batch(self, first_row: int, batch: Any, values: list[Any] | None, found: list[RowProblems]) -> None:
         for one in found:
@@ -169,7 +170,7 @@ class LinesRun(FileRun):
 
     def _block_checker(self) -> BlockChecker:
         most = self.run_.collector.selection.max_per_rule
-        if not self.run_.big or self.declared.container == "columns":
+        if not self.run_.big:
             return BlockChecker(self.checker, most)
         scanner = self._scanner()
         if scanner is None:

@@ -5,6 +5,7 @@
 //! never too little.
 
 mod boundary;
+mod cells;
 mod columns;
 mod csv_cut;
 mod elements;
@@ -16,8 +17,8 @@ mod json;
 mod keys;
 mod kinds;
 mod lines;
-mod members;
 mod literal;
+mod members;
 mod plan;
 mod predicates;
 mod rows;

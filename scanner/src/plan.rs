@@ -3,13 +3,14 @@
 //! The declaration comes as one blob, little endian, made by `ragdatakit/scanner/plan.py`. It is parsed with checked
 //! slices into values of our own; whatever is not understood means that there is no plan, and Python reads the files.
 
+use crate::cells::Cells;
 use crate::hash::Seeds;
 use crate::members::Members;
 use crate::predicates::Predicate;
 use crate::spelling::Spelling;
 
 /// The number of the interface: Python compares it when it loads the library.
-pub const ABI: u32 = 2;
+pub const ABI: u32 = 3;
 
 /// What a value may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +84,8 @@ pub struct Plan {
     pub unlike_number: Option<usize>,
     /// Pairs of text fields of which a rule may want to see that they are equal.
     pub equal: Vec<(usize, usize)>,
+    /// How a line is cut into cells; none where it is JSON.
+    pub cells: Option<Cells>,
     /// What codes of texts are made with.
     pub seeds: Seeds,
     /// The field with which a member of another one is compared.
@@ -163,6 +166,7 @@ impl Plan {
             first: None,
             unlike_number: None,
             equal: Vec::new(),
+            cells: None,
             seeds,
             liked: None,
             tallies: 0,
@@ -170,7 +174,9 @@ impl Plan {
         for _ in 0..reader.u16()? {
             plan.add_predicate(&mut reader)?;
         }
-        reader.0.is_empty().then_some(plan)
+        plan.cells = Cells::parse(&mut reader, &plan.fields)?;
+        let has_numbers = plan.fields.iter().any(|field| field.key && field.kind == Type::Number);
+        (reader.0.is_empty() && (plan.cells.is_some() || !has_numbers)).then_some(plan)
     }
 
     fn add_predicate(&mut self, reader: &mut Reader) -> Option<()> {
@@ -279,7 +285,7 @@ fn tally_number(number: usize) -> Option<u32> {
 
 fn has_codes(kind: Type, below: Type) -> bool {
     let simple = |kind| matches!(kind, Type::Integer | Type::Text);
-    simple(kind) || kind == Type::Any || (kind == Type::Array && simple(below))
+    simple(kind) || matches!(kind, Type::Any | Type::Number) || (kind == Type::Array && simple(below))
 }
 
 fn pattern_of(name: &[u8]) -> Option<(u128, u128)> {

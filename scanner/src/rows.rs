@@ -7,7 +7,6 @@ use crate::isa::{Isa, Level, Portable};
 use crate::kinds::{is_missing, is_number, ColumnScan};
 use crate::literal::{literal, Literal};
 use crate::sheet::Sheet;
-use crate::spelling::reduce;
 use std::collections::HashMap;
 
 /// What is known of the cells of one column.
@@ -243,7 +242,7 @@ fn take(sheet: &Sheet, into: &mut Rows, data: &[u8], start: usize, end: usize) {
             }
         }
         if column.spelled {
-            let is_reduced = reduce(cell, reduced);
+            let is_reduced = sheet.spelling.reduce(cell, reduced);
             cells.spelled.push(if is_reduced { hash(&sheet.seeds, reduced) } else { 0 });
             if !is_reduced {
                 cells.unspelled.push(row);

@@ -6,6 +6,7 @@
 use crate::hash::{hash, Seeds};
 use crate::plan::{Reader, ABI};
 use crate::predicates::Predicate;
+use crate::spelling::Spelling;
 
 /// One column that something is to be known of.
 pub struct SheetColumn {
@@ -41,6 +42,7 @@ pub struct Sheet {
     /// How many cells a row has.
     pub width: usize,
     pub literal: Option<LiteralColumn>,
+    pub spelling: Spelling,
     pub seeds: Seeds,
 }
 
@@ -58,6 +60,8 @@ impl Sheet {
         let width = reader.u16()?;
         let spaces = reader.text()?;
         let spaces = std::str::from_utf8(&spaces).ok()?;
+        let plain = reader.text()?;
+        let spelling = Spelling::of(std::str::from_utf8(&plain).ok()?);
         let mut columns: Vec<SheetColumn> = Vec::new();
         for _ in 0..reader.u16()? {
             let (place, flags) = (reader.u16()?, reader.u16()?);
@@ -89,6 +93,7 @@ impl Sheet {
             columns,
             width,
             literal,
+            spelling,
             seeds,
         })
     }

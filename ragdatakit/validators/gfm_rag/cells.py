@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.columnar.small_graphs import Graph, PlainGraph
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ragdatakit.files.datasets import DataFile, Dataset
     from ragdatakit.scanner.predicates import Predicate
     from ragdatakit.validators.checks import Placed
+    from ragdatakit.validators.coded_columns import ScannedCodes
     from ragdatakit.validators.csv_parts import CsvTable
     from ragdatakit.validators.row_problems import RowProblems
 
@@ -96,16 +97,15 @@ class TableChecks(FormatChecks):
         has_uid = "uid" in value or key is None  # a row may be too short for it
         return {"@document": key, "@title": value.get("name", key) if has_uid else key}
 
-    def join_codes(self, kind: str, batch: Any) -> None:
+    def derive_scanned(self, kind: str, given: Mapping[str, ScannedCodes], batch: Any) -> None:
         """The same of scanned rows."""
-        if kind != "nodes" or "type" not in batch.columns:
+        if kind != "nodes" or "type" not in given:
             return
         from ragdatakit.columnar.text_codes import codes_of_texts
 
-        documents = batch.columns["type"] == codes_of_texts([DOCUMENT])[0]
-        for name, of in (("@document", "@spelled"), ("@title", "name" if "uid" in batch.columns else "@spelled")):
-            valid = batch.valid[of]
-            batch.columns[name] = batch.columns[of]
+        documents = given["type"][0] == codes_of_texts([DOCUMENT])[0]
+        for name, of in (("@document", "@spelled"), ("@title", "name" if "uid" in given else "@spelled")):
+            batch.columns[name], valid = given[of]
             batch.valid[name] = documents if valid is None else documents & valid
 
     # tables

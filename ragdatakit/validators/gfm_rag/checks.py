@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.findings import Problem
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ragdatakit.files.datasets import DataFile, Dataset
     from ragdatakit.scanner.predicates import Predicate
     from ragdatakit.validators.checks import Placed
+    from ragdatakit.validators.coded_columns import ScannedCodes
     from ragdatakit.validators.csv_parts import CsvTable
     from ragdatakit.validators.gfm_rag.cells import TableChecks
     from ragdatakit.validators.row_problems import RowProblems
@@ -78,9 +79,9 @@ class GfmRagChecks(FormatChecks):
         """Key columns made from a record."""
         return self._of(kind).derive(kind, value, to_show)
 
-    def join_codes(self, kind: str, batch: Any) -> None:
+    def derive_scanned(self, kind: str, given: Mapping[str, ScannedCodes], batch: Any) -> None:
         """The same for scanned rows."""
-        self._of(kind).join_codes(kind, batch)
+        self._of(kind).derive_scanned(kind, given, batch)
 
     def batch(self, kind: str, split: str | None, values: list[Any] | None, batch: Any, sets: Any) -> Iterable[Any]:
         """Further set checks."""
