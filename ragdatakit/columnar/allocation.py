@@ -36,16 +36,3 @@ def give_back_memory() -> None:
     if sys.platform.startswith("linux"):
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).malloc_trim(0)
-
-
-def pin_worker() -> None:
-    """Keep each worker on a processor of its own.
-
-    Workers hand the interpreter lock to each other all the time, and Linux tends to wake a thread where its waker runs:
-    measured, two workers then share one processor and gain nothing; pinned they gain 1.7 times.
-    """
-    if hasattr(os, "sched_setaffinity"):
-        processors = sorted(os.sched_getaffinity(0))
-        if len(processors) > 1:
-            with contextlib.suppress(OSError):
-                os.sched_setaffinity(threading.get_native_id(), {processors[next(_turns) % len(processors)]})

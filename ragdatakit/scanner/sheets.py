@@ -162,7 +162,12 @@ def cut_records(
 
 def _blob(width: int, columns: list[SheetColumn], dicts: PythonDict | None) -> bytes:
     places = {column.name: number for number, column in enumerate(columns)}
-    parts = [struct.pack("<IQH", ABI, run_seed(), width), _text(WHITE_SPACE), _text(plain_ranges()), struct.pack("<H", len(columns))]
+    parts = [
+        struct.pack("<IQH", ABI, run_seed(), width),
+        _text(WHITE_SPACE),
+        _text(plain_ranges()),
+        struct.pack("<H", len(columns)),
+    ]
     for c in columns:
         flags = (c.key, c.non_empty, c.inferred, c.spelled, c.distinct, c.edged)
         parts.append(struct.pack("<HH", c.place, sum(flag << bit for bit, flag in enumerate(flags))))
