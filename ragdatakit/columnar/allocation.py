@@ -1,17 +1,13 @@
-"""How memory and processors are used: freed memory is kept, each worker has a processor of its own."""
+"""How memory is used: what one block has freed is kept for the next."""
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
 import functools
-import itertools
-import os
 import sys
-import threading
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # as glibc's malloc.h has them
-_turns = itertools.count()
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-"""Blocks of NDJSON, or of lines of cells, scanned: which lines Python must see, and codes of the keys of all the others."""
+"""Blocks of NDJSON or of lines of cells, scanned: which lines Python must see, and codes of the keys of the others."""
 
 from __future__ import annotations
 

@@ -64,8 +64,8 @@ class ScannedCells:
     """The cells of a column. Rows that were refused have no code yet, but 0, and the last number there is.
 
     ``texts`` are all cells of a column that may be one of numbers, or its different ones (``numbers`` say for each row
-    which); ``late`` are the rows whose spelling is not known, ``late_texts`` their cells. ``bare`` are the kinds without
-    the cells that pandas takes for missing, ``number_like`` so many cells look like numbers.
+    which); ``late`` are the rows whose spelling is not known, ``late_texts`` their cells. ``bare`` are the kinds
+    without the cells that pandas takes for missing, ``number_like`` so many cells look like numbers.
     """
 
     codes: Numbers

@@ -23,7 +23,7 @@ from ragdatakit.validators.python_keys import spelling
 class ScannedCsvRun(CsvRun):
     """A CSV file of a big dataset."""
 
-    _scanner: SheetScanner | None = None
+    _sheet: SheetScanner | None = None
     _dicts: PythonDict | None = None
 
     def _open(self) -> bool:
@@ -56,7 +56,7 @@ class ScannedCsvRun(CsvRun):
             )
             for f in self.present.fields
         ]
-        self._scanner = SheetScanner(self.reader.width, columns, self._dicts)
+        self._sheet = SheetScanner(self.reader.width, columns, self._dicts)
 
     def _read(self) -> None:
         super()._read()
@@ -70,7 +70,7 @@ class ScannedCsvRun(CsvRun):
 
     def check(self, block: CsvBlock) -> CsvPart:
         """All rows of a block: their faults, and the key columns as far as they are certain."""
-        scanned = self._scanner.scan(block.data) if self._scanner is not None and block.cut is None else None
+        scanned = self._sheet.scan(block.data) if self._sheet is not None and block.cut is None else None
         if scanned is not None and any(note[0] == REFUSED for note in scanned.notes):
             # where a column may be one of numbers, the order of its cells counts
             scanned = scanned if all(cells.kinds.texts > 1 for cells in scanned.cells.values()) else None

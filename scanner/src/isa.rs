@@ -69,6 +69,11 @@ impl<I: Isa> Isa for Spread<I> {
     }
 
     #[inline(always)]
+    fn find_any<const N: usize>(data: &[u8], from: usize, wanted: [u8; N]) -> usize {
+        I::find_any(data, from, wanted)
+    }
+
+    #[inline(always)]
     fn utf8(data: &[u8]) -> bool {
         I::utf8(data)
     }
