@@ -7,9 +7,11 @@ from random import Random
 
 import pytest
 
+from ragdatakit import validate
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.schemas import get_format
-from ragdatakit.validators import checks_of
+from ragdatakit.validators import checks_of, dataset_run
+from ragdatakit.validators.trec import checks
 from tests.columnar_mutations import tries
 from tests.scanner_tools import BothWays, cut_anywhere, needs_scanner
 
@@ -51,11 +53,11 @@ def test_damaged_lines_are_checked_as_line_by_line(name: str, kind: str) -> None
     rng = Random(f"{name} {kind}")
     fmt = get_format(name)
     declared = fmt.file(kind)
-    checks = None
+    of_format = None
     if name == "beir":
-        checks = checks_of(name)(Dataset(Path(), "", fmt, "file", [DataFile(Path("x"), "x", "x", kind)]), ())
-    extra = None if checks is None else lambda value: checks.record(DataFile(Path("x"), "x", "x", kind), value)
-    ways = BothWays(declared, (), extra, checks)
+        of_format = checks_of(name)(Dataset(Path(), "", fmt, "file", [DataFile(Path("x"), "x", "x", kind)]), ())
+    extra = None if of_format is None else lambda value: of_format.record(DataFile(Path("x"), "x", "x", kind), value)
+    ways = BothWays(declared, (), extra, of_format)
 
     for _ in range(tries(1500)):
         data = lines(kind, declared.columns.separator, rng)
@@ -82,3 +84,40 @@ def test_sound_lines_are_proved(name: str, kind: str) -> None:
 
     assert found is not None
     assert (found.rows, found.notes) == (100, [])
+
+
+def collection(rng: Random) -> dict[str, str]:
+    """Judgements and results of a few queries, most of them in order."""
+    queries = ["q1", "q2", "3", "q\0"]
+    qrels, run = "", ""
+    for query in rng.choices(queries, k=5):
+        first, tag = rng.choice([1, 1, 1, 0]), rng.choice(["a", "a", "a", "b"])
+        for n in range(rng.randrange(12)):
+            qrels += f"{query} 0 d{n} {rng.choice(['1', '1', '0', 'x'])}\n"
+            rank, score = (n + first, 100 - n) if rng.random() < 0.9 else (rng.randrange(9), rng.choice([3, "nan", 99]))
+            run += rng.choice(["# note\n", "\n", "q1 Q0\n"]) if rng.random() < 0.05 else ""
+            run += f"{query} Q0 d{n} {rank} {score} {tag}\n"
+    topics = "".join(f"{query}\ta topic\n" for query in rng.sample(queries[:3], 2))
+    return {"qrels.txt": qrels, "run.a.txt": run, **({"topics.tsv": topics} if rng.random() < 0.7 else {})}
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_results_of_queries_are_compared_as_in_small_sets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    rng = Random(seed)
+    monkeypatch.setattr(checks, "_MOST_RESULTS", 8)
+    for number in range(tries(60) // 12):
+        root = tmp_path / str(number)
+        root.mkdir()
+        for name, text in collection(rng).items():
+            (root / name).write_text(text)
+        found = []
+        for constants in ({}, {"SMALL_DATASET": -1, "BLOCK_BYTES": rng.choice([60, 200, 4000])}):
+            constants |= {"TEXT_BLOCK_BYTES": constants["BLOCK_BYTES"]} if constants else {}
+            with pytest.MonkeyPatch.context() as patch:
+                for constant, value in constants.items():
+                    patch.setattr(dataset_run, constant, value)
+                report = validate(root, max_per_rule=0, jobs=rng.choice([1, 2, 7]))
+                found.append(sorted(repr((f.as_dict(), f.excerpt)) for f in report.findings))
+        assert found[0] == found[1]

@@ -45,7 +45,8 @@ class NumpyBatch:
     the records whose list has an item, where some items cannot be read. ``spelled`` has codes
     of the columns whose spelling is compared, reduced to what spelling does not change. ``texts`` are columns of CSV as
     text: for each row the number of its text (-1: it has none), and those texts. ``found`` has, by reference field, the
-    position of each readable code among the keys.
+    position of each readable code among the keys. ``noted`` are the rows of scanned lines that Python has seen, and
+    their records.
     """
 
     def __init__(self, length: int, first_row: int) -> None:
@@ -57,6 +58,7 @@ class NumpyBatch:
         self.headed: dict[str, Rows] = {}
         self.spelled: dict[str, Codes] = {}
         self.texts: dict[str, tuple[Rows, list[str]]] = {}
+        self.noted: list[tuple[int, Any]] = []
         self.found: dict[str, npt.NDArray[np.int32]] = {}
         self._made: dict[tuple[str, ...], tuple[Codes, Rows | range]] = {}
 

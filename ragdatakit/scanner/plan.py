@@ -8,6 +8,7 @@ from collections.abc import Collection, Hashable, Iterable
 from ragdatakit.scanner.library import ABI, run_seed
 from ragdatakit.scanner.predicates import (
     Blank,
+    Changed,
     Counted,
     CountedMember,
     CountedUnlike,
@@ -56,7 +57,7 @@ _KINDS: dict[type[Predicate], int] = {
     CountedMember: 18,
     CountedUnlike: 19,
     Spelled: 20,
-    FewLetters: 21,
+    Changed: 21,
 }
 
 

@@ -190,6 +190,11 @@ def is_plain(character: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
+class Changed(Predicate):
+    """In lines of cells, a text that the line before does not have, too, or is not known to have."""
+
+
+@dataclass(frozen=True, slots=True)
 class PythonDict(Predicate):
     """A cell of CSV that is not proved to be None or a dict as Python or JSON writes it, with texts as names.
 

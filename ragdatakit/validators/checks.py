@@ -27,7 +27,7 @@ class Needs:
     ``records``: `FormatChecks.record` may find something in them. ``columns``: key columns that `batch` reads besides
     those of the declared set checks; it is called for kinds that have any. ``texts``: of those of a CSV file, the ones
     whose cells it reads as text. ``values``: `batch` wants the decoded
-    records, too. ``may_be_empty``: a file without records is no fault.
+    records, too; of lines that were scanned those that the predicates name are in the batch. ``may_be_empty``: a file without records is no fault.
     """
 
     records: bool = False

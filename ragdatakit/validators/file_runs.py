@@ -91,8 +91,8 @@ class FileRun:
     def _scanner(self) -> BlockScanner | None:
         """Who proves records of this file clean; None where Python must see all of them."""
         checks, kind = self.run_.checks, self.file.kind
-        predicates = checks.predicates(kind) if self.needs.records else ()
-        if predicates is None or self.needs.values or len(self.declared.records) > 1:
+        predicates = checks.predicates(kind) if self.needs.records or self.needs.values else ()
+        if predicates is None or len(self.declared.records) > 1:
             return None
         from ragdatakit.scanner.blocks import BlockScanner, can_scan
 
@@ -207,7 +207,9 @@ class LinesRun(FileRun):
             if self.run_.big:
                 batch = self._coded(segment)
                 found = self.sets.probe(self.file.kind, batch)
-                batches.append((first, batch, segment.values if self.needs.values else None, found))
+                batch.noted = segment.noted
+                values = segment.values if self.needs.values and segment.scanned is None else None
+                batches.append((first, batch, values, found))
             else:
                 batches.append((first, None, segment.values, []))
             first += segment.length

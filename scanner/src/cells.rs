@@ -69,6 +69,11 @@ pub fn record<I: Isa>(plan: &Plan, cells: &Cells, into: &mut Scanned, data: &[u8
         Some(_) => at == line.len(),
         None => line[at..].iter().all(|&byte| is_space(byte)) && !has_wide_space(line),
     };
+    for &number in &plan.changed {
+        let codes = &into.columns[number].codes;
+        let is_same = into.rows > into.behind_open && matches!(codes[..], [.., before, last] if before == last);
+        found.candidate |= !is_same;
+    }
     is_whole.then_some(found)
 }
 

@@ -86,6 +86,8 @@ pub struct Plan {
     pub equal: Vec<(usize, usize)>,
     /// How a line is cut into cells; none where it is JSON.
     pub cells: Option<Cells>,
+    /// Key fields of cells of which the first line is shown of those one behind the other that have the same.
+    pub changed: Vec<usize>,
     /// What codes of texts are made with.
     pub seeds: Seeds,
     /// The field with which a member of another one is compared.
@@ -167,6 +169,7 @@ impl Plan {
             unlike_number: None,
             equal: Vec::new(),
             cells: None,
+            changed: Vec::new(),
             seeds,
             liked: None,
             tallies: 0,
@@ -176,7 +179,7 @@ impl Plan {
         }
         plan.cells = Cells::parse(&mut reader, &plan.fields)?;
         let has_numbers = plan.fields.iter().any(|field| field.key && field.kind == Type::Number);
-        (reader.0.is_empty() && (plan.cells.is_some() || !has_numbers)).then_some(plan)
+        (reader.0.is_empty() && (plan.cells.is_some() || !(has_numbers || !plan.changed.is_empty()))).then_some(plan)
     }
 
     fn add_predicate(&mut self, reader: &mut Reader) -> Option<()> {
@@ -193,6 +196,7 @@ impl Plan {
             11 if matches!(field.kind, Type::Any | Type::Text) => field.only_text = true,
             12 if field.kind == Type::Text => field.predicates.push(Predicate::Shorter(limit)),
             13 if field.kind == Type::Text => field.predicates.push(Predicate::Unequal(characters)),
+            21 if field.key && field.kind == Type::Text => self.changed.push(number),
             14 => {
                 field.tally = Some(tally_number(limit)?);
                 self.tallies = self.tallies.max(limit + 1);
