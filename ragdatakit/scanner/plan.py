@@ -70,7 +70,7 @@ def plan_blob(
     record: Record, keys: Collection[str], predicates: Iterable[Predicate], cells: Columns | None = None
 ) -> bytes:
     """What the scanner is to know of a kind of record: its fields, which are keys, what its rules look at; ``cells`` is
-    how lines of cells are cut, which are no JSON."""
+    how lines of cells, which are not JSON, are cut."""
     names = [f.name for f in record.fields]
     parts = [struct.pack("<IQBH", ABI, run_seed(), record.extra == "forbid", len(names))]
     parts += [_field(field, field.name in keys) for field in record.fields]

@@ -199,8 +199,8 @@ class PythonDict(Predicate):
     """A cell of CSV that is not proved to be None or a dict as Python or JSON writes it, with texts as names.
 
     ``python_only`` and ``filled`` are the rules that are reported, once a file, of dicts that JSON readers refuse and
-    of dicts with keys: of a block the first such record is shown to its rule, the others are counted. ``content_where``,
-    a field and its text, are records that are shown where the dict has no text called ``content``.
+    of dicts with keys: of a block the first such record is shown to its rule, the others are counted.
+    ``content_where``, a field and its text, are records that are shown where the dict has no text called ``content``.
     """
 
     python_only: str

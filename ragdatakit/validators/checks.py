@@ -26,8 +26,8 @@ class Needs:
 
     ``records``: `FormatChecks.record` may find something in them. ``columns``: key columns that `batch` reads besides
     those of the declared set checks; it is called for kinds that have any. ``texts``: of those of a CSV file, the ones
-    whose cells it reads as text. ``values``: `batch` wants the decoded
-    records, too; of lines that were scanned those that the predicates name are in the batch. ``may_be_empty``: a file without records is no fault.
+    whose cells it reads as text. ``values``: `batch` wants the decoded records, too; of lines that were scanned those
+    that the predicates name are in the batch. ``may_be_empty``: a file without records is no fault.
     """
 
     records: bool = False
@@ -111,12 +111,12 @@ class FormatChecks:
         return ()
 
     def derive_scanned(self, kind: str, given: Mapping[str, ScannedCodes], batch: Any) -> None:
-        """Fill in the derived columns of a block that was scanned: of codes of those fields, as texts, and which of them
-        are there; for CSV also of the columns and of the key columns that pandas infers. Records that are not proved to
+        """Fill in the derived columns of a block that was scanned: of codes of those fields, as texts, and which of
+        them are there; for CSV also of the columns and of the key columns that pandas infers. Records that are not proved to
         be as declared are given to `derive`."""
 
     def counted(self, counts: Mapping[Any, int]) -> None:
-        """How many records of a block have what `predicates` asked to be counted, but for those `record` has seen."""
+        """How many records of a block have what `predicates` asked to be counted, without those `record` has seen."""
 
     def batch(
         self, kind: str, split: str | None, values: list[Any] | None, batch: Any, sets: Any

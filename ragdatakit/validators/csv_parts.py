@@ -75,7 +75,7 @@ class CsvTable:
 
 @dataclass(slots=True)
 class CsvPart:
-    """Consecutive rows of one chunk: scanned, but for the ``values`` of some, or decoded; perhaps already as codes."""
+    """Consecutive rows of one chunk: scanned (``values`` are the refused ones) or decoded; perhaps already as codes."""
 
     first_row: int
     rows: int

@@ -25,7 +25,7 @@ LONGEST_OPEN = 1 << 26
 _MANY, _MOST_ODD = 64, 1 << 10  # rows that are worth the quick way; rows cut one by one at once where it often fails
 
 Cutter = Callable[[bytes, int, bool, tuple[int, ...]], tuple[int, int, int]]
-"""A quick way to cut up to so many rows: (rows, bytes, lines) at the beginning of some data, as far as it is certain."""
+"""A quick way to cut up to so many rows: (rows, bytes, lines) at the beginning of data, as far as it is certain."""
 
 
 @dataclass(frozen=True, slots=True)
