@@ -57,7 +57,8 @@ _KINDS: dict[type[Predicate], int] = {
     CountedMember: 18,
     CountedUnlike: 19,
     Spelled: 20,
-    Changed: 21,
+    FewLetters: 21,
+    Changed: 22,
 }
 
 

@@ -112,8 +112,8 @@ class FormatChecks:
 
     def derive_scanned(self, kind: str, given: Mapping[str, ScannedCodes], batch: Any) -> None:
         """Fill in the derived columns of a block that was scanned: of codes of those fields, as texts, and which of
-        them are there; for CSV also of the columns and of the key columns that pandas infers. Records that are not proved to
-        be as declared are given to `derive`."""
+        them are there; for CSV also of the columns and of the key columns that pandas infers. Records that are not
+        proved to be as declared are given to `derive`."""
 
     def counted(self, counts: Mapping[Any, int]) -> None:
         """How many records of a block have what `predicates` asked to be counted, without those `record` has seen."""

@@ -196,7 +196,7 @@ impl Plan {
             11 if matches!(field.kind, Type::Any | Type::Text) => field.only_text = true,
             12 if field.kind == Type::Text => field.predicates.push(Predicate::Shorter(limit)),
             13 if field.kind == Type::Text => field.predicates.push(Predicate::Unequal(characters)),
-            21 if field.key && field.kind == Type::Text => self.changed.push(number),
+            22 if field.key && field.kind == Type::Text => self.changed.push(number),
             14 => {
                 field.tally = Some(tally_number(limit)?);
                 self.tallies = self.tallies.max(limit + 1);
