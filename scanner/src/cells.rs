@@ -17,11 +17,8 @@ pub struct Cells {
 }
 
 impl Cells {
-    /// What a plan says of them: nothing where its records are in JSON.
-    pub(crate) fn parse(reader: &mut Reader, fields: &[Field]) -> Option<Option<Self>> {
-        if reader.u8()? == 0 {
-            return Some(None);
-        }
+    /// What a plan says of them.
+    pub(crate) fn parse(reader: &mut Reader, fields: &[Field]) -> Option<Self> {
         let separator = Some(reader.u8()?).filter(|&byte| byte != 0);
         let quoted = reader.u8()? == 1;
         let comment = reader.text()?;
@@ -31,7 +28,7 @@ impl Cells {
                 && field.spelling.is_none()
                 && field.tally.is_none()
         };
-        fields.iter().all(is_known).then_some(Some(Self { separator, quoted, comment }))
+        fields.iter().all(is_known).then_some(Self { separator, quoted, comment })
     }
 }
 
@@ -46,17 +43,14 @@ pub fn record<I: Isa>(plan: &Plan, cells: &Cells, into: &mut Scanned, data: &[u8
     let mut found = Record { end, candidate: false, unlike_number: false, counted: 0, like: None, liked: None };
     let mut at = 0;
     for number in 0..plan.fields.len() {
-        let stop = match cells.separator {
-            Some(separator) => {
-                if number > 0 {
-                    (line.get(at) == Some(&separator)).then(|| at += 1)?;
-                }
-                I::find(line, at, separator)
+        let stop = if let Some(separator) = cells.separator {
+            if number > 0 {
+                (line.get(at) == Some(&separator)).then(|| at += 1)?;
             }
-            None => {
-                at = line[at..].iter().position(|&byte| !is_space(byte)).map(|skipped| at + skipped)?;
-                line[at..].iter().position(|&byte| is_space(byte)).map_or(line.len(), |length| at + length)
-            }
+            I::find(line, at, separator)
+        } else {
+            at = line[at..].iter().position(|&byte| !is_space(byte)).map(|skipped| at + skipped)?;
+            line[at..].iter().position(|&byte| is_space(byte)).map_or(line.len(), |length| at + length)
         };
         let cell = &line[at..stop];
         if cells.quoted && cell.first() == Some(&b'"') {

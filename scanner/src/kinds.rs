@@ -2,6 +2,7 @@
 
 /// What the cells of a column would be turned into, as far as they were seen.
 #[derive(Clone, Copy)]
+#[allow(clippy::struct_excessive_bools)]
 pub struct ColumnScan {
     pub cells: u64,
     /// Cells that can only be text, up to two, and the place of the first; of the first too big integer, too.

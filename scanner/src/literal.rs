@@ -174,9 +174,8 @@ impl Reader<'_> {
                 return Some((start, self.at - 1));
             }
             match byte {
-                0..=0x1F => return None,
                 b'\\' if escapes => self.escape()?,
-                b'\\' => return None,
+                b'\\' | 0..=0x1F => return None,
                 _ => self.at += 1,
             }
         }

@@ -177,9 +177,12 @@ impl Plan {
         for _ in 0..reader.u16()? {
             plan.add_predicate(&mut reader)?;
         }
-        plan.cells = Cells::parse(&mut reader, &plan.fields)?;
+        if reader.u8()? != 0 {
+            plan.cells = Some(Cells::parse(&mut reader, &plan.fields)?);
+        }
         let has_numbers = plan.fields.iter().any(|field| field.key && field.kind == Type::Number);
-        (reader.0.is_empty() && (plan.cells.is_some() || !(has_numbers || !plan.changed.is_empty()))).then_some(plan)
+        let of_cells = has_numbers || !plan.changed.is_empty();
+        (reader.0.is_empty() && (plan.cells.is_some() || !of_cells)).then_some(plan)
     }
 
     fn add_predicate(&mut self, reader: &mut Reader) -> Option<()> {

@@ -129,19 +129,16 @@ pub fn scan_with<I: Isa>(sheet: &Sheet, into: &mut Rows, data: &[u8]) {
         let is_record = !may_be_blank || piece::<I>(data, at).is_some_and(|piece| !piece.is_blank);
         let quick = if is_record { cut_cells::<I>(sheet, into, data, at) } else { None };
         let proved = quick.filter(|quick| is_text || is_plain(&data[at..quick.end]));
-        let (end, inner_lines, is_blank) = match proved {
-            Some(quick) => {
-                take(sheet, into, data, at, quick.end);
-                (quick.end, quick.inner_lines, false)
+        let (end, inner_lines, is_blank) = if let Some(quick) = proved {
+            take(sheet, into, data, at, quick.end);
+            (quick.end, quick.inner_lines, false)
+        } else {
+            let Some(piece) = piece::<I>(data, at) else { break };
+            if !piece.is_blank {
+                into.note(Note::Refused, at, piece.end);
+                into.leave_open(sheet);
             }
-            None => {
-                let Some(piece) = piece::<I>(data, at) else { break };
-                if !piece.is_blank {
-                    into.note(Note::Refused, at, piece.end);
-                    into.leave_open(sheet);
-                }
-                (piece.end, piece.inner_lines, piece.is_blank)
-            }
+            (piece.end, piece.inner_lines, piece.is_blank)
         };
         into.summary[0] += u64::from(!is_blank);
         into.summary[1] += inner_lines + 1;

@@ -9,6 +9,7 @@ use crate::predicates::Predicate;
 use crate::spelling::Spelling;
 
 /// One column that something is to be known of.
+#[allow(clippy::struct_excessive_bools)]
 pub struct SheetColumn {
     /// Its number among the cells of a row.
     pub place: usize,
