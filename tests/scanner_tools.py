@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ragdatakit.files.containers.record_forms import form_of
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.scanner.blocks import BlockScanner, can_scan
 from ragdatakit.scanner.library import library
@@ -55,12 +56,13 @@ class BothWays:
         derived = [name for name in key_columns(fmt, kind.kind) if name.startswith("@")] if checks is not None else []
         spelled = [f for v in fmt.variants if v.kind == kind.kind for f in v.fields] if checks is not None else []
         self.columns = KeyColumns(kind, (*keys_of(kind.record), *derived), self.checks.derive, spelled)
-        checker = RecordChecker(kind.records, extra)
+        checker = RecordChecker(kind.records, extra, form_of(kind))
         self._plain = BlockChecker(checker)
         keys = self.columns.fields(texts, made_of)
         assert keys is not None
         asked = (*predicates, *map(Spelled, spelled))
-        self.scanners = [BlockScanner(kind.record, keys, asked, portable=p) for p in (False, True)]
+        cells = kind.columns if kind.container == "columns" else None
+        self.scanners = [BlockScanner(kind.record, keys, asked, portable=p, cells=cells) for p in (False, True)]
         self._scanned = [ScannedChecker(checker, scanner, 0, self.checks.counted) for scanner in self.scanners]
         self._file = DataFile(Path("x"), "x", "x", kind.kind)
 

@@ -14,9 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragdatakit.files.containers.csv_cells import ColumnScan, chunk_rows, coerced, split_record
-from ragdatakit.files.containers.csv_rows import CsvReader, locate_rows
+from ragdatakit.files.containers.csv_plain import cut_plain
+from ragdatakit.files.containers.csv_rows import CsvReader, Cutter, locate_rows
 from ragdatakit.files.containers.positions import BlockTable
 from ragdatakit.files.containers.sources import Source
+from ragdatakit.scanner.library import library
+from ragdatakit.scanner.sheets import cut_records
 from ragdatakit.schemas.missing import MISSING
 from tests.broad import examples
 
@@ -87,8 +90,10 @@ def test_the_missing_values_are_those_of_pandas() -> None:
     assert {c for c, missing in zip(cells, found.isna(), strict=True) if missing} == MISSING
 
 
-def rows_of(path: Path, columnar: bool, block_bytes: int) -> tuple[list[list[str]], list[tuple[int, int, bytes]], bool]:
-    reader = CsvReader(Source(path, False, block_bytes=block_bytes), columnar)
+def rows_of(
+    path: Path, quick: Cutter | None, block_bytes: int
+) -> tuple[list[list[str]], list[tuple[int, int, bytes]], bool]:
+    reader = CsvReader(Source(path, False, block_bytes=block_bytes), quick)
     if not reader.open():
         return [], [], True
     cells, places, closed = [], [], True
@@ -102,6 +107,9 @@ def rows_of(path: Path, columnar: bool, block_bytes: int) -> tuple[list[list[str
     return cells, places, closed
 
 
+QUICK: list[Cutter | None] = [None, cut_plain]
+if library() is not None:
+    QUICK += [cut_records, lambda data, most, ended, widths: cut_records(data, most, ended, widths, portable=True)]
 PIECES = ["a", "b", ",", '"', "\n", '""', " ", "\r\n", "é", ",", ",", "\n", '"x"', '"x,y"', '"l\nm"', "1", "\n\n", "\t"]
 quoted = st.text('ab,"\n\r é', max_size=5).map(lambda t: '"' + t.replace('"', '""') + '"')
 tables = st.tuples(
@@ -113,17 +121,17 @@ tables = st.tuples(
 @given(
     text=st.one_of(tables, st.lists(st.sampled_from(PIECES), max_size=25).map(lambda p: "h,i,j\n" + "".join(p))),
     block_bytes=st.sampled_from([4, 16, 1000]),
-    columnar=st.booleans(),
+    quick=st.sampled_from(QUICK),
 )
 @settings(max_examples=examples(800))
 def test_records_are_cut_as_pandas_cuts_them(
-    tmp_path_factory: pytest.TempPathFactory, text: str, block_bytes: int, columnar: bool
+    tmp_path_factory: pytest.TempPathFactory, text: str, block_bytes: int, quick: Cutter | None
 ) -> None:
     text = text.replace("\r,", "\r\n,")  # pandas loses a comma behind a lone CR
     path = tmp_path_factory.getbasetemp() / "table.csv"
     data = text.encode()
     path.write_bytes(data)
-    cells, places, closed = rows_of(path, columnar, block_bytes)
+    cells, places, closed = rows_of(path, quick, block_bytes)
     for offset, line, raw in places:
         assert data[offset : offset + len(raw)] == raw
         assert len(re.findall(rb"\r\n|\r|\n", data[:offset])) + 1 == line
@@ -138,8 +146,8 @@ def test_records_are_cut_as_pandas_cuts_them(
 def test_a_quote_that_is_not_closed_costs_one_record(tmp_path: Path) -> None:
     path = tmp_path / "nodes.csv"
     path.write_text('name,type,attributes\na,entity,{}\n"b,entity,{}\nc,entity,{}\nd,entity,"{""k"": 1}"\n')
-    for columnar in (False, True):
-        cells, places, closed = rows_of(path, columnar, 1000)
+    for quick in QUICK:
+        cells, places, closed = rows_of(path, quick, 1000)
         assert not closed
         assert [row[0][:1] for row in cells] == ["a", "b", "c", "d"]
         assert [line for _, line, _ in places] == [2, 3, 4, 5]
@@ -151,21 +159,22 @@ def test_rows_are_found_again_by_their_number(tmp_path: Path) -> None:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["name", "type", "attributes"])
         writer.writerows([[f"n{i}", "entity", "line\nbreak"] for i in range(500)])
-    reader = CsvReader(Source(path, False, block_bytes=300), True)
+    reader = CsvReader(Source(path, False, block_bytes=300), cut_plain)
     assert reader.open()
     table, expected = BlockTable(), {}
     for block in reader.blocks():
         table.add(block.first_row, block.first_line, block.offset)
         expected.update(dict(enumerate(block.raw_rows(), block.first_row)))
     wanted = [0, 1, 77, 250, 499]
-    found = dict(locate_rows(Source(path, False, block_bytes=300), table, wanted, reader.widths))
-    assert found == {record: expected[record] for record in wanted}
+    for quick in QUICK:
+        found = dict(locate_rows(Source(path, False, block_bytes=300), table, wanted, reader.widths, quick))
+        assert found == {record: expected[record] for record in wanted}
 
 
 def test_a_long_cell_is_no_open_quote(tmp_path: Path) -> None:
     path = tmp_path / "nodes.csv"
     path.write_bytes(b'name,type,attributes\na,document,"' + b"x" * (20 << 20) + b'"\nb,entity,{}\n')
-    for columnar in (False, True):
-        cells, _, closed = rows_of(path, columnar, 1 << 20)
+    for quick in QUICK:
+        cells, _, closed = rows_of(path, quick, 1 << 20)
         assert closed
         assert [row[0] for row in cells] == ["a", "b"]

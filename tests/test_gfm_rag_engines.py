@@ -18,7 +18,7 @@ import pytest
 
 from ragdatakit import validate
 from ragdatakit.files.containers import csv_rows
-from ragdatakit.validators import csv_blocks, dataset_run
+from ragdatakit.validators import dataset_run
 from ragdatakit.validators.collector import Selection
 from ragdatakit.validators.run import validate_paths
 from tests.command_line import FIXTURES
@@ -105,7 +105,6 @@ def test_both_engines_tell_the_same_of_damaged_tables(
         size = rng.choice([60, 200, 1000])
         monkeypatch.setattr(dataset_run, "BLOCK_BYTES", size)
         monkeypatch.setattr(dataset_run, "TEXT_BLOCK_BYTES", size)
-        monkeypatch.setattr(csv_blocks, "PART_BYTES", rng.choice([20, 100]))
         assert findings(tmp_path / "data") == small
 
 

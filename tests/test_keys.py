@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragdatakit.columnar import code_tables
 from ragdatakit.columnar.numpy_keys import NumpyConsistency, NumpyIndex
-from ragdatakit.columnar.string_hash import hash_strings, spelled
+from ragdatakit.columnar.string_hash import hash_strings
 from ragdatakit.files.containers.arrow_columns import string_array
 from ragdatakit.schemas import get_format
 from ragdatakit.validators.coded_columns import coded_values
 from ragdatakit.validators.columns import KeyColumns
-from ragdatakit.validators.python_keys import PythonConsistency, PythonIndex, spelling
+from ragdatakit.validators.python_keys import PythonConsistency, PythonIndex
 from ragdatakit.validators.row_problems import RowProblems
 from ragdatakit.validators.set_plan import key_columns
 from ragdatakit.validators.sets import SetChecks
@@ -136,13 +136,6 @@ def test_consistencies_agree_where_names_share_places(data: st.DataObject) -> No
             typed.add(codes(values, False), codes(given_values, False), rows_of(rows))
 
         assert pairs(typed.disagreements()) == pairs(plain.disagreements())
-
-
-@given(st.lists(st.one_of(st.none(), st.text(st.characters(exclude_categories=["Cs"])), TEXTS), max_size=6))
-@example(["İstanbul", "STRASSE", "straße", "ﬁre", 'a "b"  c', "\x1c a\x85b\u3000c", "ΑΣ", "Σ"])
-@settings(max_examples=examples(100), deadline=None)
-def test_columns_are_spelled_as_names_are(names: list[str | None]) -> None:
-    assert spelled(pa.array(names, pa.string())).to_pylist() == [None if n is None else spelling(n) for n in names]
 
 
 ID = st.one_of(st.integers(0, 6), st.sampled_from([-1, 2**53 + 1, 2**63, "3", 3.0, 3.5, True, None, [1]]))

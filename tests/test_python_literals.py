@@ -8,14 +8,10 @@ import random
 import warnings
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragdatakit.columnar import literal_cells
-from ragdatakit.columnar.literal_cells import PlainCells, has_content, plain_cells
 from ragdatakit.files.containers.python_literals import judge
 
 TABLE = [
@@ -143,10 +139,7 @@ def test_what_is_odd_in_a_literal(cell: str, surrogate: str, escaped_slash: bool
     ],
 )
 def test_a_content_that_is_text(cell: str, expected: bool) -> None:
-    column = pa.array(["{}", cell, None])
-
     assert judge(cell).has_content == expected
-    assert has_content(column, np.array([0, 1, 2]), plain_cells(column)).tolist() == [False, expected, False]
 
 
 VALUES = st.recursive(
@@ -254,69 +247,8 @@ def as_python_reads(cell: str) -> Any:
             return ValueError
 
 
-def check_column(cells: list[str], column: Any) -> PlainCells:
-    plain = plain_cells(column)
-    suspects = set(plain.suspects.tolist())
-    judgements = [judge(cell) for cell in cells]
-    proved = [row for row in range(len(cells)) if row not in suspects]
-    unportable = [row for row in proved if not judgements[row].portable]
-
-    assert [cells[row] for row in proved if not judgements[row].clean] == []
-    assert plain.filled.tolist() == [r not in suspects and j.kind == "dict" for r, j in enumerate(judgements)]
-    assert plain.python_only.tolist() == unportable
-    rows = np.arange(0, len(cells), 3)
-    assert has_content(column, rows, plain).tolist() == [judgements[row].has_content for row in rows.tolist()]
-    return plain
-
-
 def test_judged_as_python_reads() -> None:
     for cell in mutated_cells(6000, seed=1):
         found, value = judge(cell), as_python_reads(cell)
         assert (found.kind == "invalid") == (value is ValueError), cell
         assert found.kind == "invalid" or repr(found.value) == repr(value) or value == found.value, cell
-
-
-@pytest.mark.parametrize("kind", [pa.string(), pa.large_string()])
-def test_nothing_that_is_faulty_is_taken_for_plain(kind: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr(literal_cells, "_WORTH_A_ROUND", 20)
-    cells = mutated_cells(8000, seed=2)
-    column = pa.array(["(", *cells], kind).slice(1)
-
-    plain = check_column(cells, column)
-
-    clean = sum(judge(cell).clean for cell in cells)
-    assert len(cells) - len(plain.suspects) > clean * 0.7  # most of what is clean needs no second look
-
-
-def test_columns_of_one_form() -> None:
-    for cells, suspects in (
-        (['{"k": "v", "n": 1}', '{"k": "w", "n": -2.5}'] * 50, []),
-        (["{'k': \"it's\", 'n': None}", "{}", "None"] * 50, []),
-        (["{}"] * 60, []),
-        (["{}", "{}", "()"], [2]),
-        (["{}}{", "{}"], [0]),
-        (["{'a': 1}"] * 9 + ["{'a\": 1}"], [9]),
-        (["None"] * 3, []),
-        ([], []),
-    ):
-        assert check_column(cells, pa.array(cells, pa.string())).suspects.tolist() == suspects
-
-
-def test_nulls_are_suspect() -> None:
-    column = pa.array([None, "{}", "{'a': 1}", None, "(", '{"a": 1}'])
-
-    plain = plain_cells(column)
-
-    assert plain.suspects.tolist() == [0, 3, 4]
-    assert plain.filled.tolist() == [False, False, True, False, False, True]
-    assert plain.python_only.tolist() == [2]
-    assert plain_cells(pa.array([None, None], pa.string())).suspects.tolist() == [0, 1]
-
-
-def test_keys_that_would_make_a_wrong_expression() -> None:
-    keys = ["a.b", "a|b", "(", "[x]", "日本", "$^", "{2}", "x" * 100, "", "a\u00a0b", "-", "?*+"]
-    cells = [json.dumps({key: "v"}, ensure_ascii=False) for key in keys] * 20 + ['{"aXb": 1}']
-
-    plain = check_column(cells, pa.array(cells))
-
-    assert {cells[row] for row in plain.suspects.tolist()} <= {cells[7], cells[9], cells[-1]}

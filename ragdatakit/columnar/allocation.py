@@ -1,17 +1,13 @@
-"""How memory and processors are used: freed memory is kept, each worker has a processor of its own."""
+"""How memory is used: what one block has freed is kept for the next."""
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
 import functools
-import itertools
-import os
 import sys
-import threading
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # as glibc's malloc.h has them
-_turns = itertools.count()
 
 
 @functools.cache
@@ -31,14 +27,8 @@ def keep_freed_memory() -> None:
     mallopt(_M_TRIM_THRESHOLD, 128 << 20)
 
 
-def pin_worker() -> None:
-    """Keep each worker on a processor of its own.
-
-    Workers hand the interpreter lock to each other all the time, and Linux tends to wake a thread where its waker runs:
-    measured, two workers then share one processor and gain nothing; pinned they gain 1.7 times.
-    """
-    if hasattr(os, "sched_setaffinity"):
-        processors = sorted(os.sched_getaffinity(0))
-        if len(processors) > 1:
-            with contextlib.suppress(OSError):
-                os.sched_setaffinity(threading.get_native_id(), {processors[next(_turns) % len(processors)]})
+def give_back_memory() -> None:
+    """Give freed memory back to the system: between two files that need it in other sizes."""
+    if sys.platform.startswith("linux"):
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).malloc_trim(0)

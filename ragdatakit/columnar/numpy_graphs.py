@@ -82,8 +82,11 @@ class NumpyGraph:
                 signs = source | target
                 if self._relation is not None:
                     signs |= self._relation[::step]
-                rows = np.flatnonzero(signs >= 0)
-                _join(parent, source[rows], target[rows])
+                if signs.min(initial=0) < 0:
+                    rows = np.flatnonzero(signs >= 0)
+                    source, target = source[rows], target[rows]
+                del signs
+                _join(parent, source, target)
             firsts, seconds = [np.empty(0, np.int32)], [np.empty(0, np.int32)]
             for _, source, target in self._chunks():
                 source, target = parent.take(source), parent.take(target)

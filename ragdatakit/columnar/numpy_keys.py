@@ -43,9 +43,10 @@ class NumpyBatch:
     ``columns`` maps a name to its codes; ``valid`` to a mask of the readable ones (None: all); ``lists`` maps a list
     column to (codes of all items, number of the record in this batch that each item is in), ``headed`` to
     the records whose list has an item, where some items cannot be read. ``spelled`` has codes
-    of the columns whose spelling is compared, reduced to what spelling does not change. ``table`` are the rows of a
-    CSV block as they were read, ``key_names`` its keys as text (``spelled_as_keys``: nothing else than the cells);
-    ``found``, by reference field, the position of each readable code among the keys.
+    of the columns whose spelling is compared, reduced to what spelling does not change. ``texts`` are columns of CSV as
+    text: for each row the number of its text (-1: it has none), and those texts. ``found`` has, by reference field, the
+    position of each readable code among the keys. ``noted`` are the rows of scanned lines that Python has seen, and
+    their records.
     """
 
     def __init__(self, length: int, first_row: int) -> None:
@@ -56,9 +57,8 @@ class NumpyBatch:
         self.lists: dict[str, tuple[Codes, Rows]] = {}
         self.headed: dict[str, Rows] = {}
         self.spelled: dict[str, Codes] = {}
-        self.table: Any = None
-        self.key_names: Any = None
-        self.spelled_as_keys = True
+        self.texts: dict[str, tuple[Rows, list[str]]] = {}
+        self.noted: list[tuple[int, Any]] = []
         self.found: dict[str, npt.NDArray[np.int32]] = {}
         self._made: dict[tuple[str, ...], tuple[Codes, Rows | range]] = {}
 

@@ -10,9 +10,8 @@ import duckdb
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from ragdatakit.files.containers.arrow_columns import int64_array, offsets_of
+from ragdatakit.files.containers.arrow_columns import offsets_of
 from ragdatakit.scanner.library import library
 
 _MOST_SHARED = 100_000
@@ -107,49 +106,3 @@ def _hashed(columns: dict[Name, Any]) -> dict[Name, npt.NDArray[np.uint64]]:
 def hash_strings(column: Any) -> npt.NDArray[np.uint64]:
     """A code for each text (nulls give some code: mask them)."""
     return hash_columns({"text": column})["text"]
-
-
-def spelled(column: Any) -> Any:
-    """Each name reduced to what spelling (case, Unicode form, quote marks, white space) does not change.
-
-    The same as `python_keys.spelling` of each; names of plain ASCII with single blanks inside take a quick way.
-    """
-    offsets = offsets_of(column)
-    if not len(column) or column.buffers()[2] is None:
-        return column
-    begin, end = int(offsets[0]), int(offsets[-1])
-    data = np.frombuffer(column.buffers()[2], np.uint8)[begin:end]
-    offsets = np.ascontiguousarray(offsets - begin, np.int32)
-    odd = np.unique(np.searchsorted(offsets, _odd_places(data, offsets), side="right") - 1)
-    if len(odd) > len(column) // 2:
-        return _spelled_freely(column)
-    lowered = data | (((data - np.uint8(65)) < 26).view(np.uint8) << np.uint8(5))
-    validity = pc.is_valid(column).buffers()[1] if column.null_count else None
-    quick = pa.StringArray.from_buffers(len(column), pa.py_buffer(offsets), pa.py_buffer(lowered), validity)
-    if not len(odd):
-        return quick
-    mask = np.zeros(len(column), np.bool_)
-    mask[odd] = True
-    chosen = pa.Array.from_buffers(
-        pa.bool_(), len(mask), [None, pa.py_buffer(np.packbits(mask, bitorder="little").tobytes())]
-    )
-    return pc.replace_with_mask(quick, chosen, _spelled_freely(column.take(int64_array(odd))))
-
-
-def _odd_places(data: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int32]) -> npt.NDArray[np.intp]:
-    """Quote marks, control and non-ASCII characters, blanks at an end or beside another (of names end to end)."""
-    odd = (data < 32) | (data > 126) | (data == 34)
-    blank = data == 32
-    if blank.any():
-        odd[1:] |= blank[1:] & blank[:-1]
-        filled = offsets[:-1] < offsets[1:]
-        starts, stops = offsets[:-1][filled], offsets[1:][filled] - 1
-        odd[starts] |= blank[starts]
-        odd[stops] |= blank[stops]
-    return np.flatnonzero(odd)
-
-
-def _spelled_freely(column: Any) -> Any:
-    names = pc.utf8_normalize(column, form="NFKC")
-    names = pc.utf8_lower(pc.replace_substring(names, '"', " "))
-    return pc.utf8_trim_whitespace(pc.replace_substring_regex(names, r"[\s\x0b\x1c-\x1f\x{85}\p{Z}]+", " "))

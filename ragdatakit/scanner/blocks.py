@@ -1,4 +1,4 @@
-"""Blocks of NDJSON scanned: which lines Python must see, and codes of the keys of all the others."""
+"""Blocks of NDJSON or of lines of cells, scanned: which lines Python must see, and codes of the keys of the others."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import numpy.typing as npt
 from ragdatakit.scanner.library import ScannerError, View, library, run_seed
 from ragdatakit.scanner.plan import counts_of, plan_blob
 from ragdatakit.scanner.predicates import Predicate
-from ragdatakit.schemas.declarations import Field, Record
+from ragdatakit.schemas.declarations import Columns, Field, Record
 
 Numbers = npt.NDArray[np.uint64]
 
@@ -78,18 +78,23 @@ class BlockScanner:
     """Scans blocks of one kind of record, in any thread. Raises `ScannerError` where it `can_scan` no such record.
 
     ``keys`` are the key columns and the fields that they are made of; a field of any type is taken as text, an integer
-    by its digits.
+    by its digits. ``cells``: the lines are cells that are cut so, not JSON; codes of numbers are those of doubles.
     """
 
     def __init__(
-        self, record: Record, keys: Mapping[str, str], predicates: Iterable[Predicate] = (), portable: bool = False
+        self,
+        record: Record,
+        keys: Mapping[str, str],
+        predicates: Iterable[Predicate] = (),
+        portable: bool = False,
+        cells: Columns | None = None,
     ) -> None:
         found = library()
         if found is None:
             raise ScannerError("there is no compiled scanner")
         self._library = found
         asked = list(predicates)
-        blob = plan_blob(record, set(keys.values()), asked)
+        blob = plan_blob(record, set(keys.values()), asked, cells)
         self._counts = counts_of(asked)
         self._plan = found.rd_plan_new(blob, len(blob))
         if not self._plan:

@@ -11,7 +11,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-ABI = 2
+ABI = 3
 """The number of the interface; the library must say the same."""
 
 _PATH = Path(__file__).with_name("compiled.so")
@@ -43,6 +43,12 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "rd_table_find": (_FLAG, (_POINTER, ctypes.c_uint32, _POINTER, _LENGTH, _POINTER)),
     "rd_rank_find": (_FLAG, (_POINTER, _LENGTH, _LENGTH, _POINTER, _LENGTH, _POINTER)),
     "rd_sieve": (_FLAG, (_POINTER, _LENGTH, _POINTER, _LENGTH)),
+    "rd_sheet_new": (_POINTER, (ctypes.c_char_p, _LENGTH)),
+    "rd_sheet_free": (None, (_POINTER,)),
+    "rd_rows_new": (_POINTER, ()),
+    "rd_rows_free": (None, (_POINTER,)),
+    "rd_rows_cut": (_FLAG, (ctypes.c_char_p, _LENGTH, _LENGTH, _FLAG, _LENGTH, _LENGTH, _FLAG, _POINTER)),
+    "rd_rows_scan": (_FLAG, (_POINTER, _POINTER, ctypes.c_char_p, _LENGTH, _FLAG, ctypes.POINTER(View), _LENGTH)),
     "rd_hash": (_FLAG, (_LENGTH, _POINTER, _LENGTH, _POINTER, _LENGTH, _POINTER)),
 }
 """Result and arguments of each function of the library."""

@@ -8,6 +8,7 @@ from collections.abc import Collection, Hashable, Iterable
 from ragdatakit.scanner.library import ABI, run_seed
 from ragdatakit.scanner.predicates import (
     Blank,
+    Changed,
     Counted,
     CountedMember,
     CountedUnlike,
@@ -31,7 +32,7 @@ from ragdatakit.scanner.predicates import (
     Unequal,
     plain_ranges,
 )
-from ragdatakit.schemas.declarations import Field, Record
+from ragdatakit.schemas.declarations import Columns, Field, Record
 
 _TYPES = {"integer": 1, "number": 2, "string": 3, "boolean": 4, "object": 5, "array": 6, "any": 7}
 _REQUIRED, _NULLABLE, _NON_EMPTY, _KEY, _LEAST, _GREATEST = 1, 2, 4, 8, 16, 32
@@ -57,6 +58,7 @@ _KINDS: dict[type[Predicate], int] = {
     CountedUnlike: 19,
     Spelled: 20,
     FewLetters: 21,
+    Changed: 22,
 }
 
 
@@ -65,8 +67,11 @@ def counts_of(predicates: Iterable[Predicate]) -> list[Hashable]:
     return list(dict.fromkeys(one.count for one in predicates if isinstance(one, Counted)))
 
 
-def plan_blob(record: Record, keys: Collection[str], predicates: Iterable[Predicate]) -> bytes:
-    """What the scanner is to know of a kind of record: its fields, which are keys, what its rules look at."""
+def plan_blob(
+    record: Record, keys: Collection[str], predicates: Iterable[Predicate], cells: Columns | None = None
+) -> bytes:
+    """What the scanner is to know of a kind of record: its fields, which are keys, what its rules look at; ``cells`` is
+    how lines of cells, which are not JSON, are cut."""
     names = [f.name for f in record.fields]
     parts = [struct.pack("<IQBH", ABI, run_seed(), record.extra == "forbid", len(names))]
     parts += [_field(field, field.name in keys) for field in record.fields]
@@ -74,7 +79,10 @@ def plan_blob(record: Record, keys: Collection[str], predicates: Iterable[Predic
     parts.append(struct.pack("<H", len(asked)))
     counts = counts_of(asked)
     parts += [_predicate(one, names, counts) for one in asked]
-    return b"".join(parts)
+    if cells is None:
+        return b"".join((*parts, b"\0"))
+    separator = ord(cells.separator) if cells.separator else 0
+    return b"".join((*parts, struct.pack("<BBB", 1, separator, cells.quoted), _text(cells.comment)))
 
 
 def _field(field: Field, is_key: bool) -> bytes:

@@ -187,3 +187,22 @@ def is_plain(character: str) -> bool:
     joins = unicodedata.category(character)[0] in "MC" or "\u1100" <= character <= "\u11ff"
     stays = unicodedata.normalize("NFKC", character) == character == character.lower()
     return stays and not joins and not character.isspace()
+
+
+@dataclass(frozen=True, slots=True)
+class Changed(Predicate):
+    """In lines of cells, a text that the line before does not have, too, or is not known to have."""
+
+
+@dataclass(frozen=True, slots=True)
+class PythonDict(Predicate):
+    """A cell of CSV that is not proved to be None or a dict as Python or JSON writes it, with texts as names.
+
+    ``python_only`` and ``filled`` are the rules that are reported, once a file, of dicts that JSON readers refuse and
+    of dicts with keys: of a block the first such record is shown to its rule, the others are counted.
+    ``content_where``, a field and its text, are records that are shown where the dict has no text called ``content``.
+    """
+
+    python_only: str
+    filled: str = ""
+    content_where: tuple[str, str] | None = None

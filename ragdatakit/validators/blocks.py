@@ -59,6 +59,7 @@ class Segment:
     length: int
     values: list[Any] = field(default_factory=list)
     scanned: ScannedBlock | None = None
+    noted: list[tuple[int, Any]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -173,15 +174,16 @@ class ScannedChecker(BlockChecker):
 
             spell_odd(scanned, data)
         block = CheckedBlock(records=scanned.rows, lines=scanned.lines, ends=LineEnds(scanned.lf, scanned.crlf))
-        values = self._noted(data, scanned, block)
+        noted = self._noted(data, scanned, block)
         if self._count is not None and scanned.counts:
             self._count(scanned.counts)
-        take(Segment(scanned.rows, values, scanned))
+        values = [value for why, _, value in noted if why == REFUSED]
+        take(Segment(scanned.rows, values, scanned, [(row, value) for _, row, value in noted]))
         return block
 
-    def _noted(self, data: bytes, scanned: ScannedBlock, block: CheckedBlock) -> list[Any]:
-        """What the record checks say of the noted lines; the decoded values of those that were refused."""
-        values: list[Any] = []
+    def _noted(self, data: bytes, scanned: ScannedBlock, block: CheckedBlock) -> list[tuple[int, int, Any]]:
+        """What the record checks say of the noted lines; why they were noted, their rows and decoded values."""
+        values: list[tuple[int, int, Any]] = []
         for why, row, line, start, end in scanned.notes:
             raw = data[start:end]
             if why == BLANK:
@@ -192,6 +194,5 @@ class ScannedChecker(BlockChecker):
             value, problems = self._checker.examine(raw)
             if problems:
                 self._add(block, Located(row, line, start, raw), problems)
-            if why == REFUSED:
-                values.append(value)
+            values.append((why, row, value))
         return values

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.findings import Problem
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-    import pyarrow as pa
-
     from ragdatakit.files.containers.positions import Located
     from ragdatakit.files.containers.sources import Source
     from ragdatakit.files.datasets import DataFile, Dataset
@@ -29,26 +25,16 @@ class Needs:
     """What the checks want to see of the files of one kind.
 
     ``records``: `FormatChecks.record` may find something in them. ``columns``: key columns that `batch` reads besides
-    those of the declared set checks; it is called for kinds that have any. ``values``: `batch` wants the decoded
-    records, too. ``may_be_empty``: a file without records is no fault.
+    those of the declared set checks; it is called for kinds that have any. ``texts``: of those of a CSV file, the ones
+    whose cells it reads as text. ``values``: `batch` wants the decoded records, too; of lines that were scanned those
+    that the predicates name are in the batch. ``may_be_empty``: a file without records is no fault.
     """
 
     records: bool = False
     columns: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
     values: bool = False
     may_be_empty: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Candidates:
-    """Rows of a block in which `FormatChecks.record` may find something.
-
-    ``counted`` are, by rule, the rows of problems that are reported once per file: `record` must see the first of them,
-    which is also in ``rows``, the others are only counted.
-    """
-
-    rows: npt.NDArray[np.intp]
-    counted: Mapping[str, npt.NDArray[np.intp]] = field(default_factory=dict)
 
 
 class FormatChecks:
@@ -86,16 +72,8 @@ class FormatChecks:
         """
         return ()
 
-    def candidates(self, kind: str, table: pa.Table) -> Candidates | None:
-        """Rows of a clean block of CSV, as text, that `record` must see; None: all of them.
-
-        Only for big files: the rows are decoded and given to `record`, the others are taken as clean. A row too many
-        costs time, a row too few is a missed finding.
-        """
-        return None
-
     def predicates(self, kind: str) -> Iterable[Predicate] | None:
-        """Which values of a kind in NDJSON `record` may find something in; None: it must see all of them.
+        """Which values of a kind in NDJSON or CSV `record` may find something in; None: it must see all of them.
 
         Only for big files, which the scanner reads: `record` sees the records that a predicate names, and those that
         are not proved to be as declared. A predicate too wide costs time, one too narrow is a missed finding.
@@ -118,7 +96,7 @@ class FormatChecks:
         return ()
 
     def derive(self, kind: str, value: Any, to_show: bool = False) -> dict[str, Any]:
-        """Key columns made from a whole record: a name starting with ``@`` to a text, two texts, integer, list or None.
+        """Key columns made from a whole record: a name starting with ``@`` to a text, texts, integer, list or None.
 
         ``to_show``: the key goes into a finding. Otherwise it is only compared, so that a hash will do.
         """
@@ -134,14 +112,11 @@ class FormatChecks:
 
     def derive_scanned(self, kind: str, given: Mapping[str, ScannedCodes], batch: Any) -> None:
         """Fill in the derived columns of a block that was scanned: of codes of those fields, as texts, and which of
-        them are there. Records that are not proved to be as declared are given to `derive`."""
+        them are there; for CSV also of the columns and of the key columns that pandas infers. Records that are not
+        proved to be as declared are given to `derive`."""
 
     def counted(self, counts: Mapping[Any, int]) -> None:
         """How many records of a block have what `predicates` asked to be counted, except for those `record` saw."""
-
-    def derive_codes(self, kind: str, table: pa.Table, batch: Any) -> bool:
-        """`derive` for a clean block of CSV: fill the batch's columns; False where only `derive` can do it."""
-        return False
 
     def batch(
         self, kind: str, split: str | None, values: list[Any] | None, batch: Any, sets: Any

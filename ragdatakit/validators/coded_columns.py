@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -47,8 +48,9 @@ def _spelled_codes(column: list[Any]) -> Any:
 
 def _codes(column: list[Any]) -> Any:
     if any(isinstance(v, tuple) for v in column):
-        pairs = [v or ("", "") for v in column]
-        return mix(codes_of_texts([one for one, _ in pairs]), codes_of_texts([other for _, other in pairs]))
+        width = max(len(v) for v in column if v)
+        *heads, last = (codes_of_texts([v[i] if v else "" for v in column]) for i in range(width))
+        return functools.reduce(lambda codes, head: mix(head, codes), reversed(heads), last)
     if any(isinstance(v, str) for v in column):
         return codes_of_texts([v if isinstance(v, str) else None for v in column])
     return np.array([0 if v is None else v for v in column], np.int64).view(np.uint64)

@@ -75,7 +75,7 @@ class CsvTable:
 
 @dataclass(slots=True)
 class CsvPart:
-    """Consecutive rows of one chunk: decoded, or as Arrow columns, or already as a batch of codes."""
+    """Consecutive rows of one chunk: scanned (``values`` are the refused ones) or decoded; perhaps already as codes."""
 
     first_row: int
     rows: int
@@ -86,7 +86,7 @@ class CsvPart:
     excess: Counter[str] = field(default_factory=Counter)
     kept: Counter[str] = field(default_factory=Counter)
     values: list[dict[str, str]] = field(default_factory=list)
-    table: Any = None
+    scanned: Any = None
     batch: Any = None
     found: list[RowProblems] = field(default_factory=list)
     numbers: Counter[str] = field(default_factory=Counter)

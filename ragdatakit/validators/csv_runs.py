@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-from ragdatakit.columnar.allocation import pin_worker
 from ragdatakit.files.containers.csv_cells import (
     ColumnScan,
     CsvForm,
@@ -31,7 +30,6 @@ from ragdatakit.validators.csv_parts import CsvColumns, CsvPart, CsvTable, Scans
 from ragdatakit.validators.file_runs import FileRun
 from ragdatakit.validators.python_keys import PythonBatch
 from ragdatakit.validators.records import decoded_text
-from ragdatakit.validators.set_plan import key_columns
 
 LARGER_BLOCKS = 2
 """Blocks of tables are so many times as large as others: every step has a cost per block (measured: -25 % of time)."""
@@ -62,7 +60,7 @@ class CsvRun(FileRun):
         if run.big:
             self.source.block_bytes *= LARGER_BLOCKS
         self.source.max_line_bytes = min(self.source.max_line_bytes, LONGEST_OPEN)
-        self.reader = CsvReader(self.source, columnar=run.big)
+        self.reader = CsvReader(self.source)
         self._rules = rules = self.declared.record.rules
         # where pandas stops: what seems to be missing from the file may be in it
         self._ending = {"invalid-utf8", rules.get("unclosed-quote", ""), rules.get("long-row", "")}
@@ -82,8 +80,6 @@ class CsvRun(FileRun):
         self.info.kinds = {name: [] for name in names}
         self.info.bare_kinds = {name: [] for name in names}
         self.info.inferred = present.inferred
-        set_columns = {*key_columns(run.dataset.format, self.file.kind), "@key"}
-        self.hashed_columns = [n for n in (self.columns.names if self.columns else ()) if n in set_columns]
         self._waiting: list[CsvPart] = []
         self._number = -1
         self._chunk = self._new_scans()
@@ -106,7 +102,7 @@ class CsvRun(FileRun):
         if not self.table.records:
             return
         source = self.run_.source(self.file)
-        for record, row in locate_rows(source, self.table, records, self.reader.widths, self.run_.big):
+        for record, row in locate_rows(source, self.table, records, self.reader.widths, self.reader.quick):
             yield Located(record, row.line, row.offset, row.raw)
 
     def _finish(self, records: int) -> None:
@@ -191,7 +187,7 @@ class CsvRun(FileRun):
             return
         jobs = self.run_.options.jobs
         waiting: deque[tuple[CsvBlock, Future[CsvPart]]] = deque()
-        with ThreadPoolExecutor(jobs, initializer=pin_worker) as pool:
+        with ThreadPoolExecutor(jobs) as pool:
             for block in self.reader.blocks():
                 waiting.append((block, pool.submit(self.check, block)))
                 while len(waiting) > jobs:

@@ -64,7 +64,7 @@ _RUNS = {
 """Who reads a file, by its container: module and class, imported when a dataset has such a file."""
 _BIG_RUNS = dict.fromkeys(
     ("json-array", "json-object", "json-wrapped"), ("ragdatakit.validators.scanned_elements", "ScannedElementsRun")
-) | {"csv": ("ragdatakit.validators.csv_blocks", "ColumnarCsvRun")}
+) | {"csv": ("ragdatakit.validators.csv_scans", "ScannedCsvRun")}
 """The same for big datasets, where that is another one."""
 
 

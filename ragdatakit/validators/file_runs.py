@@ -91,8 +91,8 @@ class FileRun:
     def _scanner(self) -> BlockScanner | None:
         """Who proves records of this file clean; None where Python must see all of them."""
         checks, kind = self.run_.checks, self.file.kind
-        predicates = checks.predicates(kind) if self.needs.records else ()
-        if predicates is None or self.needs.values or len(self.declared.records) > 1:
+        predicates = checks.predicates(kind) if self.needs.records or self.needs.values else ()
+        if predicates is None or len(self.declared.records) > 1:
             return None
         from ragdatakit.scanner.blocks import BlockScanner, can_scan
 
@@ -100,7 +100,8 @@ class FileRun:
         keys = columns.fields(checks.texts_of_fields(kind), checks.fields_of_derived(kind))
         if keys is None or not can_scan(self.declared.record):
             return None
-        return BlockScanner(self.declared.record, keys, (*predicates, *map(Spelled, columns.spelled)))
+        cells = self.declared.columns if self.declared.container == "columns" else None
+        return BlockScanner(self.declared.record, keys, (*predicates, *map(Spelled, columns.spelled)), cells=cells)
 
     def _take_batch(self, first_row: int, batch: Any, values: list[Any] | None, found: list[RowProblems]) -> None:
         for one in found:
@@ -169,7 +170,7 @@ class LinesRun(FileRun):
 
     def _block_checker(self) -> BlockChecker:
         most = self.run_.collector.selection.max_per_rule
-        if not self.run_.big or self.declared.container == "columns":
+        if not self.run_.big:
             return BlockChecker(self.checker, most)
         scanner = self._scanner()
         if scanner is None:
@@ -206,7 +207,9 @@ class LinesRun(FileRun):
             if self.run_.big:
                 batch = self._coded(segment)
                 found = self.sets.probe(self.file.kind, batch)
-                batches.append((first, batch, segment.values if self.needs.values else None, found))
+                batch.noted = segment.noted
+                values = segment.values if self.needs.values and segment.scanned is None else None
+                batches.append((first, batch, values, found))
             else:
                 batches.append((first, None, segment.values, []))
             first += segment.length

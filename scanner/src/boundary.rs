@@ -20,14 +20,14 @@ use std::sync::Once;
 /// Numbers of 64 bits, somewhere in memory.
 #[repr(C)]
 pub struct View {
-    start: *const u64,
-    length: u64,
+    pub(crate) start: *const u64,
+    pub(crate) length: u64,
 }
 
-const DONE: i32 = 0;
+pub(crate) const DONE: i32 = 0;
 const LONE_RETURN: i32 = 1;
-const MISUSED: i32 = -1;
-const PANICKED: i32 = -100;
+pub(crate) const MISUSED: i32 = -1;
+pub(crate) const PANICKED: i32 = -100;
 
 /// Views before those of the fields: the summary, the notes, the counts.
 const OF_BLOCK: usize = 3;
@@ -37,13 +37,13 @@ const OF_FIELD: usize = 5;
 static SILENCE: Once = Once::new();
 
 /// The result of a function, or that it panicked; nothing is printed.
-fn guarded<T>(failed: T, run: impl FnOnce() -> T) -> T {
+pub(crate) fn guarded<T>(failed: T, run: impl FnOnce() -> T) -> T {
     SILENCE.call_once(|| set_hook(Box::new(|_| {})));
     catch_unwind(AssertUnwindSafe(run)).unwrap_or(failed)
 }
 
 /// Bytes that Python holds; none for a null pointer or more than half of the address space.
-unsafe fn slice<'a, T>(start: *const T, length: u64) -> Option<&'a [T]> {
+pub(crate) unsafe fn slice<'a, T>(start: *const T, length: u64) -> Option<&'a [T]> {
     let length = usize::try_from(length).ok().filter(|&n| n <= isize::MAX as usize / size_of::<T>().max(1))?;
     if length == 0 {
         return Some(&[]);
@@ -52,7 +52,7 @@ unsafe fn slice<'a, T>(start: *const T, length: u64) -> Option<&'a [T]> {
 }
 
 /// The same of memory that is written to.
-unsafe fn slice_mut<'a, T>(start: *mut T, length: u64) -> Option<&'a mut [T]> {
+pub(crate) unsafe fn slice_mut<'a, T>(start: *mut T, length: u64) -> Option<&'a mut [T]> {
     let length = slice(start.cast_const(), length)?.len();
     if length == 0 {
         return Some(&mut []);

@@ -45,6 +45,8 @@ pub struct Scanned {
     pub(crate) summary: [u64; 8],
     /// Whether a record of the block was shown to Python whose text is surely not a number.
     pub(crate) unlike_number: bool,
+    /// The row behind the last one that was refused.
+    pub(crate) behind_open: u64,
     pub(crate) text: Vec<u8>,
     pub(crate) names: Vec<u64>,
     pub(crate) names_below: Vec<u64>,
@@ -86,6 +88,7 @@ impl Scanned {
         self.tallies.resize(plan.tallies, 0);
         self.ends = [0; 6];
         self.unlike_number = false;
+        self.behind_open = 0;
     }
 
     pub(crate) fn note(&mut self, note: Note, start: usize, end: usize) {
@@ -95,6 +98,7 @@ impl Scanned {
     /// This row was refused: what it has given is taken back, and its place is left for Python to fill.
     #[cold]
     pub(crate) fn leave_open(&mut self, plan: &Plan) {
+        self.behind_open = self.rows + 1;
         for (column, field) in self.columns.iter_mut().zip(&plan.fields) {
             if column.missing.last() == Some(&self.rows) {
                 column.missing.pop();

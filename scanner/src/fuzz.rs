@@ -75,6 +75,7 @@ fn blob(closed: bool) -> Vec<u8> {
         blob.extend((limit as u64).to_le_bytes());
         text(&mut blob, characters);
     }
+    blob.push(0);
     blob
 }
 

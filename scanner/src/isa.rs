@@ -46,6 +46,8 @@ pub trait Isa {
     fn string_stop(data: &[u8], from: usize) -> usize;
     /// The first `wanted` from `from` on, or the end of the data.
     fn find(data: &[u8], from: usize, wanted: u8) -> usize;
+    /// The first of several bytes from `from` on, or the end of the data.
+    fn find_any<const N: usize>(data: &[u8], from: usize, wanted: [u8; N]) -> usize;
     /// Whether the data is UTF-8.
     fn utf8(data: &[u8]) -> bool;
 }
@@ -64,6 +66,11 @@ impl<I: Isa> Isa for Spread<I> {
     #[inline(always)]
     fn find(data: &[u8], from: usize, wanted: u8) -> usize {
         I::find(data, from, wanted)
+    }
+
+    #[inline(always)]
+    fn find_any<const N: usize>(data: &[u8], from: usize, wanted: [u8; N]) -> usize {
+        I::find_any(data, from, wanted)
     }
 
     #[inline(always)]
@@ -120,6 +127,26 @@ impl Isa for Portable {
         }
         while let Some(&byte) = data.get(at) {
             if byte == wanted {
+                return at;
+            }
+            at += 1;
+        }
+        data.len()
+    }
+
+    #[inline(always)]
+    fn find_any<const N: usize>(data: &[u8], from: usize, wanted: [u8; N]) -> usize {
+        let mut at = from;
+        while let Some(chunk) = data.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+            let word = u64::from_le_bytes(*chunk);
+            let found = wanted.iter().fold(0, |found, &byte| found | zeros(word ^ (LOW * u64::from(byte))));
+            if found != 0 {
+                return at + (found.trailing_zeros() / 8) as usize;
+            }
+            at += 8;
+        }
+        while let Some(byte) = data.get(at) {
+            if wanted.contains(byte) {
                 return at;
             }
             at += 1;

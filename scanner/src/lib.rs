@@ -5,7 +5,9 @@
 //! never too little.
 
 mod boundary;
+mod cells;
 mod columns;
+mod csv_cut;
 mod elements;
 #[cfg(test)]
 mod fuzz;
@@ -13,13 +15,18 @@ mod hash;
 mod isa;
 mod json;
 mod keys;
+mod kinds;
 mod lines;
+mod literal;
 mod members;
 mod plan;
 mod predicates;
+mod rows;
+mod sheet;
 #[cfg(target_arch = "x86_64")]
 mod simd;
 mod spelling;
+mod table_boundary;
 
 pub use columns::Scanned;
 pub use elements::{last_comma, Cut, Elements};

@@ -1,5 +1,6 @@
 //! A block of whole lines, each of which is a record in JSON.
 
+use crate::cells;
 use crate::columns::{Column, Note, Scanned, NOTE_WIDTH};
 use crate::hash::hash;
 use crate::isa::{Isa, Level, Portable};
@@ -36,7 +37,11 @@ pub fn scan_with<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8]) -> Outcom
     let is_text = I::utf8(data);
     let mut at = 0;
     while at < data.len() {
-        let proved = record::<I>(plan, into, data, at)
+        let proved = match &plan.cells {
+            None => record::<I>(plan, into, data, at),
+            Some(cells) => cells::record::<I>(plan, cells, into, data, at),
+        };
+        let proved = proved
             .and_then(|record| Some((line_end(data, record.end)?, record)))
             .filter(|(_, record)| is_text || std::str::from_utf8(&data[at..record.end]).is_ok());
         let (end, width) = if let Some((width, record)) = proved {
@@ -92,7 +97,7 @@ fn whole_line<I: Isa>(data: &[u8], from: usize) -> Option<(usize, usize)> {
     (end + 1 == feed && feed < data.len()).then_some((end, 2))
 }
 
-fn is_blank(line: &[u8]) -> bool {
+pub(crate) fn is_blank(line: &[u8]) -> bool {
     line.iter().all(|byte| matches!(byte, b' ' | b'\t' | 0x0B | 0x0C))
 }
 
@@ -116,16 +121,16 @@ fn name_all(into: &mut Scanned, data: &[u8]) {
 /// A record that was accepted.
 #[derive(Default)]
 pub struct Record {
-    /// The place behind its brace.
+    /// The place behind its last byte.
     pub end: usize,
     /// Whether a rule may want to see it.
     pub candidate: bool,
-    unlike_number: bool,
+    pub(crate) unlike_number: bool,
     /// A bit for each count that it adds to.
     pub counted: u64,
     /// Where the value is that is compared with a field (see `Members`), and that field's own.
-    like: Option<(usize, usize)>,
-    liked: Option<(usize, usize)>,
+    pub(crate) like: Option<(usize, usize)>,
+    pub(crate) liked: Option<(usize, usize)>,
 }
 
 #[inline(always)]

@@ -3,13 +3,14 @@
 //! The declaration comes as one blob, little endian, made by `ragdatakit/scanner/plan.py`. It is parsed with checked
 //! slices into values of our own; whatever is not understood means that there is no plan, and Python reads the files.
 
+use crate::cells::Cells;
 use crate::hash::Seeds;
 use crate::members::Members;
 use crate::predicates::Predicate;
 use crate::spelling::Spelling;
 
 /// The number of the interface: Python compares it when it loads the library.
-pub const ABI: u32 = 2;
+pub const ABI: u32 = 3;
 
 /// What a value may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +84,10 @@ pub struct Plan {
     pub unlike_number: Option<usize>,
     /// Pairs of text fields of which a rule may want to see that they are equal.
     pub equal: Vec<(usize, usize)>,
+    /// How a line is cut into cells; none where it is JSON.
+    pub cells: Option<Cells>,
+    /// Key fields of cells of which the first line is shown of those one behind the other that have the same.
+    pub changed: Vec<usize>,
     /// What codes of texts are made with.
     pub seeds: Seeds,
     /// The field with which a member of another one is compared.
@@ -93,42 +98,42 @@ pub struct Plan {
 
 const MOST_FIELDS: usize = 64;
 
-struct Reader<'a>(&'a [u8]);
+pub(crate) struct Reader<'a>(pub &'a [u8]);
 
 impl<'a> Reader<'a> {
-    fn bytes(&mut self, length: usize) -> Option<&'a [u8]> {
+    pub(crate) fn bytes(&mut self, length: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;
         Some(taken)
     }
 
-    fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
+    pub(crate) fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
         let (taken, rest) = self.0.split_first_chunk::<N>()?;
         self.0 = rest;
         Some(*taken)
     }
 
-    fn u8(&mut self) -> Option<u8> {
+    pub(crate) fn u8(&mut self) -> Option<u8> {
         self.array::<1>().map(|[byte]| byte)
     }
 
-    fn u16(&mut self) -> Option<usize> {
+    pub(crate) fn u16(&mut self) -> Option<usize> {
         self.array().map(|bytes| usize::from(u16::from_le_bytes(bytes)))
     }
 
-    fn u32(&mut self) -> Option<u32> {
+    pub(crate) fn u32(&mut self) -> Option<u32> {
         self.array().map(u32::from_le_bytes)
     }
 
-    fn u64(&mut self) -> Option<u64> {
+    pub(crate) fn u64(&mut self) -> Option<u64> {
         self.array().map(u64::from_le_bytes)
     }
 
-    fn f64(&mut self) -> Option<f64> {
+    pub(crate) fn f64(&mut self) -> Option<f64> {
         self.array().map(f64::from_le_bytes)
     }
 
-    fn text(&mut self) -> Option<Vec<u8>> {
+    pub(crate) fn text(&mut self) -> Option<Vec<u8>> {
         let length = self.u16()?;
         self.bytes(length).map(<[u8]>::to_vec)
     }
@@ -163,6 +168,8 @@ impl Plan {
             first: None,
             unlike_number: None,
             equal: Vec::new(),
+            cells: None,
+            changed: Vec::new(),
             seeds,
             liked: None,
             tallies: 0,
@@ -170,7 +177,12 @@ impl Plan {
         for _ in 0..reader.u16()? {
             plan.add_predicate(&mut reader)?;
         }
-        reader.0.is_empty().then_some(plan)
+        if reader.u8()? != 0 {
+            plan.cells = Some(Cells::parse(&mut reader, &plan.fields)?);
+        }
+        let has_numbers = plan.fields.iter().any(|field| field.key && field.kind == Type::Number);
+        let of_cells = has_numbers || !plan.changed.is_empty();
+        (reader.0.is_empty() && (plan.cells.is_some() || !of_cells)).then_some(plan)
     }
 
     fn add_predicate(&mut self, reader: &mut Reader) -> Option<()> {
@@ -187,6 +199,7 @@ impl Plan {
             11 if matches!(field.kind, Type::Any | Type::Text) => field.only_text = true,
             12 if field.kind == Type::Text => field.predicates.push(Predicate::Shorter(limit)),
             13 if field.kind == Type::Text => field.predicates.push(Predicate::Unequal(characters)),
+            22 if field.key && field.kind == Type::Text => self.changed.push(number),
             14 => {
                 field.tally = Some(tally_number(limit)?);
                 self.tallies = self.tallies.max(limit + 1);
@@ -279,7 +292,7 @@ fn tally_number(number: usize) -> Option<u32> {
 
 fn has_codes(kind: Type, below: Type) -> bool {
     let simple = |kind| matches!(kind, Type::Integer | Type::Text);
-    simple(kind) || kind == Type::Any || (kind == Type::Array && simple(below))
+    simple(kind) || matches!(kind, Type::Any | Type::Number) || (kind == Type::Array && simple(below))
 }
 
 fn pattern_of(name: &[u8]) -> Option<(u128, u128)> {

@@ -3,10 +3,13 @@
 #![allow(unsafe_code)]
 
 use crate::columns::Scanned;
+use crate::csv_cut::RowCut;
 use crate::elements::{Cut, Elements};
 use crate::isa::{Isa, Level, Spread};
 use crate::lines::{scan_with, Outcome};
 use crate::plan::Plan;
+use crate::rows::Rows;
+use crate::sheet::Sheet;
 use std::arch::x86_64::{
     __m256i, _mm256_alignr_epi8, _mm256_and_si256, _mm256_broadcastsi128_si256, _mm256_cmpeq_epi8, _mm256_loadu_si256,
     _mm256_min_epu8, _mm256_movemask_epi8, _mm256_or_si256, _mm256_permute2x128_si256, _mm256_set1_epi8,
@@ -57,6 +60,24 @@ impl Isa for Avx2 {
             at += 32;
         }
         crate::isa::Portable::find(data, at, wanted)
+    }
+
+    #[inline(always)]
+    fn find_any<const N: usize>(data: &[u8], from: usize, wanted: [u8; N]) -> usize {
+        let mut at = from;
+        while let Some(chunk) = data.get(at..).and_then(|rest| rest.first_chunk::<32>()) {
+            let bytes = load(chunk);
+            // SAFETY: arithmetic on registers, on a processor that has AVX2.
+            let found = unsafe {
+                let each = wanted.map(|byte| _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(byte as i8)));
+                _mm256_movemask_epi8(each.into_iter().fold(_mm256_setzero_si256(), |a, b| _mm256_or_si256(a, b)))
+            };
+            if found != 0 {
+                return at + found.trailing_zeros() as usize;
+            }
+            at += 32;
+        }
+        crate::isa::Portable::find_any(data, at, wanted)
     }
 
     #[inline(always)]
@@ -114,6 +135,30 @@ unsafe fn last_comma_compiled(data: &[u8]) -> Cut {
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
 unsafe fn scan_compiled(plan: &Plan, into: &mut Scanned, data: &[u8]) -> Outcome {
     scan_with::<Avx2>(plan, into, data)
+}
+
+/// The scan of rows; as `scan`.
+pub fn scan_rows(sheet: &Sheet, into: &mut Rows, data: &[u8]) {
+    debug_assert_eq!(Level::best(), Level::Avx2);
+    // SAFETY: the caller has asked whether the processor has these features.
+    unsafe { rows_compiled(sheet, into, data) }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
+unsafe fn rows_compiled(sheet: &Sheet, into: &mut Rows, data: &[u8]) {
+    crate::rows::scan_with::<Avx2>(sheet, into, data);
+}
+
+/// The cut of rows; as `scan`.
+pub fn cut_rows(data: &[u8], most: u64, ended: bool, widths: [u64; 2]) -> RowCut {
+    debug_assert_eq!(Level::best(), Level::Avx2);
+    // SAFETY: the caller has asked whether the processor has these features.
+    unsafe { cut_compiled(data, most, ended, widths) }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
+unsafe fn cut_compiled(data: &[u8], most: u64, ended: bool, widths: [u64; 2]) -> RowCut {
+    crate::csv_cut::cut_with::<Avx2>(data, most, ended, widths)
 }
 
 /// The check of Keiser and Lemire ("Validating UTF-8 in less than one instruction per byte"): three tables of halves

@@ -8,9 +8,8 @@ its own, and the record before it is marked.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 from ragdatakit.files.containers.csv_cells import chunk_rows, split_record
 from ragdatakit.files.containers.positions import BlockTable
@@ -23,7 +22,10 @@ _END = re.compile(rb"\r\n|\r|\n")
 _BLANK = re.compile(rb"[ \t]*+(?=[\r\n]|\Z)")
 LONGEST_OPEN = 1 << 26
 """Bytes that a quoted cell may take before it is looked at as one that was never closed."""
-_PART = 1 << 16  # bytes judged by themselves: one odd row costs the columnar way this much, not a whole block
+_MANY, _MOST_ODD = 64, 1 << 10  # rows that are worth the quick way; rows cut one by one at once where it often fails
+
+Cutter = Callable[[bytes, int, bool, tuple[int, ...]], tuple[int, int, int]]
+"""A quick way to cut up to so many rows: (rows, bytes, lines) at the beginning of data, as far as it is certain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +46,7 @@ class CsvBlock:
     """Whole records.
 
     ``rows`` counts them, ``first_row`` (0-based, the header not counted) and ``first_line`` (1-based) say where they
-    begin. ``cut`` holds them one by one; None where ``data`` is proved to be plain: quotes only around whole cells,
-    no blank line, one kind of line end; ``ends`` are then the places behind each record (an integer array).
+    begin. ``cut`` holds them one by one; None where ``data`` is what the quick way has cut.
     ``chunk``: the number of the chunk in which pandas reads them.
     """
 
@@ -57,7 +58,6 @@ class CsvBlock:
     lines: int
     chunk: int
     cut: list[RawRow] | None = None
-    ends: Any = None
 
     def raw_rows(self) -> list[RawRow]:
         """The records one by one."""
@@ -147,12 +147,12 @@ class CsvReader:
     """One CSV file read in blocks of whole records; `open` first.
 
     ``header`` are the names of the columns, in order (None: the file has no line). ``width`` is the number of fields
-    that pandas gives every row: that of the first row, if it is longer than the header. ``columnar``: blocks that are
-    proved plain are left whole (needs numpy).
+    that pandas gives every row: that of the first row, if it is longer than the header. What ``quick`` cuts is left
+    whole.
     """
 
     source: Source
-    columnar: bool = False
+    quick: Cutter | None = None
     header: list[str] | None = None
     header_row: RawRow | None = None
     width: int = 0
@@ -230,39 +230,35 @@ class CsvReader:
 
     def blocks(self) -> Iterator[CsvBlock]:
         """The rows behind the header, in order; no block reaches over the end of one of pandas' chunks."""
-        row = 0
+        row, patience = 0, 1
         while True:
             self._fill(self.source.block_bytes)
             if not self._data:
                 return
             left = self.chunk_rows - row % self.chunk_rows
             offset, line = self._offset, self._line
-            plain = self._plain_cut(left) if self.columnar else None
-            if plain is not None:
-                data, ends = plain
-                rows, cut = len(ends), None
-            else:
-                cut = self._cut_some(left, _PART if self.columnar else 1 << 62)
-                data, rows, ends = b"", len(cut), None
+            rows, data = self._quick_cut(left)
+            cut = None
+            if self.quick is not None:
+                patience = 1 if rows >= _MANY else min(2 * patience, _MOST_ODD)
+            if not data:
+                cut = self._cut_some(min(left, patience) if self.quick is not None else left)
+                rows = len(cut)
             if rows:
-                yield CsvBlock(data, offset, line, row, rows, self._line - line, row // self.chunk_rows, cut, ends)
+                yield CsvBlock(data, offset, line, row, rows, self._line - line, row // self.chunk_rows, cut)
             row += rows
 
-    def _plain_cut(self, most_rows: int) -> tuple[bytes, Any] | None:
-        from ragdatakit.files.containers.csv_columns import plain_records
-
-        found = plain_records(self._data, most_rows, self._ended, self.widths)
-        if found is None:
-            return None
-        ends, lines = found
-        used = int(ends[-1])
+    def _quick_cut(self, most_rows: int) -> tuple[int, bytes]:
+        if self.quick is None:
+            return 0, b""
+        rows, used, lines = self.quick(self._data, most_rows, self._ended, self.widths)
         data = self._data if used == len(self._data) else self._data[:used]
         self._take(used, lines)
-        return data, ends
+        return rows, data
 
 
 def locate_rows(
-    source: Source, table: BlockTable, records: Iterable[int], widths: tuple[int, ...], columnar: bool = False
+    source: Source, table: BlockTable, records: Iterable[int], widths: tuple[int, ...], quick: Cutter | None = None
 ) -> Iterator[tuple[int, RawRow]]:
     """(record, row) for records found again by the table of blocks; reads only the blocks that have them."""
     wanted: dict[int, list[int]] = {}
@@ -274,11 +270,31 @@ def locate_rows(
     for block, data in zip(blocks, read(source, spans), strict=False):
         first, line, offset = table.records[block], table.lines[block], table.offsets[block]
         numbers = [record - first for record in wanted[block]]
-        found = _plain_rows(data, offset, line, numbers, widths) if columnar else None
-        if found is None:
+        if quick is None:
             rows, _, _ = cut_rows(data, offset, line, True, widths)
             found = [rows[n] for n in numbers if n < len(rows)]
+        else:
+            found = list(_found_quickly(data, offset, line, numbers, widths, quick))
         yield from zip(wanted[block], found, strict=False)
+
+
+def _found_quickly(
+    data: bytes, offset: int, line: int, numbers: list[int], widths: tuple[int, ...], quick: Cutter
+) -> Iterator[RawRow]:
+    """The records with these numbers (ascending), cut one by one only where the quick way does not go on."""
+    at = row = 0
+    for number in numbers:
+        while row < number:
+            rows, used, lines = quick(data[at:], number - row, True, widths)
+            if not used:
+                cut, used, lines = cut_rows(data[at:], 0, 1, True, widths, most=1)
+                rows = len(cut)
+            if not used:
+                return
+            at, row, line = at + used, row + rows, line + lines
+        cut, used, lines = cut_rows(data[at:], offset + at, line, True, widths, most=1)
+        yield from cut
+        at, row, line = at + used, row + 1, line + lines
 
 
 def _read_plain(source: Source, spans: list[tuple[int, int | None]]) -> Iterator[bytes]:
@@ -294,22 +310,3 @@ def _read_packed(source: Source, spans: list[tuple[int, int | None]]) -> Iterato
     start = 3 if source.bom else 0
     for begin, end in spans:
         yield data[begin - start :] if end is None else data[begin - start : end - start]
-
-
-def _plain_rows(
-    data: bytes, offset: int, line: int, numbers: list[int], widths: tuple[int, ...]
-) -> list[RawRow] | None:
-    from ragdatakit.files.containers.csv_columns import plain_records
-
-    found = plain_records(data, 1 << 62, True, widths)
-    if found is None or numbers[-1] >= len(found[0]):
-        return None
-    rows = []
-    counted = 0
-    for number in numbers:
-        begin = int(found[0][number - 1]) if number else 0
-        line += data.count(b"\n", counted, begin)
-        counted = begin
-        raw = data[begin : int(found[0][number])].rstrip(b"\r\n")
-        rows.append(RawRow(offset + begin, line, raw))
-    return rows

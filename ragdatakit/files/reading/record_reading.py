@@ -194,7 +194,10 @@ class RecordReader:
             places = {name: i for i, name in reversed(list(enumerate(header)))}
             refused = self.refused.lines(file)
             plain = not refused and len(places) == len(header)
-            reader.columnar = plain and file.path.stat().st_size > _WORTH_COLUMNS
+            if plain and file.path.stat().st_size > _WORTH_COLUMNS:
+                from ragdatakit.files.containers.csv_plain import cut_plain
+
+                reader.quick = cut_plain
             for block in reader.blocks():
                 self._report(file, source)
                 if plain and block.cut is None and is_utf8(block.data):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.datasets import DataFile, Dataset
@@ -14,6 +14,7 @@ from ragdatakit.validators.checks import FormatChecks, Needs
 if TYPE_CHECKING:
     from ragdatakit.scanner.predicates import Predicate
     from ragdatakit.validators.checks import Placed
+    from ragdatakit.validators.coded_columns import ScannedCodes
     from ragdatakit.validators.csv_parts import CsvTable
 
 MEASURED = range(-(2**63), 1_000_000)
@@ -40,6 +41,8 @@ class BeirChecks(FormatChecks):
     def predicates(self, kind: str) -> Iterable[Predicate]:
         from ragdatakit.scanner.predicates import WHITE_SPACE, Blank, Edged, Holds
 
+        if kind == "qrels":  # a score that the declaration takes for usual is in range
+            return ()
         blank = Blank("text", WHITE_SPACE + INVISIBLE)
         return (blank, Edged("_id", WHITE_SPACE + '"'), Holds("_id", "\t\n\r"))
 
@@ -51,7 +54,24 @@ class BeirChecks(FormatChecks):
             return {}
         query, document, score = value.get("query-id"), value.get("corpus-id"), value.get("score")
         relevant = query if isinstance(score, int) and score > 0 else None
-        return {"@judged": f"{self._split}\n{query}\n{document}", "@relevant": relevant, "@split": self._split}
+        judged: Any = (self._split, query, document)
+        return {"@judged": "\n".join(judged) if to_show else judged, "@relevant": relevant, "@split": self._split}
+
+    def fields_of_derived(self, kind: str) -> tuple[str, ...]:
+        return ("query-id", "corpus-id", "score") if kind == "qrels" else ()
+
+    def derive_scanned(self, kind: str, given: Mapping[str, ScannedCodes], batch: Any) -> None:
+        if kind != "qrels":
+            return
+        import numpy as np
+
+        from ragdatakit.columnar.numpy_keys import mix
+        from ragdatakit.columnar.text_codes import codes_of_texts
+
+        (queries, _), (documents, _), (scores, _) = (given[f] for f in ("query-id", "corpus-id", "score"))
+        split = np.full(len(queries), codes_of_texts([self._split])[0])
+        batch.columns |= {"@judged": mix(split, mix(queries, documents)), "@relevant": queries, "@split": split}
+        batch.valid |= {"@judged": None, "@relevant": scores.view(np.int64) > 0, "@split": None}
 
     def start(self) -> Iterator[Placed]:
         for file in self.dataset.files:

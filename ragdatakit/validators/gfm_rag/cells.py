@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.columnar.small_graphs import Graph, PlainGraph
 from ragdatakit.files.containers.python_literals import Judgement, judge
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.missing import MISSING
-from ragdatakit.validators.checks import Candidates, FormatChecks, Needs
+from ragdatakit.validators.checks import FormatChecks, Needs
 from ragdatakit.validators.gfm_rag.graph import DOCUMENT, GraphFindings
 from ragdatakit.validators.gfm_rag.tables import GraphTables
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from ragdatakit.files.datasets import DataFile, Dataset
+    from ragdatakit.scanner.predicates import Predicate
     from ragdatakit.validators.checks import Placed
+    from ragdatakit.validators.coded_columns import ScannedCodes
     from ragdatakit.validators.csv_parts import CsvTable
     from ragdatakit.validators.row_problems import RowProblems
 
@@ -33,7 +33,6 @@ class TableChecks(FormatChecks):
         super().__init__(dataset, profiles)
         self._tables = GraphTables(wants_names=bool(dataset.of_kind("questions")))
         self._findings = GraphFindings(dataset, self._tables)
-        self._learnt: dict[str, Any] = {}
 
     # what others ask
 
@@ -65,7 +64,8 @@ class TableChecks(FormatChecks):
     def needs(self, kind: str, split: str | None = None) -> Needs:
         """Every row has attributes; the graph must know something of a node or relation besides its key."""
         of_table = {"nodes": ("@spelled", "type", "@key"), "relations": ("@spelled", "@key")}
-        return Needs(records=True, columns=of_table.get(kind, ("@source", "@relation", "@target")))
+        texts = {"nodes": ("type",), "relations": ("@spelled",)}.get(kind, ())
+        return Needs(records=True, columns=of_table.get(kind, ("@source", "@relation", "@target")), texts=texts)
 
     def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
         """The faults of the cells of one row."""
@@ -80,12 +80,14 @@ class TableChecks(FormatChecks):
             if file.kind == "nodes" and value.get("type") == DOCUMENT and readable and not judgement.has_content:
                 yield Problem("document-without-content", "/attributes", value.get("uid", value.get("name")))
 
-    def candidates(self, kind: str, table: pa.Table) -> Candidates:
+    def predicates(self, kind: str) -> Iterable[Predicate]:
         """Rows whose names have blanks at an end, or whose attributes are not plainly in order."""
-        from ragdatakit.columnar.literal_cells import LearntForms
-        from ragdatakit.validators.gfm_rag.columns import candidates
+        from ragdatakit.scanner.predicates import Edged, PythonDict
 
-        return candidates(kind, table, self._learnt.setdefault(kind, LearntForms()))
+        unused = "edge-attributes-unused" if kind == "edges" else ""
+        of_document = ("type", DOCUMENT) if kind == "nodes" else None
+        dicts = PythonDict("attributes", "attributes-not-portable", unused, of_document)
+        return (*(Edged(name) for name in _NAMES[kind]), dicts)
 
     def derive(self, kind: str, value: Any, to_show: bool = False) -> dict[str, Any]:
         """Of a document ``@document``, its key as the loader spells it, and ``@title``, its name."""
@@ -95,13 +97,16 @@ class TableChecks(FormatChecks):
         has_uid = "uid" in value or key is None  # a row may be too short for it
         return {"@document": key, "@title": value.get("name", key) if has_uid else key}
 
-    def derive_codes(self, kind: str, table: pa.Table, batch: Any) -> bool:
-        """The same for a block."""
-        if kind == "nodes":
-            from ragdatakit.validators.gfm_rag.columns import fill_documents
+    def derive_scanned(self, kind: str, given: Mapping[str, ScannedCodes], batch: Any) -> None:
+        """The same of scanned rows."""
+        if kind != "nodes" or "type" not in given:
+            return
+        from ragdatakit.columnar.text_codes import codes_of_texts
 
-            fill_documents(table, batch)
-        return True
+        documents = given["type"][0] == codes_of_texts([DOCUMENT])[0]
+        for name, of in (("@document", "@spelled"), ("@title", "name" if "uid" in given else "@spelled")):
+            batch.columns[name], valid = given[of]
+            batch.valid[name] = documents if valid is None else documents & valid
 
     # tables
 

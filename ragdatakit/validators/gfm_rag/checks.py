@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.findings import Problem
@@ -15,11 +15,10 @@ from ragdatakit.validators.gfm_rag.questions import NoTables, QuestionChecks
 from ragdatakit.validators.gfm_rag.raw import RawChecks
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from ragdatakit.files.datasets import DataFile, Dataset
     from ragdatakit.scanner.predicates import Predicate
-    from ragdatakit.validators.checks import Candidates, Placed
+    from ragdatakit.validators.checks import Placed
+    from ragdatakit.validators.coded_columns import ScannedCodes
     from ragdatakit.validators.csv_parts import CsvTable
     from ragdatakit.validators.gfm_rag.cells import TableChecks
     from ragdatakit.validators.row_problems import RowProblems
@@ -68,10 +67,6 @@ class GfmRagChecks(FormatChecks):
         """The faults of one record."""
         return self._of(file.kind).record(file, value)
 
-    def candidates(self, kind: str, table: pa.Table) -> Candidates | None:
-        """Rows to be looked at one by one."""
-        return self._of(kind).candidates(kind, table)
-
     def predicates(self, kind: str) -> Iterable[Predicate] | None:
         """Which records are to be looked at one by one."""
         return self._of(kind).predicates(kind)
@@ -84,9 +79,9 @@ class GfmRagChecks(FormatChecks):
         """Key columns made from a record."""
         return self._of(kind).derive(kind, value, to_show)
 
-    def derive_codes(self, kind: str, table: pa.Table, batch: Any) -> bool:
-        """The same for a clean columnar block."""
-        return self._of(kind).derive_codes(kind, table, batch)
+    def derive_scanned(self, kind: str, given: Mapping[str, ScannedCodes], batch: Any) -> None:
+        """The same for scanned rows."""
+        self._of(kind).derive_scanned(kind, given, batch)
 
     def batch(self, kind: str, split: str | None, values: list[Any] | None, batch: Any, sets: Any) -> Iterable[Any]:
         """Further set checks."""

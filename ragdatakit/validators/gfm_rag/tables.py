@@ -298,38 +298,31 @@ class _Arrays:
         self._wants_names = wants_names
         self._sets = sets
         self._types: list[npt.NDArray[np.int32]] = []
-        self._names: list[Any] = []
+        self._names: list[npt.NDArray[np.uint64]] = []
         self._known: dict[str, int] = {}
         self._spelled_as_keys = True
-        self._sorted: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]] | None = None
+        self._sorted: tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]] | None = None
         self._found: dict[str, list[npt.NDArray[np.int32]]] = {end: [] for end in ENDS}
         self._first_row = -1
 
     def add_nodes(self, batch: Any, count_types: Any) -> None:
         import numpy as np
 
-        from ragdatakit.files.containers.arrow_columns import int64_values, one_array
-
-        valid = batch.valid["@key"]
-        column = one_array(batch.table, "type").fill_null("") if "type" in batch.table.column_names else None
-        if column is None:
-            types = np.full(batch.length, count_types([""], [batch.length])[0], np.int32)
-        else:
-            encoded = column.dictionary_encode()
-            codes = int64_values(encoded.indices)
-            if valid is not None:
-                codes = codes[valid]
-            names = encoded.dictionary.to_pylist()
-            numbers = np.array(count_types(names, np.bincount(codes, minlength=len(names)).tolist()), np.int32)
-            types = numbers[codes]
-        self._types.append(types)
-        if self._wants_names and batch.key_names is not None:
-            self._names.append(batch.key_names)
-            self._spelled_as_keys &= batch.spelled_as_keys
+        numbers, names = batch.texts["type"]
+        valid, codes = batch.valid["@key"], batch.columns["@spelled"]
+        self._spelled_as_keys &= codes is batch.columns["@key"] or np.array_equal(codes, batch.columns["@key"])
+        if valid is not None:
+            numbers, codes = numbers[valid], codes[valid]
+        if len(numbers) and numbers.min() < 0:
+            numbers, names = np.where(numbers < 0, len(names), numbers), [*names, ""]
+        types = np.array(count_types(names, np.bincount(numbers, minlength=len(names)).tolist()), np.int32)
+        self._types.append(types[numbers])
+        if self._wants_names:
+            self._names.append(codes)
 
     def relations(self, batch: Any) -> tuple[list[str], list[int]]:
-        names = batch.key_names.to_pylist() if batch.key_names is not None else []
-        found = [(n, batch.first_row + i) for i, n in enumerate(names) if n is not None]
+        numbers, names = batch.texts["@spelled"]
+        found = [(names[n], batch.first_row + i) for i, n in enumerate(numbers.tolist()) if n >= 0]
         return [n for n, _ in found], [r for _, r in found]
 
     def add_edges(self, batch: Any) -> int:
@@ -381,28 +374,28 @@ class _Arrays:
         return (number, int(self.node_types[number])) if number >= 0 else None
 
     def _number_of(self, name: str) -> int:
-        """The number of a node whose name `expect` was not given: by Python's own hashes, made when first needed."""
+        """The number of a node whose name `expect` was not given, or that is spelled otherwise than its key."""
         import numpy as np
 
+        from ragdatakit.columnar.text_codes import codes_of_texts
+
         if self._sorted is None:
-            names = [n for part in self._names for n in part.to_pylist() if n is not None]
-            hashes = np.array([hash(n) for n in names], np.int64)
-            order = np.argsort(hashes, kind="stable")
-            self._sorted, self._names = (hashes[order], order), []
-        hashes, order = self._sorted
-        wanted = hash(name)
-        place = int(hashes.searchsorted(wanted))
-        return int(order[place]) if place < len(hashes) and hashes[place] == wanted else -1
+            codes = np.concatenate(self._names) if self._names else np.empty(0, np.uint64)
+            order = np.argsort(codes, kind="stable")
+            self._sorted, self._names = (codes[order], order), []
+        codes, order = self._sorted
+        wanted = codes_of_texts([name])[0]
+        place = int(codes.searchsorted(wanted))
+        return int(order[place]) if place < len(codes) and codes[place] == wanted else -1
 
     def numbers_of(self, names: Iterable[str], relations: bool = False) -> dict[str, int]:
-        from ragdatakit.columnar.string_hash import hash_strings
-        from ragdatakit.files.containers.arrow_columns import string_array
+        from ragdatakit.columnar.text_codes import codes_of_texts
 
         index = self._sets.lookup("relations" if relations else "nodes", "@key") if self._sets is not None else None
         names = list(names)
         if index is None or not names:
             return {}
-        found = index.find(hash_strings(string_array(names)))
+        found = index.find(codes_of_texts(names))
         return {name: int(number) for name, number in zip(names, found, strict=True) if number >= 0}
 
     def edges_with(self, end: str, number: int) -> Any:

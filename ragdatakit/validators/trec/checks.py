@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +13,15 @@ from ragdatakit.validators.checks import FormatChecks, Needs
 from ragdatakit.validators.row_problems import RowProblems
 
 if TYPE_CHECKING:
+    from ragdatakit.scanner.predicates import Predicate
     from ragdatakit.validators.checks import Placed
+    from ragdatakit.validators.coded_columns import ScannedCodes
     from ragdatakit.validators.csv_parts import CsvTable
 
 _IDS = {"documents": "docno", "topics": "num", "topic-lines": "qid"}
 _TEXTS = {"documents": "text", "topics": "title", "topic-lines": "text"}
 _ONE = {"documents": "document", "topics": "topic", "topic-lines": "topic", "qrels": "judgement", "run": "result"}
+_FIELDS = {"qrels": ("qid", "docno"), "run": ("qid", "docno", "rank", "score", "tag")}
 _MOST_RESULTS = 1000
 
 
@@ -54,10 +57,35 @@ class TrecChecks(FormatChecks):
         self._file = file.name
         self._results = _Results()
 
+    def predicates(self, kind: str) -> Iterable[Predicate] | None:
+        from ragdatakit.scanner.predicates import Changed, Holds
+
+        if kind not in _FIELDS:
+            return None
+        changed = [Changed(name) for name in ("qid", "tag") if name in _FIELDS[kind]]
+        return (*changed, Holds("qid", "\0"), Holds("docno", "\0"))
+
     def derive(self, kind: str, value: Any, to_show: bool = False) -> dict[str, Any]:
         if not isinstance(value, dict) or "docno" not in value or "qid" not in value:
             return {}
-        return {"@judged": f"{self._file}\n{value['qid']}\n{value['docno']}"}
+        judged = (self._file, value["qid"], value["docno"])
+        return {"@judged": "\n".join(judged) if to_show else judged}
+
+    def fields_of_derived(self, kind: str) -> tuple[str, ...]:
+        return _FIELDS.get(kind, ())
+
+    def derive_scanned(self, kind: str, given: Mapping[str, ScannedCodes], batch: Any) -> None:
+        import numpy as np
+
+        from ragdatakit.columnar.numpy_keys import mix
+        from ragdatakit.columnar.text_codes import codes_of_texts
+
+        queries, documents = given["qid"][0], given["docno"][0]
+        file = np.full(len(queries), codes_of_texts([self._file])[0])
+        batch.columns["@judged"], batch.valid["@judged"] = mix(file, mix(queries, documents)), None
+        if kind == "run":
+            batch.columns["rank"] = given["rank"][0].view(np.int64)
+            batch.columns["score"] = given["score"][0].view(np.float64)
 
     def batch(
         self, kind: str, split: str | None, values: list[Any] | None, batch: Any, sets: Any
@@ -66,17 +94,24 @@ class TrecChecks(FormatChecks):
         if kind in ("topics", "topic-lines"):
             self._topics.update(dict.fromkeys(v[_IDS[kind]] for _, v in records if _IDS[kind] in v))
             return ()
+        plain: list[_Plain] = []
+        if values is None:
+            records = [(batch.first_row + row, value) for row, value in batch.noted if isinstance(value, dict)]
+            plain = _between(batch)
         if kind == "qrels":
-            return [*_nul_in_ids(kind, records), *self._judgements(records)]
-        return [*_nul_in_ids(kind, records), *self._of_run(records)] if kind == "run" else ()
+            return [*_nul_in_ids(kind, records), *self._judgements(records, plain)]
+        return [*_nul_in_ids(kind, records), *self._of_run(records, plain)] if kind == "run" else ()
 
-    def _judgements(self, records: list[tuple[int, dict[str, Any]]]) -> list[RowProblems]:
+    def _judgements(self, records: list[tuple[int, dict[str, Any]]], plain: list[_Plain]) -> list[RowProblems]:
         self._judged.update(dict.fromkeys(v["qid"] for _, v in records))
-        unknown = [(row, v["qid"]) for row, v in records if v["qid"] not in self._topics] if self._topics else []
-        return [_at_rows("unknown-topic", "qrels", "qid", unknown)] if unknown else []
+        if not self._topics:
+            return []
+        unknown = [(row, v["qid"]) for row, v in records if v["qid"] not in self._topics]
+        unknown += [(row, some.query) for some in plain if some.query not in self._topics for row in some.rows]
+        return [_at_rows("unknown-topic", "qrels", "qid", sorted(unknown))] if unknown else []
 
-    def _of_run(self, records: list[tuple[int, dict[str, Any]]]) -> list[RowProblems]:
-        found = self._results.add([(row, v) for row, v in records if "comment" not in v])
+    def _of_run(self, records: list[tuple[int, dict[str, Any]]], plain: list[_Plain]) -> list[RowProblems]:
+        found = self._results.add([(row, v) for row, v in records if "comment" not in v], plain)
         if self._topics or self._judged:
             strangers = []
             for row, value in records:
@@ -105,9 +140,27 @@ class TrecChecks(FormatChecks):
 class _Query:
     """What was seen of a query's results."""
 
+    name: str
     results: int = 0
     rank: int | None = None
     score: float | None = None
+
+    def skip(self, some: _Plain) -> bool:
+        """Pass over further results in which nothing can be wrong; whether that was so."""
+        count, ranks, scores = len(some.rows), some.ranks, some.scores
+        sound = (
+            self.rank == self.results
+            and self.score is not None
+            and self.score > scores[0]
+            and ranks[0] == self.results + 1
+            and bool((ranks[1:] == ranks[:-1] + 1).all())
+            and bool((scores[1:] < scores[:-1]).all())
+            and (self.results > _MOST_RESULTS or self.results + count <= _MOST_RESULTS)
+        )
+        if sound:
+            self.results += count
+            self.rank, self.score = self.results, float(scores[-1])
+        return sound
 
 
 @dataclass(slots=True)
@@ -117,14 +170,23 @@ class _Results:
     tags: dict[str, None] = field(default_factory=dict)
     _queries: dict[str, _Query] = field(default_factory=dict)
 
-    def add(self, records: list[tuple[int, dict[str, Any]]]) -> list[RowProblems]:
-        """Take in results, each with its row; what is wrong with them."""
+    def add(self, records: list[tuple[int, dict[str, Any]]], plain: list[_Plain]) -> list[RowProblems]:
+        """Take in results, each with its row, and those that follow them; what is wrong with them."""
         found: dict[str, list[tuple[int, Any, dict[str, Any]]]] = {}
+        following = {some.rows.start: some for some in plain}
+
+        def look(row: int, query: _Query, rank: Any, score: Any) -> None:
+            for rule, shown, facts in self._compare(query, rank, score):
+                found.setdefault(rule, []).append((row, shown, facts))
+
         for row, value in records:
             self.tags.setdefault(value["tag"])
-            query = self._queries.setdefault(value["qid"], _Query())
-            for rule, shown, facts in self._compare(query, value):
-                found.setdefault(rule, []).append((row, shown, facts))
+            query = self._queries.setdefault(value["qid"], _Query(value["qid"]))
+            look(row, query, value["rank"], value["score"])
+            some = following.get(row + 1)
+            if some is not None and not query.skip(some):
+                for row_of, rank, score in zip(some.rows, some.ranks.tolist(), some.scores.tolist(), strict=True):
+                    look(row_of, query, rank, score)
         fields = {"rank-against-score": "rank", "odd-rank": "rank", "equal-scores": "score", "many-results": "qid"}
         return [
             RowProblems(
@@ -138,12 +200,12 @@ class _Results:
             for rule, of_rule in found.items()
         ]
 
-    def _compare(self, query: _Query, value: dict[str, Any]) -> Iterator[tuple[str, Any, dict[str, Any]]]:
-        rank = value["rank"] if isinstance(value["rank"], int) else None
-        score = value["score"] if not isinstance(value["score"], str) else None
+    def _compare(self, query: _Query, given_rank: Any, given_score: Any) -> Iterator[tuple[str, Any, dict[str, Any]]]:
+        rank = given_rank if isinstance(given_rank, int) else None
+        score = given_score if not isinstance(given_score, str) else None
         query.results += 1
         if rank != query.results:
-            yield "odd-rank", value["rank"], {"expected": query.results}
+            yield "odd-rank", given_rank, {"expected": query.results}
         if score is not None and query.score is not None:
             if score == query.score:
                 yield "equal-scores", score, {}
@@ -151,8 +213,32 @@ class _Results:
                 better, worse = (rank, query.rank) if score > query.score else (query.rank, rank)
                 yield "rank-against-score", rank, {"rank": better, "before": worse}
         if query.results == _MOST_RESULTS + 1:
-            yield "many-results", value["qid"], {}
+            yield "many-results", query.name, {}
         query.rank, query.score = rank, score
+
+
+@dataclass(frozen=True, slots=True)
+class _Plain:
+    """Consecutive rows that were scanned, all of the query (and of the run) of the row before the first of them."""
+
+    query: str
+    rows: range
+    ranks: Any
+    scores: Any
+
+
+def _between(batch: Any) -> list[_Plain]:
+    """What is between the noted rows of a block."""
+    found = []
+    ends = [row for row, _ in batch.noted[1:]] + [batch.length]
+    for (row, value), end in zip(batch.noted, ends, strict=True):
+        if end > row + 1 and isinstance(value, dict):
+            ranks, scores = (batch.columns.get(name) for name in ("rank", "score"))
+            rows = range(batch.first_row + row + 1, batch.first_row + end)
+            cut = slice(row + 1, end)
+            of_run = (None, None) if ranks is None or scores is None else (ranks[cut], scores[cut])
+            found.append(_Plain(value.get("qid", ""), rows, *of_run))
+    return found
 
 
 def _nul_in_ids(kind: str, records: list[tuple[int, dict[str, Any]]]) -> Iterator[RowProblems]:
