@@ -16,7 +16,8 @@ from typing import Any, BinaryIO, Literal, TextIO
 
 import click
 
-from ragdatakit.cli.ci_commands import Form, broken_up
+from ragdatakit.reports.findings.ci_commands import Form, broken_up
+from ragdatakit.reports.findings.output_forms import OUTPUT_FORMS
 
 
 class _Patient(io.RawIOBase):
@@ -132,13 +133,16 @@ def _patient() -> _Patient | None:
     return raw if isinstance(raw, _Patient) else None
 
 
-_FORMS: dict[str, Form | Literal["table", "binary"]] = {
+_Escapes = Form | Literal["table", "binary", "commands"]
+_FORMS: dict[str, _Escapes] = {
+    **{name: form.escapes for name, form in OUTPUT_FORMS.items()},
     **dict.fromkeys(("json", "ndjson", "sage"), "json"),
     "html": "html",
     **dict.fromkeys(("csv", "trec"), "table"),
     "parquet": "binary",
 }
-"""How the output formats escape; the others are texts for people. A table is for programs and has no escapes."""
+"""How the output formats escape; the others are texts for people. A table is for programs and has no escapes. What is
+made of commands has broken up those in data itself."""
 
 
 def write_output(pieces: Iterable[bytes], out: Path | None, output_format: str = "text") -> None:
@@ -165,9 +169,9 @@ def _standard(out: Path) -> BinaryIO | None:
     return None
 
 
-def _print(pieces: Iterable[bytes], form: Form | Literal["table", "binary"], stream: BinaryIO) -> None:
+def _print(pieces: Iterable[bytes], form: _Escapes, stream: BinaryIO) -> None:
     """No piece may end inside of a value. What had to be changed in a table is reported on stderr."""
-    if form == "binary" and isinstance(stream, _Guarded):
+    if form in ("binary", "commands") and isinstance(stream, _Guarded):
         stream = stream.stream
     changed = 0
     for piece in pieces:
