@@ -38,6 +38,9 @@ class Excerpt:
     start: int = 0
     length: int = 0
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Excerpt, (self.text, self.start, self.length)
+
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -45,6 +48,9 @@ class Span:
 
     start: int
     end: int
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Span, (self.start, self.end)
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON form."""
