@@ -17,7 +17,6 @@ from typing import Any, BinaryIO, Literal, TextIO
 import click
 
 from ragdatakit.reports.findings.ci_commands import Form, broken_up
-from ragdatakit.reports.findings.output_forms import OUTPUT_FORMS
 
 
 class _Patient(io.RawIOBase):
@@ -135,14 +134,13 @@ def _patient() -> _Patient | None:
 
 _Escapes = Form | Literal["table", "binary", "commands"]
 _FORMS: dict[str, _Escapes] = {
-    **{name: form.escapes for name, form in OUTPUT_FORMS.items()},
     **dict.fromkeys(("json", "ndjson", "sage"), "json"),
     "html": "html",
     **dict.fromkeys(("csv", "trec"), "table"),
     "parquet": "binary",
 }
-"""How the output formats escape; the others are texts for people. A table is for programs and has no escapes. What is
-made of commands has broken up those in data itself."""
+"""How the output formats escape; the others are texts for people. A table is for programs and has no escapes. Those of
+findings are in ``OUTPUT_FORMS``: what is made of commands has broken up those in data itself."""
 
 
 def write_output(pieces: Iterable[bytes], out: Path | None, output_format: str = "text") -> None:
@@ -151,7 +149,10 @@ def write_output(pieces: Iterable[bytes], out: Path | None, output_format: str =
     A file that is stdout or stderr (``/dev/stdout``) is no way around the guard.
     """
     if (stream := sys.stdout.buffer if out is None else _standard(out)) is not None:
-        _print(pieces, _FORMS.get(output_format, "text"), stream)
+        from ragdatakit.reports.findings.output_forms import OUTPUT_FORMS
+
+        findings = OUTPUT_FORMS.get(output_format)
+        _print(pieces, findings.escapes if findings else _FORMS.get(output_format, "text"), stream)
         return
     from ragdatakit.api.output_files import write_file
 

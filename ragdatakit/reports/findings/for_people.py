@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from ragdatakit.reports.findings.output_forms import Found
-from ragdatakit.reports.findings.step_summary import step_summary
 from ragdatakit.reports.text import text_lines
 
 
@@ -27,6 +26,8 @@ def concise(found: Found) -> Iterator[bytes]:
 
 def github_summary(found: Found) -> Iterator[bytes]:
     """Markdown for the summary of a step in GitHub Actions."""
+    from ragdatakit.reports.findings.step_summary import step_summary  # it loads msgspec
+
     return _bytes(step_summary(found.report, found.findings))
 
 
