@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
-from ragdatakit.reports.step_summary import MOST_BYTES
+from ragdatakit.reports.findings.step_summary import MOST_BYTES
 from tests.command_line import DEMO, GOOD, ROOT, run
 from tests.test_ci_commands import HOSTILE, commands
 
@@ -179,7 +179,7 @@ def test_the_summary_shows_data_and_obeys_none(tmp_path: Path) -> None:
 
 
 def test_the_summary_has_room_for_less_than_github_drops(tmp_path: Path) -> None:
-    from ragdatakit.reports.step_summary import step_summary
+    from ragdatakit.reports.findings.step_summary import step_summary
     from ragdatakit.schemas.findings import Excerpt, Finding
     from ragdatakit.schemas.results import Report
 

@@ -32,7 +32,7 @@ def test_elements_are_those_of_json_and_stand_where_they_are_said_to(seed: int, 
         assert [e.record for e in found] == list(range(len(found)))
         for element in found:
             line = written.data[: element.byte_offset].rsplit(b"\n", 1)[-1].removeprefix(b"\xef\xbb\xbf")
-            assert element.indent == len(line.decode())
+            assert element.indent.characters == len(line.decode())
 
 
 BREAKS = (

@@ -14,9 +14,11 @@ import orjson
 import pytest
 
 from ragdatakit.cli import COMMANDS
-from ragdatakit.cli.ci_commands import broken_up
+from ragdatakit.reports.findings.ci_commands import broken_up
+from ragdatakit.reports.findings.output_forms import OUTPUT_FORMS
 from ragdatakit.schemas import all_formats
 from tests.command_line import Outcome, run, spawn
+from tests.output_readers import azure_commands, github_commands
 
 NEW_LINE = "begins-a-line"
 HOSTILE = (
@@ -70,6 +72,22 @@ def readable(hostile: Path) -> Path:
     return hostile
 
 
+def test_commands_of_ours_are_the_only_ones(hostile: Path) -> None:
+    """The outputs that are made of commands: what is in the data makes no other, and no property of one."""
+    commands, others = github_commands(run("validate", hostile, "-v", "--output-format", "github").out)
+    assert {name for name, _, _ in commands} <= {"error", "warning", "notice"} and len(commands) > 3
+    assert {word for _, words, _ in commands for word in words} <= {
+        "file", "line", "endLine", "col", "endColumn", "title"
+    }  # fmt: skip
+    assert not [line for line in others if line.strip().startswith(NEW_LINE)]
+
+    commands, others = azure_commands(run("validate", hostile, "-v", "--output-format", "azure").out)
+    assert {name for name, _, _ in commands} == {"task.logissue"}
+    assert {word for _, words, _ in commands for word in words} <= {
+        "type", "sourcepath", "linenumber", "columnnumber", "code"
+    }  # fmt: skip
+
+
 SQL = "select doc_id, title, text from documents"
 FOLDER, CLEAN, OUT = "FOLDER", "CLEAN", "OUT"
 EVERY: dict[str, list[tuple[str, ...]]] = {
@@ -77,7 +95,7 @@ EVERY: dict[str, list[tuple[str, ...]]] = {
         (FOLDER,),
         (FOLDER, "-v", "--quality"),
         (FOLDER, "--statistics", "-q"),
-        (FOLDER, "--output-format", "ndjson"),
+        *((FOLDER, "--output-format", form) for form, how in OUTPUT_FORMS.items() if how.escapes != "commands"),
     ],
     "convert": [
         (FOLDER, OUT, "--to", "arag"),

@@ -55,7 +55,7 @@ def test_members_are_those_of_json_and_stand_where_they_are_said_to(seed: int, t
         assert [e.record for e in found] == list(range(len(found)))
         for element in found:
             line = made.data[: element.byte_offset].rsplit(b"\n", 1)[-1].removeprefix(b"\xef\xbb\xbf")
-            assert element.indent == len(line.decode())
+            assert element.indent.characters == len(line.decode())
 
 
 @pytest.mark.broad

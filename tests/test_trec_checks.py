@@ -161,7 +161,7 @@ def test_elements_are_the_same_in_any_pieces(parts: list[str], size: int) -> Non
     for element in whole:
         before = data[: element.byte_offset].decode()
         assert element.line == before.count("\n") + 1
-        assert element.indent == len(before[before.rfind("\n") + 1 :])
+        assert element.indent.characters == len(before[before.rfind("\n") + 1 :])
         assert data[element.byte_offset :].startswith(element.raw)
 
 

@@ -25,6 +25,7 @@ WRITTEN = (
     "docs/frames.md",
     "docs/gates.md",
     "docs/hub.md",
+    "docs/outputs.md",
     "docs/python-api.md",
     "docs/quality.md",
     "docs/query.md",

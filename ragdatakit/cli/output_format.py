@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from ragdatakit.cli.declared_options import given
+from ragdatakit.reports.findings.output_forms import OUTPUT_FORMS
 from ragdatakit.schemas.options import SourceOptions
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
-_ENDINGS = {
+_ENDINGS: dict[str, tuple[str, ...]] = {
+    **{name: form.endings for name, form in OUTPUT_FORMS.items() if form.endings},
     "html": (".html", ".htm"),
-    "json": (".json",),
     "markdown": (".md", ".markdown"),
-    "ndjson": (".ndjson", ".jsonl"),
     "csv": (".csv",),
     "parquet": (".parquet",),
     "trec": (".run", ".trec"),
@@ -30,13 +30,27 @@ _OTHERS = frozenset(
 """Endings that stand for forms which no command writes."""
 
 
-def output_options(forms: Sequence[str], what: str = "How to print") -> Callable[[_Function], _Function]:
+class FormChoice(click.Choice[str]):
+    """One of some forms; ``old`` are names that older versions had for some, in no help."""
+
+    def __init__(self, forms: Sequence[str], old: Mapping[str, str] | None = None) -> None:
+        super().__init__(forms)
+        self._old = old or {}
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The form of this name."""
+        return super().convert(self._old.get(value, value), param, ctx)
+
+
+def output_options(
+    forms: Sequence[str], what: str = "How to print", old: Mapping[str, str] | None = None
+) -> Callable[[_Function], _Function]:
     """The options ``--output-format``, ``--json`` and ``--output-file`` of a command that has these forms, the usual
-    one first. ``what`` begins the help. `chosen_form` takes their values."""
+    one first, and some of them under ``old`` names. ``what`` begins the help. `chosen_form` takes their values."""
     options = (
         click.option(
             "--output-format",
-            type=click.Choice(forms),
+            type=FormChoice(forms, old),
             help=f"{what} (default: as the name of --output-file says, or {forms[0]}).",
         ),
         click.option("--json", "as_json", is_flag=True, help="The same as --output-format json."),
@@ -56,18 +70,19 @@ def output_options(forms: Sequence[str], what: str = "How to print") -> Callable
     return add
 
 
-def chosen_form(words: dict[str, Any], forms: Sequence[str]) -> str:
-    """One of ``forms``, by the options of `output_options`. Raises `click.UsageError`."""
+def chosen_form(words: dict[str, Any], forms: Sequence[str], usual: str = "") -> str:
+    """One of ``forms``, by the options of `output_options`; ``usual`` where these say nothing. Raises
+    `click.UsageError`."""
     form: str | None = words["output_format"]
     if words["as_json"]:
         if form not in (None, "json"):
             raise click.UsageError(f"give --json or --output-format {form}, not both")
         return "json"
-    return output_form(form, words["output_file"], forms)
+    return output_form(form, words["output_file"], forms, usual)
 
 
-def output_form(chosen: str | None, file: Path | None, forms: Sequence[str]) -> str:
-    """One of ``forms``: ``chosen``, else what the ending of ``file`` stands for, else the first.
+def output_form(chosen: str | None, file: Path | None, forms: Sequence[str], usual: str = "") -> str:
+    """One of ``forms``: ``chosen``, else what the ending of ``file`` stands for, else the ``usual`` one, or the first.
 
     Raises `click.UsageError` for an ending that stands for a form that is not among them.
     """
@@ -81,7 +96,7 @@ def output_form(chosen: str | None, file: Path | None, forms: Sequence[str]) -> 
             f"--output-file {file}: the ending {ending} is not an output format of this command; name the file "
             f"{known} or .txt, or choose one with --output-format {'|'.join(forms)}"
         )
-    return found or forms[0]
+    return found or usual or forms[0]
 
 
 def check_place(

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, Literal, TextIO
 
 import click
 
-from ragdatakit.cli.ci_commands import Form, broken_up
+from ragdatakit.reports.findings.ci_commands import Form, broken_up
 
 
 class _Patient(io.RawIOBase):
@@ -132,13 +132,15 @@ def _patient() -> _Patient | None:
     return raw if isinstance(raw, _Patient) else None
 
 
-_FORMS: dict[str, Form | Literal["table", "binary"]] = {
+_Escapes = Form | Literal["table", "binary", "commands"]
+_FORMS: dict[str, _Escapes] = {
     **dict.fromkeys(("json", "ndjson", "sage"), "json"),
     "html": "html",
     **dict.fromkeys(("csv", "trec"), "table"),
     "parquet": "binary",
 }
-"""How the output formats escape; the others are texts for people. A table is for programs and has no escapes."""
+"""How the output formats escape; the others are texts for people. A table is for programs and has no escapes. Those of
+findings are in ``OUTPUT_FORMS``: what is made of commands has broken up those in data itself."""
 
 
 def write_output(pieces: Iterable[bytes], out: Path | None, output_format: str = "text") -> None:
@@ -147,7 +149,10 @@ def write_output(pieces: Iterable[bytes], out: Path | None, output_format: str =
     A file that is stdout or stderr (``/dev/stdout``) is no way around the guard.
     """
     if (stream := sys.stdout.buffer if out is None else _standard(out)) is not None:
-        _print(pieces, _FORMS.get(output_format, "text"), stream)
+        from ragdatakit.reports.findings.output_forms import OUTPUT_FORMS
+
+        findings = OUTPUT_FORMS.get(output_format)
+        _print(pieces, findings.escapes if findings else _FORMS.get(output_format, "text"), stream)
         return
     from ragdatakit.api.output_files import write_file
 
@@ -165,9 +170,9 @@ def _standard(out: Path) -> BinaryIO | None:
     return None
 
 
-def _print(pieces: Iterable[bytes], form: Form | Literal["table", "binary"], stream: BinaryIO) -> None:
+def _print(pieces: Iterable[bytes], form: _Escapes, stream: BinaryIO) -> None:
     """No piece may end inside of a value. What had to be changed in a table is reported on stderr."""
-    if form == "binary" and isinstance(stream, _Guarded):
+    if form in ("binary", "commands") and isinstance(stream, _Guarded):
         stream = stream.stream
     changed = 0
     for piece in pieces:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import gc
+import os
 import shutil
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from itertools import chain
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,9 @@ from ragdatakit.cli.declared_options import DataPath, given, options_of
 from ragdatakit.cli.output_format import check_place, chosen_form, output_options
 from ragdatakit.cli.standard_output import write_output
 from ragdatakit.cli.synonyms import old_spelling
+from ragdatakit.reports.findings.output_forms import OLD_NAMES, OUTPUT_FORMS, Found, written
+from ragdatakit.reports.text import TextOptions
+from ragdatakit.schemas.errors import UnknownNameError
 from ragdatakit.schemas.options import SHOWN_SEVERITY, ValidateOptions
 
 if TYPE_CHECKING:
@@ -26,10 +30,27 @@ if TYPE_CHECKING:
     from ragdatakit.schemas.findings import Finding
     from ragdatakit.schemas.results import Report
 
-_FORMS = ("text", "json", "ndjson")
-_REPORTS = (*_FORMS, "github-summary")
+_FORMS = tuple(OUTPUT_FORMS)
+_USUAL_FORM = "RAGDATA_OUTPUT_FORMAT"
+"""The variable that says how to print where no option does."""
 _WRITTEN = 1 << 16
 """Bytes that are written at once."""
+
+
+class _ReportFile(click.ParamType[tuple[str, Path]]):
+    """A format and the file to write it to."""
+
+    name = "report"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Path]:
+        form, equals, file = str(value).partition("=")
+        form = OLD_NAMES.get(form, form)
+        if not equals or not file:
+            self.fail(f"{value!r} is not FORMAT=FILE, such as sarif=ragdata.sarif", param, ctx)
+        if form not in OUTPUT_FORMS:
+            self.fail(str(UnknownNameError("output format", form, OUTPUT_FORMS)), param, ctx)
+        return form, Path(file)
+
 
 _option = options_of(ValidateOptions)
 
@@ -45,13 +66,14 @@ _option = options_of(ValidateOptions)
 @_option(
     "--max-per-rule", show_default=True, help="Print at most this many findings of one rule (0: all); all are counted."
 )
-@output_options(_FORMS)
+@output_options(_FORMS, old=OLD_NAMES)
 @click.option(
     "--report",
     "reports",
     multiple=True,
+    type=_ReportFile(),
     metavar="FORMAT=FILE",
-    help=f"Also write the findings in this format to a file ({', '.join(_REPORTS)}); may be repeated.",
+    help="Also write the findings in this format to a file; may be repeated.",
 )
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even when there are errors.")
 @click.option("--statistics", is_flag=True, help="Count the findings by rule.")
@@ -113,8 +135,8 @@ def command(**words: Any) -> int:
     gc.set_threshold(200_000, 50, 100)  # millions of small records and hardly a cycle: collecting would be waste
     out, paths = words["output_file"], words["paths"] or (Path(),)
     check_place(out, paths)
-    reports = _reports(words["reports"], paths)
-    words["output_format"] = chosen_form(words, _FORMS)
+    words["output_format"] = chosen_form(words, _FORMS, _usual_form())
+    _check_reports(words["reports"], out, paths)
     if words["verbose"] and words["severity"] == SHOWN_SEVERITY:
         words["severity"] = "info"
     quality, reading = _quality(words)
@@ -123,9 +145,9 @@ def command(**words: Any) -> int:
         options = given(ValidateOptions, words, quality=quality, options=reading, progress=progress)
         report, findings = check(paths, ValidateOptions(**options), refused.append)
     with closing(findings):
-        _print(report, findings, words, out, words["output_format"])
-        for form, file in reports:
-            _print(report, findings, words, file, form)
+        notes = _write(report, findings, words, out)
+    for note in notes:
+        click.echo(f"ragdata: {note}", err=True)
     if slow := slow_words(report):
         click.echo(f"ragdata: {slow}", err=True)
     if refused:
@@ -159,19 +181,37 @@ def _pairs(option: str, texts: tuple[str, ...]) -> dict[str, str]:
     return found
 
 
-def _reports(texts: tuple[str, ...], paths: Iterable[Path]) -> list[tuple[str, Path]]:
-    found: list[tuple[str, Path]] = []
-    for text in texts:
-        form, equals, file = text.partition("=")
-        if not equals or not file or form not in _REPORTS:
-            raise click.UsageError(f"--report {text}: expected FORMAT=FILE, with one of {', '.join(_REPORTS)}")
-        check_place(Path(file), paths, "--report")
-        found.append((form, Path(file)))
-    return found
+def _usual_form() -> str:
+    """What the environment says; raises `click.UsageError` for a format that there is not."""
+    named = os.environ.get(_USUAL_FORM, "")
+    form = OLD_NAMES.get(named, named)
+    if form and form not in _FORMS:
+        raise click.UsageError(f"{_USUAL_FORM} is {named!r}, expected one of {', '.join(_FORMS)}")
+    return form
 
 
-def _print(report: Report, findings: Iterable[Finding], words: dict[str, Any], out: Path | None, form: str) -> None:
-    write_output(_together(_rendered(report, findings, words, out, form)), out, form)
+def _check_reports(reports: Sequence[tuple[str, Path]], out: Path | None, paths: Iterable[Path]) -> None:
+    """Raise `click.UsageError` where one of the files cannot be written, or is given twice."""
+    places = [out.resolve()] if out is not None else []
+    for _, file in reports:
+        check_place(file, paths, "--report")
+        if file.resolve() in places:
+            raise click.UsageError(f"--report: {file} is given twice")
+        places.append(file.resolve())
+
+
+def _write(report: Report, findings: Iterable[Finding], words: dict[str, Any], out: Path | None) -> list[str]:
+    """All outputs, the files of ``--report`` first: whoever reads the printed one may go. What is to be said
+    besides."""
+    on_terminal = out is None and sys.stdout.isatty()
+    kept = TextOptions(quiet=words["quiet"], verbose=words["verbose"], statistics=words["statistics"])
+    width = shutil.get_terminal_size().columns if on_terminal else 0
+    printed = replace(kept, colour=out is None and wants_colour(), width=width)
+    notes: list[str] = []
+    outputs = [*((form, file, kept) for form, file in words["reports"]), (words["output_format"], out, printed)]
+    for form, file, options in outputs:
+        write_output(_together(written(form, Found(report, findings, options, notes))), file, form)
+    return list(dict.fromkeys(notes))
 
 
 def _together(pieces: Iterable[bytes]) -> Iterator[bytes]:
@@ -185,28 +225,3 @@ def _together(pieces: Iterable[bytes]) -> Iterator[bytes]:
             yield b"".join(waiting)
             waiting, size = [], 0
     yield b"".join(waiting)
-
-
-def _rendered(
-    report: Report, findings: Iterable[Finding], words: dict[str, Any], out: Path | None, form: str
-) -> Iterator[bytes]:
-    if form == "github-summary":
-        from ragdatakit.reports.step_summary import step_summary
-
-        return (f"{line}\n".encode("utf-8", "backslashreplace") for line in step_summary(report, findings))
-    if form == "text":
-        from ragdatakit.reports.text import TextOptions, text_lines
-
-        options = TextOptions(
-            colour=out is None and wants_colour(),
-            quiet=words["quiet"],
-            verbose=words["verbose"],
-            statistics=words["statistics"],
-            width=shutil.get_terminal_size().columns if out is None and sys.stdout.isatty() else 0,
-        )
-        return (f"{line}\n".encode("utf-8", "backslashreplace") for line in text_lines(report, options, findings))
-    from ragdatakit.reports.json import finding_line, json_pieces, summary_lines
-
-    if form == "json":
-        return json_pieces(report, findings)
-    return chain(map(finding_line, findings), summary_lines(report))

@@ -30,9 +30,10 @@ from ragdatakit.files.detection.plain_sources import PLAIN_SOURCES
 from ragdatakit.files.detection.sniffing import beginning, json_container
 from ragdatakit.files.reading.record_reading import Progress
 from ragdatakit.quality.findings import QualityFindings, RecordLookup
-from ragdatakit.schemas.declarations import File
+from ragdatakit.schemas.declarations import File, Format
 from ragdatakit.schemas.findings import Related
 from ragdatakit.validators.collector import Place
+from ragdatakit.validators.identity import key_fields, record_key
 
 _DEEPEST = 12
 _HEAD = 1 << 10
@@ -55,7 +56,7 @@ class FoundRecord:
     located: Located
     pointer: str | None
 
-    def place(self, fragment: str) -> Place:
+    def place(self, fragment: str, fmt: Format) -> Place:
         """Where the fragment is in the value at the pointer; without one, where the value is."""
         text = self.located.raw.decode("utf-8", "replace")
         start, length = None, 0
@@ -67,7 +68,9 @@ class FoundRecord:
                 if inside >= 0:
                     start, length = inside, len(written)
                     break
-        return Place.within(self.located, text, start, length)
+        fields = key_fields(fmt, self.file.kind)
+        key = record_key(fields, self.located, None, self.form, lambda record: {})
+        return Place.within(self.located, text, start, length, key)
 
     def related(self, note: str) -> Related:
         """This place as the second one of a finding."""
@@ -177,7 +180,7 @@ class RecordFinder:
                 self._show_progress(file, source)
                 for element in part.elements():
                     if not element.error:
-                        yield Located(element.record, element.line, element.byte_offset, element.raw, element.indent)
+                        yield Located.element(element)
         elif container == "tagged":
             pieces = source.pieces()
             head = list(islice(pieces, 1))  # by which it is known whether there is a byte-order mark
@@ -185,7 +188,7 @@ class RecordFinder:
             for tagged in finder.elements(chain(head, pieces), 3 if source.bom else 0):
                 self._show_progress(file, source)
                 if not tagged.too_long:
-                    yield Located(tagged.record, tagged.line, tagged.byte_offset, tagged.raw, tagged.indent)
+                    yield Located.element(tagged)
         else:
             record, number = 0, int(kind.columns.header)
             for block in source.blocks():

@@ -151,7 +151,7 @@ def _complete(found: QualityFindings, memory_limit: int, progress: Doing | None)
         if there is not None:
             pending.problem.pointer = there.pointer
         file = there.file if there is not None else _file_of(found, pending.record)
-        place = there.place(pending.fragment) if there is not None else Place()
+        place = there.place(pending.fragment, found.format) if there is not None else Place()
         other = records.get(pending.other) if pending.other is not None else None
         related = (other.related(pending.note),) if other is not None else ()
         found.collector.complete(file, pending.problem, place, related)

@@ -1,5 +1,6 @@
 """Findings for people: the path of a file once, below it its findings with line and column, the offending line with a
-caret, what it means; one summary at the end."""
+caret, what it means; one summary at the end. Or shorter: without the lines of the data, or each finding in one line
+that has the path."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
+from typing import Literal
 
 from ragdatakit.reports.terminal import Painter, cut_head, cut_to, painter, width_of
 from ragdatakit.schemas.findings import Excerpt, Finding, Severity
@@ -20,6 +22,7 @@ class TextOptions:
     """How to print: ``colour`` with ANSI codes; ``verbose`` adds files, info findings, and the consequence and the hint
     of every finding, not only of the first of its rule in a file.
 
+    The ``form`` ``grouped`` has no lines of the data and no hints, ``concise`` also the path in each finding's line.
     ``rest`` says where the findings are shown that were left out; lines of the data are cut to ``width`` columns
     (0: they are not).
     """
@@ -28,6 +31,7 @@ class TextOptions:
     quiet: bool = False
     verbose: bool = False
     statistics: bool = False
+    form: Literal["full", "grouped", "concise"] = "full"
     rest: str = "--max-per-rule 0 shows all"
     width: int = 0
 
@@ -60,13 +64,10 @@ def text_lines(report: Report, options: TextOptions, findings: Iterable[Finding]
         for _ in passing:
             pass
     else:
-        for path, of_file in groupby(passing, key=lambda f: f.path):
-            yield paint("bold", visible_text(path))
-            told: set[str] = set()
-            for finding in of_file:
-                yield from _finding_lines(finding, paint, finding.code not in told or options.verbose, options.width)
-                told.add(finding.code)
-            yield ""
+        if options.form == "concise":
+            yield from (_concise(finding, paint) for finding in passing)
+        else:
+            yield from _by_file(passing, options, paint)
         yield from _capped(report, shown, paint, options.rest)
         if report.datasets and (options.verbose or not shown.number):
             yield from _dataset_lines(report.datasets, paint)
@@ -76,14 +77,40 @@ def text_lines(report: Report, options: TextOptions, findings: Iterable[Finding]
     yield from _summary(report, shown, paint, options.quiet)
 
 
-def _finding_lines(finding: Finding, paint: Painter, is_first: bool, width: int) -> Iterator[str]:
+def _by_file(findings: Iterable[Finding], options: TextOptions, paint: Painter) -> Iterator[str]:
+    for path, of_file in groupby(findings, key=lambda f: f.path):
+        yield paint("bold", visible_text(path))
+        told: set[str] = set()
+        for finding in of_file:
+            if options.form == "grouped":
+                yield _first_line(finding, paint)
+                continue
+            yield from _finding_lines(finding, paint, finding.code not in told or options.verbose, options.width)
+            told.add(finding.code)
+        yield ""
+
+
+def _concise(finding: Finding, paint: Painter) -> str:
+    """What the problem matchers of editors take apart: there is always a line and a column."""
+    place = f"{visible_text(finding.path)}:{finding.line or 1}:{finding.column or 1}"
+    return f"{place} {_words(finding, paint)}"
+
+
+def _words(finding: Finding, paint: Painter) -> str:
+    return f"{paint('bold', finding.code)} {paint(finding.severity, finding.severity)} {finding.fault}"
+
+
+def _first_line(finding: Finding, paint: Painter) -> str:
     place = ""
     if finding.line is not None:
         place = f"{finding.line}" + (f":{finding.column}" if finding.column is not None else "") + " "
     elif finding.record is not None:  # of a table without lines
         place = f"row {finding.record} "
-    severity = paint(finding.severity, finding.severity)
-    yield f"  {place}{paint('bold', finding.code)} {severity} {finding.fault}"
+    return f"  {place}{_words(finding, paint)}"
+
+
+def _finding_lines(finding: Finding, paint: Painter, is_first: bool, width: int) -> Iterator[str]:
+    yield _first_line(finding, paint)
     if finding.excerpt is not None and finding.line is not None:
         room = width - len(f"    {finding.line} | ") if width else 0
         yield from _excerpt_lines(_cut(finding.excerpt, room), finding.line, finding.severity, paint)

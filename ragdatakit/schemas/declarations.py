@@ -292,11 +292,16 @@ class File:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Key:
-    """``fields`` of ``kind`` are unique over all its files (of one split); else ``rule``."""
+    """``fields`` of ``kind`` are unique over all its files (of one split); else ``rule``.
+
+    ``within_file``: the fields that identify a record in its file, where ``fields`` also say in which file it is. The
+    first key of a kind identifies its records in findings.
+    """
 
     kind: str
     fields: tuple[str, ...]
     rule: str
+    within_file: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from operator import attrgetter
 from typing import Any, Literal
 
-from ragdatakit.schemas.bounds import Place, RuleCode, RuleName
+from ragdatakit.schemas.bounds import Fingerprint, Place, RuleCode, RuleName
 
 Severity = Literal["error", "warning", "info"]
 
@@ -37,14 +38,40 @@ class Excerpt:
     start: int = 0
     length: int = 0
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Excerpt, (self.text, self.start, self.length)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Bytes of the uncompressed file: from ``start`` (0-based) up to ``end``, which is not among them."""
+
+    start: int
+    end: int
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Span, (self.start, self.end)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON form."""
+        return {"start": self.start, "end": self.end}
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One violation of one rule at one place.
 
-    ``line`` and ``column`` are 1-based, physical, and count characters; ``byte_offset`` and ``record`` are 0-based,
-    the offset being that of the record in the uncompressed file; ``pointer`` is a JSON Pointer into the record.
+    ``line`` and ``column`` are 1-based, physical, and count characters; so do ``end_line`` and ``end_column``, which is
+    the column behind the last character at fault. ``span`` is where these are in the uncompressed file. Where
+    ``column`` is null, the record is meant as a whole. ``byte_offset`` and ``record`` are 0-based, the offset being
+    that of the record in the uncompressed file; ``pointer`` is a JSON Pointer into the record.
     ``message`` is what is wrong; then, after a semicolon, the ``consequence``: what the framework does about it.
+
+    ``key`` identifies the record whatever its line: its declared key (``qid=4``), or ``#`` and a digest of its bytes.
+    ``fingerprint`` is the same for the same fault after records before it were added or removed: 16 hexadecimal digits
+    of rule, path in the project, key, pointer without the numbers in lists, value, and how many such came before. A
+    rule that is reported once per file stands for ``count`` faults, in ``records`` (at most --max-per-rule of them).
+    ``byte_columns`` are ``column`` and ``end_column`` counted in bytes of UTF-8.
     """
 
     code: RuleCode
@@ -61,13 +88,25 @@ class Finding:
     hint: str = ""
     fixable: bool = False
     related: tuple[Related, ...] = ()
+    end_line: Place | None = None
+    end_column: Place | None = None
+    span: Span | None = None
+    key: str | None = None
+    fingerprint: Fingerprint = ""
+    count: Place = 1
+    records: tuple[int, ...] = ()
     excerpt: Excerpt | None = field(default=None, compare=False)
+    byte_columns: tuple[int, int] | None = field(default=None, compare=False)
     consequence: str = ""
 
     @property
     def fault(self) -> str:
         """The message without the consequence."""
         return self.message.removesuffix(f"; {self.consequence}") if self.consequence else self.message
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """How it is pickled: in half the time that a dataclass takes."""
+        return Finding, _values_of(self)
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON form (DESIGN: one entry of ``findings``)."""
@@ -80,14 +119,24 @@ class Finding:
             "path": self.path,
             "line": self.line,
             "column": self.column,
+            "end_line": self.end_line,
+            "end_column": self.end_column,
+            "span": self.span.as_dict() if self.span is not None else None,
             "byte_offset": self.byte_offset,
             "record": self.record,
+            "key": self.key,
             "pointer": self.pointer,
             "value": self.value,
             "hint": self.hint,
             "fixable": self.fixable,
+            "fingerprint": self.fingerprint,
+            "count": self.count,
+            "records": list(self.records),
             "related": [r.as_dict() for r in self.related],
         }
+
+
+_values_of = attrgetter(*(each.name for each in fields(Finding)))
 
 
 @dataclass(slots=True)

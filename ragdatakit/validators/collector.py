@@ -7,20 +7,24 @@ through once more.
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Generic, TypeVar
 
-from ragdatakit.files.containers.positions import Located
+from ragdatakit.files.containers.positions import Located, byte_positions
 from ragdatakit.files.datasets import DataFile
+from ragdatakit.files.paths.project import path_within, project_root
 from ragdatakit.schemas import all_rules
 from ragdatakit.schemas.declarations import Format, Rule
 from ragdatakit.schemas.errors import UnknownNameError
-from ragdatakit.schemas.findings import SEVERITIES, Excerpt, Finding, Problem, Related, Severity
+from ragdatakit.schemas.findings import SEVERITIES, Excerpt, Finding, Problem, Related, Severity, Span
 from ragdatakit.schemas.options import ValidateOptions
 from ragdatakit.schemas.rules.shared import RULES as SHARED
-from ragdatakit.validators.excerpts import place_of, plain_value, show, visible
+from ragdatakit.validators.excerpts import line_and_column, line_excerpt, plain_value, show, visible
+from ragdatakit.validators.identity import fingerprint
 
 _SHARED = {rule.name: rule for rule in SHARED}
 NO_RECORD = -1
@@ -38,13 +42,31 @@ class Place:
     byte_offset: int | None = None
     record: int | None = None
     excerpt: Excerpt | None = None
+    end_line: int | None = None
+    end_column: int | None = None
+    span: Span | None = None
+    byte_columns: tuple[int, int] | None = None
+    key: str | None = None
 
     @classmethod
-    def within(cls, located: Located, text: str, start: int | None, length: int) -> Place:
-        """What is at ``start`` in the text of a record; without it, the record as a whole."""
-        line, column, shown = place_of(text, start, length, located.line, located.indent)
+    def within(cls, located: Located, text: str, start: int | None, length: int, key: str | None = None) -> Place:
+        """What is at ``start`` in the text of a record; without it, the record as a whole.
+
+        Where it ends is left open if ``length`` is 0, or if there is not all of the record.
+        """
+        first, indent = start or 0, located.indent.characters
+        line, column = line_and_column(text, first, located.line, indent)
         record = located.record if located.record != NO_RECORD else None
-        return cls(line, column, located.byte_offset, record, shown)
+        shown = line_excerpt(text, start, length)
+        end = first + length if start is not None else len(text.rstrip("\r\n")) if located.whole else 0
+        place = (line, column if start is not None else None, located.byte_offset, record, shown)
+        if end <= first or end > len(text):
+            return cls(*place, key=key)
+        end_line, end_column = line_and_column(text, end, located.line, indent)
+        begin_byte, end_byte = byte_positions(located.raw, text, (first, end))
+        span = Span(located.byte_offset + begin_byte, located.byte_offset + end_byte)
+        columns = located.byte_column(begin_byte), located.byte_column(end_byte)
+        return cls(*place, end_line, end_column, span, columns, key)
 
 
 @dataclass(slots=True)
@@ -111,6 +133,14 @@ def _names(selector: str, code: str, name: str) -> bool:
 
 
 @dataclass(slots=True)
+class PerFile:
+    """What a finding stands for that is reported once per file: how many faults, the numbers of some records."""
+
+    count: int = 0
+    records: array[int] = field(default_factory=lambda: array("q"))
+
+
+@dataclass(slots=True)
 class RuleState:
     """One rule for one dataset: its severity and consequence there, what was counted."""
 
@@ -119,7 +149,10 @@ class RuleState:
     upstream: str
     wanted: bool
     count: int = 0
-    per_file: dict[str, int] = field(default_factory=dict)
+    per_file: dict[str, PerFile] = field(default_factory=dict)
+
+
+_ONE = PerFile(1)
 
 
 class Collector:
@@ -152,6 +185,8 @@ class Collector:
         self._states: dict[str, RuleState] = {}
         self._own = {rule.name: rule for rule in fmt.rules}
         self._delayed: dict[tuple[str, str], tuple[Problem, DataFile, Place] | None] = {}
+        self._root = project_root()
+        self._names: dict[str, str] = {}
 
     def state(self, name: str) -> RuleState:
         """What a rule means for this dataset."""
@@ -189,15 +224,25 @@ class Collector:
             return (name, file.display) not in self._delayed
         return not self.selection.max_per_rule or self._carried[state.rule.code] < self.selection.max_per_rule
 
-    def count(self, name: str, file: DataFile, number: int = 1) -> None:
-        """Count findings that are not kept."""
+    def takes_records(self, name: str, file: DataFile) -> bool:
+        """Whether a rule is reported once per file, and further records of this one are named in its finding."""
+        state = self.state(name)
+        if not (state.wanted and state.rule.per_file):
+            return False
+        those, most = state.per_file.get(file.display), self.selection.max_per_rule
+        return those is None or not most or len(those.records) < most
+
+    def count(self, name: str, file: DataFile, number: int = 1, records: Iterable[int] = ()) -> None:
+        """Count findings that are not kept; ``records`` are the numbers of those records that are known."""
         state = self.state(name)
         if not state.wanted or not number:
             return
         if state.rule.per_file:
-            before = state.per_file.get(file.display, 0)
-            state.per_file[file.display] = before + number
-            if before:
+            those = state.per_file.setdefault(file.display, PerFile())
+            those.count += number
+            room = self.selection.max_per_rule - len(those.records) if self.selection.max_per_rule else None
+            those.records.extend(islice(records, room))
+            if those.count > number:
                 return
             number = 1
         state.count += number
@@ -213,7 +258,7 @@ class Collector:
     def add(self, file: DataFile, problem: Problem, place: Place) -> None:
         """Count a finding and keep it where there is room."""
         keep = self.room(problem.rule, file)
-        self.count(problem.rule, file)
+        self.count(problem.rule, file, records=() if place.record is None else (place.record,))
         if keep:
             self.keep(file, problem, place)
 
@@ -246,16 +291,16 @@ class Collector:
         for waiting in self._delayed.values():
             if waiting is not None:
                 problem, file, place = waiting
-                number = self.state(problem.rule).per_file.get(file.display, 1)
-                counted = number > 1 and self.state(problem.rule).rule.counted
-                suffix = f" (in {number:,} records of this file)" if counted else ""
-                self._carried[self.state(problem.rule).rule.code] += 1
-                self._make(file, problem, place, suffix)
+                state = self.state(problem.rule)
+                self._carried[state.rule.code] += 1
+                self._make(file, problem, place, state.per_file.get(file.display, _ONE))
         self._delayed = {}
 
-    def _make(self, file: DataFile, problem: Problem, place: Place, suffix: str = "") -> None:
+    def _make(self, file: DataFile, problem: Problem, place: Place, those: PerFile = _ONE) -> None:
         state = self.state(problem.rule)
         rule = state.rule
+        suffix = f" (in {those.count:,} records of this file)" if those.count > 1 and rule.counted else ""
+        value = plain_value(problem.value)
         facts = _Facts(value=show(problem.value), field=visible((problem.pointer or "").strip("/")))
         facts.update({k: _fact(v) for k, v in problem.facts.items()})
         meant = f" (did you mean {show(problem.nearly)}?)" if problem.nearly else ""
@@ -272,14 +317,28 @@ class Collector:
             byte_offset=place.byte_offset,
             record=place.record,
             pointer=problem.pointer,
-            value=plain_value(problem.value),
+            value=value,
             hint=rule.hint,
             related=problem.related,
+            end_line=place.end_line,
+            end_column=place.end_column,
+            span=place.span,
+            key=place.key,
+            fingerprint=fingerprint(rule.code, self._in_project(file.display), place.key, problem.pointer, value),
+            count=those.count,
+            records=tuple(those.records),
             excerpt=place.excerpt,
+            byte_columns=place.byte_columns,
         )
         self._keep(finding)
         if self._on_finding is not None:
             self._on_finding(finding)
+
+    def _in_project(self, path: str) -> str:
+        """What a file is called in the project."""
+        if path not in self._names:
+            self._names[path] = path_within(self._root, path)
+        return self._names[path]
 
 
 def known_rules(selectors: Iterable[str]) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,9 +32,9 @@ from ragdatakit.schemas.declarations import File
 from ragdatakit.schemas.findings import Finding, Problem
 from ragdatakit.schemas.results import DatasetSummary, FileSummary
 from ragdatakit.validators.checks import FormatChecks
-from ragdatakit.validators.collector import Collector, Place, Selection
+from ragdatakit.validators.collector import NO_RECORD, Collector, Place, Selection
 from ragdatakit.validators.columns import KeyColumns
-from ragdatakit.validators.excerpts import excerpt
+from ragdatakit.validators.identity import key_fields, record_key
 from ragdatakit.validators.pending import PendingFindings, RowMap
 from ragdatakit.validators.row_problems import RowProblems
 from ragdatakit.validators.run_options import RunOptions
@@ -103,6 +104,7 @@ class DatasetRun:
         if self.big:
             keep_freed_memory()
         self._columns: dict[str, KeyColumns] = {}
+        self._last_key: tuple[Located | None, str] = (None, "")
         self.lock = threading.Lock()
         self._done = 0
         self._total = sum(size_of(f.path) for f in dataset.files)
@@ -112,7 +114,7 @@ class DatasetRun:
         try:
             self._check()
         finally:
-            self.pending.complete(self._locate, self.form, self._derived_value)
+            self.pending.complete(self._locate, self.form, self._derived_value, self._key)
             self.collector.finish()
 
     def _check(self) -> None:
@@ -371,16 +373,16 @@ class DatasetRun:
         if problem.line is not None and self.collector.room(problem.rule, file):
             lines = data.split(b"\n", problem.line)
             if problem.line <= len(lines):
-                text = lines[problem.line - 1].rstrip(b"\r").decode("utf-8", "replace")
-                shown = excerpt(text, problem.position or 0, problem.length)
+                raw = lines[problem.line - 1].rstrip(b"\r")
                 start = sum(len(line) + 1 for line in lines[: problem.line - 1])
-                place = Place(problem.line, _column(problem), start, None, shown)
+                located = Located(NO_RECORD, problem.line, start, raw)
+                place = Place.within(located, raw.decode("utf-8", "replace"), problem.position, problem.length)
         self.collector.add(file, problem, place)
 
     def emit_record(self, file: DataFile, problem: Problem, located: Located) -> None:
         """A problem of one record, or of another piece of a file."""
         if not self.collector.room(problem.rule, file):
-            self.collector.count(problem.rule, file)
+            self.collector.count(problem.rule, file, records=() if located.record == NO_RECORD else (located.record,))
             return
         start, length, raw = problem.position, problem.length, located.raw
         longest = MOST_LOCATED if start is not None or problem.pointer else SHOWN_OF_LONG
@@ -388,7 +390,17 @@ class DatasetRun:
         if start is None and problem.pointer:
             span = self.form(file).span(text, problem.pointer)
             start, length = span if span is not None else (None, 0)
-        self.collector.add(file, problem, Place.within(located, text, start, length))
+        self.collector.add(file, problem, Place.within(located, text, start, length, self._key(file, located)))
+
+    def _key(self, file: DataFile, located: Located, record: Any = None) -> str | None:
+        """What identifies a record; None of what is no record."""
+        if located.record == NO_RECORD or not located.raw:
+            return None
+        if self._last_key[0] is not located:  # one record may have many faults
+            fields = key_fields(self.dataset.format, file.kind)
+            derive = partial(self.checks.derive, file.kind, to_show=True)
+            self._last_key = located, record_key(fields, located, record, self.form(file), derive)
+        return self._last_key[1]
 
     def _derived_value(self, file: DataFile, field_name: str, record: Any) -> Any:
         return self.checks.derive(file.kind, record, to_show=True).get(field_name) if record is not None else None

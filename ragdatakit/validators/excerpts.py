@@ -81,16 +81,15 @@ def excerpt(line: str, start: int, length: int) -> Excerpt:
     return Excerpt(head + middle + tail, len(head), len(middle))
 
 
-def place_of(text: str, start: int | None, length: int, line: int, indent: int) -> tuple[int, int | None, Excerpt]:
-    """Line, column and excerpt of what is at ``start`` in a record that begins on ``line`` behind ``indent``.
+def line_and_column(text: str, at: int, line: int, indent: int) -> tuple[int, int]:
+    """Line and column of the character ``at`` of a record that begins on ``line`` behind ``indent`` characters."""
+    lines = text.count("\n", 0, at)
+    return line + lines, at + 1 + (indent if not lines else -text.rfind("\n", 0, at) - 1)
 
-    A record of several lines is cut to the line that is meant (its first, where ``start`` is None).
-    """
-    column = start + 1 + indent if start is not None else None
-    if start is not None and "\n" in text[:start]:
-        line += text.count("\n", 0, start)
-        begin = text.rfind("\n", 0, start) + 1
-        start -= begin
-        column, text = start + 1, text[begin:]
-    first, _, _ = text.partition("\n")
-    return line, column, excerpt(first.rstrip("\r"), start or 0, length)
+
+def line_excerpt(text: str, start: int | None, length: int) -> Excerpt:
+    """The line of a record that has the character ``start`` (the first where it is None), around ``length``
+    characters."""
+    begin = text.rfind("\n", 0, start) + 1 if start else 0
+    first, _, _ = text[begin:].partition("\n")
+    return excerpt(first.rstrip("\r"), (start or 0) - begin, length)

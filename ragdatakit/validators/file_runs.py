@@ -375,15 +375,18 @@ class ElementsRun(FileRun):
 
     def _emit(self, problems: list[Problem], found: Element | Part, place: int = 0) -> None:
         """Problems of an element, or of that at ``place`` in a part, which is looked for where one is to be shown."""
-        located: Located | None = None
+        collector, located = self.run_.collector, None
         for problem in problems if self.fresh else ():
-            if problem.rule in self._full or not self.run_.collector.room(problem.rule, self.file):
+            if problem.rule in self._full or not collector.room(problem.rule, self.file):
+                if problem.rule not in self._full and collector.takes_records(problem.rule, self.file):
+                    record = found.record if isinstance(found, Element) else found.first_record + place
+                    collector.count(problem.rule, self.file, records=(record,))
+                    continue
                 self._full.add(problem.rule)
                 self.more[problem.rule] += 1
                 continue
             if located is None:
-                element = found if isinstance(found, Element) else found.elements()[place]
-                located = Located(element.record, element.line, element.byte_offset, element.raw, element.indent)
+                located = Located.element(found if isinstance(found, Element) else found.elements()[place])
             self.run_.emit_record(self.file, problem, located)
 
     def _report_top(self, elements: ArraySource, rules: Any) -> None:

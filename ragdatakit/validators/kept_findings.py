@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import heapq
 import pickle
+from array import array
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from operator import itemgetter
 from typing import BinaryIO
 
 from ragdatakit.outputs.scratch import ScratchFolder
 from ragdatakit.schemas.findings import Finding
+from ragdatakit.validators.identity import numbered
 
 IN_MEMORY = 20_000
 """Findings that are held in memory: about 1 kB each."""
@@ -25,7 +29,7 @@ _Run = list[tuple[int, int]]
 
 class KeptFindings:
     """Findings by their keys; those with the same key in the order in which they came. What `__iter__` gives is the
-    same every time."""
+    same every time. Of those with one fingerprint, all but the first get another."""
 
     def __init__(self, in_memory: int = IN_MEMORY) -> None:
         self._in_memory = in_memory
@@ -33,16 +37,25 @@ class KeptFindings:
         self._runs: list[_Run] = []
         self._scratch: ScratchFolder | None = None
         self._file: BinaryIO | None = None
+        self._fingerprints = array("Q")
 
     def add(self, key: Key, finding: Finding) -> None:
         """Keep one more. Raises `OSError` where the disk is full."""
         self._recent.append((key, finding))
+        if finding.fingerprint:
+            self._fingerprints.append(int(finding.fingerprint, 16))
         if len(self._recent) >= self._in_memory:
             self._spill()
 
     def __iter__(self) -> Iterator[Finding]:
         runs = [self._read(run) for run in self._runs]
+        repeated, before = _repeated(self._fingerprints), Counter[str]()
         for _, finding in heapq.merge(*runs, sorted(self._recent, key=_BY_KEY), key=_BY_KEY):
+            first = finding.fingerprint
+            if repeated and first and int(first, 16) in repeated:
+                if before[first]:
+                    finding = replace(finding, fingerprint=numbered(first, before[first]))
+                before[first] += 1
             yield finding
 
     def close(self) -> None:
@@ -72,6 +85,16 @@ class KeptFindings:
             assert self._file is not None
             self._file.seek(offset)
             yield from pickle.loads(self._file.read(length))  # noqa: S301 - written above, into a folder of our own
+
+
+def _repeated(fingerprints: array[int]) -> set[int]:
+    """Those that are there more than once."""
+    if len(fingerprints) < IN_MEMORY:
+        return {number for number, count in Counter(fingerprints).items() if count > 1}
+    import numpy as np
+
+    ordered = np.sort(np.frombuffer(fingerprints, np.uint64))
+    return set(ordered[1:][ordered[1:] == ordered[:-1]].tolist())
 
 
 _BY_KEY = itemgetter(0)

@@ -18,13 +18,15 @@ from ragdatakit.files.containers.positions import Located
 from ragdatakit.files.containers.record_forms import RecordForm
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.schemas.findings import Problem, Related
-from ragdatakit.validators.collector import Collector, Pending, Place
+from ragdatakit.validators.collector import Collector, Pending, PerFile, Place
 from ragdatakit.validators.python_keys import nearly_the_same
 from ragdatakit.validators.records import readable_key
 from ragdatakit.validators.row_problems import RowProblems
 
 _RecordKey = tuple[DataFile, int]
 """A file and the number of a record in it."""
+KeyOf = Callable[[DataFile, Located, Any], str | None]
+"""What identifies a record of a file, whose decoded value is given where it is at hand."""
 _LONGEST_NAME = 1 << 12
 """Characters of a reference beyond which nothing like it is looked for."""
 _PART_BYTES = 64 << 20
@@ -163,19 +165,20 @@ class PendingFindings:
     def _take_per_file(self, found: RowProblems) -> None:
         """The first row of each file, and the number of the others."""
         single = self._rows.only_file(found.kind)
-        rows = found.rows[:1] if single is not None else found.rows
-        number: Counter[int] = Counter()
-        files: dict[int, DataFile] = {}
+        most = self._collector.selection.max_per_rule
+        rows = found.rows[:most] if single is not None and most else found.rows
+        those: dict[DataFile, PerFile] = {}
         for position, row in enumerate(rows):
-            file, _ = self._rows.find(found.kind, int(row))
-            if id(file) not in files:
-                files[id(file)] = file
+            file, record = self._rows.find(found.kind, int(row))
+            if file not in those:
+                those[file] = PerFile()
                 if self._collector.room(found.rule, file):
                     self._collector.reserve(found.rule, file)
                     self._keep(found, position, position + 1)
-            number[id(file)] += 1
-        for key, file in files.items():
-            self._collector.count(found.rule, file, len(found.rows) if single is not None else number[key])
+            those[file].count += 1
+            those[file].records.append(record)
+        for file, its in those.items():
+            self._collector.count(found.rule, file, len(found.rows) if single is not None else its.count, its.records)
 
     def _count_rest(self, found: RowProblems, position: int) -> None:
         """By file: the rows of one file are consecutive in most cases, but not in all."""
@@ -197,16 +200,17 @@ class PendingFindings:
         locate: Callable[[DataFile, Iterable[int]], Iterable[Located]],
         form_of: Callable[[DataFile], RecordForm],
         value_of: Callable[[DataFile, str, Any], Any],
+        key_of: KeyOf,
     ) -> None:
         """Look up the records of all that is kept, and hand it to the collector.
 
         ``locate`` finds records of a file again, ``form_of`` says what their text is, ``value_of`` derives the columns
-        that a format makes from a record.
+        that a format makes from a record, ``key_of`` says what identifies it.
         """
         for part in self._parts():
             found = _located(part, locate)
             for start in range(0, len(part), _TOGETHER):
-                self._complete(part[start : start + _TOGETHER], found, form_of, value_of)
+                self._complete(part[start : start + _TOGETHER], found, form_of, value_of, key_of)
         self._kept = []
 
     def _complete(
@@ -215,6 +219,7 @@ class PendingFindings:
         found: Mapping[_RecordKey, Located],
         form_of: Callable[[DataFile], RecordForm],
         value_of: Callable[[DataFile, str, Any], Any],
+        key_of: KeyOf,
     ) -> None:
         places: list[Place] = []
         for pending in part:
@@ -222,7 +227,7 @@ class PendingFindings:
             if pending.other is not None and (there := found.get(pending.other)) is not None:
                 other = form_of(pending.other[0]).value(there.raw.decode("utf-8", "replace"))
             form = form_of(pending.record[0])
-            places.append(_placed(pending, found.get(pending.record), other, form, value_of))
+            places.append(_placed(pending, found.get(pending.record), other, form, value_of, key_of))
         _name_similar([p for p, place in zip(part, places, strict=True) if place.line is not None])
         for pending, place in zip(part, places, strict=True):
             related: tuple[Related, ...] = ()
@@ -252,6 +257,7 @@ def _placed(
     other: Any,
     form: RecordForm,
     value_of: Callable[[DataFile, str, Any], Any],
+    key_of: KeyOf,
 ) -> Place:
     """Where a problem is, which gets its pointer, value and facts; ``other`` is the record that this one clashes with,
     decoded."""
@@ -269,7 +275,9 @@ def _placed(
     if record is None and problem.value is None:  # a record too long to be read once more
         problem.value = named if named is not None else form.glimpse(text, field)
     problem.facts = _facts(problem, record)
-    return Place.within(located, text, *(form.span(text, problem.pointer) or (None, 0)))
+    key = key_of(pending.record[0], located, record)
+    start, length = form.span(text, problem.pointer) or (None, 0)
+    return Place.within(located, text, start, length, key)
 
 
 def _name_similar(part: Sequence[Pending[_RecordKey]]) -> None:

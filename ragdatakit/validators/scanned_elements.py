@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from ragdatakit.files.containers.arrays import ArraySource, Buffer, Part
-from ragdatakit.files.containers.element_scans import Element, characters
+from ragdatakit.files.containers.element_scans import Element
 from ragdatakit.scanner.blocks import BlockScanner, ScannedBlock, last_comma
 from ragdatakit.scanner.notes import REFUSED
 from ragdatakit.validators.coded_columns import coded_scan, spell_odd
@@ -109,8 +109,7 @@ class ScannedElementsRun(ElementsRun):
             if why == REFUSED:
                 values.append(value)
             if problems:
-                begin = data.rfind(b"\n", behind, start) + 1
-                indent = characters(data[begin:start]) if begin else indent + characters(data[behind:start])
+                indent = indent.behind(data, behind, start)
                 behind = start
                 place = part.byte_offset + start
                 self._emit(problems, Element(part.first_record + row, part.first_line + line, place, raw, "", indent))

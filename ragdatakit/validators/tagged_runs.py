@@ -37,7 +37,7 @@ class TaggedRun(FileRun):
         for element in self._elements(self.run_.source(self.file)) if wanted else ():
             if element.record in wanted:
                 wanted.discard(element.record)
-                yield Located(element.record, element.line, element.byte_offset, element.raw, element.indent)
+                yield Located.element(element)
                 if not wanted:
                     return
 
@@ -62,6 +62,6 @@ class TaggedRun(FileRun):
 
     def _emit(self, problems: list[Problem], element: TaggedElement) -> None:
         if self.fresh and problems:
-            located = Located(element.record, element.line, element.byte_offset, element.raw, element.indent)
+            located = Located.element(element)
             for problem in problems:
                 self.run_.emit_record(self.file, problem, located)

@@ -15,14 +15,8 @@ from typing import Any, ClassVar
 import orjson
 
 from ragdatakit.files.containers import strict_json
-from ragdatakit.files.containers.element_scans import (
-    Carried,
-    Element,
-    ElementScan,
-    MemberScan,
-    characters,
-    end_of_space,
-)
+from ragdatakit.files.containers.element_scans import Carried, Element, ElementScan, MemberScan, end_of_space
+from ragdatakit.files.containers.indents import NO_INDENT, Indent
 from ragdatakit.files.containers.readers_alike import read_alike
 from ragdatakit.files.containers.sources import Source
 from ragdatakit.schemas.declarations import File
@@ -40,7 +34,7 @@ MOST_OF_ANOTHER = 1 << 23
 
 @dataclass(slots=True)
 class Part:
-    """Consecutive elements; ``indent``: characters before them on their line, which begins with ``margin``.
+    """Consecutive elements; ``indent``: what is before them on their line, which begins with ``margin``.
 
     ``proved``: ``data`` decodes as it stands, every reader reads it alike, and ``values`` is what it decodes to: a list
     of the elements, or an object of the members.
@@ -52,7 +46,7 @@ class Part:
     first_record: int
     proved: bool
     count: int = 0
-    indent: int = 0
+    indent: Indent = NO_INDENT
     found: list[Element] = field(default_factory=list)
     values: Any = ()
     margin: bytes = b""
@@ -328,7 +322,7 @@ class WrappedSource(ArraySource):
     def _take_member(self, reader: Buffer, value: int) -> bool:
         """Note the member that begins here, and continue after it; False where it does not end or is not JSON."""
         while True:
-            scan = MemberScan(reader.data, 0, 0, 0, 0, reader.ended)
+            scan = MemberScan(reader.data, 0, 0, 0, NO_INDENT, reader.ended)
             end = scan._end_of_value(value, reader.data[value : value + 1]) if value < len(reader.data) else -1
             if end > 0 and (end < len(reader.data) or reader.ended):
                 break
@@ -394,7 +388,7 @@ class Buffer:
         self.data = b""
         self.offset = 0
         self.line = 1
-        self.indent = 0
+        self.indent = NO_INDENT
         self.margin = b""  # the blanks at the beginning of the line, as far as they were taken
         self.ended = False
         self.closed = False
@@ -426,9 +420,9 @@ class Buffer:
         lines = self.data.count(b"\n", 0, length)
         self.line += lines
         begin = self.data.rfind(b"\n", 0, length) + 1 if lines else 0
-        if lines or len(self.margin) == self.indent:
+        if lines or len(self.margin) == self.indent.size:
             self.margin = self.margin * (not lines) + self.data[begin : min(end_of_space(self.data, begin), length)]
-        self.indent = characters(self.data[begin:length]) + (0 if lines else self.indent)
+        self.indent = self.indent.behind(self.data, 0, length)
         self.offset += length
         self.data = self.data[length:]
 

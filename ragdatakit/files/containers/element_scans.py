@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import orjson
 
+from ragdatakit.files.containers.indents import NO_INDENT, Indent
+
 # A raw line feed cannot be in a JSON string: a string that is not closed ends with its line at the latest.
 _TEXT = rb'"[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+"'
 _STRING = re.compile(_TEXT)
@@ -27,7 +29,6 @@ _MEMBER_LINE = re.compile(rb"\n[ \t]*(?=%b)" % _NAME)
 _AT_NAME = re.compile(_NAME)
 _AT_VALUE = re.compile(rb'["{\[0-9tfn-]')
 _CLOSING = {b"{": b"}", b"[": b"]"}
-_CONTINUATION = bytes(range(0x80, 0xC0))
 _BLANKS = b" \t\r\n"
 _SHOWN = 80
 _AHEAD = 1 << 12  # bytes within which the next line decides whether an array continues after a broken element
@@ -41,7 +42,7 @@ LONG_ELEMENT = 1 << 24
 class Element:
     """One element: 0-based number, 1-based line of its first character, 0-based offset, bytes; or what is wrong.
 
-    ``indent`` is the number of characters before it on its line. ``error`` is set for what is no element at all: a
+    ``indent`` is what is before it on its line. ``error`` is set for what is no element at all: a
     missing or superfluous comma, an array that is not closed.
     """
 
@@ -50,7 +51,12 @@ class Element:
     byte_offset: int
     raw: bytes
     error: str = ""
-    indent: int = 0
+    indent: Indent = NO_INDENT
+
+    @property
+    def cut(self) -> bool:
+        """Whether the bytes are no more than the beginning."""
+        return bool(self.error)
 
 
 @dataclass(slots=True)
@@ -68,11 +74,6 @@ class Carried:
     def spent(self) -> bool:
         """Whether so much is broken that continuing would take too long."""
         return self.in_vain > MOST_IN_VAIN
-
-
-def characters(data: bytes) -> int:
-    """How many characters UTF-8 bytes are."""
-    return len(data) if data.isascii() else len(data.translate(None, _CONTINUATION))
 
 
 def end_of_space(data: bytes, start: int = 0) -> int:
@@ -99,7 +100,7 @@ class ElementScan:
         offset: int,
         line: int,
         record: int,
-        indent: int,
+        indent: Indent,
         at_end: bool,
         carried: Carried | None = None,
         margin: bytes = b"",
@@ -112,7 +113,7 @@ class ElementScan:
         self.cut = False
         self._indent = indent
         self._before = margin
-        self._is_in_margin = len(margin) == indent
+        self._is_in_margin = len(margin) == indent.size
         self._offset = offset
         self._line = line
         self._counted = 0
@@ -287,13 +288,8 @@ class ElementScan:
         return min((at for mark in marks if (at := data.find(margin + mark, start)) > 0), default=0)
 
     def _element(self, start: int, end: int, error: str) -> Element:
-        lines = self.data.count(b"\n", self._counted, start)
-        begin = self._counted
-        if lines:
-            self._line += lines
-            self._indent = 0
-            begin = self.data.rfind(b"\n", self._counted, start) + 1
-        self._indent += characters(self.data[begin:start])
+        self._line += self.data.count(b"\n", self._counted, start)
+        self._indent = self._indent.behind(self.data, self._counted, start)
         self._counted = start
         raw = self.data[start:end].rstrip(_BLANKS + b",") if not error else self.data[start:end]
         return Element(self._record, self._line, self._offset + start, raw, error, self._indent)

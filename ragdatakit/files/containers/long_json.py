@@ -17,7 +17,8 @@ import orjson
 
 from ragdatakit.files.containers import strict_json
 from ragdatakit.files.containers.arrays import ArraySource, Part
-from ragdatakit.files.containers.element_scans import ElementScan, characters, end_of_space
+from ragdatakit.files.containers.element_scans import ElementScan, end_of_space
+from ragdatakit.files.containers.indents import NO_INDENT, characters
 from ragdatakit.files.containers.readers_alike import read_alike
 from ragdatakit.files.containers.sources import ARRAY_PART_BYTES, Source
 from ragdatakit.files.containers.strict_json import Decoded
@@ -210,7 +211,7 @@ class _Reader:
                 raise _Broken("a trailing comma", comma)
 
     def _end_of_value(self, start: int, end: int) -> int:
-        scan = ElementScan(self.data, 0, 0, 0, 0, at_end=True)
+        scan = ElementScan(self.data, 0, 0, 0, NO_INDENT, at_end=True)
         behind = scan._end_of_value(start, self.data[start : start + 1])
         if not start < behind <= end:
             raise _Broken("a value that does not end", start)

@@ -3,29 +3,82 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from codecs import utf_8_decode
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ragdatakit.files.containers.indents import NO_INDENT, Indent
 from ragdatakit.files.containers.lines import LONG_LINE, iter_lines
 from ragdatakit.files.containers.sources import Source
 
 if TYPE_CHECKING:
     from ragdatakit.files.containers.arrays import Part
+    from ragdatakit.files.containers.element_scans import Element
+    from ragdatakit.files.containers.tagged_text import TaggedElement
 
 
 @dataclass(frozen=True, slots=True)
 class Located:
     """One record: its 1-based line, its 0-based offset in the uncompressed file, its bytes (cut, if it is very long).
 
-    ``indent`` is the number of characters before it on its line.
+    ``indent`` is what is before it on its line. ``cut``: the bytes are no more than its beginning.
     """
 
     record: int
     line: int
     byte_offset: int
     raw: bytes
-    indent: int = 0
+    indent: Indent = NO_INDENT
+    cut: bool = False
+
+    @classmethod
+    def element(cls, element: Element | TaggedElement) -> Located:
+        """Where an element is."""
+        return cls(element.record, element.line, element.byte_offset, element.raw, element.indent, element.cut)
+
+    @property
+    def whole(self) -> bool:
+        """Whether all of the record is there."""
+        return not self.cut and 0 < len(self.raw) < LONG_LINE
+
+    def byte_column(self, at: int) -> int:
+        """The 1-based column, in bytes, of the byte ``at`` of the record."""
+        begin = self.raw.rfind(b"\n", 0, at) + 1
+        return at + 1 + (self.indent.size if not begin else -begin)
+
+
+def byte_positions(raw: bytes, text: str, places: Iterable[int]) -> list[int]:
+    """Where these characters of ``text`` begin in ``raw``, which it was decoded from; what is not UTF-8 counts as the
+    one character that replaces it. The places ascend."""
+    if len(text) == len(raw):  # nothing but ASCII, or nothing but single bytes that were replaced
+        return list(places)
+    found, at, byte = [], 0, 0
+    for place in places:
+        piece = text[at:place]
+        if "\ufffd" in piece:
+            byte += _bytes_of(raw[byte:], len(piece))
+        else:
+            byte += len(piece) if piece.isascii() else len(piece.encode())
+        at = place
+        found.append(byte)
+    return found
+
+
+def _bytes_of(raw: bytes, characters: int) -> int:
+    """How many bytes decode to so many characters, where some are replaced."""
+    view, at = memoryview(raw), 0
+    while characters:
+        try:
+            text = utf_8_decode(view[at:], "strict", True)[0]
+        except UnicodeDecodeError as error:
+            text = str(view[at : at + error.start], "utf-8")
+            if len(text) < characters:
+                characters -= len(text) + 1
+                at += error.end
+                continue
+        return at + len(text[:characters].encode())
+    return at
 
 
 @dataclass(slots=True)
@@ -82,4 +135,4 @@ def locate_elements(parts: Iterable[Part], records: Iterable[int]) -> Iterator[L
         targets, at = set(wanted[at:end]), end
         for element in part.elements() if targets else ():
             if element.record in targets and not element.error:
-                yield Located(element.record, element.line, element.byte_offset, element.raw, element.indent)
+                yield Located.element(element)

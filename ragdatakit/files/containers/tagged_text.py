@@ -11,11 +11,12 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from ragdatakit.files.containers.indents import NO_INDENT, Indent
+
 UNCLOSED = "<unclosed>"
 """The field of a record whose element is not closed."""
 
 _LONGEST_TAG = 1 << 10  # bytes; what is kept of a block in case that a tag is cut by its end
-_CONTINUING = bytes(range(0x80, 0xC0))  # bytes of UTF-8 that begin no character
 _OPENING = re.compile(r"<([A-Za-z][\w.-]*)(\s[^<>]*)?>")
 _ATTRIBUTE = re.compile(r"""\b(?:number|num|id|qid|docno)\s*=\s*["']?([^"'\s>]+)""", re.I)
 LABEL = re.compile(r"\s*(?:Number|Topic|Description|Narrative)\s*:", re.I)
@@ -28,14 +29,19 @@ _BLANKS = " \t\r\n"
 
 @dataclass(frozen=True, slots=True)
 class TaggedElement:
-    """One element: its 0-based number, 1-based line, 0-based offset in the file, bytes, characters before it."""
+    """One element: its 0-based number, 1-based line, 0-based offset in the file, bytes, what is before it."""
 
     record: int
     line: int
     byte_offset: int
     raw: bytes
-    indent: int = 0
+    indent: Indent = NO_INDENT
     too_long: bool = False
+
+    @property
+    def cut(self) -> bool:
+        """Whether the bytes are no more than the beginning."""
+        return self.too_long
 
 
 class ElementFinder:
@@ -67,7 +73,7 @@ class ElementFinder:
                     break
                 long = end - start > self._longest
                 raw = held[start : start + _LONGEST_TAG if long else end]
-                yield TaggedElement(record, place.line, offset + start, raw, place.column, long)
+                yield TaggedElement(record, place.line, offset + start, raw, place.indent, long)
                 place.move(held[start:end])
                 record, position, searched = record + 1, end, 0
             else:
@@ -86,17 +92,15 @@ class ElementFinder:
 
 @dataclass(slots=True)
 class _Place:
-    """A place in a file: its 1-based line, and the number of characters before it there."""
+    """A place in a file: its 1-based line, and what is before it there."""
 
     line: int = 1
-    column: int = 0
+    indent: Indent = NO_INDENT
 
     def move(self, passed: bytes) -> None:
         """Go on behind these bytes."""
-        lines = passed.count(b"\n")
-        begun = len(passed[passed.rfind(b"\n") + 1 :].translate(None, _CONTINUING))
-        self.line += lines
-        self.column = begun if lines else self.column + begun
+        self.line += passed.count(b"\n")
+        self.indent = self.indent.behind(passed, 0, len(passed))
 
 
 def _with_end(pieces: Iterable[bytes]) -> Iterator[bytes | None]:

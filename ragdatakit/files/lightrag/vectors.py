@@ -15,6 +15,7 @@ import orjson
 
 from ragdatakit.files.containers.arrays import ArraySource, Buffer, Part
 from ragdatakit.files.containers.element_scans import MemberScan, end_of_space
+from ragdatakit.files.containers.indents import NO_INDENT
 from ragdatakit.files.containers.sources import Source
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ class VectorRows(ArraySource):
         for length in (1 << 12, _LONGEST_VALUE, self.source.max_line_bytes):
             reader.fill_to(length)
             data = b'"x":' + reader.data
-            scan = MemberScan(data, 0, 1, 0, 0, at_end=reader.ended)
+            scan = MemberScan(data, 0, 1, 0, NO_INDENT, at_end=reader.ended)
             element = next(scan.run(), None)
             if element is not None and not element.error:
                 reader.take(min(len(element.raw) - 4, len(reader.data)))

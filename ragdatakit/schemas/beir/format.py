@@ -172,7 +172,9 @@ BEIR = Format(
         Key(kind="queries", fields=("_id",), rule="duplicate-id"),
         Key(kind="corpus", fields=("_id",), rule="duplicate-id"),
         Key(kind="corpus", fields=("text",), rule="duplicate-text"),
-        Key(kind="qrels", fields=("@judged", "score"), rule="duplicate-judgement"),
+        Key(
+            kind="qrels", fields=("@judged", "score"), within_file=("query-id", "corpus-id"), rule="duplicate-judgement"
+        ),
     ),
     references=(
         Reference(kind="qrels", field="query-id", to_kind="queries", to_field="_id", rule="dangling-query-id"),

@@ -218,7 +218,7 @@ DATAMIND = Format(
         Key(kind="chunks", fields=("@v2_hash",), rule="duplicate-chunk"),
         Key(kind="chunks", fields=("@text",), rule="repeated-text"),
         Key(kind="triplets", fields=("subject", "relation", "object"), rule="duplicate-triple"),
-        Key(kind="bench", fields=("@set", "question_id"), rule="duplicate-question-id"),
+        Key(kind="bench", fields=("@set", "question_id"), within_file=("question_id",), rule="duplicate-question-id"),
     ),
     consistencies=(
         Consistency(

@@ -160,9 +160,9 @@ HIPPORAG = Format(
     rules=tuple(sorted(CORPUS_RULES + QUESTION_RULES + OPENIE_RULES + EMBEDDING_RULES, key=lambda rule: rule.code)),
     layouts=LAYOUTS,
     keys=(
-        Key(kind="corpus", fields=("@set", "@passage"), rule="repeated-passage"),
-        Key(kind="legacy-corpus", fields=("@set", "title"), rule="repeated-passage"),
-        Key(kind="questions", fields=("@set", "@id"), rule="repeated-question-id"),
+        Key(kind="corpus", fields=("@set", "@passage"), within_file=("@passage",), rule="repeated-passage"),
+        Key(kind="legacy-corpus", fields=("@set", "title"), within_file=("title",), rule="repeated-passage"),
+        Key(kind="questions", fields=("@set", "@id"), within_file=("@id",), rule="repeated-question-id"),
     ),
     adopts={
         "byte-order-mark": Adopted("error", "json.load stops with JSONDecodeError"),

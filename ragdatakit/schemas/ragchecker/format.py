@@ -94,9 +94,14 @@ RAGCHECKER = Format(
     ),
     keys=(
         Key(kind="corpus", fields=("doc_id",), rule="repeated-document"),
-        Key(kind="chunks", fields=("@file", "doc_id", "chunk_id"), rule="repeated-chunk"),
-        Key(kind="queries", fields=("@file", "query_id"), rule="repeated-query"),
-        Key(kind="results", fields=("@file", "@query_id"), rule="repeated-query-id"),
+        Key(
+            kind="chunks",
+            fields=("@file", "doc_id", "chunk_id"),
+            within_file=("doc_id", "chunk_id"),
+            rule="repeated-chunk",
+        ),
+        Key(kind="queries", fields=("@file", "query_id"), within_file=("query_id",), rule="repeated-query"),
+        Key(kind="results", fields=("@file", "@query_id"), within_file=("@query_id",), rule="repeated-query-id"),
     ),
     adopts={
         "byte-order-mark": Adopted("error", "json.loads stops with JSONDecodeError"),

@@ -227,8 +227,8 @@ TREC = Format(
         Key(kind="documents", fields=("docno",), rule="duplicate-docno"),
         Key(kind="topics", fields=("num",), rule="duplicate-topic"),
         Key(kind="topic-lines", fields=("qid",), rule="duplicate-topic"),
-        Key(kind="qrels", fields=("@judged",), rule="judged-twice"),
-        Key(kind="run", fields=("@judged",), rule="retrieved-twice"),
+        Key(kind="qrels", fields=("@judged",), within_file=("qid", "docno"), rule="judged-twice"),
+        Key(kind="run", fields=("@judged",), within_file=("qid", "docno"), rule="retrieved-twice"),
     ),
     references=(
         Reference(kind="qrels", field="docno", to_kind="documents", to_field="docno", rule="unknown-docno"),

@@ -9,6 +9,7 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
+from ragdatakit.files.containers.indents import Indent
 from ragdatakit.files.containers.positions import Located
 from ragdatakit.files.containers.sources import Source
 from ragdatakit.files.datasets import DataFile
@@ -61,7 +62,7 @@ class GraphCheck:
 
     def _place(self, item: Item, problem: Problem, attribute: str) -> Located:
         """The node or edge as it is in the file; what is meant in it is noted."""
-        place = Located(item.number, item.line, item.offset, self._reader.raw(item), item.column)
+        place = Located(item.number, item.line, item.offset, self._reader.raw(item), _indent(item.column))
         problem.pointer = _pointer(item, attribute)
         problem.position, problem.length = _span(place.raw, self._reader.place(item, attribute))
         return place
@@ -111,7 +112,9 @@ class GraphCheck:
         for end in dict.fromkeys(pair):
             if end not in self._nodes:
                 raw = self._reader.raw(item)
-                self._pending.append((end, shown, Located(item.number, item.line, item.offset, raw[:400], item.column)))
+                indent = _indent(item.column)
+                place = Located(item.number, item.line, item.offset, raw[:400], indent, cut=True)
+                self._pending.append((end, shown, place))
         if source == target:
             yield Problem("self-loop", value=source), ""
         yield from _weight(item, told, shown)
@@ -164,8 +167,13 @@ def _weight(item: Item, told: Told, shown: str) -> Iterator[tuple[Problem, str]]
         yield Problem("odd-edge-weight", value=text, facts={"pair": shown}), "weight"
 
 
+def _indent(column: int) -> Indent:
+    """What is before an element: blanks, as GraphML is written."""
+    return Indent(column, column)
+
+
 def _place_of(fault: Fault) -> Located:
-    return Located(0, fault.line, fault.offset, b"", fault.column)
+    return Located(0, fault.line, fault.offset, b"", _indent(fault.column))
 
 
 def _chained(first: bytes, pieces: Iterator[bytes]) -> Iterator[bytes]:

@@ -326,4 +326,4 @@ def _placed_in(part: Part, place: int) -> Located:
 
 
 def _placed(element: Element) -> Located:
-    return Located(element.record, element.line, element.byte_offset, element.raw, element.indent)
+    return Located.element(element)

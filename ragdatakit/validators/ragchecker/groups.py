@@ -45,7 +45,7 @@ def group_problems(element: Element, means: Mapping[str, Mapping[str, float]]) -
         span = strict_json.locate(text, f"/metrics{problem.pointer}") or (1, 0)
         before = text[1 : span[0]]
         lines = before.count("\n")
-        margin = 0 if lines else element.indent
+        margin = 0 if lines else element.indent.characters
         problem.position = span[0] - 1 - (before.rfind("\n") + 1) + margin
         problem.line, problem.pointer = element.line + lines, f"/metrics{problem.pointer}"
         yield problem

@@ -1,0 +1,66 @@
+"""The forms in which `ragdata validate` writes what it found: their names, who writes them, how they are escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Literal
+
+from ragdatakit.reports.text import TextOptions
+from ragdatakit.schemas.findings import Finding
+from ragdatakit.schemas.results import Report
+
+
+@dataclass(frozen=True, slots=True)
+class OutputForm:
+    """One form: the function ``module:function`` that writes it, the endings of file names that stand for it.
+
+    ``escapes``: how commands to a CI runner are broken up where it is printed (``commands``: the writer does it).
+    """
+
+    writer: str
+    escapes: Literal["text", "json", "html", "commands"]
+    endings: tuple[str, ...] = ()
+
+
+_HERE = "ragdatakit.reports.findings"
+OUTPUT_FORMS: dict[str, OutputForm] = {
+    "full": OutputForm(f"{_HERE}.for_people:full", "text"),
+    "concise": OutputForm(f"{_HERE}.for_people:concise", "text"),
+    "grouped": OutputForm(f"{_HERE}.for_people:grouped", "text"),
+    "json": OutputForm(f"{_HERE}.for_programs:document", "json", (".json",)),
+    "ndjson": OutputForm(f"{_HERE}.for_programs:lines", "json", (".ndjson", ".jsonl")),
+    "github": OutputForm(f"{_HERE}.runner_commands:github", "commands"),
+    "gitlab": OutputForm(f"{_HERE}.for_programs:gitlab", "json"),
+    "junit": OutputForm(f"{_HERE}.xml_reports:junit", "html"),
+    "sarif": OutputForm(f"{_HERE}.sarif:sarif", "json", (".sarif",)),
+    "rdjson": OutputForm(f"{_HERE}.reviewdog:rdjson", "json", (".rdjson",)),
+    "rdjsonl": OutputForm(f"{_HERE}.reviewdog:rdjsonl", "json", (".rdjsonl",)),
+    "azure": OutputForm(f"{_HERE}.runner_commands:azure", "commands"),
+    "checkstyle": OutputForm(f"{_HERE}.xml_reports:checkstyle", "html"),
+    "github-summary": OutputForm(f"{_HERE}.for_people:github_summary", "text"),
+}
+OLD_NAMES = {"text": "full"}
+"""Names that older versions have for some of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A report with its findings, which are read once, in order.
+
+    ``options`` are for what people read. ``notes`` takes what the user has to know besides, such as a limit of those
+    who read the form.
+    """
+
+    report: Report
+    findings: Iterable[Finding]
+    options: TextOptions = field(default_factory=TextOptions)
+    notes: list[str] = field(default_factory=list)
+
+
+def written(form: str, found: Found) -> Iterator[bytes]:
+    """The output in the form of that name, piece by piece: no piece ends within a value."""
+    module, name = OUTPUT_FORMS[form].writer.split(":")
+    writer: Callable[[Found], Iterator[bytes]] = getattr(import_module(module), name)
+    return writer(found)

@@ -1,0 +1,67 @@
+"""Findings as reviewdog reads them: one document, or one diagnostic per line. Columns count bytes of UTF-8."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from ragdatakit.reports.findings.output_forms import Found
+from ragdatakit.reports.findings.places import Paths, unicode_text
+from ragdatakit.schemas.findings import Finding
+
+_SOURCE = {"name": "ragdata"}
+_SEVERITIES = {"error": "ERROR", "warning": "WARNING", "info": "INFO"}
+
+
+def rdjson(found: Found) -> Iterator[bytes]:
+    """One object with all diagnostics."""
+    paths = Paths(Path.cwd())
+    before = b'{"source": ' + orjson.dumps(_SOURCE) + b', "diagnostics": ['
+    comma = b""
+    for finding in found.findings:
+        yield before + comma + b"\n  " + orjson.dumps(_diagnostic(finding, paths))
+        before, comma = b"", b","
+    yield before + b"]}\n" if before else b"\n]}\n"
+
+
+def rdjsonl(found: Found) -> Iterator[bytes]:
+    """One diagnostic per line."""
+    paths = Paths(Path.cwd())
+    for finding in found.findings:
+        yield orjson.dumps({**_diagnostic(finding, paths), "source": _SOURCE}) + b"\n"
+
+
+def _diagnostic(finding: Finding, paths: Paths) -> dict[str, Any]:
+    location: dict[str, Any] = {"path": unicode_text(paths.name(finding.path))}
+    if finding.line is not None:
+        location["range"] = _range(finding, finding.line)
+    message = f"{finding.message}\n→ {finding.hint}" if finding.hint else finding.message
+    diagnostic: dict[str, Any] = {
+        "message": unicode_text(message),
+        "location": location,
+        "severity": _SEVERITIES[finding.severity],
+        "code": {"value": finding.code},
+    }
+    if finding.related:
+        diagnostic["related_locations"] = [
+            {
+                "message": unicode_text(other.message),
+                "location": {
+                    "path": unicode_text(paths.name(other.path)),
+                    **({"range": {"start": {"line": other.line}}} if other.line is not None else {}),
+                },
+            }
+            for other in finding.related
+        ]
+    return diagnostic
+
+
+def _range(finding: Finding, line: int) -> dict[str, Any]:
+    """Without columns where the bytes before it are not known, or where the record as a whole is meant."""
+    columns = finding.byte_columns
+    if columns is None or finding.column is None:
+        return {"start": {"line": line}}
+    return {"start": {"line": line, "column": columns[0]}, "end": {"line": finding.end_line, "column": columns[1]}}
