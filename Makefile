@@ -40,7 +40,7 @@ demo: $(RUN) $(SCANNER) ## what a user sees: one good dataset, one broken
 env: $(DEV) $(SCANNER) $(BROWSER) ## the environment for working on ragdata
 
 .PHONY: test
-test: $(DEV) $(SCANNER) $(BROWSER) ## the tests: of the broad ones a tenth, another for each commit
+test: $(DEV) $(SCANNER) $(BROWSER) ## the tests: of the broad ones a tenth
 	$(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
 
 .PHONY: test-all

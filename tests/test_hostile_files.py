@@ -201,8 +201,8 @@ def test_file_that_changes_while_it_is_read(
 def test_files_that_vanish_before_they_are_read(tmp_path: Path, case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = copy(case, tmp_path)
 
-    def and_remove(path: Path, *words: Any) -> Any:
-        datasets = detect(path, *words)
+    def and_remove(path: Path, *words: Any, **more: Any) -> Any:
+        datasets = detect(path, *words, **more)
         for path in [p for p in folder.rglob("*") if p.is_file()]:
             path.unlink()
         return datasets

@@ -25,6 +25,12 @@ def string_array(values: Sequence[str | None]) -> Any:
     return pa.StringArray.from_buffers(len(encoded), buffers[1], buffers[2], buffers[0])
 
 
+def int64_values(array: Any) -> npt.NDArray[np.int64]:
+    """The values of a column of 64-bit integers without nulls."""
+    values = np.frombuffer(array.buffers()[1], np.int64)
+    return values[array.offset : array.offset + len(array)]
+
+
 def small_array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
     """What ``pa.array(values, kind)`` gives of texts, bytes, numbers and lists of texts, which imports pandas.
 
