@@ -211,6 +211,12 @@ def test_what_the_first_line_of_judgements_is(tmp_path: Path, big: bool, monkeyp
         assert [f.records for d in report.datasets for f in d.files] == [1]
 
 
+def test_a_query_in_two_splits_is_named() -> None:
+    (finding,) = validate(FIXTURES / "beir" / "broken" / "query-in-two-splits" / "data").findings
+    assert (finding.code, finding.value, finding.pointer) == ("BE207", "q1", "/query-id")
+    assert finding.fault == 'query "q1" is judged in another file, too'
+
+
 def test_where_a_finding_stands(tmp_path: Path) -> None:
     (tmp_path / "qrels").mkdir()
     (tmp_path / "qrels/test.tsv").write_text(f'{HEADER}"q1"\t"d1"\t"2"\nq1\td2\thigh\nq1 d3 1\n')

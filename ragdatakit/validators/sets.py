@@ -159,7 +159,7 @@ class SetChecks:
                     )
                     first_seen.is_repeat = True
                     found.append(first_seen)
-        stores = [(c.rule, c.kind, c.names[0][1], s, "first given here") for c, s in self._consistencies]
+        stores = [(c.rule, c.kind, _meant(*c.names[0]), s, "first given here") for c, s in self._consistencies]
         stores += [(v.rule, v.kind, v.fields[0], s, "spelled otherwise here") for v, s in self._variants]
         for rule, of_kind, field, store, note in stores:
             if of_kind == kind:
@@ -260,3 +260,8 @@ def _add_spellings(store: Any, batch: Batch, variant: Variants) -> None:
 def _add_in_order(store: Any, triples: list[tuple[int, Any, Any]]) -> None:
     triples.sort(key=lambda t: t[0])
     store.add([t[1] for t in triples], [t[2] for t in triples], [t[0] for t in triples])
+
+
+def _meant(name: str, value: str) -> str:
+    """The field that a finding points at: the value that differs, or its name where that is of the file."""
+    return name if value.startswith("@") else value
