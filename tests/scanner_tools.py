@@ -17,10 +17,10 @@ from ragdatakit.scanner.library import library
 from ragdatakit.scanner.predicates import Predicate, Spelled
 from ragdatakit.schemas import all_formats
 from ragdatakit.schemas.declarations import File, Record
-from ragdatakit.validators.blocks import BlockChecker, CheckedBlock, ScannedChecker, Segment
 from ragdatakit.validators.checks import FormatChecks
 from ragdatakit.validators.coded_columns import coded_scan, coded_values
 from ragdatakit.validators.columns import KeyColumns
+from ragdatakit.validators.reading.blocks import BlockChecker, CheckedBlock, ScannedChecker, Segment
 from ragdatakit.validators.records import Extra, RecordChecker
 from ragdatakit.validators.set_plan import key_columns
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ragdatakit
-from ragdatakit.validators import file_runs
+from ragdatakit.validators.reading import file_runs
 from tests.broad import examples
 
 DOTTED = "0:The lamp of Skarn weighs 3.5 tons in all."

@@ -14,8 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ragdatakit.schemas.findings import Finding
-from ragdatakit.validators import blocks, dataset_run
+from ragdatakit.validators import dataset_run
 from ragdatakit.validators.collector import Selection
+from ragdatakit.validators.reading import blocks
 from ragdatakit.validators.run import validate_paths
 from ragdatakit.validators.run_options import RunOptions
 from tests.broad import examples

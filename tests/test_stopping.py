@@ -65,7 +65,7 @@ def test_an_import_in_the_middle_of_the_work_comes_to_its_end_first(number: sign
     script = (
         f"sys.path.insert(0, {str(tmp_path)!r})\n"
         "import ragdatakit.validators.run as r\n"
-        "def detect(*_):\n"
+        "def detect(*_, **__):\n"
         "    import slow_library\n"
         "    time.sleep(20)\n"
         "r.detect = detect\n"
@@ -79,7 +79,7 @@ def test_what_a_finalizer_swallows_is_raised_again(tmp_path: Path) -> None:
         "import ragdatakit.validators.run as r\n"
         "class Held:\n"
         "    def __del__(self): print('here', flush=True); time.sleep(1)\n"
-        "def detect(*_):\n"
+        "def detect(*_, **__):\n"
         "    held = Held()\n"
         "    del held\n"
         "    time.sleep(20)\n"
@@ -95,7 +95,7 @@ def test_what_a_library_makes_another_error_of_is_still_a_signal(tmp_path: Path)
     script = (
         "import ragdatakit.validators.run as r\n"
         "from ragdatakit.schemas.errors import RagdataError\n"
-        "def detect(*_):\n"
+        "def detect(*_, **__):\n"
         "    try: print('here', flush=True); time.sleep(20)\n"
         "    except BaseException: raise RagdataError('the query failed')\n"
         "r.detect = detect\n"
@@ -108,7 +108,7 @@ def test_scratch_folders_go_although_threads_are_busy(tmp_path: Path) -> None:
     script = (
         "import ragdatakit.validators.run as r, threading\n"
         "from ragdatakit.outputs.scratch import ScratchFolder\n"
-        "def detect(*_):\n"
+        "def detect(*_, **__):\n"
         "    r.kept = ScratchFolder()\n"
         "    threading.Thread(target=time.sleep, args=(20,)).start()\n"
         "    print('here', flush=True)\n"

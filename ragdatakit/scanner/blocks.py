@@ -60,7 +60,12 @@ class ScannedBlock:
 
 def can_scan(record: Record) -> bool:
     """Whether the scanner is there and knows all that is declared of a kind of record."""
-    return library() is not None and record.shape == "object" and all(map(_is_known, record.fields))
+    return (
+        library() is not None
+        and record.shape == "object"
+        and record.fields != ()
+        and all(map(_is_known, record.fields))
+    )
 
 
 def _is_known(declared: Field) -> bool:

@@ -43,7 +43,7 @@ from ragdatakit.validators.sets import SetChecks
 
 if TYPE_CHECKING:
     from ragdatakit.validators.checks import Placed
-    from ragdatakit.validators.file_runs import FileRun
+    from ragdatakit.validators.reading.file_runs import FileRun
 
 SMALL_DATASET = 3 << 20
 """Below this many bytes (a quarter of them in CSV) a dataset is checked in plain Python, without importing numpy,
@@ -53,19 +53,20 @@ TEXT_LIMIT = 64 << 20  # bytes of a file that a check gets whole
 SHOWN_OF_LONG = 1 << 12
 
 _RUNS = {
-    "ndjson": ("ragdatakit.validators.file_runs", "LinesRun"),
-    "json-array": ("ragdatakit.validators.file_runs", "ElementsRun"),
-    "json-object": ("ragdatakit.validators.file_runs", "ElementsRun"),
-    "json-single": ("ragdatakit.validators.file_runs", "ElementsRun"),
-    "json-wrapped": ("ragdatakit.validators.file_runs", "ElementsRun"),
-    "csv": ("ragdatakit.validators.csv_runs", "CsvRun"),
-    "columns": ("ragdatakit.validators.file_runs", "LinesRun"),
-    "tagged": ("ragdatakit.validators.tagged_runs", "TaggedRun"),
+    "ndjson": ("ragdatakit.validators.reading.file_runs", "LinesRun"),
+    "json-array": ("ragdatakit.validators.reading.file_runs", "ElementsRun"),
+    "json-object": ("ragdatakit.validators.reading.file_runs", "ElementsRun"),
+    "json-single": ("ragdatakit.validators.reading.file_runs", "ElementsRun"),
+    "json-wrapped": ("ragdatakit.validators.reading.file_runs", "ElementsRun"),
+    "csv": ("ragdatakit.validators.reading.csv_runs", "CsvRun"),
+    "columns": ("ragdatakit.validators.reading.file_runs", "LinesRun"),
+    "tagged": ("ragdatakit.validators.reading.tagged_runs", "TaggedRun"),
 }
 """Who reads a file, by its container: module and class, imported when a dataset has such a file."""
 _BIG_RUNS = dict.fromkeys(
-    ("json-array", "json-object", "json-wrapped"), ("ragdatakit.validators.scanned_elements", "ScannedElementsRun")
-) | {"csv": ("ragdatakit.validators.csv_scans", "ScannedCsvRun")}
+    ("json-array", "json-object", "json-wrapped"),
+    ("ragdatakit.validators.reading.scanned_elements", "ScannedElementsRun"),
+) | {"csv": ("ragdatakit.validators.reading.csv_scans", "ScannedCsvRun")}
 """The same for big datasets, where that is another one."""
 
 

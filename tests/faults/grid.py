@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from ragdatakit.columnar import code_tables, numpy_keys
-from ragdatakit.validators import blocks, dataset_run
+from ragdatakit.validators import dataset_run
 from ragdatakit.validators.collector import Selection
+from ragdatakit.validators.reading import blocks
 from ragdatakit.validators.run import validate_paths
 from ragdatakit.validators.run_options import RunOptions
 from tests.faults import (

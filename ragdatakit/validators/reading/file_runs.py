@@ -17,9 +17,9 @@ from ragdatakit.files.datasets import DataFile
 from ragdatakit.scanner.predicates import Spelled
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.line_cells import LineError, LineReader, cut
-from ragdatakit.validators.blocks import BlockChecker, CheckedBlock, LineEnds, ScannedChecker, Segment
 from ragdatakit.validators.collector import NO_RECORD
 from ragdatakit.validators.columns import KeyColumns
+from ragdatakit.validators.reading.blocks import BlockChecker, CheckedBlock, LineEnds, ScannedChecker, Segment
 from ragdatakit.validators.records import RecordChecker, decoded_text, wrapper_problems
 from ragdatakit.validators.row_problems import RowProblems
 from ragdatakit.validators.sets import SetChecks
@@ -92,7 +92,8 @@ class FileRun:
         """Who proves records of this file clean; None where Python must see all of them."""
         checks, kind = self.run_.checks, self.file.kind
         predicates = checks.predicates(kind) if self.needs.records or self.needs.values else ()
-        if predicates is None or len(self.declared.records) > 1:
+        is_cells = self.declared.container == "columns"
+        if predicates is None or len(self.declared.records) > 1 or (self.needs.values and not is_cells):
             return None
         from ragdatakit.scanner.blocks import BlockScanner, can_scan
 
@@ -100,7 +101,7 @@ class FileRun:
         keys = columns.fields(checks.texts_of_fields(kind), checks.fields_of_derived(kind))
         if keys is None or not can_scan(self.declared.record):
             return None
-        cells = self.declared.columns if self.declared.container == "columns" else None
+        cells = self.declared.columns if is_cells else None
         return BlockScanner(self.declared.record, keys, (*predicates, *map(Spelled, columns.spelled)), cells=cells)
 
     def _take_batch(self, first_row: int, batch: Any, values: list[Any] | None, found: list[RowProblems]) -> None:

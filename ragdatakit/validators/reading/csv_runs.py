@@ -24,11 +24,11 @@ from ragdatakit.files.containers.csv_cells import (
 from ragdatakit.files.containers.csv_rows import LONGEST_OPEN, CsvBlock, CsvReader, RawRow, locate_rows
 from ragdatakit.files.containers.positions import Located
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.validators.blocks import few_of_each
 from ragdatakit.validators.collector import NO_RECORD
 from ragdatakit.validators.csv_parts import CsvColumns, CsvPart, CsvTable, Scans
-from ragdatakit.validators.file_runs import FileRun
 from ragdatakit.validators.python_keys import PythonBatch
+from ragdatakit.validators.reading.blocks import few_of_each
+from ragdatakit.validators.reading.file_runs import FileRun
 from ragdatakit.validators.records import decoded_text
 
 LARGER_BLOCKS = 2

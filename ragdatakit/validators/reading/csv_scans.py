@@ -16,8 +16,8 @@ from ragdatakit.scanner.notes import REFUSED
 from ragdatakit.scanner.predicates import Edged, PythonDict
 from ragdatakit.scanner.sheets import ScannedCells, ScannedKinds, ScannedRows, SheetColumn, SheetScanner, cut_records
 from ragdatakit.validators.csv_parts import CsvPart
-from ragdatakit.validators.csv_runs import CsvRun
 from ragdatakit.validators.python_keys import spelling
+from ragdatakit.validators.reading.csv_runs import CsvRun
 
 
 class ScannedCsvRun(CsvRun):

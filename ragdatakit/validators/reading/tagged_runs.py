@@ -9,7 +9,7 @@ from ragdatakit.files.containers.positions import Located
 from ragdatakit.files.containers.sources import Source
 from ragdatakit.files.containers.tagged_text import ElementFinder, TaggedElement
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.validators.file_runs import FileRun
+from ragdatakit.validators.reading.file_runs import FileRun
 
 _AT_ONCE = 500
 

@@ -17,7 +17,7 @@ from ragdatakit.files.containers.element_scans import Element
 from ragdatakit.scanner.blocks import BlockScanner, ScannedBlock, last_comma
 from ragdatakit.scanner.notes import REFUSED
 from ragdatakit.validators.coded_columns import coded_scan, spell_odd
-from ragdatakit.validators.file_runs import ElementsRun
+from ragdatakit.validators.reading.file_runs import ElementsRun
 
 Scan = Callable[[bytes], tuple[ScannedBlock, int]]
 

@@ -1,0 +1,1 @@
+"""How a file is read and checked, by its container: lines, elements of arrays and objects, cells of tables, tags."""
