@@ -68,7 +68,8 @@ class Rule:
     facts of a finding fill; the consequence in ``upstream`` is appended to it. ``upstream`` is one text, or one per
     profile where loaders differ: then the rule applies only to the profiles named.
     ``bad`` and ``good`` are examples for the docs. ``per_file``: reported once per file, with the number of records
-    (not where ``counted`` is false). ``severities``: by profile where it differs from ``severity``, under ``""`` what
+    (not where ``counted`` is false) and the numbers of some (not where ``numbered`` is false: where sound records have
+    it, too, and are only counted). ``severities``: by profile where it differs from ``severity``, under ``""`` what
     holds where no profile was chosen; of several chosen profiles the worst counts. ``follows``: it is mostly the
     consequence of other findings of its file, and is reported after them. ``since`` is the version that had it first. A
     ``preview`` rule may still change; a ``deprecated`` one is reported no more, its code is never used again, and
@@ -88,6 +89,7 @@ class Rule:
     source: str = ""
     per_file: bool = False
     counted: bool = True
+    numbered: bool = True
     severities: Mapping[str, Severity] = field(default_factory=dict)
     follows: bool = False
     since: str = "0.1.0"

@@ -227,7 +227,7 @@ class Collector:
     def takes_records(self, name: str, file: DataFile) -> bool:
         """Whether a rule is reported once per file, and further records of this one are named in its finding."""
         state = self.state(name)
-        if not (state.wanted and state.rule.per_file):
+        if not (state.wanted and state.rule.per_file and state.rule.numbered):
             return False
         those, most = state.per_file.get(file.display), self.selection.max_per_rule
         return those is None or not most or len(those.records) < most
@@ -241,7 +241,8 @@ class Collector:
             those = state.per_file.setdefault(file.display, PerFile())
             those.count += number
             room = self.selection.max_per_rule - len(those.records) if self.selection.max_per_rule else None
-            those.records.extend(islice(records, room))
+            if state.rule.numbered:
+                those.records.extend(islice(records, room))
             if those.count > number:
                 return
             number = 1

@@ -256,6 +256,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         good=_GOOD_EDGES,
         source=_GRAPH,
         per_file=True,
+        numbered=False,
     ),
 )
 

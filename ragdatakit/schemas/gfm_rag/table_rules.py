@@ -285,6 +285,7 @@ ATTRIBUTE_RULES: tuple[Rule, ...] = (
         good=f'{_NODES}osprey,entity,"{{""kind"": ""tug""}}"',
         source=_READ,
         per_file=True,
+        numbered=False,
     ),
 )
 
