@@ -86,6 +86,7 @@ def test_screen() -> None:
     outcome = run("validate", QUALITY / "near-identical-texts" / "data", "--quality")
 
     assert "QU203 warning document d3 is 94 % the same as d1\n" in outcome.out
+    assert "    = results repeat themselves, and a copy of the gold counts as wrong\n" in outcome.out
     assert "= the earlier one: line 1" in outcome.out
     assert (outcome.code, outcome.err) == (0, "")
 

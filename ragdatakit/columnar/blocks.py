@@ -53,11 +53,6 @@ class ColumnBlock:
         return int(self.ends[row - 1]) + 1 if row else 0
 
 
-def can_decode(record: Record) -> bool:
-    """Whether records of this kind can be checked column by column (objects with keys of their own cannot)."""
-    return record.shape == "object" and all(f.values is None for f in record.fields)
-
-
 class ColumnarDecoder:
     """Decodes blocks of one kind of record."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import threading
 import weakref
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ragdatakit.scanner.library import ScannerError, View, library, run_seed
+from ragdatakit.scanner.library import PerThread, ScannerError, library, run_seed
 from ragdatakit.scanner.plan import counts_of, plan_blob
 from ragdatakit.scanner.predicates import Predicate
 from ragdatakit.schemas.declarations import Columns, Field, Record
@@ -109,12 +108,12 @@ class BlockScanner:
         self._places = {column: numbers[name] for column, name in keys.items()}
         self._views = _OF_BLOCK + _OF_FIELD * len(record.fields)
         self._portable = int(portable)
-        self._local = threading.local()
+        self._results = PerThread(found.rd_block_new, found.rd_block_free, self._views)
 
     def scan(self, data: bytes) -> ScannedBlock | None:
         """What is in these whole lines; None where a carriage return ends a line of its own, so that Python must see
         all of them."""
-        mine = self._local.__dict__.setdefault("block", None) or self._new_block()
+        mine = self._results.mine()
         views = mine.views
         status = self._library.rd_scan(self._plan, mine.address, data, len(data), self._portable, views, self._views)
         if status == _LONE_RETURN:
@@ -127,7 +126,7 @@ class BlockScanner:
         """What is in these elements of an array, or members of an object, between commas; and how many bytes are done
         with: where not all are, Python must find what follows. ``lines`` is where the last element begins, line ends
         say nothing; the lines of the notes are those on which they begin."""
-        mine = self._local.__dict__.setdefault("block", None) or self._new_block()
+        mine = self._results.mine()
         done = ctypes.c_uint64()
         status = self._library.rd_scan_elements(
             self._plan, mine.address, data, len(data), members, self._portable, mine.views, self._views, done
@@ -143,21 +142,6 @@ class BlockScanner:
         columns = {name: _column(views, _OF_BLOCK + _OF_FIELD * number) for name, number in self._places.items()}
         lf, crlf = (ends[0], ends[1], ends[2]), (ends[3], ends[4], ends[5])
         return ScannedBlock(rows, lines, lf, crlf, notes, columns, counts)
-
-    def _new_block(self) -> _Block:
-        self._local.block = block = _Block(self._library, self._views)
-        return block
-
-
-class _Block:
-    """What one thread has its results in."""
-
-    def __init__(self, found: ctypes.CDLL, views: int) -> None:
-        self.address = found.rd_block_new()
-        self.views = (View * views)()
-        if not self.address:
-            raise ScannerError("the scanner has no memory")
-        weakref.finalize(self, found.rd_block_free, self.address).atexit = False
 
 
 def _column(views: Any, at: int) -> ScannedColumn:

@@ -8,6 +8,9 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
+import threading
+import weakref
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +59,32 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
 
 class ScannerError(Exception):
     """The library was not able to do what it was asked; the message says what."""
+
+
+class Results:
+    """What one thread has its results in: the place in the library, and views of what is there."""
+
+    def __init__(self, new: Callable[[], int | None], free: Callable[[int], None], views: int) -> None:
+        self.address = new()
+        self.views = (View * views)()
+        if not self.address:
+            raise ScannerError("the scanner has no memory")
+        weakref.finalize(self, free, self.address).atexit = False
+
+
+class PerThread:
+    """Results of each thread, made when it asks for them first, by ``new`` of the library; ``free`` gives them back."""
+
+    def __init__(self, new: Callable[[], int | None], free: Callable[[int], None], views: int) -> None:
+        self._made_of = (new, free, views)
+        self._local = threading.local()
+
+    def mine(self) -> Results:
+        """Those of this thread."""
+        found: Results | None = getattr(self._local, "results", None)
+        if found is None:
+            found = self._local.results = Results(*self._made_of)
+        return found
 
 
 @functools.cache

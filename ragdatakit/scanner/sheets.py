@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import struct
-import threading
 import weakref
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ragdatakit.scanner.library import ABI, ScannerError, View, library, run_seed
+from ragdatakit.scanner.library import ABI, PerThread, ScannerError, library, run_seed
 from ragdatakit.scanner.predicates import WHITE_SPACE, PythonDict, plain_ranges
 
 Numbers = npt.NDArray[np.uint64]
@@ -110,11 +109,12 @@ class SheetScanner:
             raise ScannerError("the scanner cannot read this table")
         weakref.finalize(self, found.rd_sheet_free, self._sheet).atexit = False
         self._portable = int(portable)
-        self._local = threading.local()
+        views = _BEFORE + _OF_COLUMN * len(self._columns)
+        self._results = PerThread(found.rd_rows_new, found.rd_rows_free, views)
 
     def scan(self, data: bytes) -> ScannedRows:
         """What is in these whole records, as `cut_records` cuts them."""
-        mine: _Results = self._local.__dict__.setdefault("results", None) or self._new_results()
+        mine = self._results.mine()
         views = mine.views
         status = self._library.rd_rows_scan(
             self._sheet, mine.address, data, len(data), self._portable, views, len(views)
@@ -125,21 +125,6 @@ class SheetScanner:
         notes = _numbers(views[1]).reshape(-1, _NOTE_WIDTH).tolist()
         cells = {c.name: _cells(views, _BEFORE + _OF_COLUMN * n) for n, c in enumerate(self._columns)}
         return ScannedRows(rows, lines, python_only, filled, notes, cells)
-
-    def _new_results(self) -> _Results:
-        self._local.results = results = _Results(self._library, _BEFORE + _OF_COLUMN * len(self._columns))
-        return results
-
-
-class _Results:
-    """What one thread has its results in."""
-
-    def __init__(self, found: ctypes.CDLL, views: int) -> None:
-        self.address = found.rd_rows_new()
-        self.views = (View * views)()
-        if not self.address:
-            raise ScannerError("the scanner has no memory")
-        weakref.finalize(self, found.rd_rows_free, self.address).atexit = False
 
 
 def cut_records(

@@ -119,7 +119,7 @@ class ValidateOptions(Options):
     ``quality``: also look for what loads but lowers the quality (rules QU…), with thresholds by name in place of True;
     selecting such rules asks for it, too, and reads plain texts and tables where nothing is recognised (``format`` may
     be ``text`` or ``table`` then); ``options`` are those of the format's reader for it. ``on_finding`` is called for
-    each finding as it is found, before the report is put in order.
+    each finding as it is found, before the report is put in order and repeats get fingerprints of their own.
     """
 
     format: str | None = None

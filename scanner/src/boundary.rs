@@ -149,7 +149,7 @@ pub unsafe extern "C" fn rd_scan(
     })
 }
 
-fn level_of(portable: i32) -> Level {
+pub(crate) fn level_of(portable: i32) -> Level {
     if portable != 0 {
         Level::Portable
     } else {

@@ -2,9 +2,8 @@
 
 #![allow(unsafe_code)]
 
-use crate::boundary::{guarded, slice, slice_mut, View, DONE, MISUSED, PANICKED};
+use crate::boundary::{guarded, level_of, slice, slice_mut, View, DONE, MISUSED, PANICKED};
 use crate::csv_cut::cut;
-use crate::isa::Level;
 use crate::rows::{scan, Rows, Texts};
 use crate::sheet::Sheet;
 use std::ptr::null_mut;
@@ -12,14 +11,6 @@ use std::ptr::null_mut;
 /// Views before those of the columns: the summary and the notes.
 const BEFORE: usize = 2;
 const OF_COLUMN: usize = 9;
-
-fn level(portable: i32) -> Level {
-    if portable != 0 {
-        Level::Portable
-    } else {
-        Level::best()
-    }
-}
 
 /// A sheet, or null where the blob is not understood.
 ///
@@ -79,7 +70,7 @@ pub unsafe extern "C" fn rd_rows_cut(
         let (Some(data), Some([rows, bytes, lines])) = (slice(data, length), slice_mut(found, 3)) else {
             return MISUSED;
         };
-        let cut = cut(data, most, ended != 0, [width, other_width], level(portable));
+        let cut = cut(data, most, ended != 0, [width, other_width], level_of(portable));
         (*rows, *bytes, *lines) = (cut.rows, cut.bytes, cut.lines);
         DONE
     })
@@ -105,7 +96,7 @@ pub unsafe extern "C" fn rd_rows_scan(
         };
         let wanted = BEFORE + OF_COLUMN * sheet.columns.len();
         let Some(views) = slice_mut(views, count).filter(|views| views.len() == wanted) else { return MISUSED };
-        scan(sheet, rows, data, level(portable));
+        scan(sheet, rows, data, level_of(portable));
         let texts = |texts: &Texts| [bytes(&texts.bytes), numbers(&texts.ends)];
         let of_columns = rows.cells.iter().flat_map(|cells| {
             let [unspelled, its_ends] = texts(&cells.unspelled_texts);

@@ -7,9 +7,7 @@ with the first row nearly always.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from ragdatakit.files.containers.csv_cells import (
@@ -181,22 +179,8 @@ class CsvRun(FileRun):
         self._end_chunk()
 
     def _checked(self) -> Iterator[tuple[CsvBlock, CsvPart]]:
-        if not self.run_.big or self.run_.options.jobs < 2:
-            for block in self.reader.blocks():
-                yield block, self.check(block)
-            return
         jobs = self.run_.options.jobs
-        waiting: deque[tuple[CsvBlock, Future[CsvPart]]] = deque()
-        with ThreadPoolExecutor(jobs) as pool:
-            for block in self.reader.blocks():
-                waiting.append((block, pool.submit(self.check, block)))
-                while len(waiting) > jobs:
-                    done, future = waiting.popleft()
-                    yield done, future.result()
-                del block
-            while waiting:
-                done, future = waiting.popleft()
-                yield done, future.result()
+        return self._in_threads(self.reader.blocks(), self.check, lambda _: jobs)
 
     def new_part(self, block: CsvBlock) -> CsvPart:
         """An empty part for a block."""

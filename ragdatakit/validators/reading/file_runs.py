@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ragdatakit.files.containers import strict_json
 from ragdatakit.files.containers.element_scans import Element
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from ragdatakit.validators.csv_parts import CsvTable
     from ragdatakit.validators.run_context import RunContext
 
+_Cut = TypeVar("_Cut")
+_Made = TypeVar("_Made")
 LONG_BLOCK = 32 << 20  # a block is this long only for the sake of one record: it is checked alone, not ahead
 BATCH_BYTES, BATCH_ROWS = 4 << 20, 4096
 """Of elements whose keys are taken together: each batch has a cost of its own."""
@@ -103,6 +106,28 @@ class FileRun:
             return None
         cells = self.declared.columns if is_cells else None
         return BlockScanner(self.declared.record, keys, (*predicates, *map(Spelled, columns.spelled)), cells=cells)
+
+    def _in_threads(
+        self, blocks: Iterable[_Cut], work: Callable[[_Cut], _Made], ahead: Callable[[_Cut], int]
+    ) -> Iterator[tuple[_Cut, _Made]]:
+        """Blocks with what ``work`` makes of them, in order. Of big datasets it is done in threads; ``ahead``
+        says of the last block how many are held at most."""
+        jobs = self.run_.options.jobs
+        if not self.run_.big or jobs < 2:
+            for block in blocks:
+                yield block, work(block)
+            return
+        waiting: deque[tuple[_Cut, Future[_Made]]] = deque()
+        with ThreadPoolExecutor(jobs) as pool:
+            for block in blocks:
+                waiting.append((block, pool.submit(work, block)))
+                while len(waiting) > ahead(block):
+                    done, future = waiting.popleft()
+                    yield done, future.result()
+                del block
+            while waiting:
+                done, future = waiting.popleft()
+                yield done, future.result()
 
     def _take_batch(self, first_row: int, batch: Any, values: list[Any] | None, found: list[RowProblems]) -> None:
         for one in found:
@@ -179,22 +204,12 @@ class LinesRun(FileRun):
         return ScannedChecker(self.checker, scanner, most, self.run_.checks.counted)
 
     def _checked(self, checker: BlockChecker) -> Iterator[tuple[Block, CheckedBlock]]:
-        if not self.run_.big or self.run_.options.jobs < 2:
-            for block in self.source.blocks():
-                yield block, self._work(checker, block)
-            return
         jobs = self.run_.options.jobs
-        waiting: deque[tuple[Block, Future[CheckedBlock]]] = deque()
-        with ThreadPoolExecutor(jobs) as pool:
-            for block in self.source.blocks():
-                waiting.append((block, pool.submit(self._work, checker, block)))
-                while len(waiting) > jobs + 1 or (waiting and len(block.data) > LONG_BLOCK):
-                    done, future = waiting.popleft()
-                    yield done, future.result()
-                del block
-            while waiting:
-                done, future = waiting.popleft()
-                yield done, future.result()
+        return self._in_threads(
+            self.source.blocks(),
+            partial(self._work, checker),
+            lambda block: 0 if len(block.data) > LONG_BLOCK else jobs + 1,
+        )
 
     def _work(self, checker: BlockChecker, block: Block) -> CheckedBlock:
         """In a worker: check the block, take its key columns, probe references."""
