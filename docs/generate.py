@@ -20,8 +20,8 @@ from docs.generator.format_pages import format_pages  # noqa: E402 - found only 
 from docs.generator.pages import written_pages  # noqa: E402
 from docs.generator.rule_pages import rule_pages  # noqa: E402
 from ragdatakit.reports.diff.schema import query_schemas  # noqa: E402
+from ragdatakit.reports.findings.schema import output_schema  # noqa: E402
 from ragdatakit.reports.gates.output_schema import gate_schema  # noqa: E402
-from ragdatakit.reports.output_schema import output_schema  # noqa: E402
 from ragdatakit.reports.search_output_schema import search_output_schemas  # noqa: E402
 from ragdatakit.reports.summary.schema import summary_schema  # noqa: E402
 from ragdatakit.schemas import all_formats  # noqa: E402

@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 
 import ragdatakit
 from ragdatakit.database.dataset_database import DatasetDatabase
-from ragdatakit.reports.dataset_diff import Compared, CompareOptions, compare_datasets
+from ragdatakit.reports.diff.datasets import Compared, CompareOptions, compare_datasets
+from ragdatakit.reports.diff.metrics import moved_metrics
+from ragdatakit.reports.diff.tables import value_change
 from ragdatakit.reports.diff.text import diff_lines
 from ragdatakit.reports.html.diff import marked
-from ragdatakit.reports.moved_metrics import moved_metrics
-from ragdatakit.reports.table_diff import value_change
 from ragdatakit.schemas.canonical import TABLES, Asset, Document, Edge, Qrel, Question, Trace
 from ragdatakit.schemas.diffs import DatasetDiff, Side, TableDiff
 from ragdatakit.schemas.errors import UnknownNameError

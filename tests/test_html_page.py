@@ -15,7 +15,7 @@ from ragdatakit.reports.html.charts import frequencies, histogram
 from ragdatakit.reports.html.frame import frame
 from ragdatakit.reports.html.page import summary_page
 from ragdatakit.reports.html.parts import json_text, number, plain, short_number, size, table
-from ragdatakit.reports.text import size as text_size
+from ragdatakit.reports.terminal import size as text_size
 from ragdatakit.schemas.findings import Excerpt, Finding
 from ragdatakit.schemas.results import DatasetSummary, FileSummary, Report
 from ragdatakit.schemas.summaries import Bin, Distribution, Frequencies, Note

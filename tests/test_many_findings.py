@@ -16,8 +16,8 @@ import ragdatakit
 from ragdatakit.columnar.numpy_keys import NumpyIndex
 from ragdatakit.columnar.string_hash import hash_strings
 from ragdatakit.files.containers.arrow_columns import string_array
-from ragdatakit.reports.json import json_pieces
-from ragdatakit.reports.text import TextOptions, text_lines
+from ragdatakit.reports.findings.json import json_pieces
+from ragdatakit.reports.findings.text import TextOptions, text_lines
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.results import Report
 from ragdatakit.validators import kept_findings, pending

@@ -14,7 +14,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import ragdatakit
-from ragdatakit.reports.output_schema import output_schema
+from ragdatakit.reports.findings.schema import output_schema
 from ragdatakit.reports.search_output_schema import search_output_schemas
 from tests.command_line import run
 

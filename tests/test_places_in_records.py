@@ -8,8 +8,8 @@ import json
 import pytest
 
 from ragdatakit.files.containers import strict_json
+from ragdatakit.reports.findings.text import TextOptions, text_lines
 from ragdatakit.reports.terminal import width_of
-from ragdatakit.reports.text import TextOptions, text_lines
 from ragdatakit.schemas.findings import Excerpt, Finding
 from ragdatakit.schemas.results import Report
 

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import ragdatakit
-from ragdatakit.reports.text import TextOptions, text_lines
+from ragdatakit.reports.findings.text import TextOptions, text_lines
 from ragdatakit.schemas.declarations import Format, Rule
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.rules.quality import LETTERS as QUALITY

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ragdatakit.api.results import DiffResult
     from ragdatakit.api.sources import FoundDataset
     from ragdatakit.converters.run import ConversionSettings
-    from ragdatakit.reports.dataset_diff import Compared, CompareOptions
+    from ragdatakit.reports.diff.datasets import Compared, CompareOptions
     from ragdatakit.reports.other_files import OtherFiles
     from ragdatakit.schemas.diffs import DatasetDiff, Metric, Side
 
@@ -42,7 +42,7 @@ def diff(options: DiffOptions, before: PathLike, after: PathLike) -> DiffResult:
     Raises `RagdataError` as `read` does, and for a revision or path that is not there.
     """
     from ragdatakit.api.results import DiffResult
-    from ragdatakit.reports.dataset_diff import CompareOptions
+    from ragdatakit.reports.diff.datasets import CompareOptions
 
     started = time.perf_counter()
     how = CompareOptions(
@@ -159,7 +159,7 @@ class _Comparing:
     def folders(self, before: _Side, after: _Side) -> DatasetDiff:
         """Several datasets, those of the same place with each other. Raises `RagdataError` where one side is a dataset
         itself, and it is not clear with which of the other it is to be compared."""
-        from ragdatakit.reports.dataset_diff import refuse_unknown
+        from ragdatakit.reports.diff.datasets import refuse_unknown
         from ragdatakit.schemas.canonical import TABLES
         from ragdatakit.schemas.diffs import DatasetDiff, DatasetPair
 
@@ -189,7 +189,7 @@ class _Comparing:
     def _pair(
         self, before: tuple[_Side, FoundDataset, str], after: tuple[_Side, FoundDataset, str], *, checked: bool = False
     ) -> DatasetDiff:
-        from ragdatakit.reports.dataset_diff import compare_datasets
+        from ragdatakit.reports.diff.datasets import compare_datasets
 
         started = time.perf_counter()
         with self._opened(*before) as old, self._opened(*after) as new:
@@ -202,7 +202,7 @@ class _Comparing:
         return found
 
     def _alone(self, side: _Side, dataset: FoundDataset, path: str, missing: str, status: str) -> DatasetDiff:
-        from ragdatakit.reports.dataset_diff import one_sided
+        from ragdatakit.reports.diff.datasets import one_sided
 
         with self._opened(side, dataset, path) as opened:
             return one_sided(opened, missing, status)
@@ -210,7 +210,7 @@ class _Comparing:
     @contextmanager
     def _opened(self, side: _Side, dataset: FoundDataset, path: str) -> Iterator[Compared]:
         from ragdatakit.api.report import database_of
-        from ragdatakit.reports.dataset_diff import Compared
+        from ragdatakit.reports.diff.datasets import Compared
 
         try:
             database = database_of(dataset, self.memory_limit)
@@ -258,7 +258,7 @@ def _add_other_files(
 
 def _metrics(before: Compared, after: Compared, progress: Progress | None) -> list[Metric]:
     """The numbers of the two reports that are different."""
-    from ragdatakit.reports.moved_metrics import moved_metrics
+    from ragdatakit.reports.diff.metrics import moved_metrics
     from ragdatakit.reports.summaries import summarize
 
     old, new = (

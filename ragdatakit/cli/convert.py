@@ -184,7 +184,7 @@ def _print(result: ConversionResult, words: dict[str, Any]) -> None:
     lines: list[str] = []
     report = result.source_report if result.refused else result.invalid
     if report is not None:
-        from ragdatakit.reports.text import TextOptions, text_lines
+        from ragdatakit.reports.findings.text import TextOptions, text_lines
 
         lines += [
             *text_lines(report, TextOptions(colour=colour, rest=f"`ragdata validate {words['source']}` shows more")),

@@ -121,7 +121,7 @@ def _look_after(words: dict[str, Any]) -> int:
     if words["as_json"]:
         write_output([stored_json(removed, removed=True)], words["output_file"], "json")
         return 0
-    from ragdatakit.reports.text import size
+    from ragdatakit.reports.terminal import size
     from ragdatakit.visible_text import visible_text
 
     total = size(sum(index.bytes for index in removed))

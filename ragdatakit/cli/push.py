@@ -66,7 +66,7 @@ def command(**words: Any) -> int:
 
 
 def _show_findings(report: Report) -> None:
-    from ragdatakit.reports.text import TextOptions, text_lines
+    from ragdatakit.reports.findings.text import TextOptions, text_lines
 
     options = TextOptions(colour=wants_colour(), quiet=False, verbose=False, statistics=False)
     for line in text_lines(report, options):

@@ -21,7 +21,7 @@ from ragdatakit.cli.output_format import check_place, chosen_form, output_option
 from ragdatakit.cli.standard_output import write_output
 from ragdatakit.cli.synonyms import old_spelling
 from ragdatakit.reports.findings.output_forms import OLD_NAMES, OUTPUT_FORMS, Found, written
-from ragdatakit.reports.text import TextOptions
+from ragdatakit.reports.findings.text import TextOptions
 from ragdatakit.schemas.errors import UnknownNameError
 from ragdatakit.schemas.options import SHOWN_SEVERITY, ValidateOptions
 

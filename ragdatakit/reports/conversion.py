@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import orjson
 
-from ragdatakit.reports.terminal import Painter, painter
-from ragdatakit.reports.text import size
+from ragdatakit.reports.terminal import Painter, painter, size
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.conversions import LOSS_KINDS, Conversion, ConversionResult, ExtractionEstimate, Loss
 from ragdatakit.visible_text import visible_text

@@ -8,8 +8,7 @@ from typing import Any
 
 import orjson
 
-from ragdatakit.reports.terminal import Painter, one_line, painter, width_of
-from ragdatakit.reports.text import size
+from ragdatakit.reports.terminal import Painter, one_line, painter, size, width_of
 from ragdatakit.schemas.retrieved import (
     ContextItem,
     GoldPlace,

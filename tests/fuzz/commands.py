@@ -78,8 +78,8 @@ def usual(outcome: Outcome) -> Iterator[str]:
 def schemas() -> dict[str, Draft202012Validator]:
     """The published schema of the JSON of each command."""
     from ragdatakit.reports.diff.schema import query_schemas
+    from ragdatakit.reports.findings.schema import output_schema
     from ragdatakit.reports.gates.output_schema import gate_schema
-    from ragdatakit.reports.output_schema import output_schema
     from ragdatakit.reports.search_output_schema import search_output_schemas
     from ragdatakit.reports.summary.schema import summary_schema
 

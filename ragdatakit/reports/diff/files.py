@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import orjson
@@ -20,14 +20,13 @@ from ragdatakit.reports.diff.text import (
     value_text,
     verdict,
 )
+from ragdatakit.reports.markdown import escaped, table_of
 from ragdatakit.schemas.diffs import DatasetDiff, FileDiff, RecordShown, Side, TableDiff
-from ragdatakit.visible_text import visible_text
 
 VERSION = 1
 _MOST_OTHERS = 100
 _PAIR_HEADS = ("dataset", "", "added", "removed", "changed")
 _HEADS = ("table", "before", "after", "added", "removed", "changed")
-_MARKDOWN = str.maketrans({c: f"\\{c}" for c in "\\`*_[]|~"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;"})
 
 
 def diff_json(diff: DatasetDiff) -> bytes:
@@ -141,15 +140,15 @@ def diff_markdown(diff: DatasetDiff) -> bytes:
 
 
 def _markdown_lines(diff: DatasetDiff) -> Iterator[str]:
-    yield f"## {_md(diff.before.path)} → {_md(diff.after.path)}"
+    yield f"## {escaped(diff.before.path)} → {escaped(diff.after.path)}"
     yield ""
-    yield f"**{_md(verdict(diff))}**"
+    yield f"**{escaped(verdict(diff))}**"
     yield ""
     if diff.pairs:
-        yield from _markdown_table(_PAIR_HEADS, _pair_cells(diff), right=range(2, 5))
+        yield from _texts(_PAIR_HEADS, _pair_cells(diff), numbers=range(2, 5))
     for pair in diff.pairs:
         if pair.status == "changed":
-            yield f"## {_md(pair.place)}"
+            yield f"## {escaped(pair.place)}"
             yield ""
             yield from _markdown_body(pair.diff)
             yield ""
@@ -158,38 +157,38 @@ def _markdown_lines(diff: DatasetDiff) -> Iterator[str]:
 
 def _markdown_body(diff: DatasetDiff) -> Iterator[str]:
     if diff.told or any(table.unread for table in diff.tables):
-        yield from _markdown_table(_HEADS, _counts(diff), right=range(1, 6))
+        yield from _texts(_HEADS, _counts(diff), numbers=range(1, 6))
     for table in diff.told:
-        yield f"### {_md(table.called)}"
+        yield f"### {escaped(table.called)}"
         yield ""
         for word, records in (("removed", table.removed_records), ("added", table.added_records)):
             for record in records:
-                values = ", ".join(f"{_md(n)} {_md(value_text(v))}" for n, v in record.row.items())
-                yield f"- {word} {_md(key_text(record.key))}{': ' if values else ''}{values}"
+                values = ", ".join(f"{escaped(n)} {escaped(value_text(v))}" for n, v in record.row.items())
+                yield f"- {word} {escaped(key_text(record.key))}{': ' if values else ''}{values}"
             yield from _markdown_rest(getattr(table, word) - len(records), word)
         for change in table.changed_records:
-            yield f"- changed {_md(key_text(change.key))}"
+            yield f"- changed {escaped(key_text(change.key))}"
             for value in change.changes:
                 place = f" (at character {value.at:,})" if value.at is not None else ""
-                old, new = _md(value_text(value.before)), _md(value_text(value.after))
-                yield f"  - {_md(value.column)}{place}: {old} → {new}"
+                old, new = escaped(value_text(value.before)), escaped(value_text(value.after))
+                yield f"  - {escaped(value.column)}{place}: {old} → {new}"
         yield from _markdown_rest(table.changed - len(table.changed_records), "changed")
         yield ""
     files = [(file.status, file.path, file_words(file)) for file in diff.files if file.status != "same"]
     if files:
-        yield from _markdown_table(("file", "path", "what"), files)
+        yield from _texts(("file", "path", "what"), files)
         if told := field_words(diff):
-            yield _md(told)
+            yield escaped(told)
             yield ""
     others = [(file.status, file.path, file_words(file)) for file in diff.other_files if file.status != "same"]
     if others:
-        yield from _markdown_table(("file", "path (of no dataset)", "what"), others[:_MOST_OTHERS])
+        yield from _texts(("file", "path (of no dataset)", "what"), others[:_MOST_OTHERS])
         yield from _markdown_rest(len(others) - _MOST_OTHERS, "other files")
     shown, rest = metrics_shown(diff)
     if shown:
-        yield from _markdown_table(("number", "before → after"), ((m.title, metric_words(m)) for m in shown))
-        yield from (f"{_md(rest_words(n))}  " for n in (rest,) if n)
-    yield from (f"{_md(note)}  " for note in diff.notes)
+        yield from _texts(("number", "before → after"), ((m.title, metric_words(m)) for m in shown))
+        yield from (f"{escaped(rest_words(n))}  " for n in (rest,) if n)
+    yield from (f"{escaped(note)}  " for note in diff.notes)
 
 
 def _markdown_rest(number: int, word: str) -> Iterator[str]:
@@ -197,14 +196,5 @@ def _markdown_rest(number: int, word: str) -> Iterator[str]:
         yield f"- … and {number:,} more {word}"
 
 
-def _markdown_table(heads: Sequence[str], rows: Iterable[Sequence[str]], right: Iterable[int] = ()) -> Iterator[str]:
-    marks = set(right)
-    yield f"| {' | '.join(heads)} |"
-    yield f"|{'|'.join('---:' if i in marks else '---' for i in range(len(heads)))}|"
-    for row in rows:
-        yield f"| {' | '.join(_md(cell) for cell in row)} |"
-    yield ""
-
-
-def _md(text: str) -> str:
-    return visible_text(text).translate(_MARKDOWN)
+def _texts(heading: Sequence[str], rows: Iterable[Sequence[str]], numbers: Collection[int] = ()) -> Iterator[str]:
+    return table_of(heading, ([*map(escaped, row)] for row in rows), numbers)

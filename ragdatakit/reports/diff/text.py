@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ragdatakit.reports.summary.words import percent
-from ragdatakit.reports.terminal import Painter, cut_to, painter
-from ragdatakit.reports.text import size
+from ragdatakit.reports.terminal import Painter, cut_to, painter, size
 from ragdatakit.schemas.diffs import DatasetDiff, FileDiff, Metric, RecordChange, RecordShown, TableDiff
 from ragdatakit.visible_text import visible_text
 

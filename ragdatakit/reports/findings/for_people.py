@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from ragdatakit.reports.findings.output_forms import Found
-from ragdatakit.reports.text import text_lines
+from ragdatakit.reports.findings.text import text_lines
 
 
 def full(found: Found) -> Iterator[bytes]:

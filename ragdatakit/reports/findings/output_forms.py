@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Literal
 
-from ragdatakit.reports.text import TextOptions
+from ragdatakit.reports.findings.text import TextOptions
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.results import Report
 

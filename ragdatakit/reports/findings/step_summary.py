@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
-from ragdatakit.reports.summary.markdown import code, prose
+from ragdatakit.reports.findings.text import TextOptions, text_lines
+from ragdatakit.reports.markdown import code, prose, table_of
 from ragdatakit.reports.terminal import cut_to
-from ragdatakit.reports.text import TextOptions, text_lines
 from ragdatakit.schemas.findings import SEVERITIES, Excerpt, Finding
 from ragdatakit.schemas.results import DatasetSummary, Report
 from ragdatakit.visible_text import visible_text
@@ -58,34 +58,26 @@ def _rules(report: Report, ranked: Sequence[Sequence[Finding]]) -> Iterator[str]
     if not ranked:
         return
     most = max(report.by_rule.values())
-    yield "| | rule | findings | |"
-    yield "|---|---|---:|---|"
+    rows = []
     for first, *_ in ranked:
         number = report.by_rule[first.code]
         bar = "█" * max(1, round(_BAR * number / most))
-        yield f"| {_SIGNS[first.severity]} | {first.code} {first.rule} | {number:,} | {bar} |"
-    yield ""
+        rows.append((_SIGNS[first.severity], f"{first.code} {first.rule}", f"{number:,}", bar))
+    yield from table_of(("", "rule", "findings", ""), rows, (2,))
 
 
 def _datasets(datasets: Sequence[DatasetSummary]) -> Iterator[str]:
     if not datasets:
         return
-    yield "| dataset | format | records | errors | warnings |"
-    yield "|---|---|---:|---:|---:|"
+    rows = []
     for dataset in sorted(datasets, key=lambda d: -d.errors)[:_MOST_DATASETS]:
         split = f", {prose(dataset.split)}" if dataset.split else ""
         records = sum(file.records or 0 for file in dataset.files)
-        cells = (
-            code(dataset.path, _PATH) + split,
-            dataset.format,
-            f"{records:,}",
-            f"{dataset.errors:,}",
-            f"{dataset.warnings:,}",
-        )
-        yield f"| {' | '.join(cells)} |"
-    if len(datasets) > _MOST_DATASETS:
-        yield f"| and {len(datasets) - _MOST_DATASETS:,} more | | | | |"
-    yield ""
+        numbers = (f"{number:,}" for number in (records, dataset.errors, dataset.warnings))
+        rows.append((code(dataset.path, _PATH) + split, dataset.format, *numbers))
+    left = len(datasets) - _MOST_DATASETS
+    more = f"and {left:,} more" if left > 0 else ""
+    yield from table_of(("dataset", "format", "records", "errors", "warnings"), rows, (2, 3, 4), more)
 
 
 def _rule(report: Report, findings: Sequence[Finding]) -> Iterator[str]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
+from ragdatakit.reports.markdown import code, prose, table_of
 from ragdatakit.reports.summary.hierarchy_words import (
     hierarchy_words,
     level_word,
@@ -41,8 +41,7 @@ from ragdatakit.reports.summary.words import (
     value_counts,
     warnings_of,
 )
-from ragdatakit.reports.terminal import cut_head, cut_to, one_line
-from ragdatakit.reports.text import size
+from ragdatakit.reports.terminal import cut_head, cut_to, one_line, size
 from ragdatakit.schemas.results import Report
 from ragdatakit.schemas.summaries import Example, Frequencies, LeftOut, NotRead, Summary
 from ragdatakit.schemas.texts import many
@@ -50,11 +49,7 @@ from ragdatakit.schemas.texts import many
 _SIGNS = Signs(empty="·")
 _MOST_CONTEXTS = 3
 _BARS, _MOST_FILES, _MOST_VALUES = 16, 20, 8
-_VALUE, _PATH, _LONG_VALUE = 48, 100, 240
-_SPECIAL = re.compile(r"[\\`*_{}\[\]<>|~$]")
-_JOINED = re.compile(r"[@#]|(?<=www)(?=\.)|(?<=:)(?=//)", re.IGNORECASE)
-_APART = "<!-- -->"
-"""Keeps a reader from making a link, or a message to somebody, of what is in the data."""
+_PATH, _LONG_VALUE = 100, 240
 
 
 def summary_markdown(
@@ -84,30 +79,6 @@ def summary_markdown(
     yield "Made by `ragdata report`."
 
 
-def prose(text: str) -> str:
-    """A text in which nothing is Markdown, HTML, a link or a mention of somebody."""
-    shown = _SPECIAL.sub(lambda m: f"\\{m[0]}", one_line(text).replace("&", "&amp;"))
-    return _JOINED.sub(lambda m: f"{m[0]}{_APART}", shown)
-
-
-def code(text: str, most: int = _VALUE) -> str:
-    """A value of the data, cut, as code: between backticks, or as HTML where it has what ends those or a cell."""
-    shown = cut_to(one_line(text), most)
-    if not shown:
-        return "(empty)"
-    if "`" not in shown and "|" not in shown and not shown.endswith("\\"):
-        return f"`{shown}`"
-    return "<code>{}</code>".format("".join(c if c.isalnum() or c == " " else f"&#{ord(c)};" for c in shown))
-
-
-def _table(heading: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int] = ()) -> Iterator[str]:
-    yield f"| {' | '.join(heading)} |"
-    yield f"|{'|'.join(' ---: ' if i in numbers else ' --- ' for i in range(len(heading)))}|"
-    for row in rows:
-        yield f"| {' | '.join(row)} |"
-    yield ""
-
-
 def _overview(summaries: Sequence[Summary]) -> Iterator[str]:
     files = files_of(summaries)
     yield f"## {many(len(summaries), 'dataset')}"
@@ -126,7 +97,7 @@ def _overview(summaries: Sequence[Summary]) -> Iterator[str]:
         ]
         for label, s in zip(labels_of(summaries, [s.path for s in summaries]), summaries, strict=True)
     ]
-    yield from _table(["Dataset", "Format", "Size", "Holds", "Warnings"], rows, (2, 4))
+    yield from table_of(["Dataset", "Format", "Size", "Holds", "Warnings"], rows, (2, 4))
 
 
 def _holds(summary: Summary) -> str:
@@ -160,7 +131,7 @@ def _notes(summary: Summary) -> Iterator[str]:
         for note in notes_in_order(summary)
     ]
     if rows:
-        yield from _table(["", "Note"], rows)
+        yield from table_of(["", "Note"], rows)
 
 
 def _files(summary: Summary) -> Iterator[str]:
@@ -173,7 +144,7 @@ def _files(summary: Summary) -> Iterator[str]:
         split = code(row.split, 24) if row.split else ""
         records = f"{row.records:,}" if row.records is not None else "–"
         rows.append([code(row.path, 100) + others, prose(row.kind), split, records, size(row.bytes)])
-    yield from _table(["File", "Kind", "Split", "Records", "Size"], rows, (3, 4))
+    yield from table_of(["File", "Kind", "Split", "Records", "Size"], rows, (3, 4))
 
 
 def _tables(summary: Summary) -> Iterator[str]:
@@ -184,7 +155,7 @@ def _tables(summary: Summary) -> Iterator[str]:
         if table.rows:
             rows.append([prose(table.name), f"{table.rows:,}", splits, told])
     if rows:
-        yield from _table(["Table", "Rows", "By split", "Columns"], rows, (1,))
+        yield from table_of(["Table", "Rows", "By split", "Columns"], rows, (1,))
 
 
 def _ids(summary: Summary) -> Iterator[str]:
@@ -195,7 +166,7 @@ def _ids(summary: Summary) -> Iterator[str]:
         if ids.count:
             rows.append([f"{prose(ids.table)}.{prose(ids.column)}", ", ".join(words), examples])
     if rows:
-        yield from _table(["Ids", "What they are", "Such as"], rows)
+        yield from table_of(["Ids", "What they are", "Such as"], rows)
 
 
 def _distributions(summary: Summary) -> Iterator[str]:
@@ -209,7 +180,7 @@ def _distributions(summary: Summary) -> Iterator[str]:
             rows.append([prose(shown.title), split, drawn, *map(amount, numbers), prose(shown.unit)])
     if rows:
         heading = ["Distribution", "Of", "Histogram", "Min", "Median", "Mean", "95%", "Max", "Unit"]
-        yield from _table(heading, rows, (3, 4, 5, 6, 7))
+        yield from table_of(heading, rows, (3, 4, 5, 6, 7))
 
 
 def _values(frequencies: Sequence[Frequencies]) -> Iterator[str]:
@@ -221,7 +192,7 @@ def _values(frequencies: Sequence[Frequencies]) -> Iterator[str]:
         if listed:
             rows.append([prose(shown.title), f"{shown.distinct:,}", ", ".join([*told, *([rest] if rest else [])])])
     if rows:
-        yield from _table(["Column", "Values", "Most frequent"], rows, (1,))
+        yield from table_of(["Column", "Values", "Most frequent"], rows, (1,))
 
 
 def _hierarchy(summary: Summary) -> Iterator[str]:
@@ -234,13 +205,13 @@ def _hierarchy(summary: Summary) -> Iterator[str]:
         [told.name, f"{told.nodes:,}", *told.sizes, ", ".join(code(name) for _, name in told.examples)]
         for told in levels_of(found)
     ]
-    yield from _table(["Level", "Nodes", f"Fewest {found.measure}", "Median", "Most", "Largest"], rows, (1, 2, 3, 4))
+    yield from table_of(["Level", "Nodes", f"Fewest {found.measure}", "Median", "Most", "Largest"], rows, (1, 2, 3, 4))
     rows = [
         [level_word(found, node.level), node_size(found, node), code(node_name(node)), code(node.text, _LONG_VALUE)]
         for node in found.nodes
         if node.parent is None
     ]
-    yield from _table(["Level", "Entities", "Name", "Text"], rows[:_MOST_FILES], (1,))
+    yield from table_of(["Level", "Entities", "Name", "Text"], rows[:_MOST_FILES], (1,))
 
 
 def _graph(summary: Summary) -> Iterator[str]:
@@ -250,7 +221,7 @@ def _graph(summary: Summary) -> Iterator[str]:
     rows = [[f"**{words}**" if level == "warning" else words] for level, words in graph_words(graph)]
     hubs = [f"{code(labelled(hub.name, hub.label))} {hub.degree:,}" for hub in hubs_of(graph)[:_MOST_VALUES]]
     rows += [[f"hubs, with their edges: {', '.join(hubs)}"]] if hubs else []
-    yield from _table(["Graph"], rows)
+    yield from table_of(["Graph"], rows)
 
 
 def _around(summary: Summary) -> Iterator[str]:
@@ -264,7 +235,7 @@ def _around(summary: Summary) -> Iterator[str]:
         ends = [code(found.name), code(near.name)]
         source, target = ends if near.forward else ends[::-1]
         rows.append([source, code(near.relation), target])
-    yield from _table(["From", "Relation", "To"], rows)
+    yield from table_of(["From", "Relation", "To"], rows)
 
 
 def _contexts(summary: Summary) -> Iterator[str]:
@@ -274,17 +245,17 @@ def _contexts(summary: Summary) -> Iterator[str]:
         [code(pair.chunk_id), code(pair.context, _LONG_VALUE), code(pair.text, _LONG_VALUE)]
         for pair in summary.contexts.pairs[:_MOST_CONTEXTS]
     ]
-    yield from _table(["Chunk", "Context", "Text"], rows)
+    yield from table_of(["Chunk", "Context", "Text"], rows)
 
 
 def _claims(summary: Summary) -> Iterator[str]:
     if summary.claims is None:
         return
     rows = [[group, name, f"{value:.1f}"] for group, name, value in summary.claims.metric_rows()]
-    yield from _table(["RAGChecker", "Metric", "%"], rows, (2,))
+    yield from table_of(["RAGChecker", "Metric", "%"], rows, (2,))
     failed = [
         [
-            code(f.question_id, _VALUE),
+            code(f.question_id),
             f.of,
             f.why,
             code(f.claim, _LONG_VALUE),
@@ -293,7 +264,7 @@ def _claims(summary: Summary) -> Iterator[str]:
         for f in summary.claims.failed[:_MOST_VALUES]
     ]
     if failed:
-        yield from _table(["Question", "Claim of", "Why it failed", "Claim", "Passages that say it"], failed)
+        yield from table_of(["Question", "Claim of", "Why it failed", "Claim", "Passages that say it"], failed)
 
 
 def _examples(examples: Sequence[Example]) -> Iterator[str]:
@@ -305,7 +276,7 @@ def _examples(examples: Sequence[Example]) -> Iterator[str]:
     for example in examples:
         told = [f"{code(name, 24)}: {code(text, _LONG_VALUE)}" for name, text in shown_values(example.row.items())]
         rows.append([prose(example.table), prose(example.why), "<br>".join(told)])
-    yield from _table(["Table", "Which", "Row"], rows)
+    yield from table_of(["Table", "Which", "Row"], rows)
     yield "</details>"
     yield ""
 
@@ -318,4 +289,4 @@ def _findings(report: Report) -> Iterator[str]:
     ordered = sorted(report.by_rule.items(), key=lambda pair: (-pair[1], pair[0]))
     rows = [[number, f"{count:,}", *names.get(number, ("", ""))] for number, count in ordered]
     if rows:
-        yield from _table(["Rule", "Findings", "Severity", "Name"], rows, (1,))
+        yield from table_of(["Rule", "Findings", "Severity", "Name"], rows, (1,))

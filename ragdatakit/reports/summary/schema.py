@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal, TypedDict
 
 from ragdatakit.reports.derived_schema import Schema, schema_of
-from ragdatakit.reports.output_schema import SeverityCounts
+from ragdatakit.reports.findings.schema import SeverityCounts
 from ragdatakit.schemas.bounds import Share, Signed
 from ragdatakit.schemas.evaluations import ClaimScores
 from ragdatakit.schemas.hierarchies import Hierarchy

@@ -51,10 +51,10 @@ from ragdatakit.reports.terminal import (
     one_line,
     padded,
     painter,
+    size,
     width_of,
     wrapped,
 )
-from ragdatakit.reports.text import size
 from ragdatakit.schemas.evaluations import ClaimScores
 from ragdatakit.schemas.hierarchies import Hierarchy
 from ragdatakit.schemas.neighbourhoods import NodeAround

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from ragdatakit.reports.text import size
+from ragdatakit.reports.terminal import size
 from ragdatakit.schemas.results import FileSummary
 from ragdatakit.schemas.summaries import (
     Bin,

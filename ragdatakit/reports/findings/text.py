@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Literal
 
-from ragdatakit.reports.terminal import Painter, cut_head, cut_to, painter, width_of
+from ragdatakit.reports.terminal import Painter, cut_head, cut_to, painter, size, width_of
 from ragdatakit.schemas.findings import Excerpt, Finding, Severity
 from ragdatakit.schemas.results import DatasetSummary, Report
 from ragdatakit.schemas.texts import many
@@ -176,16 +176,6 @@ def _dataset_lines(datasets: Iterable[DatasetSummary], paint: Painter) -> Iterat
             records = f"{many(file.records, 'record'):>20}" if file.records is not None else " " * 20
             yield f"  {file.kind:<{max(width, 12)}} {records} {size(file.bytes):>10}  {visible_text(file.path)}"
     yield ""
-
-
-def size(number: int) -> str:
-    """Bytes in a unit that fits, such as 96 B, 6.8 kB or 131 MB (of a thousand each)."""
-    if number < 1000:
-        return f"{number} B"
-    value, units = number / 1000, iter(("kB", "MB", "GB"))
-    while (unit := next(units, "TB")) != "TB" and value >= 999.5:
-        value /= 1000
-    return f"{value:.0f} {unit}" if value >= 99.95 else f"{value:.1f} {unit}"
 
 
 def _statistics(report: Report, shown: _Shown, paint: Painter) -> Iterator[str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ragdatakit.database.dataset_database import FILES
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.reports.diff.file_records import WHOLE, FileRecords, other_fields
-from ragdatakit.reports.table_diff import Rows, TableComparison
+from ragdatakit.reports.diff.tables import Rows, TableComparison
 from ragdatakit.schemas.conversions import Loss
 from ragdatakit.schemas.declarations import File, Format
 from ragdatakit.schemas.diffs import FileDiff, TableDiff

@@ -17,8 +17,8 @@ from ragdatakit.database.sql_text import sql_text
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.paths.manifest import file_digest
 from ragdatakit.files.paths.own_files import MANIFEST
-from ragdatakit.reports.kind_diff import KindSide, compare_kind
-from ragdatakit.reports.table_diff import Rows, TableComparison, stored_rows
+from ragdatakit.reports.diff.kinds import KindSide, compare_kind
+from ragdatakit.reports.diff.tables import Rows, TableComparison, stored_rows
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.diffs import DatasetDiff, FileDiff, Side, TableDiff
 from ragdatakit.schemas.errors import MachineError, RagdataError, UnknownNameError
