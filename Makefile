@@ -14,6 +14,7 @@ PYTEST_ARGS ?=
 BENCH_ARGS ?=
 REFERENCE_ARGS ?=
 SAME_ARGS ?=
+PAGES ?=
 FUZZ_ARGS ?=
 
 # Tests start the command hundreds of times: compiled modules are kept, also where the environment says otherwise.
@@ -71,8 +72,8 @@ fix: $(DEV) ## format, and fix what the linter can fix
 	$(BIN)/ruff format .
 
 .PHONY: docs
-docs: $(DEV) ## write the generated docs pages anew
-	$(BIN)/python docs/generate.py
+docs: $(DEV) ## write the generated docs pages anew; some: make docs PAGES="docs/rules docs/cli.md"
+	$(BIN)/python docs/generate.py $(PAGES)
 
 .PHONY: test-scanner
 test-scanner: $(SCANNER) ## the compiled scanner's own tests and lints (needs cargo)

@@ -1,4 +1,6 @@
-"""Writes what is generated in the docs: ``python docs/generate.py``; ``--check`` tells what has drifted instead.
+"""Writes what is generated in the docs: ``python docs/generate.py``; ``--check`` lists what has drifted instead.
+
+``python docs/generate.py docs/rules docs/cli.md`` makes only files whose paths begin so: the examples take minutes.
 
 Whole files come from the declarations (rules, formats, schemas, the schema of the output). In README.md and the other
 written pages, the examples are run and the blocks between ``<!-- generated: NAME -->`` and ``<!-- end generated -->``
@@ -10,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -31,20 +34,21 @@ OWNED = ("docs/rules/*.md", "docs/formats/*.md", "docs/schemas/*.json", "docs/ou
 """Whole files that are generated; one that is generated no more is removed."""
 
 
-def generated() -> dict[str, str]:
-    """Path below the root to the text that should stand there."""
+def generated(wanted: Callable[[str], bool] = lambda _: True) -> dict[str, str]:
+    """Path below the root to the text that belongs there."""
     files = {f"docs/{name}": text for name, text in {**rule_pages(), **format_pages()}.items()}
     files["docs/output-schema.json"] = _json(output_schema())
     by_command = {"report": summary_schema(), **search_output_schemas(), **query_schemas(), "gate": gate_schema()}
     files.update({f"docs/output-schema-{name}.json": _json(schema) for name, schema in by_command.items()})
     files.update({f"docs/schemas/{name}": _json(document) for name, document in documents(all_formats()).items()})
-    return {**files, **written_pages()}
+    return {**{name: text for name, text in files.items() if wanted(name)}, **written_pages(wanted)}
 
 
-def drifted(files: dict[str, str]) -> list[str]:
+def drifted(files: dict[str, str], wanted: Callable[[str], bool] = lambda _: True) -> list[str]:
     """The files that are not as they should be, and those that should not be there."""
     wrong = [name for name, text in files.items() if not (ROOT / name).exists() or (ROOT / name).read_text() != text]
     stale = [p.relative_to(ROOT).as_posix() for pattern in OWNED for p in ROOT.glob(pattern)]
+    stale = [name for name in stale if wanted(name)]
     return sorted({*wrong, *(name for name in stale if name not in files)})
 
 
@@ -56,9 +60,15 @@ def main() -> int:
     """Write, or compare; returns the exit code."""
     parser = argparse.ArgumentParser(description="Write the generated part of the docs.")
     parser.add_argument("--check", action="store_true", help="change nothing, list the files that have drifted")
-    check = parser.parse_args().check
-    files = generated()
-    wrong = drifted(files)
+    parser.add_argument("beginnings", nargs="*", metavar="PATH", help="only files whose paths begin so")
+    arguments = parser.parse_args()
+    check, beginnings = arguments.check, tuple(arguments.beginnings) or ("",)
+
+    def wanted(name: str) -> bool:
+        return name.startswith(beginnings)
+
+    files = generated(wanted)
+    wrong = drifted(files, wanted)
     for name in wrong:
         if not check:
             path = ROOT / name

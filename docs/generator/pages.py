@@ -6,6 +6,7 @@ import code
 import contextlib
 import io
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from docs.generator.blocks import block
@@ -36,9 +37,9 @@ WRITTEN = (
 _BLOCK = re.compile(r"(<!-- generated: (?P<name>.*?) -->\n).*?(<!-- end generated -->)", re.S)
 
 
-def written_pages() -> dict[str, str]:
-    """Path below the root to text, as it should be."""
-    return {name: filled((ROOT / name).read_text()) for name in WRITTEN if (ROOT / name).exists()}
+def written_pages(wanted: Callable[[str], bool]) -> dict[str, str]:
+    """Path below the root to text, as it should be; examples run only in the pages that are wanted."""
+    return {name: filled((ROOT / name).read_text()) for name in WRITTEN if (ROOT / name).exists() and wanted(name)}
 
 
 def filled(text: str) -> str:
