@@ -15,10 +15,10 @@ pytest.importorskip("rensa", reason="needs ragdatakit[quality]")
 pytest.importorskip("ftfy", reason="needs ragdatakit[quality]")
 
 from ragdatakit import validate
-from ragdatakit.files.configuration import project_settings
-from ragdatakit.quality.options import QualityOptions, thresholds_in
+from ragdatakit.api.configuration import configuration_of
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.rules.quality import RULES
+from ragdatakit.schemas.settings.thresholds import QualityOptions, thresholds_in
 from tests.command_line import FIXTURES, GOOD, run, spawn
 
 QUALITY = FIXTURES / "quality"
@@ -143,8 +143,8 @@ def test_thresholds_of_the_project(name: str, text: str, tmp_path: Path, monkeyp
     ("text", "told"),
     [
         ("[quality\n", "is not TOML"),
-        ("quality = 3\n", "[quality] is not a table"),
-        ("[quality]\nmost = 3\n", "unknown setting 'most' in "),
+        ("quality = 3\n", "ragdata.toml:1: [quality] is not a table"),
+        ("[quality]\nmost = 3\n", "ragdata.toml:2: unknown setting 'most' of [quality], did you mean most-"),
         ("[quality]\nmost-tokens = '3 or 4'\n", "expected an integer"),
     ],
     ids=["broken", "no-table", "unknown", "value"],
@@ -163,10 +163,10 @@ def test_settings_end_at_the_repository(tmp_path: Path) -> None:
     (tmp_path / "ragdata.toml").write_text("[quality]\nmost-tokens = 30\n")
     inside = tmp_path / "project" / "data"
     inside.mkdir(parents=True)
-    assert project_settings("quality", inside) == ({"most-tokens": 30}, tmp_path / "ragdata.toml")
+    assert configuration_of(inside).value("quality", "most-tokens") == 30
 
     (tmp_path / "project" / ".git").mkdir()
-    assert project_settings("quality", inside) == ({}, None)
+    assert configuration_of(inside).values == {}
 
 
 def test_every_threshold_is_named_by_a_rule() -> None:

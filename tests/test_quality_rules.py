@@ -26,12 +26,12 @@ from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.files.texts.flat_text import flat_words
 from ragdatakit.quality.garbled import _SUSPICIOUS, garbled
 from ragdatakit.quality.near_copies import NearCopies
-from ragdatakit.quality.options import QualityOptions
 from ragdatakit.quality.run import Quality
 from ragdatakit.schemas import find_rules, get_format
 from ragdatakit.schemas.canonical import Chunk, Document, Edge, Qrel, Question, Triplet
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.rules.quality import LETTERS, RULES
+from ragdatakit.schemas.settings.thresholds import QualityOptions
 from ragdatakit.validators.collector import Selection
 from ragdatakit.validators.run_options import RunOptions
 from tests.broad import examples

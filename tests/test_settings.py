@@ -12,17 +12,13 @@ from tests.command_line import GOOD, run
 @pytest.mark.parametrize(
     ("name", "text", "told"),
     [
-        ("pyproject.toml", "[tool.ragdata]\nqualty = {}\n", "unknown setting 'qualty' in {}, did you mean quality?"),
-        ("pyproject.toml", "[tool.ragdata]\nexclude = ['raw/**']\n", "unknown setting 'exclude' in {}; known: quality"),
+        ("pyproject.toml", "[tool.ragdata]\nqualty = {}\n", "{}:2: unknown setting 'qualty', did you mean quality?"),
+        ("pyproject.toml", "[tool.ragdata]\nmax_hop = 4\n", "{}:2: unknown setting 'max_hop', did you mean max-hops"),
         (
             "pyproject.toml",
-            "[tool.ragdata]\nignore = ['SP']\n",
-            "{}: the setting ignore is not supported; give --ignore",
+            "[[tool.ragdata.dataset]]\nx = 'x'\n",
+            "{}:2: unknown setting 'x' of [[tool.ragdata.dataset]]",
         ),
-        ("pyproject.toml", "[tool.ragdata]\nmax_hops = 4\n", "the setting max_hops is not supported; give --max-hops"),
-        ("pyproject.toml", "[[tool.ragdata.dataset]]\npath = 'x'\n", "unknown setting 'dataset' in {}"),
-        ("ragdata.toml", "select = ['SP']\n", "{}: the setting select is not supported; give --select"),
-        ("ragdata.toml", "[quality]\nmost-token = 3\n", "unknown setting 'most-token' in {}, did you mean most-tokens"),
         ("ragdata.toml", "[quality]\nmost-tokens = 'x'\n", "expected an integer"),
         ("pyproject.toml", "[tool]\nragdata = 3\n", "{}: [tool.ragdata] is not a table"),
         ("pyproject.toml", "[tool.ragdata\n", "{} is not TOML"),
@@ -40,7 +36,7 @@ def test_a_setting_that_does_not_exist(
     outcome = run("validate", GOOD)
 
     assert (outcome.code, outcome.out) == (2, "")
-    assert told.format(tmp_path / name) in outcome.err
+    assert told.format(tmp_path / name if above else name) in outcome.err
 
 
 @pytest.mark.parametrize(

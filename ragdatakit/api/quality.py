@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragdatakit.api.arguments import option_words
@@ -27,13 +28,13 @@ def project_thresholds(given: Mapping[str, str]) -> dict[str, object]:
 
     Raises `RagdataError` for a bad value, `UnknownNameError` for an unknown name.
     """
-    from ragdatakit.files.configuration import project_settings
-    from ragdatakit.quality.options import QualityOptions
+    from ragdatakit.api.configuration import configuration_of
+    from ragdatakit.schemas.settings.thresholds import QualityOptions
 
-    settings, file = project_settings("quality")
     QualityOptions.of_words(given, "--quality-option")
-    QualityOptions.of_words(settings, "setting", file)
-    return {str(name).replace("_", "-"): value for name, value in (*settings.items(), *given.items())}
+    settings = configuration_of(Path.cwd()).values
+    found: dict[str, object] = {name[1]: one.value for name, one in settings.items() if name[0] == "quality"}
+    return {**found, **{name.replace("_", "-"): value for name, value in given.items()}}
 
 
 def checked_quality(selection: Selection, options: ValidateOptions) -> Quality | None:
@@ -46,8 +47,8 @@ def checked_quality(selection: Selection, options: ValidateOptions) -> Quality |
     if wanted is False and not (selection.select and asks_for_quality(selection.select)):
         return None
     from ragdatakit.quality.checked_tables import checked_plain, checked_tables
-    from ragdatakit.quality.options import QualityOptions
     from ragdatakit.quality.run import Quality, refuse_missing_libraries
+    from ragdatakit.schemas.settings.thresholds import QualityOptions
 
     refuse_missing_libraries(selection)
     words = option_words(options.options)

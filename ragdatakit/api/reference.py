@@ -75,7 +75,7 @@ def explanation(rule: str, colour: bool = False) -> list[str]:
     from ragdatakit.reports.reference import explanation_lines
 
     def thresholds(summary: str) -> list[tuple[str, float, str]]:
-        from ragdatakit.quality.options import thresholds_in
+        from ragdatakit.schemas.settings.thresholds import thresholds_in
 
         return thresholds_in(summary)
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from pathlib import Path
 
 
-def check_settings(options: Iterable[str]) -> None:
-    """Raise `RagdataError` for a setting that does not exist, or whose value is wrong; ``options`` are those of the
-    command line, which are no settings."""
-    from ragdatakit.files.configuration import checked_tables
+def check_settings() -> None:
+    """Raise `RagdataError` for a setting that does not exist, or whose value is wrong."""
+    from ragdatakit.api.configuration import configuration_of
 
-    for file, _, values in checked_tables(options):
-        from ragdatakit.quality.options import QualityOptions
-
-        QualityOptions.of_words(values, "setting", file)
+    configuration_of(Path.cwd())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -104,7 +103,7 @@ def group(ctx: click.Context, verbose: bool) -> None:
     if ctx.invoked_subcommand not in _WITHOUT_SETTINGS and not {"-h", "--help"} & set(sys.argv):
         from ragdatakit.api.settings import check_settings
 
-        check_settings(_options_of_validate())
+        check_settings()
 
 
 def _show_version(ctx: click.Context) -> None:
@@ -115,14 +114,6 @@ def _show_version(ctx: click.Context) -> None:
         lines += installation_lines()
     click.echo("\n".join(lines))
     ctx.exit()
-
-
-def _options_of_validate() -> Iterator[str]:
-    """Made when a setting is unknown, and not before."""
-    from ragdatakit.cli.validate import command
-
-    for param in command.params:
-        yield from param.opts
 
 
 def wants_colour() -> bool:

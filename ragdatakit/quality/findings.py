@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.files.reading.record_reading import Progress
-from ragdatakit.quality.options import QualityOptions
 from ragdatakit.schemas.declarations import Format
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.rules.quality import RULES
+from ragdatakit.schemas.settings.thresholds import QualityOptions
 from ragdatakit.validators.collector import Collector, Pending, RuleState
 
 if TYPE_CHECKING:

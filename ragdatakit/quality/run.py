@@ -21,13 +21,13 @@ from ragdatakit.files.reading.record_reading import Progress
 from ragdatakit.quality.answers import check_answers
 from ragdatakit.quality.findings import Checked, Doing, QualityCollector, QualityFindings, RecordLookup
 from ragdatakit.quality.graph import check_graph
-from ragdatakit.quality.options import QualityOptions
 from ragdatakit.quality.questions import check_questions
 from ragdatakit.quality.record_finder import RecordFinder
 from ragdatakit.quality.training import check_negatives
 from ragdatakit.schemas.errors import MachineError, MissingExtraError, RagdataError
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.rules.quality import RULES
+from ragdatakit.schemas.settings.thresholds import QualityOptions
 from ragdatakit.validators.collector import Collector, Place, Selection
 from ragdatakit.validators.run_options import RunOptions
 

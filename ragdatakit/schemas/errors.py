@@ -42,15 +42,17 @@ class UnknownNameError(RagdataError):
     """A format, rule, profile or file kind that does not exist.
 
     ``suggestions`` holds the nearest existing names, best first. ``where`` ends the naming of it, as ``of DATASET``;
-    ``hint`` says what to write instead of what exists.
+    ``hint`` says what to write instead of what exists, ``place`` the file and line that names it.
     """
 
-    def __init__(self, what: str, name: str, known: Iterable[str], where: str = "", hint: str = "") -> None:
+    def __init__(
+        self, what: str, name: str, known: Iterable[str], where: str = "", hint: str = "", place: str = ""
+    ) -> None:
         known = list(known)
         lowered = {k.lower(): k for k in known}
         near = difflib.get_close_matches(name.lower(), list(lowered), n=3, cutoff=0.5)
         self.suggestions = [lowered[n] for n in near]
-        text = f"unknown {what} {name!r}{where and f' {where}'}"
+        text = f"{place and f'{place}: '}unknown {what} {name!r}{where and f' {where}'}"
         if hint:
             text += f"; {hint}"
         elif self.suggestions:

@@ -1,7 +1,7 @@
 """The rules of quality (``QU…``): what a loader accepts silently, and what makes a dataset worse anyway.
 
 They belong to no format and are looked for by `ragdata validate --quality` only. What they go by is in
-`quality.options`.
+`settings.thresholds`.
 """
 
 from __future__ import annotations

@@ -37,21 +37,17 @@ class QualityOptions:
     least_hub_ratio: int = _number(10, "how many times more edges than the mean of all nodes a hub has at least")
 
     @classmethod
-    def of_words(
-        cls, values: Mapping[str, object], where: str = "quality option", file: object = None
-    ) -> QualityOptions:
+    def of_words(cls, values: Mapping[str, object], where: str = "quality option") -> QualityOptions:
         """Options by name, as words, numbers or both; raises `RagdataError` for a bad value, and
-        `UnknownNameError` for an unknown name. ``where`` is what they are called in messages, ``file`` where they
-        are from."""
+        `UnknownNameError` for an unknown name. ``where`` is what they are called in messages."""
         known = {f.name.replace("_", "-"): f for f in fields(cls)}
         given: dict[str, float] = {}
-        prefix = f"{file}: " if file else ""
         for name, value in values.items():
             spelled = str(name).strip().replace("_", "-")
             if spelled not in known:
-                raise UnknownNameError(where, str(name), known, where=f"in {file}" if file else "")
+                raise UnknownNameError(where, str(name), known)
             found = known[spelled]
-            given[found.name] = _read(f"{prefix}{where} {spelled}={value}", value, bool(found.metadata["share"]))
+            given[found.name] = _read(f"{where} {spelled}={value}", value, bool(found.metadata["share"]))
         return cls(**given)  # type: ignore[arg-type]
 
 

@@ -1,0 +1,179 @@
+"""The values of a file with settings, checked by their declaration: what is wrong is named with file and line."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ragdatakit.files.configuration.sources import SettingsFile
+from ragdatakit.files.configuration.toml_lines import Keys
+from ragdatakit.files.detection.plain_sources import PLAIN_SOURCES
+from ragdatakit.schemas import FORMATS, all_rules
+from ragdatakit.schemas.errors import RagdataError, UnknownNameError
+from ragdatakit.schemas.settings.declared import TABLES, TOP, Setting, in_bounds, kind_words
+
+Name = tuple[str, ...]
+"""What a value is called: ``("ignore",)``, of a table ``("severity", "SP210")``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A value, and where it is given."""
+
+    value: Any
+    file: SettingsFile
+    keys: Keys
+
+    @property
+    def place(self) -> str:
+        """``ragdata.toml:3``."""
+        return self.file.place(self.keys)
+
+
+@dataclass(slots=True)
+class Section:
+    """One of several tables of a kind, such as ``[[dataset]]``."""
+
+    kind: str
+    file: SettingsFile
+    keys: Keys
+    values: dict[Name, Given] = field(default_factory=dict)
+
+    @property
+    def place(self) -> str:
+        """The file and line it begins on."""
+        return self.file.place(self.keys)
+
+
+def values_of(file: SettingsFile) -> tuple[dict[Name, Given], list[Section]]:
+    """What a file sets, and its sections. Raises `RagdataError` for a wrong value and `UnknownNameError` for an
+    unknown name."""
+    reader = _Reader(file)
+    reader.table(TOP, file.table, (), reader.values)
+    return reader.values, reader.sections
+
+
+def refuse_unknown_rule(selector: str, place: str, own: Collection[tuple[str, str]] = ()) -> None:
+    """Raise `UnknownNameError` where ``selector`` is no code or name of a rule, nor the beginning of a code; ``own``
+    are codes and names of further rules."""
+    known = [(rule.code, rule.name) for rule, _ in all_rules()] + list(own)
+    if any(selector == name or code.startswith(selector.upper()) for code, name in known):
+        return
+    is_code = selector[:2].isalpha() and selector[2:].isdigit()
+    raise UnknownNameError("rule", selector, [code if is_code else name for code, name in known], place=place)
+
+
+class _Reader:
+    def __init__(self, file: SettingsFile) -> None:
+        self.file = file
+        self.values: dict[Name, Given] = {}
+        self.sections: list[Section] = []
+
+    def table(self, section: Setting, table: Mapping[str, Any], keys: Keys, values: dict[Name, Given]) -> None:
+        """Read the settings of a section."""
+        for word, value in table.items():
+            name = word.replace("_", "-")
+            setting, here = section.named(name), (*keys, word)
+            if setting is None:
+                where = f"of {self._header(section, keys)}" if section.name else ""
+                known = [one.name for one in section.within]
+                raise UnknownNameError("setting", word, known, where, place=self.file.place(here))
+            if setting.kind == "sections":
+                self._sections(setting, value, here)
+            elif setting.kind == "section":
+                within: dict[Name, Given] = {}
+                self.table(setting, self._table(setting, value, here), here, within)
+                values |= {(name, *rest): given for rest, given in within.items()}
+            elif setting.kind in TABLES:
+                for key, one in self._table(setting, value, here).items():
+                    found = self._entry(setting, key, one, (*here, key))
+                    values[name, key] = Given(found, self.file, (*here, key))
+            else:
+                values[(name,)] = Given(self._value(setting, value, here), self.file, here)
+        for setting in section.within:
+            if setting.required and setting.name not in table:
+                place = self.file.place(keys)
+                raise RagdataError(f"{place}: {self._header(section, keys)} has no {setting.name}")
+
+    def _header(self, section: Setting, keys: Keys) -> str:
+        name = ".".join((*self.file.above, *(key for key in keys if isinstance(key, str))))
+        return f"[[{name}]]" if section.kind == "sections" else f"[{name}]"
+
+    def _table(self, setting: Setting, value: Any, keys: Keys) -> Mapping[str, Any]:
+        if not isinstance(value, dict):
+            raise RagdataError(f"{self.file.place(keys)}: {self._header(setting, keys)} is not a table")
+        return value
+
+    def _sections(self, setting: Setting, value: Any, keys: Keys) -> None:
+        if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+            raise RagdataError(
+                f"{self.file.place(keys)}: {setting.name} is not a list of tables; write {self._header(setting, keys)}"
+            )
+        for number, table in enumerate(value):
+            section = Section(setting.name, self.file, (*keys, number))
+            self.table(setting, table, section.keys, section.values)
+            self.sections.append(section)
+
+    def _refuse(self, setting: Setting, value: Any, keys: Keys, expected: str = "") -> RagdataError:
+        name = ".".join(str(key) for key in keys if isinstance(key, str)) or setting.name
+        shown = repr(value) if not isinstance(value, bool) else str(value).lower()
+        shown = shown if len(shown) <= 60 else f"{shown[:59]}…"
+        return RagdataError(f"{self.file.place(keys)}: {name} is {shown}, expected {expected or kind_words(setting)}")
+
+    def _value(self, setting: Setting, value: Any, keys: Keys) -> Any:
+        match setting.kind:
+            case "text" | "file":
+                return self._text(setting, value, keys)
+            case "format":
+                name = self._text(setting, value, keys)
+                if name not in FORMATS and name not in PLAIN_SOURCES:
+                    known = [*FORMATS, *PLAIN_SOURCES]
+                    raise UnknownNameError("format", name, known, place=self.file.place(keys))
+                return name
+            case "texts" | "globs" | "rules":
+                return self._texts(setting, value, keys)
+            case "choice":
+                if value not in setting.choices:
+                    raise self._refuse(setting, value, keys)
+                return value
+            case "flag":
+                if not isinstance(value, bool):
+                    raise self._refuse(setting, value, keys)
+                return value
+            case _:
+                return self._number(setting, value, keys)
+
+    def _text(self, setting: Setting, value: Any, keys: Keys) -> str:
+        if not isinstance(value, str) or not value.strip() or "\0" in value:
+            raise self._refuse(setting, value, keys)
+        return value
+
+    def _texts(self, setting: Setting, value: Any, keys: Keys) -> tuple[str, ...]:
+        if not isinstance(value, str | list):
+            raise self._refuse(setting, value, keys)
+        given = [(value, keys)] if isinstance(value, str) else [(one, (*keys, n)) for n, one in enumerate(value)]
+        return tuple(self._text(setting, one, place) for one, place in given)
+
+    def _number(self, setting: Setting, value: Any, keys: Keys) -> float:
+        is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        if not is_number or (setting.kind != "share" and value != int(value)) or not in_bounds(setting, value):
+            raise self._refuse(setting, value, keys)
+        return float(value) if setting.kind == "share" else int(value)
+
+    def _entry(self, setting: Setting, key: str, value: Any, keys: Keys) -> Any:
+        """A value of a table of `TABLES`."""
+        if setting.kind == "severities":
+            if value not in setting.choices:
+                raise self._refuse(setting, value, keys, f"one of {', '.join(setting.choices)}")
+            return value
+        if setting.kind == "budgets":
+            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+                raise self._refuse(setting, value, keys, "an integer of at least 0")
+            return value
+        if setting.kind == "ignores":
+            return self._texts(setting, value, keys)
+        if not isinstance(value, str | int | float | bool):
+            raise self._refuse(setting, value, keys, "a text, a number, true or false")
+        return value

@@ -1,0 +1,1 @@
+"""The settings of a project, as data: what ragdata.toml may say."""

@@ -1,0 +1,205 @@
+"""Every setting of a project, declared once: reading with its errors, the JSON Schema for editors, `ragdata config` and
+the table in the docs are derived from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+from ragdatakit.schemas.findings import SEVERITIES
+from ragdatakit.schemas.settings.thresholds import QualityOptions
+
+FAIL_ON = ("error", "warning", "never")
+
+Kind = Literal[
+    "text",  # one text
+    "texts",  # a text, or a list of texts
+    "file",  # a path, relative to the file that the setting is in
+    "globs",  # patterns of paths, relative to the same
+    "choice",  # one of some words
+    "format",  # the name of a format
+    "rules",  # codes of rules, beginnings of codes, names
+    "integer",
+    "share",  # a number from 0 to 1
+    "flag",  # true or false
+    "words",  # a table of words and numbers, by names that are not known here
+    "severities",  # a table: rule to severity
+    "budgets",  # a table: rule to the number of findings that pass
+    "ignores",  # a table: glob to rules
+    "section",  # a table of settings
+    "sections",  # any number of such tables
+]
+TABLES = ("words", "severities", "budgets", "ignores", "section")
+"""Kinds that are tables, of which a nearer one replaces key by key and not the whole."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """One setting: ``meaning`` is a clause for the docs, ``example`` its value in TOML, ``default`` the same.
+
+    ``choices`` are the words of a choice, ``least`` and ``most`` the bounds of a number. ``within`` are the settings of
+    a section.
+    """
+
+    name: str
+    kind: Kind
+    meaning: str
+    example: str = ""
+    default: str = ""
+    required: bool = False
+    choices: tuple[str, ...] = ()
+    least: float | None = None
+    most: float | None = None
+    within: tuple[Setting, ...] = ()
+
+    def named(self, name: str) -> Setting | None:
+        """The setting of this section that is called so."""
+        return next((one for one in self.within if one.name == name), None)
+
+
+def _thresholds() -> tuple[Setting, ...]:
+    defaults = QualityOptions()
+    return tuple(
+        Setting(
+            name=each.name.replace("_", "-"),
+            kind="share" if each.metadata["share"] else "integer",
+            meaning=each.metadata["help"],
+            default=str(getattr(defaults, each.name)),
+            least=0,
+            most=1 if each.metadata["share"] else None,
+        )
+        for each in fields(QualityOptions)
+    )
+
+
+_OF_RULES = (
+    Setting(name="select", kind="rules", meaning="only these rules: codes, prefixes (SP2) or names", example='["SP"]'),
+    Setting(name="ignore", kind="rules", meaning="not these rules", example='["SP209"]'),
+    Setting(
+        name="severity",
+        kind="severities",
+        meaning="other severities of rules: error, warning or info",
+        example='{ SP210 = "info" }',
+        choices=SEVERITIES,
+    ),
+    Setting(
+        name="max",
+        kind="budgets",
+        meaning="the findings of a rule that pass in each dataset; one more fails, whatever its severity",
+        example="{ SP204 = 1234 }",
+        least=0,
+    ),
+    Setting(
+        name="max-hops",
+        kind="integer",
+        meaning="in graphs, how many edges the targets of a question may be away from its start nodes",
+        example="4",
+        default="3",
+        least=1,
+        most=64,
+    ),
+)
+
+DATASET = Setting(
+    name="dataset",
+    kind="sections",
+    meaning="settings of the datasets at a path; every section that fits counts, later ones before earlier ones",
+    within=(
+        Setting(
+            name="path",
+            kind="globs",
+            meaning="the folder or file, or a pattern of them; several in a list",
+            example='"data/splade"',
+            required=True,
+        ),
+        Setting(name="format", kind="format", meaning="the format (else it is detected)", example='"light-splade"'),
+        Setting(name="profile", kind="texts", meaning="check for these loaders only", example='["triplet"]'),
+        *_OF_RULES,
+        Setting(
+            name="options",
+            kind="words",
+            meaning="options of the format's reader, as `--option` of `ragdata convert`",
+            example='{ encoding = "latin-1" }',
+        ),
+    ),
+)
+
+TOP = Setting(
+    name="",
+    kind="section",
+    meaning="the settings of a project",
+    within=(
+        Setting(
+            name="extend",
+            kind="file",
+            meaning="another file whose settings hold where this one says nothing; its sections come first",
+            example='"../ragdata.toml"',
+        ),
+        Setting(
+            name="exclude",
+            kind="globs",
+            meaning="files and folders that are passed over, also where they are named",
+            example='["data/raw/**"]',
+        ),
+        *_OF_RULES,
+        Setting(
+            name="fail-on",
+            kind="choice",
+            meaning="the least severe findings for which `validate` exits with 1",
+            example='"warning"',
+            default="error",
+            choices=FAIL_ON,
+        ),
+        Setting(name="baseline", kind="file", meaning="the file of known findings", example='"ragdata-baseline.jsonl"'),
+        Setting(
+            name="per-path-ignores",
+            kind="ignores",
+            meaning="rules that are ignored in the files of a pattern",
+            example='{ "data/old/**" = ["SP2"] }',
+        ),
+        Setting(
+            name="quality",
+            kind="section",
+            meaning="thresholds of the quality rules",
+            example="{ most-tokens = 512 }",
+            within=_thresholds(),
+        ),
+        DATASET,
+    ),
+)
+
+_WORDS: Mapping[Kind, str] = {
+    "text": "a text",
+    "texts": "a text or a list of texts",
+    "file": "a path",
+    "globs": "a path or pattern, or a list of them",
+    "format": "the name of a format",
+    "rules": "a rule or a list of rules",
+    "integer": "an integer",
+    "share": "a number from 0 to 1",
+    "flag": "true or false",
+    "words": "a table of words and numbers",
+    "section": "a table",
+    "sections": "tables",
+    "severities": "a table of severities by rule",
+    "budgets": "a table of numbers by rule",
+    "ignores": "a table of rules by path",
+}
+
+
+def kind_words(setting: Setting) -> str:
+    """What a value of the setting is, in words: ``an integer from 1 to 64``."""
+    if setting.kind == "choice":
+        return f"one of {', '.join(setting.choices)}"
+    words = _WORDS[setting.kind]
+    if setting.kind == "integer" and setting.most is not None:
+        return f"{words} from {setting.least:g} to {setting.most:g}"
+    if setting.kind == "integer" and setting.least is not None:
+        return f"{words} of at least {setting.least:g}"
+    return words
+
+
+def in_bounds(setting: Setting, value: Any) -> bool:
+    """Whether a number is within the bounds of the setting."""
+    return (setting.least is None or value >= setting.least) and (setting.most is None or value <= setting.most)
