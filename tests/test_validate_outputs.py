@@ -17,10 +17,11 @@ from hypothesis import strategies as st
 
 from ragdatakit.reports.findings.choice import choose, divided
 from ragdatakit.reports.findings.output_forms import OUTPUT_FORMS, Found, written
-from ragdatakit.reports.findings.places import NOT_CHECKED, uri_of
+from ragdatakit.reports.findings.places import uri_of
 from ragdatakit.schemas import all_rules
 from ragdatakit.schemas.findings import Finding, Related, Severity, Span
 from ragdatakit.schemas.results import DatasetSummary, FileSummary, Report
+from ragdatakit.schemas.rules.shared import NOT_CHECKED
 from ragdatakit.validators import run as validators_run
 from tests.broad import examples
 from tests.command_line import DEMO, FIXTURES, GOOD, run

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.api.arguments import given_paths, several_words
@@ -12,7 +14,7 @@ from ragdatakit.schemas.options import PathLike, ValidateOptions
 from ragdatakit.schemas.results import Report
 
 if TYPE_CHECKING:
-    from ragdatakit.validators.kept_findings import KeptFindings
+    from ragdatakit.validators.new_findings import Findings, KnownBefore
 
 
 @takes(ValidateOptions)
@@ -22,23 +24,57 @@ def validate(options: ValidateOptions, path: PathLike | Iterable[PathLike]) -> R
     Raises `RagdataError` if a path is missing or holds nothing recognised or a number is out of range, and
     `UnknownNameError` for unknown names. Faults of the data are never raised.
     """
-    from ragdatakit.validators.run import validate_paths
-
-    return validate_paths(*_run(path, options))
+    report, findings = check(path, options)
+    report.findings += findings
+    findings.close()
+    return report
 
 
 def check(
-    path: PathLike | Iterable[PathLike], options: ValidateOptions, refused: Callable[[RagdataError], None]
-) -> tuple[Report, KeptFindings]:
+    path: PathLike | Iterable[PathLike], options: ValidateOptions, refused: Callable[[RagdataError], None] | None = None
+) -> tuple[Report, Findings]:
     """The same, but the findings, which may be more than fit into memory, come beside the report: in order, to be read
     once and closed. Errors about some of the paths go to ``refused``, those about all are raised."""
     from ragdatakit.validators.run import check_paths
 
-    return check_paths(*_run(path, options, refused))
+    paths, *arguments = _run(path, options, refused)
+    known, finish = _known(paths, options, arguments)
+    if known is not None:
+        arguments[-1] = replace(arguments[-1], known=known)
+    report, findings = check_paths(paths, *arguments)
+    finish(report)
+    return report, findings
+
+
+def _known(
+    paths: list[Path], options: ValidateOptions, arguments: list[Any]
+) -> tuple[KnownBefore | None, Callable[[Report], None]]:
+    """What is known of the findings before the run, and what to do after it."""
+    writes = options.write_baseline or options.update_baseline
+    if not (options.baseline or options.since or writes):
+        return None, lambda report: None
+    from ragdatakit.api.baselines import Baselines
+    from ragdatakit.api.since import SinceRevision
+    from ragdatakit.validators.new_findings import KnownBefore
+
+    baselines = Baselines(options, paths) if options.baseline or writes else None
+    since = SinceRevision(options.since, tuple(arguments)) if options.since else None
+    accepted = baselines if baselines is not None and baselines.matches else None
+    if accepted is None and since is None:
+        return None, lambda report: None
+    known = KnownBefore(accepted, since, options.max_per_rule, options.show_baselined)
+
+    def finish(report: Report) -> None:
+        if accepted is not None:
+            accepted.finish(report, known.checked)
+        if since is not None:
+            report.since, report.notes = options.since, since.notes
+
+    return known, finish
 
 
 def _run(
-    path: PathLike | Iterable[PathLike], options: ValidateOptions, refused: Callable[[RagdataError], None] | None = None
+    path: PathLike | Iterable[PathLike], options: ValidateOptions, refused: Callable[[RagdataError], None] | None
 ) -> tuple[Any, ...]:
     """The arguments of a run."""
     from ragdatakit.api.quality import checked_quality

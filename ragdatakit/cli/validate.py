@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ragdatakit.cli import printable, wants_colour
+from ragdatakit.cli.baseline_options import baseline_options, chosen_baseline
 from ragdatakit.cli.dataset_options import file_hint, follow_links_option
 from ragdatakit.cli.declared_options import DataPath, given, options_of
 from ragdatakit.cli.output_format import check_place, chosen_form, output_options
 from ragdatakit.cli.standard_output import write_output
 from ragdatakit.cli.synonyms import old_spelling
+from ragdatakit.reports.findings.known_notes import known_notes
 from ragdatakit.reports.findings.output_forms import OLD_NAMES, OUTPUT_FORMS, Found, written
 from ragdatakit.reports.findings.text import TextOptions
 from ragdatakit.schemas.errors import UnknownNameError
@@ -77,6 +79,7 @@ _option = options_of(ValidateOptions)
 )
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even when there are errors.")
 @click.option("--statistics", is_flag=True, help="Count the findings by rule.")
+@baseline_options(_option)
 @_option(
     "--memory-limit",
     show_default=True,
@@ -142,11 +145,12 @@ def command(**words: Any) -> int:
     quality, reading = _quality(words)
     refused: list[RagdataError] = []
     with terminal_progress() as progress:
-        options = given(ValidateOptions, words, quality=quality, options=reading, progress=progress)
+        known = chosen_baseline(words)
+        options = given(ValidateOptions, words, quality=quality, options=reading, progress=progress, **known)
         report, findings = check(paths, ValidateOptions(**options), refused.append)
     with closing(findings):
         notes = _write(report, findings, words, out)
-    for note in notes:
+    for note in (*notes, *known_notes(report)):
         click.echo(f"ragdata: {note}", err=True)
     if slow := slow_words(report):
         click.echo(f"ragdata: {slow}", err=True)

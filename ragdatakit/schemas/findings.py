@@ -71,6 +71,7 @@ class Finding:
     ``fingerprint`` is the same for the same fault after records before it were added or removed: 16 hexadecimal digits
     of rule, path in the project, key, pointer without the numbers in lists, value, and how many such came before. A
     rule that is reported once per file stands for ``count`` faults, in ``records`` (at most --max-per-rule of them).
+    ``baselined``: a baseline accepts it, so that it counts nowhere.
     ``byte_columns`` are ``column`` and ``end_column`` counted in bytes of UTF-8.
     """
 
@@ -98,6 +99,7 @@ class Finding:
     excerpt: Excerpt | None = field(default=None, compare=False)
     byte_columns: tuple[int, int] | None = field(default=None, compare=False)
     consequence: str = ""
+    baselined: bool = False
 
     @property
     def fault(self) -> str:
@@ -132,6 +134,7 @@ class Finding:
             "fingerprint": self.fingerprint,
             "count": self.count,
             "records": list(self.records),
+            "baselined": self.baselined,
             "related": [r.as_dict() for r in self.related],
         }
 

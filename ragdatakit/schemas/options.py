@@ -116,10 +116,17 @@ class ValidateOptions(Options):
     files that by their content are of no known format are passed over (``unrecognised`` names them), and Git LFS
     pointers are warnings; for hooks, which are given all kinds of files.
     ``max_hops``: in graphs, how many edges (1 to 64) the target nodes of a question may be away from its start nodes.
+    ``baseline``: findings that this file accepts count nowhere (True: the file ``ragdata-baseline.jsonl`` in the
+    nearest folder from each path up to that of the git repository, if there is one); ``show_baselined`` keeps them in
+    ``findings``, marked. ``write_baseline`` accepts all that is found, ``update_baseline`` removes what is no longer
+    found; both write the file, but not in CI (where the variable ``CI`` is set). ``strict_baseline``: the report is not
+    ``ok`` either where the baseline has more than is found. ``since`` is a git revision: what was found in it, too,
+    counts nowhere.
     ``quality``: also look for what loads but lowers the quality (rules QU…), with thresholds by name in place of True;
     selecting such rules asks for it, too, and reads plain texts and tables where nothing is recognised (``format`` may
     be ``text`` or ``table`` then); ``options`` are those of the format's reader for it. ``on_finding`` is called for
-    each finding as it is found, before the report is put in order and repeats get fingerprints of their own.
+    each finding as it is found, before the report is put in order, repeats get fingerprints of their own, and known
+    ones are left out.
     """
 
     format: str | None = None
@@ -135,6 +142,12 @@ class ValidateOptions(Options):
     whole_datasets: bool = False
     skip_unrecognised: bool = False
     max_hops: int = _number(3, 1, 64)
+    baseline: bool | PathLike = False
+    write_baseline: bool = False
+    update_baseline: bool = False
+    show_baselined: bool = False
+    strict_baseline: bool = False
+    since: str = ""
     quality: bool | Mapping[str, object] = False
     options: Mapping[str, object] | None = None
     on_finding: Callable[[Finding], None] | None = None

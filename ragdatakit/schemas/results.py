@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from ragdatakit.schemas.baselines import BaselineUse
 from ragdatakit.schemas.findings import SEVERITIES, Finding, Severity
 
 
@@ -55,8 +56,11 @@ class Report:
     kept (20 per rule unless set otherwise), ordered by file and line. ``unrecognised`` are data files below the given
     paths that belong to no dataset. ``quality_only``: the data are plain texts and tables, of which nothing is
     declared, so that quality alone was checked. ``selected`` are the rules that alone were checked, as they were asked
-    for; empty: all. ``strict_files``: data files that were not checked count as a failure, too. ``ok`` is true when
-    there is no error (nor such a file).
+    for; empty: all. ``strict_files``: data files that were not checked count as a failure, too. ``baselined`` counts
+    the findings that a baseline accepts, ``older`` those that were there at the revision ``since``; they are in none of
+    the other counts. ``baselines`` says what of them is stale, exceeded or over; ``strict_baseline``: what is stale
+    counts as a failure. ``notes`` are sentences about what could not be taken of the revision. ``ok`` is true when
+    there is no error (nor such a file or entry).
     """
 
     datasets: list[DatasetSummary] = field(default_factory=list)
@@ -66,6 +70,12 @@ class Report:
     unrecognised: list[str] = field(default_factory=list)
     quality_only: bool = False
     strict_files: bool = False
+    strict_baseline: bool = False
+    baselined: dict[Severity, int] = field(default_factory=lambda: dict.fromkeys(SEVERITIES, 0))
+    baselines: list[BaselineUse] = field(default_factory=list)
+    older: dict[Severity, int] = field(default_factory=lambda: dict.fromkeys(SEVERITIES, 0))
+    since: str = ""
+    notes: list[str] = field(default_factory=list)
     selected: tuple[str, ...] = ()
     seconds: float = 0.0
 
@@ -79,6 +89,8 @@ class Report:
     @property
     def ok(self) -> bool:
         """Whether the frameworks read everything well."""
+        if self.strict_baseline and any(use.stale or use.lower for use in self.baselines):
+            return False
         return not self.counts["error"] and not (self.strict_files and self.unrecognised)
 
     def as_dict(self) -> dict[str, Any]:
@@ -91,4 +103,6 @@ class Report:
             "by_rule": dict(sorted(self.by_rule.items())),
             "shown": len(self.findings),
             "unrecognised": self.unrecognised,
+            "baselined": dict(self.baselined),
+            "older": dict(self.older),
         }

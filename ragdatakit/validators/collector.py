@@ -91,7 +91,8 @@ class Selection:
     """Which findings are wanted.
 
     ``select`` and ``ignore`` hold codes, prefixes of codes or rule names; an empty ``select`` is everything.
-    ``severity`` is the least severe level that counts. ``max_per_rule`` 0 keeps all. ``severities`` has the levels of
+    ``severity`` is the least severe level that counts. ``max_per_rule`` 0 keeps all. ``named_records`` is of how many
+    records a rule that is reported once a file names the numbers (None: as many). ``severities`` has the levels of
     rules, by their names, that are not those of the format.
     """
 
@@ -99,11 +100,17 @@ class Selection:
     ignore: tuple[str, ...] = ()
     severity: Severity = "info"
     max_per_rule: int = ValidateOptions.max_per_rule
+    named_records: int | None = None
     severities: Mapping[str, Severity] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.severity not in SEVERITIES:
             raise UnknownNameError("severity", str(self.severity), SEVERITIES)
+
+    @property
+    def most_records(self) -> int:
+        """How many records such a rule names (0: all)."""
+        return self.max_per_rule if self.named_records is None else self.named_records
 
     def takes(self, code: str, name: str, severity: Severity) -> bool:
         """Whether findings of such a rule are wanted."""
@@ -229,7 +236,7 @@ class Collector:
         state = self.state(name)
         if not (state.wanted and state.rule.per_file and state.rule.numbered):
             return False
-        those, most = state.per_file.get(file.display), self.selection.max_per_rule
+        those, most = state.per_file.get(file.display), self.selection.most_records
         return those is None or not most or len(those.records) < most
 
     def count(self, name: str, file: DataFile, number: int = 1, records: Iterable[int] = ()) -> None:
@@ -240,7 +247,8 @@ class Collector:
         if state.rule.per_file:
             those = state.per_file.setdefault(file.display, PerFile())
             those.count += number
-            room = self.selection.max_per_rule - len(those.records) if self.selection.max_per_rule else None
+            most = self.selection.most_records
+            room = most - len(those.records) if most else None
             if state.rule.numbered:
                 those.records.extend(islice(records, room))
             if those.count > number:

@@ -17,6 +17,7 @@ _LONG_RECORD = 1 << 20
 _NAME_BYTES = 1 << 12
 """Bytes within which the name of a member ends."""
 _LONG_KEY = 200
+_LONG_VALUE = 40
 _NUMBER_IN_LIST = re.compile(r"/\d+(?=/|\Z)")
 
 Derive = Callable[[Any], dict[str, Any]]
@@ -66,13 +67,33 @@ def _values(fields: tuple[str, ...], record: dict[str, Any], form: RecordForm, d
 
 def fingerprint(code: str, path: str, key: str | None, pointer: str | None, value: Any) -> str:
     """16 hexadecimal digits for a finding with this rule, file, record and value."""
-    place = _NUMBER_IN_LIST.sub("/*", pointer or "") if pointer else ""
-    return _digest("\0".join((code, path, key or "", place, repr(value))).encode("utf-8", "backslashreplace"))
+    return _digest(_joined(code, path, key or "", place_in_record(pointer), value))
+
+
+def place_in_record(pointer: str | None) -> str:
+    """A JSON Pointer without the numbers in lists: ``/positive_doc_ids/*``."""
+    return _NUMBER_IN_LIST.sub("/*", pointer) if pointer else ""
+
+
+def stored_value(value: Any) -> Any:
+    """A value as baselines have it: a long text is ``#`` and a digest."""
+    if isinstance(value, str) and len(value) > _LONG_VALUE:
+        return f"#{hashlib.blake2b(value.encode('utf-8', 'backslashreplace'), digest_size=6).hexdigest()}"
+    return value
+
+
+def entry_digest(path: str, code: str, key: str, place: str, value: Any) -> int:
+    """A number for what an entry of a baseline says of a finding."""
+    return int.from_bytes(hashlib.blake2b(_joined(code, path, key, place, value), digest_size=8).digest())
 
 
 def numbered(first: str, before: int) -> str:
     """The fingerprint of a finding before which so many had this one."""
     return _digest(f"{first} {before}".encode()) if before else first
+
+
+def _joined(code: str, path: str, key: str, place: str, value: Any) -> bytes:
+    return "\0".join((code, path, key, place, repr(value))).encode("utf-8", "backslashreplace")
 
 
 def _digest(data: bytes) -> str:

@@ -20,10 +20,14 @@ from ragdatakit.files.paths.folders import UnreadableError
 from ragdatakit.schemas.errors import MachineError, RagdataError, UnknownNameError, UnrecognisedError, skip_unreadable
 from ragdatakit.schemas.findings import Finding, Problem
 from ragdatakit.schemas.results import Report
+from ragdatakit.schemas.rules.quality import RULES as QUALITY
+from ragdatakit.schemas.rules.shared import RULES as SHARED
 from ragdatakit.validators import checks_of
 from ragdatakit.validators.collector import Collector, Place, Selection
 from ragdatakit.validators.dataset_run import DatasetRun
-from ragdatakit.validators.kept_findings import KeptFindings
+from ragdatakit.validators.kept_findings import KeptFindings, Key
+from ragdatakit.validators.left_out import CheckedDataset, leave_out, say_what_was_checked
+from ragdatakit.validators.new_findings import Findings, Looking, NewFindings
 from ragdatakit.validators.run_options import RunOptions
 
 _Keep = Callable[[Finding], object]
@@ -49,7 +53,7 @@ def check_paths(
     profiles: tuple[str, ...] = (),
     selection: Selection | None = None,
     options: RunOptions | None = None,
-) -> tuple[Report, KeptFindings]:
+) -> tuple[Report, Findings]:
     """Check every dataset at the paths; the report has no findings, which may be more than fit into memory.
 
     Raises `RagdataError` where a path is missing or nothing is recognised there (with `RunOptions.refused` only if that
@@ -59,6 +63,9 @@ def check_paths(
     started = time.perf_counter()
     selection = selection or Selection()
     options = options or RunOptions()
+    known = options.known
+    if known is not None:
+        selection = replace(selection, max_per_rule=0, named_records=selection.max_per_rule)
     report = Report(selected=tuple(selection.select), strict_files=options.strict_files)
     carried: Counter[str] = Counter()
     detected = _found(list(paths), format_name, options)
@@ -66,9 +73,12 @@ def check_paths(
     report.unrecognised = list(dict.fromkeys(detected.unrecognised))
     if found:
         _refuse_unknown(profiles, found)
+    if known is not None and isinstance(known.older, Looking):
+        known.older.look(found)
     seen: set[Path] = set()
-    findings = KeptFindings()
-    checked: list[tuple[Dataset, _Keep]] = []
+    kept = KeptFindings()
+    findings = kept if known is None else NewFindings(kept, known)
+    checked: list[CheckedDataset] = []
     for dataset in found:
         files = {f.path.absolute() for f in dataset.files}
         if files and files <= seen:  # given twice, as a folder and as a file of it
@@ -77,15 +87,20 @@ def check_paths(
         chosen = tuple(p for p in profiles if p in dataset.format.profiles) or dataset.format.default_profiles
         dataset.profile = ",".join(chosen or dataset.present_profiles()) or None
         keep = _keeping(findings, len(checked), dataset)
-        _check(dataset, chosen, selection, options, carried, report, keep)
-        checked.append((dataset, keep))
+        before = len(report.datasets)
+        collector = _check(dataset, chosen, selection, options, carried, report, keep)
+        checked.append(CheckedDataset(dataset, keep, collector, before, len(report.datasets)))
     if options.quality is not None:
         _check_quality(checked, selection, options, carried, report)
     report.quality_only = bool(found) and all(dataset.format.name in PLAIN_SOURCES for dataset in found)
     if found:
-        keep = partial(findings.add, (len(checked), 0, "", False, 0, 0, ""))
+        keep = partial(kept.add, (len(checked), 0, "", False, 0, 0, ""))
         unreadable = list(dict.fromkeys(detected.unreadable))
         _report_unreadable(unreadable, found[0], selection, options, carried, report, keep)
+    if isinstance(findings, NewFindings):
+        findings.settle()
+        leave_out(findings, report, checked)
+        say_what_was_checked(findings.before, checked, paths, selection, options)
     report.seconds = time.perf_counter() - started
     return report, findings
 
@@ -204,7 +219,7 @@ def _check(
     carried: Counter[str],
     report: Report,
     keep: _Keep,
-) -> None:
+) -> Collector:
     """Check one dataset; the findings go to ``keep``, all else to the report."""
     dataset.options.setdefault("max_hops", options.max_hops)
     checks = checks_of(dataset.format.name)(dataset, profiles or dataset.format.profiles)
@@ -220,23 +235,20 @@ def _check(
         run.collector.finish()
     report.datasets += run.summaries()
     _add_to(report, run.collector)
+    return run.collector
 
 
 def _check_quality(
-    checked: list[tuple[Dataset, _Keep]],
-    selection: Selection,
-    options: RunOptions,
-    carried: Counter[str],
-    report: Report,
+    checked: list[CheckedDataset], selection: Selection, options: RunOptions, carried: Counter[str], report: Report
 ) -> None:
     """Format by format, as some read several datasets as one (but plain data); findings go to the dataset that has
     their file."""
     assert options.quality is not None
     together: dict[str, list[tuple[Dataset, _Keep]]] = {}
-    for number, (dataset, keep) in enumerate(checked):
-        name = dataset.format.name
+    for number, one in enumerate(checked):
+        name = one.dataset.format.name
         key = f"{name} {number}" if name in PLAIN_SOURCES else name
-        together.setdefault(key, []).append((dataset, keep))
+        together.setdefault(key, []).append((one.dataset, one.keep))
     for mine in together.values():
         parts = [dataset for dataset, _ in mine]
         collector = options.quality.check(parts, options, selection, carried, len(checked) == 1)
@@ -258,15 +270,18 @@ def _add_to_summaries(report: Report, datasets: list[Dataset], collector: Collec
         report.datasets[place] = replace(summary, warnings=summary.warnings + number)
 
 
-def _keeping(findings: KeptFindings, number: int, dataset: Dataset) -> _Keep:
+def _keeping(findings: KeptFindings | NewFindings, number: int, dataset: Dataset) -> _Keep:
     """What keeps the findings of a dataset in order: datasets by their numbers, files, lines."""
     places = {f.display: i for i, f in enumerate(dataset.files)}
     following = {rule.code for rule in dataset.format.rules if rule.follows}
 
-    def keep(finding: Finding) -> None:
+    def key_of(finding: Finding) -> Key:
         place = places.get(finding.path, -1)
         follows = finding.code in following
-        line, column = finding.line or 0, finding.column or 0
-        findings.add((number, place, finding.path, follows, line, column, finding.code), finding)
+        return number, place, finding.path, follows, finding.line or 0, finding.column or 0, finding.code
 
-    return keep
+    if isinstance(findings, KeptFindings):
+        return lambda finding: findings.add(key_of(finding), finding)
+    splits = {f.display: f.split for f in dataset.files}
+    once = {rule.code for rule in (*dataset.format.rules, *SHARED, *QUALITY) if rule.per_file}
+    return lambda finding: findings.add(key_of(finding), finding, splits.get(finding.path), finding.code in once)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.machine import usual_jobs
@@ -14,6 +14,9 @@ from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.options import Progress, ValidateOptions
 from ragdatakit.validators.collector import Collector, Selection
+
+if TYPE_CHECKING:
+    from ragdatakit.validators.new_findings import KnownBefore
 
 
 class QualityCheck(Protocol):
@@ -40,7 +43,8 @@ class RunOptions:
     ``max_hops``: how many edges a graph's targets may be away from the start nodes of their question. ``quality``:
     what checks the quality of the data, too. ``strict_files``: the report is not ``ok`` where files were not checked.
     ``refused`` is called with the errors of paths that are missing or hold nothing recognised, if others do; without it
-    the first is raised. ``whole_datasets`` and ``skip_unrecognised`` are those of `ValidateOptions`.
+    the first is raised. ``known`` are findings that are not new. ``whole_datasets`` and ``skip_unrecognised`` are those
+    of `ValidateOptions`.
     """
 
     memory_limit: int = ValidateOptions.memory_limit
@@ -54,3 +58,4 @@ class RunOptions:
     progress: Progress | None = None
     on_finding: Callable[[Finding], None] | None = None
     quality: QualityCheck | None = None
+    known: KnownBefore | None = None

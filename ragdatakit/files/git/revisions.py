@@ -26,6 +26,10 @@ _MODULE = "160000"
 _STAGE = re.compile("([0-3]):")
 
 
+class NotInRevisionError(RagdataError):
+    """The revision is there, the path is not in it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Revision:
     """What ``HEAD~1:data`` names: a revision and a path in its tree, with ``/``, empty for the whole tree. An empty
@@ -93,7 +97,7 @@ def _at_path(path: str, tree: str, git: _Git, revision: Revision) -> tuple[str, 
             entry = links.whole.get(parent.as_posix())
             if place is not None and entry is not None and entry.mode == _MODULE:
                 raise _in_module(entry, place, revision)
-        raise RagdataError(f"{revision.text}: there is no {path or 'file'} in {where}")
+        raise NotInRevisionError(f"{revision.text}: there is no {path or 'file'} in {where}")
     return place, found
 
 

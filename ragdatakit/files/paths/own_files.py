@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from ragdatakit.schemas.baselines import BASELINE_NAME
+
 MANIFEST = "ragdata.json"
 """Where the folder comes from, how it was made, the digest of each file."""
 RENAMED_IDS = "ragdata.ids.ndjson"
 """The ids that were renamed, with their old names."""
 SIDECAR = "ragdata.sidecar"
 """The folder with what the format has no place for."""
-OWN = frozenset({MANIFEST, RENAMED_IDS, SIDECAR})
+OWN = frozenset({MANIFEST, RENAMED_IDS, SIDECAR, BASELINE_NAME})
 
 
 def is_own(name: str) -> bool:

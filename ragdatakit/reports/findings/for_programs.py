@@ -10,8 +10,9 @@ import orjson
 from ragdatakit.files.paths.project import project_root
 from ragdatakit.reports.findings.json import finding_line, json_pieces, summary_lines
 from ragdatakit.reports.findings.output_forms import Found
-from ragdatakit.reports.findings.places import NOT_CHECKED, Paths, unicode_text
+from ragdatakit.reports.findings.places import Paths, unicode_text
 from ragdatakit.schemas.findings import Finding
+from ragdatakit.schemas.rules.shared import NOT_CHECKED
 
 _GITLAB = {"error": "major", "warning": "minor", "info": "info"}
 

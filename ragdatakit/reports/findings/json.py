@@ -38,7 +38,8 @@ def summary_lines(report: Report) -> Iterator[bytes]:
     for dataset in report.datasets:
         yield _dumps({"type": "dataset", **dataset.as_dict()})
     counts: dict[str, Any] = {"type": "summary", "version": 1, "counts": report.counts, "by_rule": report.by_rule}
-    yield _dumps({**counts, "unrecognised": report.unrecognised}, orjson.OPT_SORT_KEYS)
+    left_out = {"baselined": report.baselined, "older": report.older}
+    yield _dumps({**counts, "unrecognised": report.unrecognised, **left_out}, orjson.OPT_SORT_KEYS)
 
 
 def _dumps(value: Any, option: int = 0) -> bytes:

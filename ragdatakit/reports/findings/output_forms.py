@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Literal
 
@@ -17,11 +17,13 @@ class OutputForm:
     """One form: the function ``module:function`` that writes it, the endings of file names that stand for it.
 
     ``escapes``: how commands to a CI runner are broken up where it is printed (``commands``: the writer does it).
+    ``baselined``: it can say of a finding that a baseline accepts it; the others leave those out.
     """
 
     writer: str
     escapes: Literal["text", "json", "html", "commands"]
     endings: tuple[str, ...] = ()
+    baselined: bool = False
 
 
 _HERE = "ragdatakit.reports.findings"
@@ -29,8 +31,8 @@ OUTPUT_FORMS: dict[str, OutputForm] = {
     "full": OutputForm(f"{_HERE}.for_people:full", "text"),
     "concise": OutputForm(f"{_HERE}.for_people:concise", "text"),
     "grouped": OutputForm(f"{_HERE}.for_people:grouped", "text"),
-    "json": OutputForm(f"{_HERE}.for_programs:document", "json", (".json",)),
-    "ndjson": OutputForm(f"{_HERE}.for_programs:lines", "json", (".ndjson", ".jsonl")),
+    "json": OutputForm(f"{_HERE}.for_programs:document", "json", (".json",), baselined=True),
+    "ndjson": OutputForm(f"{_HERE}.for_programs:lines", "json", (".ndjson", ".jsonl"), baselined=True),
     "github": OutputForm(f"{_HERE}.runner_commands:github", "commands"),
     "gitlab": OutputForm(f"{_HERE}.for_programs:gitlab", "json"),
     "junit": OutputForm(f"{_HERE}.xml_reports:junit", "html"),
@@ -61,6 +63,9 @@ class Found:
 
 def written(form: str, found: Found) -> Iterator[bytes]:
     """The output in the form of that name, piece by piece: no piece ends within a value."""
-    module, name = OUTPUT_FORMS[form].writer.split(":")
+    declared = OUTPUT_FORMS[form]
+    module, name = declared.writer.split(":")
+    if not declared.baselined:
+        found = replace(found, findings=(finding for finding in found.findings if not finding.baselined))
     writer: Callable[[Found], Iterator[bytes]] = getattr(import_module(module), name)
     return writer(found)

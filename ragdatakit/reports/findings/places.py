@@ -11,20 +11,6 @@ from urllib.parse import quote
 from ragdatakit.files.paths.project import path_within
 from ragdatakit.schemas.findings import Finding
 
-NOT_CHECKED = frozenset(
-    (
-        "unreadable-file",
-        "link-leaves-dataset",
-        "lfs-pointer",
-        "broken-compression",
-        "decompression-bomb",
-        "line-too-long",
-        "rule-crashed",
-        "quality-not-checked",
-    )
-)
-"""Rules that say that something could not be checked."""
-
 _DRIVE = re.compile(r"[A-Za-z]:/")
 
 

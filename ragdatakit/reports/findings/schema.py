@@ -26,7 +26,9 @@ class _Output(TypedDict):
 
     ``datasets`` is what was checked. ``findings`` is what is wrong, by file and line, at most --max-per-rule of one
     rule; ``shown`` says how many these are, ``by_rule`` counts all by code. ``unrecognised`` are data files below the
-    paths that belong to no dataset; they were not checked.
+    paths that belong to no dataset; they were not checked. ``baselined`` counts the findings that a baseline accepts,
+    ``older`` those that were there at the revision of --since: neither counts otherwise. ``findings`` has the former
+    with --show-baselined.
     """
 
     version: Literal[1]
@@ -36,6 +38,8 @@ class _Output(TypedDict):
     by_rule: dict[RuleCode, int]
     shown: int
     unrecognised: list[str]
+    baselined: SeverityCounts
+    older: SeverityCounts
 
 
 def output_schema() -> Schema:

@@ -199,13 +199,24 @@ def _verdict(report: Report) -> str:
     """What there is to say where no error was found: valid is only what all rules were checked for."""
     if report.quality_only:
         return "Quality checked"
-    if not report.ok:
+    if report.strict_files and report.unrecognised:
         return "Not all files checked"
+    if not report.ok:
+        return "The baseline is out of date"
     if not report.selected:
         return "Valid"
     names = ", ".join(report.selected[:_MOST_SELECTED])
     more = len(report.selected) - _MOST_SELECTED
     return f"Only {names}{f' and {more:,} more' if more > 0 else ''} checked"
+
+
+def _known(report: Report) -> str:
+    """How many findings count nowhere, and why."""
+    baselined, older = sum(report.baselined.values()), sum(report.older.values())
+    told = [f"{baselined:,} baselined"] if baselined else []
+    if older:
+        told.append(f"{older:,} not new since {visible_text(report.since)}")
+    return f" ({', '.join(told)})" if told else ""
 
 
 def _summary(report: Report, shown: _Shown, paint: Painter, quiet: bool) -> Iterator[str]:
@@ -221,12 +232,14 @@ def _summary(report: Report, shown: _Shown, paint: Painter, quiet: bool) -> Iter
     told = [paint(s, many(counts[s], s)) for s in ("error", "warning") if counts[s]]
     if counts["info"]:
         told.append(f"{counts['info']:,} info")
+    known = _known(report)
     if not counts["error"]:
         verdict = paint("good" if report.ok else "error", _verdict(report))
         comma = "," if report.selected and not report.quality_only else ""
         verdict += f"{comma} with {' and '.join(told)}" if told else ""
     else:
         verdict = "Found " + ", ".join(told)
+    verdict += known
     unchecked = len(report.unrecognised)
     left = paint("warning", f"; {many(unchecked, 'file')} not checked") if unchecked else ""
     yield f"{verdict}: {what}{left}"

@@ -12,9 +12,10 @@ from xml.sax.saxutils import escape, quoteattr
 
 from ragdatakit.files.paths.project import project_root
 from ragdatakit.reports.findings.output_forms import Found
-from ragdatakit.reports.findings.places import NOT_CHECKED, Paths, unicode_text
+from ragdatakit.reports.findings.places import Paths, unicode_text
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.results import DatasetSummary
+from ragdatakit.schemas.rules.shared import NOT_CHECKED
 from ragdatakit.schemas.texts import many
 
 _MOST_LINES = 100

@@ -215,3 +215,17 @@ RULES: tuple[Rule, ...] = (
         source="json.loads in Python's library; str.encode raises UnicodeEncodeError",
     ),
 )
+
+NOT_CHECKED = frozenset(
+    (
+        "unreadable-file",
+        "link-leaves-dataset",
+        "lfs-pointer",
+        "broken-compression",
+        "decompression-bomb",
+        "line-too-long",
+        "rule-crashed",
+        "quality-not-checked",
+    )
+)
+"""Rules that say that something could not be checked."""
