@@ -343,6 +343,26 @@ def test_the_nearest_file_up_to_the_repository_holds(project: Path) -> None:
     assert above.code == 1 and "baselined" not in above.out
 
 
+def test_the_configuration_names_it(project: Path) -> None:
+    (project / "ci").mkdir()
+    (project / "ragdata.toml").write_text('baseline = "ci/known.jsonl"\n', encoding="utf-8")
+    shutil.copytree(DEMO, project / "more")
+    (project / "more/ragdata.toml").write_text("", encoding="utf-8")
+
+    missing = validate(project)
+    written = validate(project, "--write-baseline")
+    beside = validate(project, "--write-baseline", path="more")
+    both = run("validate", "data", "more", cwd=project)
+    refused = run("validate", "data", "more", "--write-baseline", cwd=project)
+
+    assert missing.code == 2 and "there is no baseline ci/known.jsonl; --write-baseline makes it" in missing.err
+    assert written.code == 0 and written.err == "ragdata: ci/known.jsonl: written, 9 entries\n"
+    assert '"path":"../data/train/doc_master.ndjson"' in (project / "ci/known.jsonl").read_text("utf-8")
+    assert beside.err == f"ragdata: more/{BASELINE_NAME}: written, 9 entries\n"
+    assert both.code == 0 and "(18 baselined)" in both.out and both.err == ""
+    assert refused.code == 2 and "several baselines, ci/known.jsonl and more/ragdata-baseline.jsonl" in refused.err
+
+
 HEAD = '{"ragdata_baseline": 1}\n'
 
 
@@ -376,7 +396,10 @@ def test_options_that_exclude_each_other(project: Path) -> None:
     )
     assert "give --no-baseline or --baseline" in validate(project, "--no-baseline", "--baseline", "x").err
     assert "there is no baseline x" in validate(project, "--baseline", "x").err
-    assert "there is no baseline to update" in validate(project, "--update-baseline").err
+    assert (
+        "there is no baseline ragdata-baseline.jsonl; --write-baseline makes it"
+        in validate(project, "--update-baseline").err
+    )
 
 
 def test_a_write_that_fails_leaves_the_old_file(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from ragdatakit.schemas.options import PathLike, ValidateOptions
 from ragdatakit.schemas.results import Report
 
 if TYPE_CHECKING:
-    from ragdatakit.validators.new_findings import Findings, KnownBefore
+    from ragdatakit.validators.baselines.new_findings import Findings, KnownBefore
 
 
 @takes(ValidateOptions)
@@ -53,9 +53,9 @@ def _known(
     writes = options.write_baseline or options.update_baseline
     if not (options.baseline or options.since or writes):
         return None, lambda report: None
-    from ragdatakit.api.baselines import Baselines
-    from ragdatakit.api.since import SinceRevision
-    from ragdatakit.validators.new_findings import KnownBefore
+    from ragdatakit.api.known_findings.baselines import Baselines
+    from ragdatakit.api.known_findings.since import SinceRevision
+    from ragdatakit.validators.baselines.new_findings import KnownBefore
 
     baselines = Baselines(options, paths) if options.baseline or writes else None
     since = SinceRevision(options.since, tuple(arguments)) if options.since else None

@@ -23,11 +23,11 @@ from ragdatakit.schemas.results import Report
 from ragdatakit.schemas.rules.quality import RULES as QUALITY
 from ragdatakit.schemas.rules.shared import RULES as SHARED
 from ragdatakit.validators import checks_of
+from ragdatakit.validators.baselines.left_out import CheckedDataset, leave_out, say_what_was_checked
+from ragdatakit.validators.baselines.new_findings import Findings, Looking, NewFindings
 from ragdatakit.validators.collector import Collector, Place, Selection
 from ragdatakit.validators.dataset_run import DatasetRun
 from ragdatakit.validators.kept_findings import KeptFindings, Key
-from ragdatakit.validators.left_out import CheckedDataset, leave_out, say_what_was_checked
-from ragdatakit.validators.new_findings import Findings, Looking, NewFindings
 from ragdatakit.validators.run_options import RunOptions
 
 _Keep = Callable[[Finding], object]
@@ -100,7 +100,7 @@ def check_paths(
     if isinstance(findings, NewFindings):
         findings.settle()
         leave_out(findings, report, checked)
-        say_what_was_checked(findings.before, checked, paths, selection, options)
+        say_what_was_checked(findings.before, checked, paths, selection, options.quality is not None)
     report.seconds = time.perf_counter() - started
     return report, findings
 

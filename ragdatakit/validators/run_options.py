@@ -16,7 +16,7 @@ from ragdatakit.schemas.options import Progress, ValidateOptions
 from ragdatakit.validators.collector import Collector, Selection
 
 if TYPE_CHECKING:
-    from ragdatakit.validators.new_findings import KnownBefore
+    from ragdatakit.validators.baselines.new_findings import KnownBefore
 
 
 class QualityCheck(Protocol):

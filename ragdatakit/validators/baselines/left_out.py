@@ -13,9 +13,8 @@ from ragdatakit.schemas.results import DatasetSummary, Report
 from ragdatakit.schemas.rules.quality import RULES as QUALITY
 from ragdatakit.schemas.rules.shared import NOT_CHECKED
 from ragdatakit.schemas.rules.shared import RULES as SHARED
+from ragdatakit.validators.baselines.new_findings import KnownBefore, NewFindings
 from ragdatakit.validators.collector import Collector, Selection
-from ragdatakit.validators.new_findings import KnownBefore, NewFindings
-from ragdatakit.validators.run_options import RunOptions
 
 _NOT_CHECKED = {rule.code for rule in (*SHARED, *QUALITY) if rule.name in NOT_CHECKED}
 
@@ -51,11 +50,7 @@ def _without(summary: DatasetSummary, severity: Severity, times: int) -> Dataset
 
 
 def say_what_was_checked(
-    known: KnownBefore,
-    checked: Iterable[CheckedDataset],
-    paths: Iterable[Path],
-    selection: Selection,
-    options: RunOptions,
+    known: KnownBefore, checked: Iterable[CheckedDataset], paths: Iterable[Path], selection: Selection, quality: bool
 ) -> None:
     """Which files, and of each for which rules: none where not all of its dataset was read."""
     here = known.checked
@@ -66,10 +61,10 @@ def say_what_was_checked(
         codes: set[str] = set()
         if is_whole and not _NOT_CHECKED & collector.by_rule.keys():
             codes = {r.code for r in (*dataset.format.rules, *SHARED) if collector.wants(r.name)}
-            if options.quality is not None:
+            if quality:
                 codes |= {r.code for r in QUALITY if selection.takes(r.code, r.name, r.severity)}
         others = (*dataset.ignored, *((dataset.config,) if dataset.config is not None else ()))
         here.files |= {file.display: frozenset(codes) for file in (*dataset.files, *others)}
     here.folders += [path for path in paths if path.is_dir()]
-    quality = {rule.code for rule in QUALITY} if options.quality is None else set()
-    here.codes |= {r.code for r, _ in all_rules() if selection.takes(r.code, r.name, r.severity)} - quality
+    left: set[str] = set() if quality else {rule.code for rule in QUALITY}
+    here.codes |= {r.code for r, _ in all_rules() if selection.takes(r.code, r.name, r.severity)} - left

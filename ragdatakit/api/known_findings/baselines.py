@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragdatakit.api.configuration import configuration_of
 from ragdatakit.schemas.baselines import BASELINE_NAME
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.options import ValidateOptions
@@ -22,51 +23,53 @@ class Baselines:
     """The baselines of a run, each for the files below its folder; one that was named for all."""
 
     def __init__(self, options: ValidateOptions, paths: Sequence[Path]) -> None:
-        from ragdatakit.validators.baselines.file import Baseline, read_baseline
-        from ragdatakit.validators.baselines.known import BaselineMatch
-
         _refuse_odd(options)
         self._options = options
         writes = options.write_baseline or options.update_baseline
         named = options.baseline if not isinstance(options.baseline, bool) else None
-        files = [Path(named)] if named is not None else _found(paths)
-        if not files and writes:
-            files = [_shortest(_project(paths) / BASELINE_NAME)]
+        of_path = {path: Path(named) if named is not None else _file_of(path) for path in paths}
+        if writes and set(of_path.values()) == {None}:
+            of_path[paths[0]] = _shortest(_project(paths[0]) / BASELINE_NAME)
+        files = {file.resolve(): file for file in of_path.values() if file is not None}
         if writes and len(files) > 1:
-            those = " and ".join(map(str, files))
+            those = " and ".join(map(str, files.values()))
             raise RagdataError(f"the paths have several baselines, {those}; say which one is to be written")
-        self.matches: list[BaselineMatch] = []
-        for file in files:
-            if not file.exists() and options.write_baseline:
-                baseline = Baseline.at(file)
-            elif named is not None and not file.exists():
-                raise RagdataError(f"there is no baseline {file}; --write-baseline makes it")
-            elif not file.exists():
-                raise RagdataError(f"there is no baseline to update; --write-baseline makes {file}")
-            else:
-                baseline = read_baseline(file)
-            self.matches.append(BaselineMatch(baseline, accept_all=options.write_baseline))
-        self._of_path: dict[str, BaselineMatch | None] = {}
+        made = {real: self._match_of(file, options) for real, file in files.items()}
+        self.matches: list[BaselineMatch] = list(made.values())
+        self._below = [(Path(os.path.realpath(p)), made[f.resolve()]) for p, f in of_path.items() if f is not None]
+        self._known: dict[str, BaselineMatch] = {}
+
+    @staticmethod
+    def _match_of(file: Path, options: ValidateOptions) -> BaselineMatch:
+        from ragdatakit.validators.baselines.file import Baseline, read_baseline
+        from ragdatakit.validators.baselines.known import BaselineMatch
+
+        if file.exists():
+            baseline = read_baseline(file)
+        elif options.write_baseline:
+            baseline = Baseline.at(file)
+        else:
+            raise RagdataError(f"there is no baseline {file}; --write-baseline makes it")
+        return BaselineMatch(baseline, accept_all=options.write_baseline)
 
     def takes(self, finding: Finding, once: bool) -> bool | None:
         """As `Accepted` says."""
-        match = self._match(finding)
-        return match.takes(finding, once) if match is not None else False
+        return self._match(finding).takes(finding, once)
 
     def settled(self, finding: Finding) -> bool:
         """As `Accepted` says."""
-        match = self._match(finding)
-        return match is not None and match.settled(finding)
+        return self._match(finding).settled(finding)
 
-    def _match(self, finding: Finding) -> BaselineMatch | None:
-        if not isinstance(self._options.baseline, bool):
+    def _match(self, finding: Finding) -> BaselineMatch:
+        """That of the path that was given, or else of the nearest folder."""
+        if len(self.matches) == 1:
             return self.matches[0]
-        if finding.path not in self._of_path:
+        if finding.path not in self._known:
             real = Path(os.path.realpath(finding.path))
-            mine = [match for match in self.matches if real.is_relative_to(match.baseline.folder)]
-            nearest = max(mine, key=lambda match: len(match.baseline.folder.parts), default=None)
-            self._of_path[finding.path] = nearest
-        return self._of_path[finding.path]
+            folders = [*self._below, *((match.baseline.folder, match) for match in self.matches)]
+            mine = [(len(folder.parts), match) for folder, match in folders if real.is_relative_to(folder)]
+            self._known[finding.path] = max(mine, key=lambda one: one[0], default=(0, self.matches[0]))[1]
+        return self._known[finding.path]
 
     def finish(self, report: Report, checked: Checked) -> None:
         """Say in the report what became of the entries, and write what is to be written. Raises `OSError`."""
@@ -101,15 +104,15 @@ def _refuse_odd(options: ValidateOptions) -> None:
         )
 
 
-def _found(paths: Iterable[Path]) -> list[Path]:
-    """The nearest baseline from each path upwards."""
-    found: dict[Path, Path] = {}
-    for path in paths:
-        for folder in _upwards(path):
-            if (folder / BASELINE_NAME).is_file():
-                found.setdefault((folder / BASELINE_NAME).resolve(), _shortest(folder / BASELINE_NAME))
-                break
-    return list(found.values())
+def _file_of(path: Path) -> Path | None:
+    """The baseline for a path: the one that the configuration names, or the nearest upwards."""
+    named = configuration_of(path).path("baseline")
+    if named is not None:
+        return _shortest(named)
+    for folder in _upwards(path):
+        if (folder / BASELINE_NAME).is_file():
+            return _shortest(folder / BASELINE_NAME)
+    return None
 
 
 def _upwards(path: Path) -> list[Path]:
@@ -125,9 +128,12 @@ def _upwards(path: Path) -> list[Path]:
     return above[: above.index(here) + 1] if here in above else [folder]
 
 
-def _project(paths: Sequence[Path]) -> Path:
-    """Where a first baseline goes: the folder of the git repository, or else the current one."""
-    last = _upwards(paths[0])[-1]
+def _project(path: Path) -> Path:
+    """Where a first baseline goes: beside the configuration, into the folder of the git repository, or else into the
+    current one."""
+    if (settings := configuration_of(path).file) is not None:
+        return settings.folder
+    last = _upwards(path)[-1]
     return last if (last / ".git").exists() else Path.cwd()
 
 

@@ -76,7 +76,7 @@ class SinceRevision:
         yield from places[:1] if dataset.config is not None and alone else places
 
     def _check(self, places: list[Path]) -> None:
-        from ragdatakit.validators.new_findings import KnownBefore
+        from ragdatakit.validators.baselines.new_findings import KnownBefore
         from ragdatakit.validators.run import check_paths
 
         assert self._older is not None

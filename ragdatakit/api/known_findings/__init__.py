@@ -1,0 +1,1 @@
+"""What is known of findings before a run: a baseline, the state at a git revision."""
