@@ -137,6 +137,8 @@ def test_the_lines_of_ndjson_are_parts_of_it() -> None:
         "counts": summary["counts"],
         "by_rule": summary["by_rule"],
         "unrecognised": summary["unrecognised"],
+        "baselined": summary["baselined"],
+        "older": summary["older"],
         "shown": len([line for line in lines if line["type"] == "finding"]),
     }
     assert [e.message for e in validator().iter_errors(document)] == []
