@@ -1,4 +1,4 @@
-"""Damaged indexes of GraphRAG 3.x: what its own loaders did with them is in ``graphrag_verdicts.json``."""
+"""Damaged indexes of GraphRAG 3.x and 2.x: what its own loaders did with them is recorded beside this file."""
 
 from __future__ import annotations
 
@@ -49,6 +49,16 @@ SCHEMAS: dict[str, dict[str, pa.DataType]] = {
                           subject_id=str, object_id=str, status=str, start_date=str, end_date=str, source_text=str,
                           text_unit_id=str),
 }  # fmt: skip
+_IN_2 = {"documents": ("raw_data", "metadata", pa.string()), "text_units": ("document_id", "document_ids", TEXTS)}
+"""By table: a column, what 2.x has in its place, and the type of that."""
+
+
+def _of_release_2(columns: dict[str, pa.DataType], new: str, old: str, kind: pa.DataType) -> dict[str, pa.DataType]:
+    return {old if name == new else name: kind if name == new else each for name, each in columns.items()}
+
+
+SCHEMAS_OF = {"3": SCHEMAS, "2": {t: _of_release_2(c, *_IN_2[t]) if t in _IN_2 else c for t, c in SCHEMAS.items()}}
+"""The tables of a release of GraphRAG."""
 
 
 @dataclass
@@ -103,8 +113,19 @@ def _report(number: int, level: int, parent: int, children: list[int], size: int
     }  # fmt: skip
 
 
-def sample() -> Index:
+def sample(release: str = "3") -> Index:
     """Two documents, three text units, four entities, three relationships, three communities."""
+    made = _sample()
+    made.schemas = copy.deepcopy(SCHEMAS_OF[release])
+    if release == "2":
+        for table, (new, old, kind) in _IN_2.items():
+            for row in made.tables[table]:
+                value = row.pop(new)
+                row[old] = [value] if kind == TEXTS else value
+    return made
+
+
+def _sample() -> Index:
 
     def unit(number: int, document: str, entities: list[str], relationships: list[str], claims: list[str]) -> Any:
         key = f"t{number + 1}"
@@ -202,8 +223,8 @@ def _set(table: str, row: int, column: str, value: Any) -> Change:
     return lambda index: index.tables[table][row].__setitem__(column, copy.deepcopy(value))
 
 
-def _cells() -> Iterator[tuple[str, Change]]:
-    for table, columns in SCHEMAS.items():
+def _cells(release: str) -> Iterator[tuple[str, Change]]:
+    for table, columns in SCHEMAS_OF[release].items():
         for column, kind in columns.items():
             for place, value in enumerate(_values(kind)):
                 yield f"{table}.{column} value {place}", _set(table, 0, column, value)
@@ -312,6 +333,9 @@ _TOGETHER: dict[str, Change] = {
 }
 
 
+_NOT_IN = {"2": ("document_ids of 2.x",)}
+
+
 def _in_all_rows() -> Iterator[tuple[str, Change]]:
     yield "no members", _all("communities", "entity_ids", lambda row: [])
     yield "no ranks", _all("community_reports", "rank", None)
@@ -339,25 +363,27 @@ def _in_all_rows() -> Iterator[tuple[str, Change]]:
         yield f"level of row {row}", _set("communities", row, "level", 5)
 
 
-def changes() -> Iterator[tuple[str, Change]]:
+def changes(release: str) -> Iterator[tuple[str, Change]]:
     """All changes by name."""
     yield "unchanged", lambda index: None
-    yield from _cells()
+    yield from _cells(release)
     yield from _whole_tables()
-    yield from _TOGETHER.items()
+    yield from ((name, change) for name, change in _TOGETHER.items() if name not in _NOT_IN.get(release, ()))
     yield from _in_all_rows()
 
 
 _IN_CSV = ("value 0", "value 1", "value 3", "value 5", "value 10", "no ", "repeated", "numeric", "commas", "unchanged")
 
 
-def cases() -> Iterator[tuple[str, Index]]:
-    """Every damaged index by name, in Parquet and many in CSV."""
-    for name, change in changes():
-        index = sample()
+def cases(release: str = "3") -> Iterator[tuple[str, Index]]:
+    """Every damaged index by name, in Parquet; many in CSV, too, which only 3.x reads."""
+    for name, change in changes(release):
+        index = sample(release)
         change(index)
         yield name, index
-    for name, change in changes():
+    if release != "3":
+        return
+    for name, change in changes(release):
         if any(word in name for word in _IN_CSV):
             index = sample()
             index.ending = ".csv"

@@ -1,7 +1,7 @@
 """What GraphRAG's own loaders make of damaged indexes: read the tables, build the contexts, keep what comes out.
 
-``PYTHONPATH=. PATH/TO/python -m tests.graphrag_oracle``, with a Python that has ``graphrag`` 3.3.0 and this package,
-writes ``graphrag_verdicts.json`` anew. No model is asked and no network used.
+``PYTHONPATH=. PATH/TO/python -m tests.graphrag_oracle``, with a Python that has ``graphrag`` and pyarrow, writes
+``graphrag_verdicts.json`` anew (3.3.0), or ``graphrag_verdicts_2.json`` (2.7.2). No model is asked and no network used.
 """
 
 from __future__ import annotations
@@ -14,12 +14,18 @@ import os
 import re
 import tempfile
 import warnings
+from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from tests.graphrag_cases import cases
 
-VERDICTS = Path(__file__).parent / "graphrag_verdicts.json"
+VERDICTS = {
+    "3": Path(__file__).parent / "graphrag_verdicts.json",
+    "2": Path(__file__).parent / "graphrag_verdicts_2.json",
+}
+TABLES = ("entities", "relationships", "communities", "community_reports", "text_units")
 LEVEL = 2
 QUERY = "Who mapped Kettle Reef?"
 
@@ -30,21 +36,12 @@ def outcome(folder: Path, is_csv: bool) -> dict[str, Any]:
 
 
 async def _outcome(folder: Path, is_csv: bool) -> dict[str, Any]:
-    up = importlib.import_module
-    storage = up("graphrag_storage.file_storage").FileStorage(base_dir=str(folder))
-    if is_csv:
-        provider = up("graphrag_storage.tables.csv_table_provider").CSVTableProvider(storage)
-    else:
-        provider = up("graphrag_storage.tables.parquet_table_provider").ParquetTableProvider(storage)
-    reader = up("graphrag.data_model.data_reader").DataReader(provider)
-    read = up("graphrag.query.indexer_adapters")
+    read = importlib.import_module("graphrag.query.indexer_adapters")
     found: dict[str, Any] = {}
     try:
-        e, r, c, p, t = [
-            await getattr(reader, name)()
-            for name in ("entities", "relationships", "communities", "community_reports", "text_units")
-        ]
-        claims = read.read_indexer_covariates(await reader.covariates()) if await provider.has("covariates") else []
+        *tables, covariates = await (_tables_of_2(folder) if _release() == "2" else _tables(folder, is_csv))
+        e, r, c, p, t = tables
+        claims = read.read_indexer_covariates(covariates) if covariates is not None else []
         entities = read.read_indexer_entities(e, c, LEVEL)
         relationships = read.read_indexer_relationships(r)
         reports = read.read_indexer_reports(p, c, LEVEL)
@@ -62,6 +59,34 @@ async def _outcome(folder: Path, is_csv: bool) -> dict[str, Any]:
     return found
 
 
+def _release() -> str:
+    return version("graphrag").split(".", 1)[0]
+
+
+async def _tables(folder: Path, is_csv: bool) -> list[Any]:
+    """The tables as 3.x reads them, the claims last: None without any."""
+    up = importlib.import_module
+    storage = up("graphrag_storage.file_storage").FileStorage(base_dir=str(folder))
+    if is_csv:
+        provider = up("graphrag_storage.tables.csv_table_provider").CSVTableProvider(storage)
+    else:
+        provider = up("graphrag_storage.tables.parquet_table_provider").ParquetTableProvider(storage)
+    reader = up("graphrag.data_model.data_reader").DataReader(provider)
+    found = [await getattr(reader, name)() for name in TABLES]
+    return [*found, await reader.covariates() if await provider.has("covariates") else None]
+
+
+async def _tables_of_2(folder: Path) -> list[Any]:
+    """The same as 2.x reads them, which knows Parquet only."""
+    up = importlib.import_module
+    storage = up("graphrag.storage.file_pipeline_storage").FilePipelineStorage(base_dir=str(folder))
+    stored = up("graphrag.utils.storage")
+    found = [await stored.load_table_from_storage(name, storage) for name in TABLES]
+    claims = "covariates"
+    there = await stored.storage_has_table(claims, storage)
+    return [*found, await stored.load_table_from_storage(claims, storage) if there else None]
+
+
 def _guarded(step: Any) -> Any:
     try:
         return step()
@@ -76,15 +101,15 @@ class _Store:
         self._entities = entities
 
     def similarity_search_by_text(self, text: str, text_embedder: Any, k: int = 10) -> list[Any]:
-        vectors = importlib.import_module("graphrag_vectors")
-        return [
-            vectors.VectorStoreSearchResult(document=vectors.VectorStoreDocument(id=e.id, vector=None), score=1.0)
-            for e in self._entities[:k]
-        ]
+        is_2 = _release() == "2"
+        vectors = importlib.import_module("graphrag.vector_stores.base" if is_2 else "graphrag_vectors")
+        made = partial(vectors.VectorStoreDocument, vector=None, **({"text": None} if is_2 else {}))
+        return [vectors.VectorStoreSearchResult(document=made(id=e.id), score=1.0) for e in self._entities[:k]]
 
 
 def _words() -> Any:
-    tokenizer = importlib.import_module("graphrag_llm.tokenizer").Tokenizer
+    place = "graphrag.tokenizer.tokenizer" if _release() == "2" else "graphrag_llm.tokenizer"
+    tokenizer = importlib.import_module(place).Tokenizer
 
     class Words(tokenizer):  # type: ignore[misc, valid-type]
         def __init__(self, **_: Any) -> None: ...
@@ -147,12 +172,12 @@ def main() -> None:
     warnings.simplefilter("ignore")
     found = {}
     with tempfile.TemporaryDirectory() as scratch:
-        for number, (name, index) in enumerate(cases()):
+        for number, (name, index) in enumerate(cases(_release())):
             folder = Path(scratch) / str(number)
             index.write(folder)
             found[name] = outcome(folder, index.ending == ".csv")
     lines = ",\n".join(f" {json.dumps(name)}: {json.dumps(told)}" for name, told in found.items())
-    VERDICTS.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
+    VERDICTS[_release()].write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

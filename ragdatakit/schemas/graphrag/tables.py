@@ -19,6 +19,8 @@ GENERATION_WORDS = {
     "2.3": "2.3 to 2.7",
     "3.0": "3.x",
 }
+SECOND = ("2.0", "2.3")
+"""2.x, whose readers take values as they are where 3.x makes numbers of them first (recorded of 2.7.2 and 3.3.0)."""
 PREFIX = "create_final_"
 """How the names of the files began before 2.0."""
 ENDINGS = (".parquet", ".csv")
@@ -31,7 +33,8 @@ class Column:
     """A column of a table.
 
     ``since`` and ``until`` are the generations in which it is written, ``needed`` the one from which on a reader stops
-    without it (``""``: none does). ``nullable``: readers take a null. ``example`` is a value of it.
+    without it (``""``: none does), but for those of 2.x where ``free_in_2``. ``nullable``: readers take a null.
+    ``example`` is a value of it.
     """
 
     name: str
@@ -41,6 +44,7 @@ class Column:
     since: str = "0.1"
     until: str = "3.0"
     needed: str = ""
+    free_in_2: bool = False
     nullable: bool = True
 
     def is_of(self, generation: str) -> bool:
@@ -51,7 +55,7 @@ class Column:
     def is_needed(self, generation: str) -> bool:
         """Whether a reader of a generation stops without it."""
         later = bool(self.needed) and GENERATIONS.index(generation) >= GENERATIONS.index(self.needed)
-        return later and self.is_of(generation)
+        return later and self.is_of(generation) and not (self.free_in_2 and generation in SECOND)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,9 +124,16 @@ TEXT_UNITS = Table(
         _ID,
         replace(_NUMBER, needed=""),
         _text("text", "The text of the chunk.", "Mara Venn built the lighthouse.", needed="0.1", nullable=False),
-        _integer("n_tokens", "How many tokens the text has.", 6, needed="0.1", nullable=False),
+        _integer("n_tokens", "How many tokens the text has.", 6, needed="0.1", free_in_2=True, nullable=False),
         _text("document_id", "Id of its document.", "d1", since="3.0", needed="3.0"),
-        _ids("document_ids", "its documents, as it was written before 3.0", ["d1"], until="2.3", needed="0.1"),
+        _ids(
+            "document_ids",
+            "its documents, as it was written before 3.0",
+            ["d1"],
+            until="2.3",
+            needed="0.1",
+            free_in_2=True,
+        ),
         _ids("entity_ids", "the entities in it", ["e1"]),
         _ids("relationship_ids", "the relationships in it", ["r1"]),
         _ids("covariate_ids", "the claims in it", []),
@@ -193,8 +204,8 @@ COMMUNITIES = Table(
         _ids("entity_ids", "its members", ["e1"], since="0.5", needed="0.5"),
         _ids("relationship_ids", "the relationships within it", ["r1"]),
         _ids("text_unit_ids", "the text units that mention its members"),
-        _text("period", "Day on which it was made.", "2026-01-05", needed="0.1"),
-        _integer("size", "How many members it has.", 1, needed="0.1", nullable=False),
+        _text("period", "Day on which it was made.", "2026-01-05", needed="0.1", free_in_2=True),
+        _integer("size", "How many members it has.", 1, needed="0.1", free_in_2=True, nullable=False),
     ),
 )
 REPORTS = Table(
@@ -214,7 +225,7 @@ REPORTS = Table(
             description="Numbers of the communities that lie in it.",
             example=[],
             since="2.0",
-            needed="2.0",
+            needed="3.0",
         ),
         _text("title", "Title of the report.", "The lighthouse", needed="0.1"),
         _text("summary", "The report in short.", "Mara Venn built it.", needed="0.1"),
@@ -228,10 +239,11 @@ REPORTS = Table(
             description="What was found, each with a summary and an explanation.",
             example=[{"summary": "Built", "explanation": "By Mara Venn."}],
             needed="0.1",
+            free_in_2=True,
         ),
         _text("full_content_json", "What the model answered, as JSON.", '{"title": "The lighthouse"}'),
         _text("period", "Day on which the community was made.", "2026-01-05"),
-        _integer("size", "How many members the community has.", 1, needed="0.1", nullable=False),
+        _integer("size", "How many members the community has.", 1, needed="0.1", free_in_2=True, nullable=False),
     ),
 )
 COVARIATES = Table(

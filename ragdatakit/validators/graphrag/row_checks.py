@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ragdatakit.database.sql_text import sql_name, sql_text
-from ragdatakit.schemas.graphrag.tables import Column
+from ragdatakit.schemas.graphrag.tables import SECOND, Column
 from ragdatakit.validators.graphrag.sql_tables import SqlTable
 
 USUAL_LEVEL = 2
@@ -23,8 +23,18 @@ _NULL_PASSES = {
 """Integers in Parquet that may be null: ``data_model/dfs.py: _safe_int``."""
 _UNREAD = {"x", "y", "parent", "source_degree", "target_degree"}
 """Numbers that no reader makes numbers of."""
+_UNREAD_IN_2 = {"human_readable_id", "frequency", "size"}
+_PLAIN_IN_2 = {
+    ("text-units", "n_tokens"),
+    ("entities", "degree"),
+    ("relationships", "combined_degree"),
+    ("communities", "level"),
+    ("reports", "level"),
+}
+"""Numbers that 2.x takes as they are: a text stops it, in most of them a null, too."""
 _ITEMS_READ = {
     ("relationships", "text_unit_ids"),
+    ("text-units", "document_ids"),
     ("text-units", "entity_ids"),
     ("text-units", "relationship_ids"),
     ("communities", "text_unit_ids"),
@@ -71,32 +81,43 @@ def _typed_checks(kind: str, table: SqlTable, column: Column, generation: str) -
     value, raw = sql_name(name), f"cast({sql_name(f'raw {name}')} as varchar)"
     told = {"column": sql_text(name)}
     if column.type in ("integer", "number") and name not in _UNREAD:
-        what = "an integer" if column.type == "integer" else "a number"
-        passes = column.type == "number" or (kind, name) in _NULL_PASSES or generation < "2.0"
-        where = f"{value} is null"  # an empty cell of CSV is an empty text, which is no number
-        if passes and not is_csv:
-            where += f" and {raw} is not null"
-            if table.is_fraction(name):
-                where += f" and {raw} <> 'nan'"
-        plain = table.types[name] == ("BIGINT" if column.type == "integer" else "DOUBLE")
-        if not (plain and passes):  # of such a column only nulls are no numbers
-            facts = {**told, "expected": sql_text(what)}
-            yield RowCheck("unusable-value", name, where, raw, facts, is_of_nulls=plain)
-        if column.type == "integer" and (table.is_fraction(name) or is_csv):
-            number = f"try_cast({raw} as double)"
-            yield RowCheck("cut-number", name, f"{number} <> trunc({number})", number, told)
+        yield from _number_checks(kind, table, column, generation)
     if column.type not in ("texts", "integers"):
         return
     if not column.nullable and column.is_of(generation):
         where = f"{value} is null" if not is_csv else "false"
         yield RowCheck("no-list", name, where, raw, told, is_of_nulls=table.is_list(name))
     if table.is_text(name) and not is_csv:
-        yield RowCheck("list-as-text", name, f"{value} is not null", raw, told)
+        stops = generation in SECOND and column.type == "integers" and not column.nullable
+        yield RowCheck("no-list" if stops else "list-as-text", name, f"{value} is not null", raw, told)
     if table.is_list(name) and column.type == "texts" and (kind, name) in _ITEMS_READ:
         texts = table.types[name] == "VARCHAR[]"
         where = f"list_count({value}) <> len({value})" if texts else f"len({value}) > 0"
         facts = {**told, "expected": sql_text("a list of texts")}
         yield RowCheck("unusable-value", name, where, raw, facts, is_of_nulls=texts)
+
+
+def _number_checks(kind: str, table: SqlTable, column: Column, generation: str) -> Iterator[RowCheck]:
+    """What stops the readers of a number, or is cut."""
+    name, is_csv, is_2 = column.name, table.stored.is_csv, generation in SECOND
+    value, raw = sql_name(name), f"cast({sql_name(f'raw {name}')} as varchar)"
+    told = {"column": sql_text(name)}
+    what = "an integer" if column.type == "integer" else "a number"
+    is_plain_in_2 = is_2 and (kind, name) in _PLAIN_IN_2
+    passes = column.type == "number" or generation < "2.0" or ((kind, name) in _NULL_PASSES and not is_plain_in_2)
+    where = f"{value} is null"  # an empty cell of CSV is an empty text, which is no number
+    if passes and not is_csv:
+        where += f" and {raw} is not null"
+        if table.is_fraction(name):
+            where += f" and {raw} <> 'nan'"
+    if is_plain_in_2 and table.is_text(name):
+        where = f"{raw} is not null"
+    plain = table.types[name] == ("BIGINT" if column.type == "integer" else "DOUBLE")
+    if not (plain and passes) and not (is_2 and name in _UNREAD_IN_2):  # of such a column only nulls are no numbers
+        yield RowCheck("unusable-value", name, where, raw, {**told, "expected": sql_text(what)}, is_of_nulls=plain)
+    if column.type == "integer" and (table.is_fraction(name) or is_csv):
+        number = f"try_cast({raw} as double)"
+        yield RowCheck("cut-number", name, f"{number} <> trunc({number})", number, told)
 
 
 def _normal(title: Any) -> dict[str, Any] | None:
