@@ -335,4 +335,10 @@ def test_without_the_libraries(monkeypatch: pytest.MonkeyPatch, by: str, library
     monkeypatch.setitem(sys.modules, library, None)
 
     with pytest.raises(MissingExtraError, match=r"ragdatakit\[split\]"):
-        splitter(ChunkOptions(by))  # type: ignore[arg-type]
+        list(splitter(ChunkOptions(by, 2))("One of two. Two of two."))  # type: ignore[arg-type]
+
+
+def test_a_short_text_needs_no_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "semantic_text_splitter", None)
+
+    assert list(splitter(ChunkOptions("tokens", 4, overlap=2))(" One of two.\n")) == [(1, 12)]

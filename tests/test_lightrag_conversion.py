@@ -68,6 +68,18 @@ def test_a_payload_comes_back_as_it_was(tmp_path: Path) -> None:
         assert written[part] == given[part]
 
 
+def test_long_texts_are_cut_as_lightrag_cuts_them(tmp_path: Path) -> None:
+    texts = tmp_path / "notes.csv"
+    texts.write_text("id,text\nshort,One reef.\nlong," + "Mara built the lighthouse. " * 400 + "\n", encoding="utf-8")
+
+    done = run("convert", "--to", "lightrag", texts, tmp_path / "cut")
+    whole = run("convert", "--to", "lightrag", "--chunk-size", "0", texts, tmp_path / "whole")
+
+    assert (done.code, whole.code) == (0, 0), done.err + whole.err
+    numbers = [len(json.loads((tmp_path / n / "custom_kg.json").read_text())["chunks"]) for n in ("cut", "whole")]
+    assert numbers == [3, 2]
+
+
 def test_reports_are_summaries(tmp_path: Path) -> None:
     (report,) = rows(read_tables(VALID / "nano-graphrag"))["summaries"]
 

@@ -28,10 +28,6 @@ if TYPE_CHECKING:
     from ragdatakit.validators.source_check import SourceCheck
 
 
-_UNITS = {"by": "tokens", "size": 1200, "overlap": 100}
-"""How documents are cut for a target that is made of a graph, where nothing is said: as GraphRAG cuts them."""
-
-
 @takes(ConvertOptions)
 def convert(options: ConvertOptions, source: PathLike, target: PathLike | None = None) -> ConversionResult:
     """Write the datasets at ``source`` as datasets of the format ``to`` in the folder ``target`` (default: ``./<to>``).
@@ -47,7 +43,7 @@ def convert(options: ConvertOptions, source: PathLike, target: PathLike | None =
     from ragdatakit.api.sources import only_dataset
     from ragdatakit.converters import get_converter
     from ragdatakit.converters.hipporag.data_sets import chosen_set
-    from ragdatakit.converters.run import RAW, find_sources, refuse_target_in_source, refuse_unknown_options
+    from ragdatakit.converters.run import PLAIN, RAW, find_sources, refuse_target_in_source, refuse_unknown_options
     from ragdatakit.outputs.staging import refuse_target
     from ragdatakit.schemas.conversions import ConversionResult
 
@@ -75,8 +71,8 @@ def convert(options: ConvertOptions, source: PathLike, target: PathLike | None =
     extractor, converter = options.extractor, get_converter(options.to)
     if options.source_format == RAW and not extractor and "edges" in converter.holds:
         extractor = "names"
-    if not wanted.chunking and found[0].format == "text" and converter.needs_graph:
-        wanted = replace(wanted, chunking=_UNITS)
+    if not wanted.chunking and found[0].format in PLAIN:
+        wanted = replace(wanted, usual_chunks=converter.cuts)
     unasked = converter.needs_graph and not extractor and not options.negatives
     extractor = "names" if unasked else extractor
     prepared = _preparation(found[0].format, wanted, extractor, options.extraction or {}, options.negatives)

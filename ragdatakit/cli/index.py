@@ -65,7 +65,8 @@ def command(**words: Any) -> int:
     modes = [mode.strip() for mode in words["modes"].split(",") if mode.strip()]
     retriever = opened(words["path"] or Path(), words, modes, tell=say if words["as_json"] else None)
     available = retriever.modes()
-    lacks = {mode: retriever.lack(mode) for mode in MODES if mode not in (*available, *TREE_MODES)}
+    others = (mode for mode in MODES if mode not in (*available, *TREE_MODES))
+    lacks = {mode: lack for mode in others if (lack := retriever.lack(mode))}
     if retriever.advice:
         retriever.index.note(retriever.advice)
     summary = retriever.index.summary()

@@ -92,8 +92,9 @@ class Converter:
     ``described`` says that a graph made of texts is to have descriptions, and to know the passages of its entities.
     ``repairs`` says, for a finding and the options of reading, whether reading takes care of it, so that it does not
     stop a conversion. ``needs_graph``: what is written is made of a graph, so that texts without one get a graph of the
-    names in them, with edges to the passages that have them; and whole documents are cut into chunks. ``vectors``: what
-    is written has vectors of texts.
+    names in them, with edges to the passages that have them. ``cuts``: how the framework cuts documents; texts and
+    tables that are neither chunks nor a graph are cut so where nothing else is asked for. ``vectors``: what is written
+    has vectors of texts.
     """
 
     name: str
@@ -107,6 +108,7 @@ class Converter:
     described: bool = False
     repairs: Callable[[Finding, Mapping[str, Any]], bool] | None = None
     needs_graph: bool = False
+    cuts: Mapping[str, Any] = field(default_factory=dict)
     vectors: bool = False
 
     def values(self, given: Mapping[str, str], side: Literal["read", "write"]) -> dict[str, Any]:

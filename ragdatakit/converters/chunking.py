@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -146,7 +147,10 @@ class _Pieces(ABC):
 
     def __init__(self, options: ChunkOptions) -> None:
         self._size, self._overlap = options.most, options.overlap
-        self._splitter = self._make(options.most - options.overlap)
+
+    @cached_property
+    def _splitter(self) -> TextSplitter:
+        return self._make(self._size - self._overlap)
 
     @abstractmethod
     def _make(self, capacity: int) -> TextSplitter:
@@ -180,7 +184,12 @@ class _Pieces(ABC):
 
 
 class _PlainTokens(_Pieces):
-    """Counted without a model."""
+    """Counted without a model. What is no longer than a piece needs no library."""
+
+    def __call__(self, text: str) -> Iterator[Span]:
+        if len(text) <= self._size or plain_tokens.count(text) <= self._size:
+            return iter(_trimmed(text, 0))
+        return super().__call__(text)
 
     def _make(self, capacity: int) -> TextSplitter:
         return _text_splitter().from_callback(plain_tokens.count, capacity)

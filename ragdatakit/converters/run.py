@@ -54,9 +54,10 @@ class ConversionSettings:
     """How to convert; the words of ``ragdata convert``.
 
     ``values`` are options of the two converters by name; ``chunking`` those of the text splitter (empty: texts are not
-    split). ``source_format`` and ``name`` may be empty: detected, and the name of the source's folder. ``prepare``
-    makes something of the tables before they are written (a graph of the texts, hard negatives), ``asker`` asks a
-    language model for what the writer makes; ``prepared`` are the words in which it was asked for, for the manifest.
+    split); ``usual_chunks`` are those of what is neither chunks nor a graph. ``source_format`` and ``name`` may be
+    empty: detected, and the name of the source's folder. ``prepare`` makes something of the tables before they are
+    written (a graph of the texts, hard negatives), ``asker`` asks a language model for what the writer makes;
+    ``prepared`` are the words in which it was asked for, for the manifest.
     """
 
     target_format: str
@@ -66,6 +67,7 @@ class ConversionSettings:
     seed: int = ConvertOptions.seed
     values: Mapping[str, str] = field(default_factory=dict)
     chunking: Mapping[str, Any] = field(default_factory=dict)
+    usual_chunks: Mapping[str, Any] = field(default_factory=dict)
     prepare: Callable[[CanonicalTables], CanonicalTables] | None = None
     asker: Asker | None = None
     embedder: ChosenEmbedder | None = None
@@ -79,7 +81,7 @@ class ConversionSettings:
         """What has an influence on the output, for the manifest."""
         found: dict[str, Any] = {"name": self.name, "profile": self.profile, "seed": self.seed, **self.values}
         found |= self.prepared
-        found |= {f"chunk-{name}": str(value) for name, value in self.chunking.items()}
+        found |= {f"chunk-{name}": str(value) for name, value in (self.chunking or self.usual_chunks).items()}
         return {name: value for name, value in sorted(found.items()) if value not in ("", None)}
 
 
@@ -326,8 +328,14 @@ def _read(
         if unknown := set(options.chunking) - {f.name for f in fields(ChunkOptions)}:
             raise UnknownNameError("chunking option", min(unknown), [f.name for f in fields(ChunkOptions)])
         tables = chunk_tables(tables, ChunkOptions(**options.chunking))
+    elif options.usual_chunks and tables.any("documents") and not any(map(tables.any, _NOT_CUT)):
+        tables = chunk_tables(tables, ChunkOptions(**options.usual_chunks))
     tables.numbered = next((told for part in source.parts if (told := part.options.get(NUMBERED, ""))), "")
     return options.prepare(tables) if options.prepare is not None else tables
+
+
+_NOT_CUT = ("chunks", "nodes", "edges")
+"""Tables that say of which texts they are: those are then left whole."""
 
 
 def _chained(sources: list[RowSource]) -> RowSource:

@@ -65,3 +65,8 @@ class Hierarchy:
     unreached: int = 0
     shared: int = 0
     measure: Literal["entities", "children"] = "children"
+
+    @property
+    def counted(self) -> str:
+        """What its nodes are called."""
+        return "communities" if self.kind == "communities" else "nodes"

@@ -54,5 +54,6 @@ CONVERTER = Converter(
         Option("dimension", "write", "how many numbers a vector of hashed words has", 64),
     ),
     described=True,
+    cuts={"by": "tokens", "size": 1200, "overlap": 100},
     repairs=_repairs,
 )

@@ -49,7 +49,7 @@ def _levels(found: Hierarchy, prefix: str) -> str:
         )
         sizes = (Cell(size, numeric=True) for size in told.sizes)
         rows.append((told.name, told.nodes, *sizes, Cell(names)))
-    heads = ("level", "nodes", f"fewest {found.measure}", "median", "most", "largest")
+    heads = ("level", found.counted, f"fewest {found.measure}", "median", "most", "largest")
     return table("Levels", heads, rows, classes="blocks levels")
 
 

@@ -205,7 +205,8 @@ def _hierarchy(summary: Summary) -> Iterator[str]:
         [told.name, f"{told.nodes:,}", *told.sizes, ", ".join(code(name) for _, name in told.examples)]
         for told in levels_of(found)
     ]
-    yield from table_of(["Level", "Nodes", f"Fewest {found.measure}", "Median", "Most", "Largest"], rows, (1, 2, 3, 4))
+    heads = ["Level", found.counted.capitalize(), f"Fewest {found.measure}", "Median", "Most", "Largest"]
+    yield from table_of(heads, rows, (1, 2, 3, 4))
     rows = [
         [level_word(found, node.level), node_size(found, node), code(node_name(node)), code(node.text, _LONG_VALUE)]
         for node in found.nodes

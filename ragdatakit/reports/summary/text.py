@@ -369,7 +369,7 @@ class _Screen:
         yield from self.section(section_title(found))
         for words in hierarchy_words(found):
             yield from (f"{_IN}{line}" for line in wrapped(words, self.width - 2))
-        rows = [["level", "nodes", f"fewest {found.measure}", "median", "most"]]
+        rows = [["level", found.counted, f"fewest {found.measure}", "median", "most"]]
         rows += [[told.name, f"{told.nodes:,}", *told.sizes] for told in levels_of(found)]
         lines = column_lines(rows, painter(False), left=(0,))
         yield from (self.paint("dim", line) if number == 0 else line for number, line in enumerate(lines))
