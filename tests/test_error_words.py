@@ -149,7 +149,7 @@ def test_bad_thresholds_of_a_file_name_it(tmp_path: Path, monkeypatch: pytest.Mo
     (tmp_path / "ragdata.toml").write_text("[quality]\nmost-token = 3\n")
     monkeypatch.chdir(tmp_path)
 
-    told = run("validate", SEARCH, "--quality").err
+    told = run("validate", ".", "--quality").err
 
     assert "ragdata.toml:2: unknown setting 'most-token' of [quality], did you mean most-tokens" in told
     with pytest.raises(RagdataError, match="unknown quality option 'most-token', did you mean"):

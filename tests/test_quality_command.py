@@ -132,8 +132,8 @@ def test_thresholds_of_the_library() -> None:
 def test_thresholds_of_the_project(name: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / name).write_text(text)
     (tmp_path / "below").mkdir()
-    monkeypatch.chdir(tmp_path / "below")
-    dataset = QUALITY / "over-token-budget" / "data"
+    monkeypatch.chdir(tmp_path)
+    dataset = shutil.copytree(QUALITY / "over-token-budget" / "data", tmp_path / "below" / "data")
 
     assert codes(dataset, "--quality") == ["QU206"]
     assert codes(dataset, "--quality", "--quality-option", "most-tokens=100") == []
@@ -153,7 +153,7 @@ def test_settings_that_are_wrong(text: str, told: str, tmp_path: Path, monkeypat
     (tmp_path / "ragdata.toml").write_text(text)
     monkeypatch.chdir(tmp_path)
 
-    outcome = run("validate", CORPUS, "--quality")
+    outcome = run("validate", ".", "--quality")
 
     assert (outcome.code, outcome.out) == (2, "")
     assert told in outcome.err

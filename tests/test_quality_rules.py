@@ -31,7 +31,6 @@ from ragdatakit.schemas import find_rules, get_format
 from ragdatakit.schemas.canonical import Chunk, Document, Edge, Qrel, Question, Triplet
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.rules.quality import LETTERS, RULES
-from ragdatakit.schemas.settings.thresholds import QualityOptions
 from ragdatakit.validators.collector import Selection
 from ragdatakit.validators.run_options import RunOptions
 from tests.broad import examples
@@ -95,9 +94,8 @@ def test_fixture_without_quality(rule: str) -> None:
 def checked(tables: CanonicalTables, *rules: str, **options: Any) -> list[Finding]:
     """The findings about tables that have no files."""
     dataset = Dataset(Path("notes"), "notes", get_format("beir"), "folder")
-    quality = Quality(
-        read=lambda parts, _: [(parts, tables)], plain=lambda *_: [], options=QualityOptions.of_words(options)
-    )
+    given = {name.replace("_", "-"): value for name, value in options.items()}
+    quality = Quality(read=lambda parts, _: [(parts, tables)], plain=lambda *_: [], given=given)
     selection = Selection(select=rules, max_per_rule=0)
     return quality.check([dataset], RunOptions(), selection, Counter(), alone=False).kept
 

@@ -33,7 +33,7 @@ def test_a_setting_that_does_not_exist(
     folder.mkdir(exist_ok=True)
     monkeypatch.chdir(folder)
 
-    outcome = run("validate", GOOD)
+    outcome = run("validate", folder)
 
     assert (outcome.code, outcome.out) == (2, "")
     assert told.format(tmp_path / name if above else name) in outcome.err

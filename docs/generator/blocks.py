@@ -8,6 +8,7 @@ from textwrap import dedent
 
 from docs.generator import conversions
 from docs.generator.markdown import code, fence, plain, rule_link, table
+from docs.generator.settings import settings_table
 from docs.generator.workspaces import ROOT
 from ragdatakit.converters import CONVERTERS, get_converter
 from ragdatakit.schemas import all_formats, all_rules
@@ -27,6 +28,7 @@ def block(name: str) -> str:
         "conversion-matrix": conversions.matrix_table,
         "conversion-proof": conversions.proof_table,
         "evaluation-rules": _evaluation_rules,
+        "settings": settings_table,
         "source": _source,
         "file": _file,
     }

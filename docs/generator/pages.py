@@ -19,6 +19,7 @@ WRITTEN = (
     "docs/adding-a-rule.md",
     "docs/architecture.md",
     "docs/cli.md",
+    "docs/configuration.md",
     "docs/conversion.md",
     "docs/diff.md",
     "docs/editors.md",

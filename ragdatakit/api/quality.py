@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragdatakit.api.arguments import option_words
@@ -23,18 +22,15 @@ def asks_for_quality(select: Iterable[str]) -> bool:
     return any(s in names or s[: len(LETTERS)].upper() == LETTERS for s in select)
 
 
-def project_thresholds(given: Mapping[str, str]) -> dict[str, object]:
-    """The thresholds of the quality rules that the project's settings and the command line give.
+def checked_thresholds(given: Mapping[str, str]) -> dict[str, object]:
+    """Thresholds of the quality rules as the command line gives them, by their names with ``-``.
 
     Raises `RagdataError` for a bad value, `UnknownNameError` for an unknown name.
     """
-    from ragdatakit.api.configuration import configuration_of
     from ragdatakit.schemas.settings.thresholds import QualityOptions
 
     QualityOptions.of_words(given, "--quality-option")
-    settings = configuration_of(Path.cwd()).values
-    found: dict[str, object] = {name[1]: one.value for name, one in settings.items() if name[0] == "quality"}
-    return {**found, **{name.replace("_", "-"): value for name, value in given.items()}}
+    return {name.replace("_", "-"): value for name, value in given.items()}
 
 
 def checked_quality(selection: Selection, options: ValidateOptions) -> Quality | None:
@@ -51,9 +47,7 @@ def checked_quality(selection: Selection, options: ValidateOptions) -> Quality |
     from ragdatakit.schemas.settings.thresholds import QualityOptions
 
     refuse_missing_libraries(selection)
+    given = {str(n).replace("_", "-"): v for n, v in wanted.items()} if isinstance(wanted, Mapping) else {}
+    QualityOptions.of_words(given)
     words = option_words(options.options)
-    return Quality(
-        read=partial(checked_tables, values=words),
-        plain=partial(checked_plain, values=words),
-        options=QualityOptions.of_words(wanted) if isinstance(wanted, Mapping) else QualityOptions(),
-    )
+    return Quality(read=partial(checked_tables, values=words), plain=partial(checked_plain, values=words), given=given)

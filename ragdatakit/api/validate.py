@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.api.arguments import given_paths, several_words
+from ragdatakit.api.configuration import configurations
 from ragdatakit.api.keywords import takes
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.options import PathLike, ValidateOptions
@@ -99,6 +100,8 @@ def _run(
         skip_unrecognised=options.skip_unrecognised,
         refused=refused,
         max_hops=options.max_hops,
+        fail_on=options.fail_on,
+        configurations=configurations(options.config),
         on_finding=options.on_finding,
         progress=options.progress,
         quality=checked_quality(selection, options),

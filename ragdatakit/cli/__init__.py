@@ -32,8 +32,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "init": ("init", "Write a minimal valid dataset to start from."),
 }
 
-_WITHOUT_SETTINGS = ("fetch", "verify", "formats", "rules", "explain", "schema", "init")
-"""Commands for which the settings of a project mean nothing, so that wrong ones do not stop them."""
+_WITHOUT_SETTINGS = ("validate", "fetch", "verify", "formats", "rules", "explain", "schema", "init")
+"""Commands for which the settings of the current folder mean nothing, so that wrong ones do not stop them; `validate`
+looks for those of each PATH."""
 
 _MEANT = {
     "--output": ("--output-file",),

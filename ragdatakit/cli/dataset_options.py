@@ -22,6 +22,32 @@ _FILE = click.Path(exists=True, path_type=Path)
 FOLLOW_LINKS = "Read files that links lead to out of PATH, too."
 follow_links_option = click.option("--follow-links", is_flag=True, help=FOLLOW_LINKS)
 
+_CONFIG = (
+    click.option(
+        "--config",
+        type=click.Path(dir_okay=False, path_type=Path),
+        metavar="FILE",
+        envvar="RAGDATA_CONFIG",
+        help="The settings of the project (default: the nearest ragdata.toml or [tool.ragdata] above each PATH).",
+    ),
+    click.option("--isolated", is_flag=True, help="Pass over all settings of the project."),
+)
+
+
+def config_options(function: _Function) -> _Function:
+    """Add the options that say which settings of the project hold; `configured` takes their values."""
+    for option in reversed(_CONFIG):
+        function = option(function)
+    return function
+
+
+def configured(words: dict[str, Any]) -> dict[str, Any]:
+    """The keyword argument ``config``."""
+    if words["isolated"] and words["config"] is not None:
+        raise click.UsageError("--isolated and --config exclude each other")
+    return {"config": words["config"] if words["config"] is not None else not words["isolated"]}
+
+
 _DATASET = (
     click.option("--from", "source_format", metavar="FORMAT", default="", help="The format (default: auto-detected)."),
     click.option(

@@ -16,7 +16,7 @@ import click
 
 from ragdatakit.cli import printable, wants_colour
 from ragdatakit.cli.baseline_options import baseline_options, chosen_baseline
-from ragdatakit.cli.dataset_options import file_hint, follow_links_option
+from ragdatakit.cli.dataset_options import config_options, configured, file_hint, follow_links_option
 from ragdatakit.cli.declared_options import DataPath, given, options_of
 from ragdatakit.cli.output_format import check_place, chosen_form, output_options
 from ragdatakit.cli.standard_output import write_output
@@ -77,6 +77,8 @@ _option = options_of(ValidateOptions)
     metavar="FORMAT=FILE",
     help="Also write the findings in this format to a file; may be repeated.",
 )
+@_option("--fail-on", help="The least severe findings for which to exit with 1 (default: error).")
+@config_options
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even when there are errors.")
 @click.option("--statistics", is_flag=True, help="Count the findings by rule.")
 @baseline_options(_option)
@@ -90,8 +92,8 @@ _option = options_of(ValidateOptions)
 )
 @_option(
     "--max-hops",
-    show_default=True,
-    help="In graphs: how many edges the target nodes of a question may be away from its start nodes.",
+    metavar="N",
+    help="In graphs: how many edges the target nodes of a question may be away from its start nodes (default: 3).",
 )
 @_option(
     "--quality", is_flag=True, help="Also check what loads but lowers the quality (rules QU…), in plain data, too."
@@ -146,7 +148,9 @@ def command(**words: Any) -> int:
     refused: list[RagdataError] = []
     with terminal_progress() as progress:
         known = chosen_baseline(words)
-        options = given(ValidateOptions, words, quality=quality, options=reading, progress=progress, **known)
+        options = given(
+            ValidateOptions, words, quality=quality, options=reading, progress=progress, **configured(words), **known
+        )
         report, findings = check(paths, ValidateOptions(**options), refused.append)
     with closing(findings):
         notes = _write(report, findings, words, out)
@@ -163,7 +167,7 @@ def command(**words: Any) -> int:
 
 def _quality(words: dict[str, Any]) -> tuple[bool | dict[str, object], dict[str, str]]:
     """The thresholds of quality (False where nobody asks for it), and the options of the readers."""
-    from ragdatakit.api.quality import asks_for_quality, project_thresholds
+    from ragdatakit.api.quality import asks_for_quality, checked_thresholds
 
     if not words["quality"] and not (words["select"] and asks_for_quality(words["select"])):
         for name in ("quality_options", "options"):
@@ -171,8 +175,8 @@ def _quality(words: dict[str, Any]) -> tuple[bool | dict[str, object], dict[str,
                 option = name[:-1].replace("_", "-")
                 raise click.UsageError(f"--{option} needs --quality{file_hint(next(iter(words[name])))}")
         return False, {}
-    thresholds = project_thresholds(_pairs("--quality-option", words["quality_options"]))
-    return thresholds, _pairs("--option", words["options"])
+    thresholds = checked_thresholds(_pairs("--quality-option", words["quality_options"]))
+    return thresholds or True, _pairs("--option", words["options"])
 
 
 def _pairs(option: str, texts: tuple[str, ...]) -> dict[str, str]:

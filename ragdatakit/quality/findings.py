@@ -89,8 +89,8 @@ class QualityCollector(Collector):
 
     def _make_state(self, name: str) -> RuleState:
         rule = _RULES[name]
-        wanted = self.selection.takes(rule.code, rule.name, rule.severity)
-        return RuleState(rule, rule.severity, rule.consequence(), wanted)
+        severity = self.selection.severities.get(name, rule.severity)
+        return RuleState(rule, severity, rule.consequence(), self.selection.takes_rule(rule))
 
 
 class QualityFindings:
@@ -115,8 +115,8 @@ class QualityFindings:
 
     def reports_same_text(self) -> bool:
         """Whether a rule of the format's own that is wanted reports texts that are the same to the letter."""
-        takes = self.collector.selection.takes
-        return any(r.name in _SAME_TEXT and takes(r.code, r.name, r.severity) for r in self.format.rules)
+        takes = self.collector.selection.takes_rule
+        return any(r.name in _SAME_TEXT and takes(r) for r in self.format.rules)
 
     def room(self, rule: str) -> bool:
         """Whether one more finding would be kept."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -29,7 +29,7 @@ from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.rules.quality import RULES
 from ragdatakit.schemas.settings.thresholds import QualityOptions
 from ragdatakit.validators.collector import Collector, Place, Selection
-from ragdatakit.validators.run_options import RunOptions
+from ragdatakit.validators.run_options import NO_THRESHOLDS, RunOptions
 
 _SHOWN = 120
 """Characters that a message shows of one fact."""
@@ -52,13 +52,20 @@ class Quality:
 
     read: ReadTables
     plain: FindPlain
-    options: QualityOptions = field(default_factory=QualityOptions)
+    given: Mapping[str, object] = field(default_factory=dict)
 
     def check(
-        self, parts: Sequence[Dataset], options: RunOptions, selection: Selection, carried: Counter[str], alone: bool
+        self,
+        parts: Sequence[Dataset],
+        options: RunOptions,
+        selection: Selection,
+        carried: Counter[str],
+        alone: bool,
+        thresholds: Mapping[str, float] = NO_THRESHOLDS,
     ) -> Collector:
         """Check datasets of one format, as `QualityCheck` says."""
         refuse_little_space("numbers")
+        chosen = QualityOptions.of_words({**thresholds, **self.given})
         collector = QualityCollector(parts[0].format, (), selection, options.on_finding, carried)
         doing = Doing(options.progress) if options.progress is not None else None
         try:
@@ -67,7 +74,7 @@ class Quality:
                 if isinstance(tables, RagdataError):
                     _not_checked(found, str(tables))
                     continue
-                _guarded(found, partial(_check, found, tables, self.options, doing))
+                _guarded(found, partial(_check, found, tables, chosen, doing))
                 if together[0].format.name in PLAIN_SOURCES:
                     _report_left_out(found, tables)
                 _complete(found, options.memory_limit, doing)
@@ -86,7 +93,7 @@ class Quality:
 
 def refuse_missing_libraries(selection: Selection) -> None:
     """Raise `MissingExtraError` where a rule that is wanted needs a library that is not there."""
-    wanted = [r.name for r in RULES if r.name in _LIBRARIES and selection.takes(r.code, r.name, r.severity)]
+    wanted = [r.name for r in RULES if r.name in _LIBRARIES and selection.takes_rule(r)]
     missing = {_LIBRARIES[name]: 0 for name in wanted if importlib.util.find_spec(_LIBRARIES[name]) is None}
     if missing:
         raise MissingExtraError("quality", " and ".join(missing))

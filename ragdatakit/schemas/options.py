@@ -16,6 +16,8 @@ from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.findings import SEVERITIES, Finding, Severity
 from ragdatakit.schemas.retrieved import ALL_MODES, mode_hint
 
+FAIL_ON = ("error", "warning", "never")
+
 PathLike = str | os.PathLike[str]
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how much is done, and how much there is."""
@@ -70,7 +72,7 @@ def _bytes(default: int) -> Any:
     return field(default=default, metadata={"limits": _BYTES})
 
 
-def _one_of(default: str, choices: Iterable[str], what: str, hint: Callable[[str], str] | None = None) -> Any:
+def _one_of(default: str | None, choices: Iterable[str], what: str, hint: Callable[[str], str] | None = None) -> Any:
     return field(default=default, metadata={"choices": tuple(choices), "what": what, "hint": hint})
 
 
@@ -115,7 +117,10 @@ class ValidateOptions(Options):
     folders around it up to that of the git repository; a file that was deleted does so, too. ``skip_unrecognised``:
     files that by their content are of no known format are passed over (``unrecognised`` names them), and Git LFS
     pointers are warnings; for hooks, which are given all kinds of files.
-    ``max_hops``: in graphs, how many edges (1 to 64) the target nodes of a question may be away from its start nodes.
+    ``max_hops``: in graphs, how many edges (1 to 64) the target nodes of a question may be away from its start nodes
+    (None: 3). ``config`` is a file with the settings of the project, or True: for each path the nearest one upwards
+    holds, False: none does; what is given here goes before it. ``fail_on`` is the least severe level for which the
+    report is not ``ok`` (None: error; ``never``: it always is).
     ``baseline``: findings that this file accepts count nowhere (True: the file ``ragdata-baseline.jsonl`` in the
     nearest folder from each path up to that of the git repository, if there is one); ``show_baselined`` keeps them in
     ``findings``, marked. ``write_baseline`` accepts all that is found, ``update_baseline`` removes what is no longer
@@ -141,13 +146,15 @@ class ValidateOptions(Options):
     strict_files: bool = False
     whole_datasets: bool = False
     skip_unrecognised: bool = False
-    max_hops: int = _number(3, 1, 64)
+    max_hops: int | None = _number(None, 1, 64)
     baseline: bool | PathLike = False
     write_baseline: bool = False
     update_baseline: bool = False
     show_baselined: bool = False
     strict_baseline: bool = False
     since: str = ""
+    config: PathLike | bool = False
+    fail_on: str | None = _one_of(None, FAIL_ON, "severity to fail on")
     quality: bool | Mapping[str, object] = False
     options: Mapping[str, object] | None = None
     on_finding: Callable[[Finding], None] | None = None

@@ -48,6 +48,21 @@ class DatasetSummary:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How many findings of some rules pass in the dataset at ``path``: up to ``allowed``; ``found`` is how many there
+    are. ``rule`` is a code, the beginning of codes, or a name."""
+
+    path: str
+    rule: str
+    found: int
+    allowed: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON form."""
+        return {"path": self.path, "rule": self.rule, "found": self.found, "allowed": self.allowed}
+
+
 @dataclass(slots=True, repr=False)
 class Report:
     """The result of `ragdatakit.validate`.
@@ -59,8 +74,10 @@ class Report:
     for; empty: all. ``strict_files``: data files that were not checked count as a failure, too. ``baselined`` counts
     the findings that a baseline accepts, ``older`` those that were there at the revision ``since``; they are in none of
     the other counts. ``baselines`` says what of them is stale, exceeded or over; ``strict_baseline``: what is stale
-    counts as a failure. ``notes`` are sentences about what could not be taken of the revision. ``ok`` is true when
-    there is no error (nor such a file or entry).
+    counts as a failure. ``notes`` are sentences about what could not be taken of the revision.
+    ``budgets`` are the
+    findings that may be there by the configuration. ``passing`` of the errors are no failure, as a budget allows them
+    or errors do not fail; ``failing`` findings are one, though they are no errors. ``ok`` is true when nothing fails.
     """
 
     datasets: list[DatasetSummary] = field(default_factory=list)
@@ -77,6 +94,9 @@ class Report:
     since: str = ""
     notes: list[str] = field(default_factory=list)
     selected: tuple[str, ...] = ()
+    budgets: list[Budget] = field(default_factory=list)
+    passing: int = 0
+    failing: int = 0
     seconds: float = 0.0
 
     def __repr__(self) -> str:
@@ -88,10 +108,11 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Whether the frameworks read everything well."""
+        """Whether the frameworks read everything well, but for what the configuration lets pass."""
         if self.strict_baseline and any(use.stale or use.lower for use in self.baselines):
             return False
-        return not self.counts["error"] and not (self.strict_files and self.unrecognised)
+        fails = self.counts["error"] > self.passing or self.failing
+        return not fails and not (self.strict_files and self.unrecognised)
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON form, version 1 (docs/output-schema.json describes it)."""
@@ -105,4 +126,6 @@ class Report:
             "unrecognised": self.unrecognised,
             "baselined": dict(self.baselined),
             "older": dict(self.older),
+            "budgets": [b.as_dict() for b in self.budgets],
+            "ok": self.ok,
         }

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
+from ragdatakit.files.configuration.reading import refuse_unknown_rule
 from ragdatakit.files.containers.positions import Located, byte_positions
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.paths.project import path_within, project_root
-from ragdatakit.schemas import all_rules
 from ragdatakit.schemas.declarations import Format, Rule
 from ragdatakit.schemas.errors import UnknownNameError
 from ragdatakit.schemas.findings import SEVERITIES, Excerpt, Finding, Problem, Related, Severity, Span
@@ -93,7 +93,7 @@ class Selection:
     ``select`` and ``ignore`` hold codes, prefixes of codes or rule names; an empty ``select`` is everything.
     ``severity`` is the least severe level that counts. ``max_per_rule`` 0 keeps all. ``named_records`` is of how many
     records a rule that is reported once a file names the numbers (None: as many). ``severities`` has the levels of
-    rules, by their names, that are not those of the format.
+    rules, by their names, that are not those of the format, ``ignored_in`` says what is ignored in one file besides.
     """
 
     select: tuple[str, ...] = ()
@@ -102,6 +102,7 @@ class Selection:
     max_per_rule: int = ValidateOptions.max_per_rule
     named_records: int | None = None
     severities: Mapping[str, Severity] = field(default_factory=dict)
+    ignored_in: Callable[[DataFile], tuple[str, ...]] | None = None
 
     def __post_init__(self) -> None:
         if self.severity not in SEVERITIES:
@@ -116,9 +117,19 @@ class Selection:
         """Whether findings of such a rule are wanted."""
         if SEVERITIES.index(severity) > SEVERITIES.index(self.severity):
             return False
-        if self.select and not any(_names(s, code, name) for s in self.select):
+        if self.select and not any(names_rule(s, code, name) for s in self.select):
             return False
-        return not any(_names(s, code, name) for s in self.ignore)
+        return not any(names_rule(s, code, name) for s in self.ignore)
+
+    def takes_rule(self, rule: Rule) -> bool:
+        """The same of a rule of no other severity than its own and that which is chosen for it."""
+        return self.takes(rule.code, rule.name, self.severities.get(rule.name, rule.severity))
+
+    def leaves_out(self, rule: Rule, file: DataFile) -> bool:
+        """Whether a rule is ignored in this file, though not in others."""
+        return self.ignored_in is not None and any(
+            names_rule(selector, rule.code, rule.name) for selector in self.ignored_in(file)
+        )
 
 
 class _Facts(dict[str, Any]):
@@ -135,7 +146,8 @@ def _fact(value: Any) -> Any:
     return value if isinstance(value, int | float) else show(value)
 
 
-def _names(selector: str, code: str, name: str) -> bool:
+def names_rule(selector: str, code: str, name: str) -> bool:
+    """Whether a selector is the name of a rule, its code, or the beginning of that."""
     return selector == name or code.startswith(selector.upper())
 
 
@@ -218,6 +230,10 @@ class Collector:
         wanted = severity is not None and applies and self.selection.takes(rule.code, rule.name, severity)
         return RuleState(rule, severity or "info", upstream, wanted)
 
+    def states(self) -> Iterable[RuleState]:
+        """Those of the rules that were asked about."""
+        return self._states.values()
+
     def wants(self, name: str) -> bool:
         """Whether findings of this rule count at all."""
         return self.state(name).wanted
@@ -225,7 +241,7 @@ class Collector:
     def room(self, name: str, file: DataFile) -> bool:
         """Whether one more finding of this rule would be kept (else it needs no place and no message)."""
         state = self.state(name)
-        if not state.wanted:
+        if not state.wanted or self.selection.leaves_out(state.rule, file):
             return False
         if state.rule.per_file:
             return (name, file.display) not in self._delayed
@@ -236,13 +252,15 @@ class Collector:
         state = self.state(name)
         if not (state.wanted and state.rule.per_file and state.rule.numbered):
             return False
+        if self.selection.leaves_out(state.rule, file):
+            return False
         those, most = state.per_file.get(file.display), self.selection.most_records
         return those is None or not most or len(those.records) < most
 
     def count(self, name: str, file: DataFile, number: int = 1, records: Iterable[int] = ()) -> None:
         """Count findings that are not kept; ``records`` are the numbers of those records that are known."""
         state = self.state(name)
-        if not state.wanted or not number:
+        if not state.wanted or not number or self.selection.leaves_out(state.rule, file):
             return
         if state.rule.per_file:
             those = state.per_file.setdefault(file.display, PerFile())
@@ -353,12 +371,6 @@ class Collector:
 def known_rules(selectors: Iterable[str]) -> tuple[str, ...]:
     """Selectors (also several with commas between), if each names a rule; else raises `UnknownNameError`."""
     found = tuple(s.strip() for words in selectors for s in words.split(",") if s.strip())
-    if found:
-        from ragdatakit.schemas.rules.evaluation import LETTERS
-
-        rules = [rule for rule, _ in all_rules() if not rule.code.startswith(LETTERS)]
-        for selector in found:
-            if not any(selector == r.name or r.code.startswith(selector.upper()) for r in rules):
-                is_code = selector[:2].isalpha() and selector[2:].isdigit()
-                raise UnknownNameError("rule", selector, [r.code if is_code else r.name for r in rules])
+    for selector in found:
+        refuse_unknown_rule(selector)
     return found

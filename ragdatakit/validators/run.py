@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.detection.find import Detected, detect
 from ragdatakit.files.detection.plain_sources import PLAIN_SOURCES
-from ragdatakit.files.detection.whole_datasets import whole_datasets
 from ragdatakit.files.machine import refuse_machine_fault
-from ragdatakit.files.paths.boundary import boundary_of
-from ragdatakit.files.paths.folders import UnreadableError
-from ragdatakit.schemas.errors import MachineError, RagdataError, UnknownNameError, UnrecognisedError, skip_unreadable
+from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.findings import Finding, Problem
 from ragdatakit.schemas.results import Report
 from ragdatakit.schemas.rules.quality import RULES as QUALITY
@@ -27,10 +22,25 @@ from ragdatakit.validators.baselines.left_out import CheckedDataset, leave_out, 
 from ragdatakit.validators.baselines.new_findings import Findings, Looking, NewFindings
 from ragdatakit.validators.collector import Collector, Place, Selection
 from ragdatakit.validators.dataset_run import DatasetRun
+from ragdatakit.validators.found_datasets import found_datasets
 from ragdatakit.validators.kept_findings import KeptFindings, Key
 from ragdatakit.validators.run_options import RunOptions
+from ragdatakit.validators.run_settings import DatasetSettings, settings_of, settle
 
 _Keep = Callable[[Finding], object]
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """A dataset that was checked, what held for it, and what counted: of the format's rules, then of quality."""
+
+    one: CheckedDataset
+    settings: DatasetSettings
+    collectors: list[Collector]
+
+    @property
+    def dataset(self) -> Dataset:
+        return self.one.dataset
 
 
 def validate_paths(
@@ -68,7 +78,7 @@ def check_paths(
         selection = replace(selection, max_per_rule=0, named_records=selection.max_per_rule)
     report = Report(selected=tuple(selection.select), strict_files=options.strict_files)
     carried: Counter[str] = Counter()
-    detected = _found(list(paths), format_name, options)
+    detected = found_datasets(list(paths), format_name, options)
     found = detected.datasets
     report.unrecognised = list(dict.fromkeys(detected.unrecognised))
     if found:
@@ -78,104 +88,38 @@ def check_paths(
     seen: set[Path] = set()
     kept = KeptFindings()
     findings = kept if known is None else NewFindings(kept, known)
-    checked: list[CheckedDataset] = []
+    checked: list[_Checked] = []
     for dataset in found:
         files = {f.path.absolute() for f in dataset.files}
         if files and files <= seen:  # given twice, as a folder and as a file of it
             continue
         seen |= files
-        chosen = tuple(p for p in profiles if p in dataset.format.profiles) or dataset.format.default_profiles
-        dataset.profile = ",".join(chosen or dataset.present_profiles()) or None
+        settings = settings_of(dataset, detected.configuration_of(dataset), selection, profiles, options)
+        dataset.profile = ",".join(settings.profiles or dataset.present_profiles()) or None
         keep = _keeping(findings, len(checked), dataset)
         before = len(report.datasets)
-        collector = _check(dataset, chosen, selection, options, carried, report, keep)
-        checked.append(CheckedDataset(dataset, keep, collector, before, len(report.datasets)))
+        collector = _check(dataset, settings, options, carried, report, keep)
+        mine = CheckedDataset(dataset, keep, collector, before, len(report.datasets))
+        checked.append(_Checked(mine, settings, [collector]))
     if options.quality is not None:
-        _check_quality(checked, selection, options, carried, report)
+        _check_quality(checked, options, carried, report)
     report.quality_only = bool(found) and all(dataset.format.name in PLAIN_SOURCES for dataset in found)
     if found:
         keep = partial(kept.add, (len(checked), 0, "", False, 0, 0, ""))
         unreadable = list(dict.fromkeys(detected.unreadable))
         _report_unreadable(unreadable, found[0], selection, options, carried, report, keep)
+    known_by_code: Mapping[tuple[int, str], int] = {}
     if isinstance(findings, NewFindings):
         findings.settle()
-        leave_out(findings, report, checked)
-        say_what_was_checked(findings.before, checked, paths, selection, options.quality is not None)
+        those = [each.one for each in checked]
+        leave_out(findings, report, those)
+        say_what_was_checked(findings.before, those, paths, selection, options.quality is not None)
+        known_by_code = findings.known_by_code()
+    for number, each in enumerate(checked):
+        left = {code: times for (of, code), times in known_by_code.items() if of == number}
+        settle(report, each.dataset.display, each.settings, each.collectors, left)
     report.seconds = time.perf_counter() - started
     return report, findings
-
-
-def _found(paths: list[Path], format_name: str | None, options: RunOptions) -> Detected:
-    """What is at all the paths. Raises as `check_paths` does."""
-    found = Detected()
-    refused: list[RagdataError] = []
-    if options.whole_datasets and format_name not in PLAIN_SOURCES:
-        files = [path for path in paths if not os.path.isdir(path)]  # noqa: PTH112 - which never raises
-        whole = whole_datasets(files, format_name, options.follow_links, by_content=options.skip_unrecognised)
-        found.datasets += whole.datasets
-        found.unreadable += whole.unreadable
-        left = {*paths}.difference(files).union(whole.others)
-        paths = [path for path in paths if path in left]
-    for path in paths:
-        try:
-            here = _detected(path, format_name, options)
-        except (UnknownNameError, MachineError):
-            raise
-        except RagdataError as error:  # what is at the other paths is reported anyway
-            if isinstance(error, UnreadableError):
-                found.unreadable += error.paths
-            if not options.skip_unrecognised or not _may_be_skipped(path, error):
-                refused.append(error)
-            elif isinstance(error, UnrecognisedError):
-                found.unrecognised.append(str(path))
-            continue
-        found.datasets += here.datasets
-        found.unrecognised += here.unrecognised
-        found.unreadable += here.unreadable
-    if refused and not found.datasets:
-        raise refused[0]
-    for refusal in refused:
-        if isinstance(refusal, UnreadableError):
-            continue  # which is a finding
-        if options.refused is None:
-            raise refusal
-        options.refused(refusal)
-    return found
-
-
-def _may_be_skipped(path: Path, error: RagdataError) -> bool:
-    """Whether nothing is missed: the file is something else, or it was deleted and no dataset has a place for it."""
-    return isinstance(error, UnrecognisedError) or not os.path.lexists(path)
-
-
-def _detected(path: Path, format_name: str | None, options: RunOptions) -> Detected:
-    """The datasets at a path; where quality is checked, also plain texts and tables, of which nothing is declared."""
-    quality = options.quality
-    if format_name in PLAIN_SOURCES:
-        if quality is None:
-            reason = f"nothing is declared of plain data ({format_name}) that could be checked"
-            raise RagdataError(f"{reason}; with --quality its texts are checked")
-        return Detected(quality.plain(path, format_name, options.follow_links))
-    try:
-        return detect(path, format_name, options.follow_links, by_content=options.skip_unrecognised)
-    except (UnreadableError, UnknownNameError):
-        raise
-    except RagdataError as error:
-        if format_name or not path.exists() or options.skip_unrecognised:
-            raise
-        if quality is not None and (plain := quality.plain(path, "", options.follow_links)):
-            return Detected(plain)
-        if quality is None and _is_plain(path):
-            raise type(error)(f"{error}; plain texts and tables are checked with --quality") from None
-        raise
-
-
-def _is_plain(path: Path) -> bool:
-    """Whether texts or tables are there that are no dataset of a framework."""
-    for find in PLAIN_SOURCES.values():
-        with skip_unreadable():
-            return bool(find(path, boundary_of(path)).files)
-    return False
 
 
 def _report_unreadable(
@@ -212,18 +156,12 @@ def _refuse_unknown(profiles: tuple[str, ...], datasets: list[Dataset]) -> None:
 
 
 def _check(
-    dataset: Dataset,
-    profiles: tuple[str, ...],
-    selection: Selection,
-    options: RunOptions,
-    carried: Counter[str],
-    report: Report,
-    keep: _Keep,
+    dataset: Dataset, settings: DatasetSettings, options: RunOptions, carried: Counter[str], report: Report, keep: _Keep
 ) -> Collector:
     """Check one dataset; the findings go to ``keep``, all else to the report."""
-    dataset.options.setdefault("max_hops", options.max_hops)
-    checks = checks_of(dataset.format.name)(dataset, profiles or dataset.format.profiles)
-    run = DatasetRun(dataset, checks, profiles, selection, options, carried, keep)
+    dataset.options.setdefault("max_hops", settings.max_hops)
+    checks = checks_of(dataset.format.name)(dataset, settings.profiles or dataset.format.profiles)
+    run = DatasetRun(dataset, checks, settings.profiles, settings.selection, options, carried, keep)
     try:
         run.run()
     except RagdataError:
@@ -238,25 +176,26 @@ def _check(
     return run.collector
 
 
-def _check_quality(
-    checked: list[CheckedDataset], selection: Selection, options: RunOptions, carried: Counter[str], report: Report
-) -> None:
-    """Format by format, as some read several datasets as one (but plain data); findings go to the dataset that has
-    their file."""
+def _check_quality(checked: list[_Checked], options: RunOptions, carried: Counter[str], report: Report) -> None:
+    """Format by format, as some read several datasets as one (but plain data, and those with other settings); findings
+    go to the dataset that has their file."""
     assert options.quality is not None
-    together: dict[str, list[tuple[Dataset, _Keep]]] = {}
-    for number, one in enumerate(checked):
+    together: list[list[_Checked]] = []
+    for one in checked:
         name = one.dataset.format.name
-        key = f"{name} {number}" if name in PLAIN_SOURCES else name
-        together.setdefault(key, []).append((one.dataset, one.keep))
-    for mine in together.values():
-        parts = [dataset for dataset, _ in mine]
-        collector = options.quality.check(parts, options, selection, carried, len(checked) == 1)
-        owners = {file.display: keep for dataset, keep in mine for file in dataset.files}
+        alike = (t for t in together if t[0].dataset.format.name == name and t[0].settings == one.settings)
+        mine = None if name in PLAIN_SOURCES else next(alike, None)
+        together.append([one]) if mine is None else mine.append(one)
+    for mine in together:
+        parts, settings = [one.dataset for one in mine], mine[0].settings
+        alone = len(checked) == 1
+        collector = options.quality.check(parts, options, settings.selection, carried, alone, settings.thresholds)
+        owners = {file.display: each.one.keep for each in mine for file in one.dataset.files}
         for finding in collector.kept:
-            owners.get(finding.path, mine[0][1])(finding)
+            owners.get(finding.path, mine[0].one.keep)(finding)
         _add_to(report, collector)
         _add_to_summaries(report, parts, collector)
+        mine[0].collectors.append(collector)
 
 
 def _add_to_summaries(report: Report, datasets: list[Dataset], collector: Collector) -> None:

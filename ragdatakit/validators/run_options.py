@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
+from ragdatakit.files.configuration.chosen import Configurations
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.machine import usual_jobs
 from ragdatakit.schemas.errors import RagdataError
@@ -18,6 +21,8 @@ from ragdatakit.validators.collector import Collector, Selection
 if TYPE_CHECKING:
     from ragdatakit.validators.baselines.new_findings import KnownBefore
 
+NO_THRESHOLDS: Mapping[str, float] = MappingProxyType({})
+
 
 class QualityCheck(Protocol):
     """What a run asks of the room above, which it does not know."""
@@ -26,12 +31,19 @@ class QualityCheck(Protocol):
         """The plain texts and tables at a path, of a format or (empty name) of any. Raises `RagdataError`."""
 
     def check(
-        self, parts: Sequence[Dataset], options: RunOptions, selection: Selection, carried: Counter[str], alone: bool
+        self,
+        parts: Sequence[Dataset],
+        options: RunOptions,
+        selection: Selection,
+        carried: Counter[str],
+        alone: bool,
+        thresholds: Mapping[str, float] = NO_THRESHOLDS,
     ) -> Collector:
         """Check datasets of one format, and give the collector that has the findings.
 
-        ``carried`` counts what was kept of each rule in datasets before. ``alone``: nothing else is checked. Faults of
-        the data are not raised, but `RagdataError` where nothing of plain data that is alone could be read.
+        ``carried`` counts what was kept of each rule in datasets before. ``alone``: nothing else is checked.
+        ``thresholds`` are those of the configuration. Faults of the data are not raised, but `RagdataError` where
+        nothing of plain data that is alone could be read.
         """
 
 
@@ -40,11 +52,12 @@ class RunOptions:
     """How to run: ``memory_limit`` in bytes sets the size of blocks and the longest record that is held;
     ``jobs`` is how many blocks of a large file are checked at a time.
 
-    ``max_hops``: how many edges a graph's targets may be away from the start nodes of their question. ``quality``:
-    what checks the quality of the data, too. ``strict_files``: the report is not ``ok`` where files were not checked.
-    ``refused`` is called with the errors of paths that are missing or hold nothing recognised, if others do; without it
-    the first is raised. ``known`` are findings that are not new. ``whole_datasets`` and ``skip_unrecognised`` are those
-    of `ValidateOptions`.
+    ``max_hops``: how many edges a graph's targets may be away from the start nodes of their question, ``fail_on`` from
+    which severity on findings fail (None: as the configuration says). ``configurations`` are those of the paths;
+    without them there is none. ``quality``: what checks the quality of the data, too. ``strict_files``: the report is
+    not ``ok`` where files were not checked. ``refused`` is called with the errors of paths that are missing or hold
+    nothing recognised, if others do; without it the first is raised. ``known`` are findings that are not new.
+    ``whole_datasets`` and ``skip_unrecognised`` are those of `ValidateOptions`.
     """
 
     memory_limit: int = ValidateOptions.memory_limit
@@ -54,7 +67,9 @@ class RunOptions:
     whole_datasets: bool = False
     skip_unrecognised: bool = False
     refused: Callable[[RagdataError], None] | None = None
-    max_hops: int = ValidateOptions.max_hops
+    max_hops: int | None = None
+    fail_on: str | None = None
+    configurations: Configurations = field(default_factory=partial(Configurations, False))
     progress: Progress | None = None
     on_finding: Callable[[Finding], None] | None = None
     quality: QualityCheck | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +12,7 @@ from ragdatakit.files.configuration.toml_lines import Keys
 from ragdatakit.files.detection.plain_sources import PLAIN_SOURCES
 from ragdatakit.schemas import FORMATS, all_rules
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
+from ragdatakit.schemas.rules.evaluation import LETTERS
 from ragdatakit.schemas.settings.declared import TABLES, TOP, Setting, in_bounds, kind_words
 
 Name = tuple[str, ...]
@@ -55,14 +56,13 @@ def values_of(file: SettingsFile) -> tuple[dict[Name, Given], list[Section]]:
     return reader.values, reader.sections
 
 
-def refuse_unknown_rule(selector: str, place: str, own: Collection[tuple[str, str]] = ()) -> None:
-    """Raise `UnknownNameError` where ``selector`` is no code or name of a rule, nor the beginning of a code; ``own``
-    are codes and names of further rules."""
-    known = [(rule.code, rule.name) for rule, _ in all_rules()] + list(own)
-    if any(selector == name or code.startswith(selector.upper()) for code, name in known):
-        return
-    is_code = selector[:2].isalpha() and selector[2:].isdigit()
-    raise UnknownNameError("rule", selector, [code if is_code else name for code, name in known], place=place)
+def refuse_unknown_rule(selector: str, place: str = "") -> None:
+    """Raise `UnknownNameError` where ``selector`` is no code or name of a rule, nor the beginning of a code; ``place``
+    is the file and line that has it."""
+    rules = [rule for rule, _ in all_rules() if not rule.code.startswith(LETTERS)]
+    if not any(selector == r.name or r.code.startswith(selector.upper()) for r in rules):
+        is_code = selector[:2].isalpha() and selector[2:].isdigit()
+        raise UnknownNameError("rule", selector, [r.code if is_code else r.name for r in rules], place=place)
 
 
 class _Reader:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from itertools import chain
@@ -46,17 +46,22 @@ class Detected:
 
 
 def detect(
-    path: Path, format_name: str | None = None, follow_links: bool = False, by_content: bool = False
+    path: Path,
+    format_name: str | None = None,
+    follow_links: bool = False,
+    by_content: bool = False,
+    passed_over: Callable[[Path], bool] | None = None,
 ) -> Detected:
     """Find every dataset at ``path``, whose files lie below it; with ``follow_links`` also where links lead out.
 
-    ``by_content``: the name of a lone file alone says nothing. Raises `RagdataError` where there is none, or the path
+    ``by_content``: the name of a lone file alone says nothing. ``passed_over`` says of files and folders below
+    ``path`` whether they are not looked at. Raises `RagdataError` where there is none, or the path
     is missing; `UnrecognisedError` where it is a file of no format, `UnreadableError` where permission is denied.
     """
     formats = formats_named(format_name)
     boundary = boundary_of(path, follow_links)
     if _is_folder(path):
-        found = _found_in_folder(path, formats, format_name, boundary)
+        found = _found_in_folder(path, formats, format_name, boundary, passed_over)
     else:
         found = Detected([lone_file(path, formats, boundary, format_name is not None, by_content)])
     return _settled(found, boundary)
@@ -90,11 +95,17 @@ def _tell_kinds_apart(dataset: Dataset) -> None:
                 file.kind = kind.kind if head is not None and has_members(head, kind) else kind.instead_of
 
 
-def _found_in_folder(path: Path, formats: tuple[Format, ...], format_name: str | None, boundary: Boundary) -> Detected:
-    tree = SniffedTree(path, boundary)
+def _found_in_folder(
+    path: Path,
+    formats: tuple[Format, ...],
+    format_name: str | None,
+    boundary: Boundary,
+    passed_over: Callable[[Path], bool] | None,
+) -> Detected:
+    tree = SniffedTree(path, boundary, passed_over)
     found = _detect_in_folders(tree, tree.folders(), formats)
     if not found.datasets:
-        tree = SniffedTree(path, boundary)
+        tree = SniffedTree(path, boundary, passed_over)
         found = _detect_in_folders(tree, tree.folders(), formats, "all" if format_name else "several")
     if not found.datasets and found.unreadable:
         raise UnreadableError(found.unreadable)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from ragdatakit.files.detection.sniffed_text import Beginning
@@ -20,8 +21,8 @@ _Guess = tuple[Format, File] | None
 class SniffedTree(Tree):
     """A tree, with what its files seem to be."""
 
-    def __init__(self, root: Path, boundary: Boundary) -> None:
-        super().__init__(root, boundary)
+    def __init__(self, root: Path, boundary: Boundary, passed_over: Callable[[Path], bool] | None = None) -> None:
+        super().__init__(root, boundary, passed_over)
         self._small: dict[str, bytes] = {}
         self._room = _MOST_KEPT
         self._guesses: dict[tuple[int, ...], dict[str, _Guess]] = {}  # by the formats it may be of

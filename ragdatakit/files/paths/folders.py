@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
 
@@ -21,10 +21,14 @@ class Tree:
     """Names of files and folders below ``root``, read when asked for and then kept.
 
     Links to folders are not followed. A link to a file counts as a file; ``boundary`` says whether it may be opened.
+    What is ``passed_over`` is not listed.
     """
 
-    def __init__(self, root: Path, boundary: Boundary | None = None) -> None:
+    def __init__(
+        self, root: Path, boundary: Boundary | None = None, passed_over: Callable[[Path], bool] | None = None
+    ) -> None:
         self.root = root
+        self._passed_over = passed_over
         self.boundary = boundary if boundary is not None else boundary_of(root)
         self._listed: dict[str, tuple[Names, Names]] = {}  # by text: paths are slow to compare
         self._paths: dict[str, dict[str, Path]] = {}  # each is made once: there may be very many
@@ -49,6 +53,8 @@ class Tree:
                         _sort_entry(entry, files, folders, odd)
             except OSError:
                 self.unreadable.append(folder)
+            if self._passed_over is not None:
+                files, folders = ([n for n in names if not self._passed_over(folder / n)] for names in (files, folders))
             self._odd[place] = frozenset(odd)
             self._listed[place] = (Names(f for f in files if f not in OWN), Names(f for f in folders if f != SIDECAR))
         return self._listed[place]

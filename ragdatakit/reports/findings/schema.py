@@ -10,7 +10,7 @@ from typing import Literal, TypedDict
 from ragdatakit.reports.derived_schema import Schema, schema_of
 from ragdatakit.schemas.bounds import RuleCode
 from ragdatakit.schemas.findings import Finding
-from ragdatakit.schemas.results import DatasetSummary
+from ragdatakit.schemas.results import Budget, DatasetSummary
 
 
 class SeverityCounts(TypedDict):
@@ -29,6 +29,7 @@ class _Output(TypedDict):
     paths that belong to no dataset; they were not checked. ``baselined`` counts the findings that a baseline accepts,
     ``older`` those that were there at the revision of --since: neither counts otherwise. ``findings`` has the former
     with --show-baselined.
+    ``budgets`` are how many findings may be there by the configuration; ``ok`` says whether all is well by it.
     """
 
     version: Literal[1]
@@ -40,6 +41,8 @@ class _Output(TypedDict):
     unrecognised: list[str]
     baselined: SeverityCounts
     older: SeverityCounts
+    budgets: list[Budget]
+    ok: bool
 
 
 def output_schema() -> Schema:

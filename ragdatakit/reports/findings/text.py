@@ -72,6 +72,7 @@ def text_lines(report: Report, options: TextOptions, findings: Iterable[Finding]
         if report.datasets and (options.verbose or not shown.number):
             yield from _dataset_lines(report.datasets, paint)
         yield from _unrecognised(report, paint, options.verbose)
+        yield from _budgets(report, paint)
     if options.statistics:
         yield from _statistics(report, shown, paint)
     yield from _summary(report, shown, paint, options.quiet)
@@ -195,6 +196,17 @@ def _unrecognised(report: Report, paint: Painter, verbose: bool) -> Iterator[str
     yield paint("dim", f"not recognised, not checked: {', '.join(names)}{more}")
 
 
+def _budgets(report: Report, paint: Painter) -> Iterator[str]:
+    """The findings that may be there, of the rules of which there are some."""
+    for budget in report.budgets:
+        over = budget.found - budget.allowed
+        if budget.found:
+            told = f"{budget.rule}: {budget.found:,} of {budget.allowed:,} allowed"
+            more = f", {over:,} too many" if over > 0 else ""
+            path = f" ({visible_text(budget.path)})" if len(report.datasets) > 1 else ""
+            yield paint("error" if over > 0 else "dim", f"{told}{more}{path}")
+
+
 def _verdict(report: Report) -> str:
     """What there is to say where no error was found: valid is only what all rules were checked for."""
     if report.quality_only:
@@ -202,7 +214,7 @@ def _verdict(report: Report) -> str:
     if report.strict_files and report.unrecognised:
         return "Not all files checked"
     if not report.ok:
-        return "The baseline is out of date"
+        return "Failed" if report.failing else "The baseline is out of date"
     if not report.selected:
         return "Valid"
     names = ", ".join(report.selected[:_MOST_SELECTED])
@@ -238,7 +250,7 @@ def _summary(report: Report, shown: _Shown, paint: Painter, quiet: bool) -> Iter
         comma = "," if report.selected and not report.quality_only else ""
         verdict += f"{comma} with {' and '.join(told)}" if told else ""
     else:
-        verdict = "Found " + ", ".join(told)
+        verdict = "Found " + ", ".join(told) + (", all allowed" if report.ok else "")
     verdict += known
     unchecked = len(report.unrecognised)
     left = paint("warning", f"; {many(unchecked, 'file')} not checked") if unchecked else ""

@@ -8,9 +8,8 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from ragdatakit.schemas.findings import SEVERITIES
+from ragdatakit.schemas.options import FAIL_ON
 from ragdatakit.schemas.settings.thresholds import QualityOptions
-
-FAIL_ON = ("error", "warning", "never")
 
 Kind = Literal[
     "text",  # one text

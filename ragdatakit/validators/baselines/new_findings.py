@@ -90,6 +90,13 @@ class NewFindings:
                 self._within.add(bucket)
                 self.accepted.update(numbers)
 
+    def known_by_code(self) -> Counter[tuple[int, str]]:
+        """How many findings are not new, by the number of their dataset and their code."""
+        found = Counter[tuple[int, str]]()
+        for (number, _, _, code), times in (*self.accepted.items(), *self.older.items()):
+            found[number, code] += times
+        return found
+
     def __iter__(self) -> Iterator[Finding]:
         most, shown = self.before.max_per_rule, Counter[str]()
         for finding in self._kept:

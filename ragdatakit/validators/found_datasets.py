@@ -1,0 +1,169 @@
+"""Which datasets a run checks: those at its paths, as the configuration of each path names and excludes them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ragdatakit.files.configuration.chosen import NONE, Configuration
+from ragdatakit.files.configuration.named_places import named_places
+from ragdatakit.files.datasets import Dataset
+from ragdatakit.files.detection.find import Detected, detect
+from ragdatakit.files.detection.plain_sources import PLAIN_SOURCES
+from ragdatakit.files.detection.whole_datasets import whole_datasets
+from ragdatakit.files.paths.boundary import boundary_of
+from ragdatakit.files.paths.folders import UnreadableError
+from ragdatakit.schemas.errors import MachineError, RagdataError, UnknownNameError, UnrecognisedError, skip_unreadable
+from ragdatakit.validators.run_options import RunOptions
+
+
+@dataclass(slots=True)
+class FoundDatasets(Detected):
+    """What is at all the paths, and by which configuration it is checked."""
+
+    _configurations: dict[Dataset, Configuration] = field(default_factory=dict)
+
+    def configuration_of(self, dataset: Dataset) -> Configuration:
+        """The configuration of the path at which a dataset was found."""
+        return self._configurations.get(dataset, NONE)
+
+    def take(self, found: Detected, configuration: Configuration) -> None:
+        """Add what is at one path, but for what its configuration excludes."""
+        excludes = configuration.excludes
+        for dataset in found.datasets:
+            had_files = bool(dataset.files)
+            dataset.files = [file for file in dataset.files if not excludes(file.path)]
+            if (dataset.files or not had_files) and not excludes(dataset.root):
+                self.datasets.append(dataset)
+                self._configurations[dataset] = configuration
+        self.unrecognised += (path for path in found.unrecognised if not excludes(Path(path)))
+        self.unreadable += (path for path in found.unreadable if not excludes(Path(path)))
+
+
+def found_datasets(paths: list[Path], format_name: str | None, options: RunOptions) -> FoundDatasets:
+    """What is at all the paths. Raises `RagdataError` as `check_paths` does, also where a configuration is wrong."""
+    found = FoundDatasets()
+    refused: list[RagdataError] = []
+    paths = [path for path in paths if not options.configurations.of(path).excludes(path)]
+    if options.whole_datasets and format_name not in PLAIN_SOURCES:
+        paths = _whole(found, paths, format_name, options)
+    for path in paths:
+        try:
+            for here in _at_path(path, format_name, options):
+                found.take(here, options.configurations.of(path))
+        except (UnknownNameError, MachineError):
+            raise
+        except RagdataError as error:  # what is at the other paths is reported anyway
+            if isinstance(error, UnreadableError):
+                found.unreadable += error.paths
+            if not options.skip_unrecognised or not _may_be_skipped(path, error):
+                refused.append(error)
+            elif isinstance(error, UnrecognisedError):
+                found.unrecognised.append(str(path))
+    if refused and not found.datasets:
+        raise refused[0]
+    for refusal in refused:
+        if isinstance(refusal, UnreadableError):
+            continue  # which is a finding
+        if options.refused is None:
+            raise refusal
+        options.refused(refusal)
+    return found
+
+
+def _whole(found: FoundDatasets, paths: list[Path], format_name: str | None, options: RunOptions) -> list[Path]:
+    """Take the datasets that files belong to; the paths that are left."""
+    files = [path for path in paths if not os.path.isdir(path)]  # noqa: PTH112 - which never raises
+    left = {*paths}.difference(files)
+    by_format: dict[str | None, list[Path]] = {}
+    for file in files:
+        named = format_name or _format_at(options.configurations.of(file), file)
+        by_format.setdefault(named, []).append(file)
+    for named, mine in by_format.items():
+        if named in PLAIN_SOURCES:
+            left.update(mine)
+            continue
+        whole = whole_datasets(mine, named, options.follow_links, by_content=options.skip_unrecognised)
+        for dataset in whole.datasets:
+            found.take(Detected([dataset]), options.configurations.of(dataset.root))
+        found.unreadable += whole.unreadable
+        left.update(whole.others)
+    return [path for path in paths if path in left]
+
+
+def _format_at(configuration: Configuration, place: Path) -> str | None:
+    """The format that a section names for a place."""
+    given = configuration.at(place).get(("format",))
+    return given.value if given is not None else None
+
+
+def _at_path(path: Path, format_name: str | None, options: RunOptions) -> Iterator[Detected]:
+    """What is at a path: where sections name formats, these datasets by themselves, and then what else is there."""
+    configuration = options.configurations.of(path)
+    named = format_name or _format_at(configuration, path)
+    if named or configuration is NONE:
+        yield _detected(path, named, options, configuration.excludes)
+        return
+    places = {
+        place: given.value
+        for place in named_places(path, configuration)
+        if (given := configuration.at(place).get(("format",))) is not None
+    }
+    for place, name in places.items():
+        if name not in PLAIN_SOURCES or options.quality is not None:
+            yield _detected(place, name, options, configuration.excludes)
+    inner = {Path(os.path.abspath(place)) for place in places}  # noqa: PTH100 - without following links
+    excluded: list[Path] = []
+
+    def passed_over(found: Path) -> bool:
+        if configuration.excludes(found):
+            excluded.append(found)
+            return True
+        return bool(inner) and Path(os.path.abspath(found)) in inner  # noqa: PTH100
+
+    try:
+        yield _detected(path, None, options, passed_over)
+    except (UnreadableError, UnknownNameError, MachineError):
+        raise
+    except RagdataError:
+        if not places and not excluded:
+            raise
+
+
+def _may_be_skipped(path: Path, error: RagdataError) -> bool:
+    """Whether nothing is missed: the file is something else, or it was deleted and no dataset has a place for it."""
+    return isinstance(error, UnrecognisedError) or not os.path.lexists(path)
+
+
+def _detected(
+    path: Path, format_name: str | None, options: RunOptions, passed_over: Callable[[Path], bool]
+) -> Detected:
+    """The datasets at a path; where quality is checked, also plain texts and tables, of which nothing is declared."""
+    quality = options.quality
+    if format_name in PLAIN_SOURCES:
+        if quality is None:
+            reason = f"nothing is declared of plain data ({format_name}) that could be checked"
+            raise RagdataError(f"{reason}; with --quality its texts are checked")
+        return Detected(quality.plain(path, format_name, options.follow_links))
+    try:
+        return detect(path, format_name, options.follow_links, options.skip_unrecognised, passed_over)
+    except (UnreadableError, UnknownNameError):
+        raise
+    except RagdataError as error:
+        if format_name or not path.exists() or options.skip_unrecognised:
+            raise
+        if quality is not None and (plain := quality.plain(path, "", options.follow_links)):
+            return Detected(plain)
+        if quality is None and _is_plain(path):
+            raise type(error)(f"{error}; plain texts and tables are checked with --quality") from None
+        raise
+
+
+def _is_plain(path: Path) -> bool:
+    """Whether texts or tables are there that are no dataset of a framework."""
+    for find in PLAIN_SOURCES.values():
+        with skip_unreadable():
+            return bool(find(path, boundary_of(path)).files)
+    return False

@@ -1,0 +1,138 @@
+"""What holds for each dataset of a run: the command line, then the configuration, its sections before its top level."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
+from pathlib import Path
+
+from ragdatakit.files.configuration.chosen import NONE, Configuration
+from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.schemas.declarations import Format, Rule
+from ragdatakit.schemas.errors import UnknownNameError
+from ragdatakit.schemas.findings import Severity
+from ragdatakit.schemas.results import Budget, Report
+from ragdatakit.schemas.rules.quality import RULES as OF_QUALITY
+from ragdatakit.schemas.rules.shared import RULES as SHARED
+from ragdatakit.validators.collector import Collector, Selection, names_rule
+from ragdatakit.validators.run_options import RunOptions
+
+USUAL_HOPS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatasetSettings:
+    """How one dataset is checked: ``budgets`` are the findings that pass, by what names their rules; ``thresholds``
+    those of the quality rules that the configuration gives; ``fails_on`` are the severities that fail."""
+
+    selection: Selection
+    profiles: tuple[str, ...] = ()
+    max_hops: int = USUAL_HOPS
+    fails_on: tuple[Severity, ...] = ("error",)
+    budgets: Mapping[str, int] = field(default_factory=dict)
+    thresholds: Mapping[str, float] = field(default_factory=dict)
+
+
+_FAILING: Mapping[str, tuple[Severity, ...]] = {"error": ("error",), "warning": ("error", "warning"), "never": ()}
+
+
+def place_of(dataset: Dataset) -> Path:
+    """What sections are compared with: the folder of a dataset, or the file where it is a lone one."""
+    return dataset.files[0].path if dataset.layout == "file" and dataset.files else dataset.root
+
+
+def settings_of(
+    dataset: Dataset, configuration: Configuration, selection: Selection, profiles: tuple[str, ...], options: RunOptions
+) -> DatasetSettings:
+    """What holds for a dataset; ``selection``, ``profiles`` and ``options`` are what the command line says.
+
+    Raises `UnknownNameError` where the configuration names a profile that the format does not have.
+    """
+    chosen = tuple(p for p in profiles if p in dataset.format.profiles)
+    if configuration is NONE:
+        return DatasetSettings(
+            selection=selection,
+            profiles=chosen or dataset.format.default_profiles,
+            max_hops=options.max_hops or USUAL_HOPS,
+            fails_on=_FAILING[options.fail_on or "error"],
+        )
+    given = configuration.at(place_of(dataset))
+    if not profiles and (named := given.get(("profile",))) is not None:
+        for name in named.value:
+            if name not in dataset.format.profiles:
+                where = f"of {dataset.format.name}"
+                raise UnknownNameError("profile", name, dataset.format.profiles, where, place=named.place)
+        chosen = named.value
+    found = {name: one.value for name, one in given.items()}
+    levels = {name[1]: level for name, level in found.items() if name[0] == "severity"}
+    return DatasetSettings(
+        selection=replace(
+            selection,
+            select=selection.select or found.get(("select",), ()),
+            ignore=selection.ignore or found.get(("ignore",), ()),
+            severities={**_by_name(dataset.format, levels), **selection.severities},
+            ignored_in=_ignored_in(configuration),
+        ),
+        profiles=chosen or dataset.format.default_profiles,
+        max_hops=options.max_hops or found.get(("max-hops",), USUAL_HOPS),
+        fails_on=_FAILING[options.fail_on or configuration.value("fail-on") or "error"],
+        budgets={name[1]: number for name, number in found.items() if name[0] == "max"},
+        thresholds={n[1]: one.value for n, one in configuration.values.items() if n[0] == "quality"},
+    )
+
+
+def _by_name(fmt: Format, levels: Mapping[str, Severity]) -> dict[str, Severity]:
+    """Severities by the names of the rules that selectors mean; of two selectors the narrower one counts."""
+    found: dict[str, Severity] = {}
+    for selector in sorted(levels, key=lambda s: (any(s == rule.name for rule in _rules(fmt)), len(s))):
+        for rule in _rules(fmt):
+            if names_rule(selector, rule.code, rule.name):
+                found[rule.name] = levels[selector]
+    return found
+
+
+def _rules(fmt: Format) -> Iterator[Rule]:
+    yield from (*fmt.rules, *SHARED, *OF_QUALITY)
+
+
+def _ignored_in(configuration: Configuration) -> Callable[[DataFile], tuple[str, ...]] | None:
+    """What says which rules are ignored in a file; None where none are."""
+    if not any(name[0] == "per-path-ignores" for name in configuration.values):
+        return None
+    return lru_cache(maxsize=None)(partial(_rules_ignored, configuration))
+
+
+def _rules_ignored(configuration: Configuration, file: DataFile) -> tuple[str, ...]:
+    return configuration.ignored_in(file.path)
+
+
+def settle(
+    report: Report, path: str, settings: DatasetSettings, collectors: Iterable[Collector], known: Mapping[str, int]
+) -> None:
+    """Say in the report which findings of a dataset pass that are errors, and which fail that are none; so many of each
+    code are ``known``, and do not count."""
+    counts: Counter[str] = Counter()
+    severities: dict[str, Severity] = {}
+    names: dict[str, str] = {}
+    for collector in collectors:
+        counts.update(collector.by_rule)
+        for state in collector.states():
+            severities[state.rule.code] = state.severity
+            names[state.rule.code] = state.rule.name
+    counts.subtract(known)
+    settled: set[str] = set()
+    for selector, allowed in settings.budgets.items():
+        mine = [code for code in counts if names_rule(selector, code, names[code])]
+        found = sum(counts[code] for code in mine)
+        report.budgets.append(Budget(path, selector, found, allowed))
+        if found <= allowed:
+            settled.update(mine)
+        elif settings.fails_on:
+            report.failing += sum(counts[code] for code in mine if severities[code] != "error") or 1
+    for code, number in counts.items():
+        if severities[code] == "error" and (code in settled or "error" not in settings.fails_on):
+            report.passing += number
+        elif severities[code] == "warning" and code not in settled and "warning" in settings.fails_on:
+            report.failing += number
