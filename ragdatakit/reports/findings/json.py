@@ -38,8 +38,10 @@ def summary_lines(report: Report) -> Iterator[bytes]:
     for dataset in report.datasets:
         yield _dumps({"type": "dataset", **dataset.as_dict()})
     counts: dict[str, Any] = {"type": "summary", "version": 1, "counts": report.counts, "by_rule": report.by_rule}
+    budgets = [budget.as_dict() for budget in report.budgets]
     left_out = {"baselined": report.baselined, "older": report.older}
-    yield _dumps({**counts, "unrecognised": report.unrecognised, **left_out}, orjson.OPT_SORT_KEYS)
+    rest = {"unrecognised": report.unrecognised, **left_out, "budgets": budgets, "ok": report.ok}
+    yield _dumps({**counts, **rest}, orjson.OPT_SORT_KEYS)
 
 
 def _dumps(value: Any, option: int = 0) -> bytes:
