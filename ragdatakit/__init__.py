@@ -8,6 +8,7 @@ __all__ = [
     "ConversionResult",
     "DatasetDatabase",
     "Finding",
+    "FixResult",
     "RagdataError",
     "Report",
     "SearchOptions",
@@ -19,6 +20,7 @@ __all__ = [
     "evaluate",
     "explain",
     "fetch",
+    "fix",
     "formats",
     "gate",
     "index",
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from ragdatakit.api.convert import convert
     from ragdatakit.api.diff import diff
     from ragdatakit.api.evaluate import evaluate
+    from ragdatakit.api.fix import fix
     from ragdatakit.api.gate import gate
     from ragdatakit.api.hub import fetch, push
     from ragdatakit.api.query import query
@@ -58,6 +61,7 @@ if TYPE_CHECKING:
     from ragdatakit.schemas.conversions import ConversionResult
     from ragdatakit.schemas.errors import RagdataError, UnknownNameError
     from ragdatakit.schemas.findings import Finding
+    from ragdatakit.schemas.fix_results import FixResult
     from ragdatakit.schemas.options import SearchOptions
     from ragdatakit.schemas.results import Report
 
@@ -68,6 +72,7 @@ _HOMES = {
     "evaluate": "ragdatakit.api.evaluate",
     "explain": "ragdatakit.api.reference",
     "fetch": "ragdatakit.api.hub",
+    "fix": "ragdatakit.api.fix",
     "formats": "ragdatakit.api.reference",
     "gate": "ragdatakit.api.gate",
     "index": "ragdatakit.api.search",
@@ -87,6 +92,7 @@ _HOMES = {
     "ConversionResult": "ragdatakit.schemas.conversions",
     "DatasetDatabase": "ragdatakit.database.dataset_database",
     "Finding": "ragdatakit.schemas.findings",
+    "FixResult": "ragdatakit.schemas.fix_results",
     "Report": "ragdatakit.schemas.results",
     "SearchOptions": "ragdatakit.schemas.options",
     "RagdataError": "ragdatakit.schemas.errors",

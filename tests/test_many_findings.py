@@ -16,11 +16,12 @@ import ragdatakit
 from ragdatakit.columnar.numpy_keys import NumpyIndex
 from ragdatakit.columnar.string_hash import hash_strings
 from ragdatakit.files.containers.arrow_columns import string_array
+from ragdatakit.outputs import sorted_entries
 from ragdatakit.reports.findings.json import json_pieces
 from ragdatakit.reports.findings.text import TextOptions, text_lines
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.results import Report
-from ragdatakit.validators import kept_findings, pending
+from ragdatakit.validators import pending
 from ragdatakit.validators.kept_findings import KeptFindings, Key
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
@@ -88,10 +89,10 @@ def test_findings_come_sorted_and_as_they_came_where_keys_are_equal() -> None:
     expected.sort(key=lambda pair: pair[0])
     assert [f.value for f in kept] == [number for _, number in expected]
     assert list(kept) == [finding(number) for _, number in expected]
-    assert kept._scratch is not None
-    assert kept._scratch.path.exists()
+    assert kept._entries._scratch is not None
+    assert kept._entries._scratch.path.exists()
     kept.close()
-    assert not kept._scratch.path.exists()
+    assert not kept._entries._scratch.path.exists()
 
 
 def broken_sets() -> list[Path]:
@@ -104,7 +105,7 @@ def test_parts_and_scratch_files_change_no_report(root: Path, monkeypatch: pytes
     at_once = ragdatakit.validate(root, max_per_rule=0)
     monkeypatch.setattr(pending, "_PART_BYTES", 1)
     monkeypatch.setattr(pending, "_TOGETHER", 1)
-    monkeypatch.setattr(kept_findings, "_TOGETHER", 2)
+    monkeypatch.setattr(sorted_entries, "_TOGETHER", 2)
     monkeypatch.setattr(KeptFindings.__init__, "__defaults__", (2,))
     in_parts = ragdatakit.validate(root, max_per_rule=0)
     assert in_parts.as_dict() == at_once.as_dict()

@@ -16,6 +16,7 @@ from ragdatakit.schemas.results import Report
 
 if TYPE_CHECKING:
     from ragdatakit.validators.baselines.new_findings import Findings, KnownBefore
+    from ragdatakit.validators.faults import Repairer
 
 
 @takes(ValidateOptions)
@@ -32,16 +33,21 @@ def validate(options: ValidateOptions, path: PathLike | Iterable[PathLike]) -> R
 
 
 def check(
-    path: PathLike | Iterable[PathLike], options: ValidateOptions, refused: Callable[[RagdataError], None] | None = None
+    path: PathLike | Iterable[PathLike],
+    options: ValidateOptions,
+    refused: Callable[[RagdataError], None] | None = None,
+    repairer: Repairer | None = None,
 ) -> tuple[Report, Findings]:
     """The same, but the findings, which may be more than fit into memory, come beside the report: in order, to be read
-    once and closed. Errors about some of the paths go to ``refused``, those about all are raised."""
+    once and closed. Errors about some of the paths go to ``refused``, those about all are raised. ``repairer`` repairs
+    what is found."""
     from ragdatakit.validators.run import check_paths
 
     paths, *arguments = _run(path, options, refused)
     known, finish = _known(paths, options, arguments)
     if known is not None:
         arguments[-1] = replace(arguments[-1], known=known)
+    arguments[-1] = replace(arguments[-1], repairer=repairer)
     report, findings = check_paths(paths, *arguments)
     finish(report)
     return report, findings
@@ -80,6 +86,7 @@ def _run(
     """The arguments of a run."""
     from ragdatakit.api.quality import checked_quality
     from ragdatakit.files.machine import usual_jobs
+    from ragdatakit.fixes.find import FixFinder
     from ragdatakit.validators.collector import Selection, known_rules
     from ragdatakit.validators.run_options import RunOptions
 
@@ -105,5 +112,6 @@ def _run(
         on_finding=options.on_finding,
         progress=options.progress,
         quality=checked_quality(selection, options),
+        fixer=FixFinder(),
     )
     return paths, options.format, several_words(options.profile), selection, run

@@ -18,14 +18,17 @@ from ragdatakit.cli import printable, wants_colour
 from ragdatakit.cli.baseline_options import baseline_options, chosen_baseline
 from ragdatakit.cli.dataset_options import config_options, configured, file_hint, follow_links_option
 from ragdatakit.cli.declared_options import DataPath, given, options_of
+from ragdatakit.cli.fix_options import asks_for_fixes, fix_options, say, show_difference
 from ragdatakit.cli.output_format import check_place, chosen_form, output_options
 from ragdatakit.cli.standard_output import write_output
 from ragdatakit.cli.synonyms import old_spelling
+from ragdatakit.reports.findings.fixes_made import fix_notes
 from ragdatakit.reports.findings.known_notes import known_notes
 from ragdatakit.reports.findings.output_forms import OLD_NAMES, OUTPUT_FORMS, Found, written
 from ragdatakit.reports.findings.text import TextOptions
 from ragdatakit.schemas.errors import UnknownNameError
-from ragdatakit.schemas.options import SHOWN_SEVERITY, ValidateOptions
+from ragdatakit.schemas.fix_results import FixResult
+from ragdatakit.schemas.options import SHOWN_SEVERITY, FixOptions, ValidateOptions
 
 if TYPE_CHECKING:
     from ragdatakit.schemas.errors import RagdataError
@@ -54,6 +57,8 @@ class _ReportFile(click.ParamType[tuple[str, Path]]):
         return form, Path(file)
 
 
+_HOW_TO_FIX = {"unsafe": "unsafe_fixes", "diff": "diff", "removed": "removed"}
+"""What the options of fixes are called in words."""
 _option = options_of(ValidateOptions)
 
 
@@ -117,6 +122,7 @@ _option = options_of(ValidateOptions)
 @_option("--whole-datasets", help="Of a file, check the whole dataset that it belongs to (for hooks).")
 @_option("--skip-unrecognised", help="Pass over files of no known format; Git LFS pointers are warnings (for hooks).")
 @_option("--strict-files", help="Exit with 1 when data files below PATH were not checked.")
+@fix_options
 @click.option("-q", "--quiet", is_flag=True, help="Only the summary line.")
 @click.option(
     "-v", "--verbose", is_flag=True, help="Also the files, info findings, and consequence and hint of every finding."
@@ -134,6 +140,7 @@ def command(**words: Any) -> int:
     """
 
     from ragdatakit.api.engine import slow_words
+    from ragdatakit.api.fix import repair
     from ragdatakit.api.validate import check
     from ragdatakit.cli.progress import terminal_progress
 
@@ -145,24 +152,38 @@ def command(**words: Any) -> int:
     if words["verbose"] and words["severity"] == SHOWN_SEVERITY:
         words["severity"] = "info"
     quality, reading = _quality(words)
+    fixes = asks_for_fixes(words)
     refused: list[RagdataError] = []
     with terminal_progress() as progress:
         known = chosen_baseline(words)
         options = given(
             ValidateOptions, words, quality=quality, options=reading, progress=progress, **configured(words), **known
         )
-        report, findings = check(paths, ValidateOptions(**options), refused.append)
+        result = FixResult()
+        if fixes:
+            how = {name: words[word] for name, word in _HOW_TO_FIX.items()}
+            result, findings = repair(paths, FixOptions(**options, **how), refused.append)
+            report = result.report
+        else:
+            report, findings = check(paths, ValidateOptions(**options), refused.append)
     with closing(findings):
-        notes = _write(report, findings, words, out)
-    for note in (*notes, *known_notes(report)):
-        click.echo(f"ragdata: {note}", err=True)
+        notes: list[str] = []
+        if words["diff"]:
+            show_difference(result, out)
+        elif not words["fix_only"]:
+            notes = _write(report, findings, words, out)
+    if fixes:
+        notes += fix_notes(result, words["diff"], words["show_fixes"])
+    say((*notes, *known_notes(report)))
     if slow := slow_words(report):
-        click.echo(f"ragdata: {slow}", err=True)
+        say([slow])
     if refused:
         for error in refused[:-1]:
             click.echo(f"ragdata: {printable(str(error))}", err=True)
         raise refused[-1]
-    return 0 if report.ok or words["exit_zero"] else 1
+    if result.changed and (words["diff"] or words["exit_non_zero_on_fix"]):
+        return 0 if words["exit_zero"] else 1
+    return 0 if report.ok or words["exit_zero"] or words["diff"] or words["fix_only"] else 1
 
 
 def _quality(words: dict[str, Any]) -> tuple[bool | dict[str, object], dict[str, str]]:
@@ -212,7 +233,8 @@ def _write(report: Report, findings: Iterable[Finding], words: dict[str, Any], o
     """All outputs, the files of ``--report`` first: whoever reads the printed one may go. What is to be said
     besides."""
     on_terminal = out is None and sys.stdout.isatty()
-    kept = TextOptions(quiet=words["quiet"], verbose=words["verbose"], statistics=words["statistics"])
+    names = ("quiet", "verbose", "statistics", "unsafe_fixes")
+    kept = TextOptions(**{name: words[name] for name in names})
     width = shutil.get_terminal_size().columns if on_terminal else 0
     printed = replace(kept, colour=out is None and wants_colour(), width=width)
     notes: list[str] = []

@@ -46,18 +46,14 @@ class StagedFolder:
         self._make_parents()
         _remove_stale(self.target)
         self.folder = self._beside.__enter__()
-        self._companion = _companion(self.folder)
+        self._companion = companion(self.folder)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._beside.remove()
-        if self._companion is not None and self._companion.stdin is not None:
-            self._companion.kill()  # nothing is left to do for it; its pipe may be held open by a process of the caller
-            with suppress(OSError):
-                self._companion.stdin.close()
-            self._companion.wait()
+        dismiss(self._companion)
         for parent in reversed(self._parents):  # folders made for a target that did not come to be
             with suppress(OSError):
                 parent.rmdir()
@@ -136,7 +132,7 @@ def _remove_stale(target: Path) -> None:
         remove_unlocked(folder)
 
 
-def _companion(folder: Path) -> subprocess.Popen[bytes] | None:
+def companion(folder: Path) -> subprocess.Popen[bytes] | None:
     """A process that waits for the end of this one and removes the folder, if it is still there."""
     if os.name != "posix" or not Path("/bin/sh").exists():
         return None
@@ -153,6 +149,15 @@ def _companion(folder: Path) -> subprocess.Popen[bytes] | None:
         )
     except OSError:
         return None
+
+
+def dismiss(process: subprocess.Popen[bytes] | None) -> None:
+    """End a companion that has nothing left to do: its pipe may be held open by a process of the caller."""
+    if process is not None and process.stdin is not None:
+        process.kill()
+        with suppress(OSError):
+            process.stdin.close()
+        process.wait()
 
 
 def _flush_all(folder: Path) -> None:

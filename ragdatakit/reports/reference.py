@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     """A rule and its format; None: it is one of all formats."""
 
 
+_FIXED_BY = {"safe": "With --fix", "unsafe": "With --fix --unsafe-fixes", "display": "A fix is shown, never made"}
+"""How fixes of each kind are called."""
+
+
 def format_dict(fmt: Format) -> dict[str, Any]:
     """The JSON form of a format."""
     return {
@@ -59,6 +63,8 @@ def rule_dict(rule: Rule, fmt: Format | None, chosen: str | None) -> dict[str, A
         "summary": rule.summary,
         "upstream": rule.upstream if isinstance(rule.upstream, str) else dict(rule.upstream),
         "hint": rule.hint,
+        "fix": dict(rule.fixes),
+        "fixable": any(how != "display" for how in rule.fixes),
         "source": rule.source,
         "since": rule.since,
         "status": rule.status,
@@ -70,7 +76,8 @@ def rule_lines(rules: Sequence[Pair], chosen: str | None) -> Iterator[str]:
     """A line for each rule, as bad as the format ``chosen`` takes it (None: as it is of itself)."""
     width = max(len(rule.name) for rule, _ in rules)
     for rule, fmt in rules:
-        yield f"{rule.code}  {_severity(rule, fmt, chosen):<7}  {rule.name:<{width}}  {rule.summary}"
+        mark = "[*]" if "safe" in rule.fixes else "[-]" if "unsafe" in rule.fixes else "   "
+        yield f"{rule.code}  {_severity(rule, fmt, chosen):<7}  {mark} {rule.name:<{width}}  {rule.summary}"
 
 
 def _severity(rule: Rule, fmt: Format | None, chosen: str | None) -> str:
@@ -119,6 +126,8 @@ def _explained(
         for profile, text in rule.upstream.items():
             yield _wrap(f"{profile}: {text}", "  ")
     yield f"\n{_wrap(f'What to do: {rule.hint}.')}"
+    for how, what in rule.fixes.items():
+        yield f"\n{_wrap(f'{_FIXED_BY[how]}: {what}.')}"
     for label, text in (("Bad", rule.bad), ("Good", rule.good)):
         if text:
             yield f"\n{label}:"

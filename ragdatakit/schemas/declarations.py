@@ -14,6 +14,7 @@ from typing import Any, Literal, get_args
 
 from ragdatakit.schemas.errors import UnknownNameError
 from ragdatakit.schemas.findings import SEVERITIES, Severity
+from ragdatakit.schemas.fixes import Applicability, declared_fixes
 
 Damage = Literal[
     "syntax",  # the line or element is not JSON
@@ -74,6 +75,8 @@ class Rule:
     consequence of other findings of its file, and is reported after them. ``since`` is the version that had it first. A
     ``preview`` rule may still change; a ``deprecated`` one is reported no more, its code is never used again, and
     ``replaced_by`` is the code of the rule that has taken its place, if any.
+    ``fix``: what ``--fix`` does about it, as ``safe: drop the byte-order mark``; several where it depends on the case
+    (see `Fix`). ``reveals``: names of rules that may be broken then, as the fault has hidden that they are; ``*``: any.
     """
 
     head: InitVar[str] = field(default="", kw_only=False)
@@ -95,6 +98,8 @@ class Rule:
     since: str = "0.1.0"
     status: RuleStatus = "stable"
     replaced_by: str = ""
+    fix: str | tuple[str, ...] = ""
+    reveals: tuple[str, ...] = ()
 
     def __post_init__(self, head: str) -> None:
         if head:
@@ -102,6 +107,12 @@ class Rule:
                 object.__setattr__(self, word, value)
         if not (self.code and self.name and self.severity in SEVERITIES):
             raise ValueError(f"a rule begins with its code, name and severity, not with {head!r}")
+        declared_fixes(self.fix)
+
+    @property
+    def fixes(self) -> dict[Applicability, str]:
+        """What its fixes do, by how far they can be trusted."""
+        return declared_fixes(self.fix)
 
     def applies(self, profiles: tuple[str, ...]) -> bool:
         """Whether any of the chosen profiles is broken by this state."""

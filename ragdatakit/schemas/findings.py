@@ -7,6 +7,7 @@ from operator import attrgetter
 from typing import Any, Literal
 
 from ragdatakit.schemas.bounds import Fingerprint, Place, RuleCode, RuleName
+from ragdatakit.schemas.fixes import Fix
 
 Severity = Literal["error", "warning", "info"]
 
@@ -72,7 +73,8 @@ class Finding:
     of rule, path in the project, key, pointer without the numbers in lists, value, and how many such came before. A
     rule that is reported once per file stands for ``count`` faults, in ``records`` (at most --max-per-rule of them).
     ``baselined``: a baseline accepts it, so that it counts nowhere.
-    ``byte_columns`` are ``column`` and ``end_column`` counted in bytes of UTF-8.
+    ``byte_columns`` are ``column`` and ``end_column`` counted in bytes of UTF-8. ``fix`` is what would repair it, if
+    that is known; ``fixable`` whether ``--fix`` or ``--unsafe-fixes`` does so.
     """
 
     code: RuleCode
@@ -88,6 +90,7 @@ class Finding:
     value: Any = None
     hint: str = ""
     fixable: bool = False
+    fix: Fix | None = None
     related: tuple[Related, ...] = ()
     end_line: Place | None = None
     end_column: Place | None = None
@@ -131,6 +134,7 @@ class Finding:
             "value": self.value,
             "hint": self.hint,
             "fixable": self.fixable,
+            "fix": self.fix.as_dict() if self.fix is not None else None,
             "fingerprint": self.fingerprint,
             "count": self.count,
             "records": list(self.records),
@@ -151,7 +155,7 @@ class Problem:
     0-based character offset in the
     record, where known. In a text file, ``line`` is 1-based and ``position`` the 0-based character offset in that
     line; ``length`` is the number of characters at fault (0: not known). ``record`` is the 0-based number of a row of a
-    table, which has no text of its own. ``nearly`` is what the value may mean.
+    table, which has no text of its own. ``nearly`` is what the value may mean. ``fix`` is what would repair it.
     """
 
     rule: str
@@ -164,3 +168,4 @@ class Problem:
     record: int | None = None
     related: tuple[Related, ...] = ()
     nearly: str = ""
+    fix: Fix | None = None

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.findings import SEVERITIES, Finding, Severity
+from ragdatakit.schemas.fixes import REMOVED
 from ragdatakit.schemas.retrieved import ALL_MODES, mode_hint
 
 FAIL_ON = ("error", "warning", "never")
@@ -158,6 +159,20 @@ class ValidateOptions(Options):
     quality: bool | Mapping[str, object] = False
     options: Mapping[str, object] | None = None
     on_finding: Callable[[Finding], None] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FixOptions(ValidateOptions):
+    """How `ragdatakit.fix` repairs; what is checked is said by the options of `ragdatakit.validate`.
+
+    ``unsafe``: also by fixes that remove, rename or choose something. What they remove is put at the end of the file
+    ``removed``, which is made where there is something to put. ``diff``: nothing is written, the result says what would
+    be.
+    """
+
+    unsafe: bool = False
+    diff: bool = False
+    removed: PathLike = REMOVED
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -75,7 +75,7 @@ class Pending(Generic[Key]):
 
     ``record`` is what it is looked up by, ``other`` the same of a record that it clashes with, of which ``note`` says
     what it is. ``fragment`` is the part of the value that is at fault, ``are_keys`` says of texts whether a reference
-    to them would lead somewhere; each where it is known.
+    to them would lead somewhere; each where it is known. It has no room where it is not ``shown``, but repaired.
     """
 
     problem: Problem
@@ -84,6 +84,7 @@ class Pending(Generic[Key]):
     note: str = ""
     fragment: str = ""
     are_keys: Callable[[Sequence[str]], list[bool]] | None = None
+    shown: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -356,6 +357,8 @@ class Collector:
             records=tuple(those.records),
             excerpt=place.excerpt,
             byte_columns=place.byte_columns,
+            fixable=problem.fix is not None and problem.fix.applicability != "display",
+            fix=problem.fix,
         )
         self._keep(finding)
         if self._on_finding is not None:

@@ -34,6 +34,7 @@ from ragdatakit.schemas.results import DatasetSummary, FileSummary
 from ragdatakit.validators.checks import FormatChecks
 from ragdatakit.validators.collector import NO_RECORD, Collector, Place, Selection
 from ragdatakit.validators.columns import KeyColumns
+from ragdatakit.validators.faults import Fault
 from ragdatakit.validators.identity import key_fields, record_key
 from ragdatakit.validators.pending import PendingFindings, RowMap
 from ragdatakit.validators.row_problems import RowProblems
@@ -98,7 +99,8 @@ class DatasetRun:
         self.options = options
         self.collector = Collector(dataset.format, profiles, selection, options.on_finding, carried, keep)
         self.rows = RowMap()
-        self.pending = PendingFindings(self.collector, self.rows)
+        self._fixer = options.repairer or options.fixer
+        self.pending = PendingFindings(self.collector, self.rows, self.all_are_wanted)
         self._runs: dict[DataFile, FileRun] = {}
         self._containers: dict[DataFile, str] = {}
         self.big = sum(_estimated_bytes(f) for f in dataset.files) > SMALL_DATASET
@@ -115,7 +117,7 @@ class DatasetRun:
         try:
             self._check()
         finally:
-            self.pending.complete(self._locate, self.form, self._derived_value, self._key)
+            self.pending.complete(self._locate, self.form, self._derived_value, self._key, self._find_fix)
             self.collector.finish()
 
     def _check(self) -> None:
@@ -265,7 +267,7 @@ class DatasetRun:
         source = self.source(file)
         more = Counter[str]()
         for problem, located in self.checks.stream(file, source):
-            if problem.rule in more or not self.collector.room(problem.rule, file):
+            if problem.rule in more or not self.needs_place(problem.rule, file):
                 more[problem.rule] += 1
             elif located is None:
                 self.emit(file, problem)
@@ -343,7 +345,8 @@ class DatasetRun:
         most = self.collector.selection.max_per_rule if more is not None else 0
         try:
             for problem in check():
-                of_rule[problem.rule] += 1
+                if most and not self.all_are_wanted(problem.rule):
+                    of_rule[problem.rule] += 1
                 if not most or of_rule[problem.rule] <= most:
                     found.append(problem)
         except Exception as error:  # noqa: BLE001 - a crash of one rule must not hide the others
@@ -353,11 +356,44 @@ class DatasetRun:
             more.update({rule: number - most for rule, number in of_rule.items() if number > most})
         return found
 
+    @property
+    def most_held(self) -> int:
+        """How many problems of a rule are held of a part of a file (0: all)."""
+        return 0 if self.options.repairer is not None else self.collector.selection.max_per_rule
+
+    def all_are_wanted(self, rule: str) -> bool:
+        """Whether each problem of a rule has to be seen, also those that are not shown."""
+        repairer = self.options.repairer
+        return repairer is not None and repairer.wants(rule) and self.collector.wants(rule)
+
+    def needs_place(self, rule: str, file: DataFile) -> bool:
+        """Whether it has to be known where one more problem of a rule is."""
+        return self.collector.room(rule, file) or self.all_are_wanted(rule)
+
+    def _find_fix(
+        self,
+        file: DataFile,
+        problem: Problem,
+        located: Located | None = None,
+        other: Located | None = None,
+        other_file: DataFile | None = None,
+    ) -> None:
+        """Note what repairs a problem."""
+        if self._fixer is None or not file.kind:
+            return
+        rule = self.collector.state(problem.rule).rule
+        if not (rule.fix or problem.nearly) and not self._fixer.wants(rule.name):
+            return
+        container, form = self.container(file), self.form(file)
+        fault = Fault(rule, problem, self.dataset, file, self.kind(file), container, form, located, other, other_file)
+        problem.fix = self._fixer.fix(fault)
+
     def emit(self, file: DataFile, problem: Problem) -> None:
         """A problem of a file as a whole, or at a line or row that the problem names."""
-        if not self.collector.room(problem.rule, file):
+        if not self.needs_place(problem.rule, file):
             self.collector.count(problem.rule, file)
             return
+        self._find_fix(file, problem)
         self.collector.add(file, problem, Place(line=problem.line, column=_column(problem), record=problem.record))
 
     def report(self, found: Iterable[Placed | RowProblems]) -> None:
@@ -382,9 +418,10 @@ class DatasetRun:
 
     def emit_record(self, file: DataFile, problem: Problem, located: Located) -> None:
         """A problem of one record, or of another piece of a file."""
-        if not self.collector.room(problem.rule, file):
+        if not self.needs_place(problem.rule, file):
             self.collector.count(problem.rule, file, records=() if located.record == NO_RECORD else (located.record,))
             return
+        self._find_fix(file, problem, located)
         start, length, raw = problem.position, problem.length, located.raw
         longest = MOST_LOCATED if start is not None or problem.pointer else SHOWN_OF_LONG
         text = raw[:longest].decode("utf-8", "replace") if len(raw) > MOST_LOCATED else raw.decode("utf-8", "replace")

@@ -27,6 +27,8 @@ _RecordKey = tuple[DataFile, int]
 """A file and the number of a record in it."""
 KeyOf = Callable[[DataFile, Located, Any], str | None]
 """What identifies a record of a file, whose decoded value is given where it is at hand."""
+FindFix = Callable[[DataFile, Problem, Located | None, Located | None, DataFile | None], None]
+"""Notes what repairs a problem of a record, which one of another file may clash with."""
 _LONGEST_NAME = 1 << 12
 """Characters of a reference beyond which nothing like it is looked for."""
 _PART_BYTES = 64 << 20
@@ -105,10 +107,11 @@ class PendingFindings:
     """Counts problems at rows as they come; those that are kept become findings at the end, when their records are
     looked up, a number of them at a time: until then there is no more in memory than their rows."""
 
-    def __init__(self, collector: Collector, rows: RowMap) -> None:
+    def __init__(self, collector: Collector, rows: RowMap, all_are_wanted: Callable[[str], bool]) -> None:
         self._collector = collector
         self._rows = rows
-        self._kept: list[RowProblems] = []
+        self._all_are_wanted = all_are_wanted
+        self._kept: list[tuple[RowProblems, bool]] = []
 
     def take(self, found: RowProblems) -> None:
         """Count all rows and keep those there is room for."""
@@ -128,17 +131,19 @@ class PendingFindings:
             self._keep(found, 0, taken)
         if taken < total:
             self._count_rest(found, taken)
+            if self._all_are_wanted(found.rule):
+                self._keep(found, taken, total, shown=False)
 
-    def _keep(self, found: RowProblems, start: int, end: int) -> None:
+    def _keep(self, found: RowProblems, start: int, end: int, shown: bool = True) -> None:
         rows, values, firsts, facts = (
             None if column is None else copy(column[start:end])  # a view would hold all of an array
             for column in (found.rows, found.values, found.firsts, found.facts)
         )
-        self._kept.append(replace(found, rows=rows, values=values, firsts=firsts, facts=facts))
+        self._kept.append((replace(found, rows=rows, values=values, firsts=firsts, facts=facts), shown))
 
     def _entries(self) -> Iterator[Pending[_RecordKey]]:
         """What is kept, one by one."""
-        for found in self._kept:
+        for found, shown in self._kept:
             for position, row in enumerate(found.rows):
                 value = found.values[position] if found.values is not None else None
                 facts = found.facts[position] if found.facts is not None else {}
@@ -147,7 +152,7 @@ class PendingFindings:
                     first = self._rows.find(found.first_kind, int(found.firsts[position]))
                 problem = Problem(found.rule, f"/{found.field}", value, dict(facts))
                 record = self._rows.find(found.kind, int(row))
-                yield Pending(problem, record, first, found.note, are_keys=found.are_keys)
+                yield Pending(problem, record, first, found.note, are_keys=found.are_keys, shown=shown)
 
     def _parts(self) -> Iterator[list[Pending[_RecordKey]]]:
         """What is kept, in parts whose records fit into memory."""
@@ -165,7 +170,8 @@ class PendingFindings:
     def _take_per_file(self, found: RowProblems) -> None:
         """The first row of each file, and the number of the others."""
         single = self._rows.only_file(found.kind)
-        most = self._collector.selection.max_per_rule
+        wanted = self._all_are_wanted(found.rule)
+        most = 0 if wanted else self._collector.selection.max_per_rule
         rows = found.rows[:most] if single is not None and most else found.rows
         those: dict[DataFile, PerFile] = {}
         for position, row in enumerate(rows):
@@ -175,6 +181,10 @@ class PendingFindings:
                 if self._collector.room(found.rule, file):
                     self._collector.reserve(found.rule, file)
                     self._keep(found, position, position + 1)
+                elif wanted:
+                    self._keep(found, position, position + 1, shown=False)
+            elif wanted:
+                self._keep(found, position, position + 1, shown=False)
             those[file].count += 1
             those[file].records.append(record)
         for file, its in those.items():
@@ -201,16 +211,17 @@ class PendingFindings:
         form_of: Callable[[DataFile], RecordForm],
         value_of: Callable[[DataFile, str, Any], Any],
         key_of: KeyOf,
+        find_fix: FindFix,
     ) -> None:
         """Look up the records of all that is kept, and hand it to the collector.
 
         ``locate`` finds records of a file again, ``form_of`` says what their text is, ``value_of`` derives the columns
-        that a format makes from a record, ``key_of`` says what identifies it.
+        that a format makes from a record, ``key_of`` says what identifies it, ``find_fix`` notes what repairs it.
         """
         for part in self._parts():
             found = _located(part, locate)
             for start in range(0, len(part), _TOGETHER):
-                self._complete(part[start : start + _TOGETHER], found, form_of, value_of, key_of)
+                self._complete(part[start : start + _TOGETHER], found, form_of, value_of, key_of, find_fix)
         self._kept = []
 
     def _complete(
@@ -220,6 +231,7 @@ class PendingFindings:
         form_of: Callable[[DataFile], RecordForm],
         value_of: Callable[[DataFile, str, Any], Any],
         key_of: KeyOf,
+        find_fix: FindFix,
     ) -> None:
         places: list[Place] = []
         for pending in part:
@@ -231,8 +243,12 @@ class PendingFindings:
         _name_similar([p for p, place in zip(part, places, strict=True) if place.line is not None])
         for pending, place in zip(part, places, strict=True):
             related: tuple[Related, ...] = ()
+            there = found.get(pending.other) if pending.other is not None else None
+            other_file = pending.other[0] if pending.other is not None else None
+            find_fix(pending.record[0], pending.problem, found.get(pending.record), there, other_file)
+            if not pending.shown:
+                continue
             if pending.other is not None:
-                there = found.get(pending.other)
                 related = (Related(pending.other[0].display, there.line if there else None, pending.note),)
             self._collector.complete(pending.record[0], pending.problem, place, related)
 

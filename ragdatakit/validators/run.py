@@ -12,6 +12,7 @@ from pathlib import Path
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection.plain_sources import PLAIN_SOURCES
 from ragdatakit.files.machine import refuse_machine_fault
+from ragdatakit.outputs.sorted_entries import SortedEntries
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.findings import Finding, Problem
 from ragdatakit.schemas.results import Report
@@ -23,7 +24,7 @@ from ragdatakit.validators.baselines.new_findings import Findings, Looking, NewF
 from ragdatakit.validators.collector import Collector, Place, Selection
 from ragdatakit.validators.dataset_run import DatasetRun
 from ragdatakit.validators.found_datasets import found_datasets
-from ragdatakit.validators.kept_findings import KeptFindings, Key
+from ragdatakit.validators.kept_findings import IN_MEMORY, KeptFindings, Key
 from ragdatakit.validators.run_options import RunOptions
 from ragdatakit.validators.run_settings import DatasetSettings, settings_of, settle
 
@@ -98,7 +99,8 @@ def check_paths(
         dataset.profile = ",".join(settings.profiles or dataset.present_profiles()) or None
         keep = _keeping(findings, len(checked), dataset)
         before = len(report.datasets)
-        collector = _check(dataset, settings, options, carried, report, keep)
+        check = _check if options.repairer is None else _check_and_repair
+        collector = check(dataset, settings, options, carried, report, keep)
         mine = CheckedDataset(dataset, keep, collector, before, len(report.datasets))
         checked.append(_Checked(mine, settings, [collector]))
     if options.quality is not None:
@@ -139,10 +141,10 @@ def _report_unreadable(
     _add_to(report, collector)
 
 
-def _add_to(report: Report, collector: Collector) -> None:
-    for severity, number in collector.counts.items():
+def _add_to(report: Report, found: Collector | Report) -> None:
+    for severity, number in found.counts.items():
         report.counts[severity] += number
-    for code, number in collector.by_rule.items():
+    for code, number in found.by_rule.items():
         report.by_rule[code] = report.by_rule.get(code, 0) + number
 
 
@@ -174,6 +176,34 @@ def _check(
     report.datasets += run.summaries()
     _add_to(report, run.collector)
     return run.collector
+
+
+def _check_and_repair(
+    dataset: Dataset, settings: DatasetSettings, options: RunOptions, carried: Counter[str], report: Report, keep: _Keep
+) -> Collector:
+    """Check one dataset again and again while the repairer has something to do; the last time is what counts."""
+    repairer = options.repairer
+    assert repairer is not None
+    silent = replace(options, on_finding=None)
+    repairer.begin(dataset)
+    while True:
+        part, count = Report(), carried.copy()
+        found = SortedEntries[tuple[()], Finding](IN_MEMORY)
+        try:
+            collector = _check(dataset, settings, silent, count, part, partial(found.add, ()))
+            if repairer.goes_on(dataset, part):
+                continue
+            for _, finding in found:
+                keep(finding)
+                if options.on_finding is not None:
+                    options.on_finding(finding)
+        finally:
+            found.close()
+        break
+    carried.update(count - carried)
+    report.datasets += part.datasets
+    _add_to(report, part)
+    return collector
 
 
 def _check_quality(checked: list[_Checked], options: RunOptions, carried: Counter[str], report: Report) -> None:

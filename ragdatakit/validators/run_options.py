@@ -17,6 +17,7 @@ from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.options import Progress, ValidateOptions
 from ragdatakit.validators.collector import Collector, Selection
+from ragdatakit.validators.faults import Fixer, Repairer
 
 if TYPE_CHECKING:
     from ragdatakit.validators.baselines.new_findings import KnownBefore
@@ -57,7 +58,8 @@ class RunOptions:
     without them there is none. ``quality``: what checks the quality of the data, too. ``strict_files``: the report is
     not ``ok`` where files were not checked. ``refused`` is called with the errors of paths that are missing or hold
     nothing recognised, if others do; without it the first is raised. ``known`` are findings that are not new.
-    ``whole_datasets`` and ``skip_unrecognised`` are those of `ValidateOptions`.
+    ``whole_datasets`` and ``skip_unrecognised`` are those of `ValidateOptions`. ``fixer`` says how what is found is
+    repaired, ``repairer`` does so.
     """
 
     memory_limit: int = ValidateOptions.memory_limit
@@ -74,3 +76,5 @@ class RunOptions:
     on_finding: Callable[[Finding], None] | None = None
     quality: QualityCheck | None = None
     known: KnownBefore | None = None
+    fixer: Fixer | None = None
+    repairer: Repairer | None = None

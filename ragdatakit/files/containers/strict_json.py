@@ -175,7 +175,7 @@ _SCAN: Any = make_scanner(json.JSONDecoder())  # type: ignore[arg-type]  # as th
 
 def _descend(text: str, want: list[str]) -> tuple[int, int] | None:
     """Down the path, with Python's own scanner to pass over what is next to it; raises where that stops."""
-    begin = _solid(text, 0)
+    begin = solid(text, 0)
     end = None
     for name in want:
         if text[begin] not in "{[":
@@ -218,7 +218,7 @@ def _kept_parts(text: str, begin: int) -> Mapping[str, tuple[int, int]] | None:
         return places.parts[begin]
     if sum(len(parts or ()) for parts in places.parts.values()) > _MOST_KEPT:
         _last_text[:] = [places := _Places(text)]
-    parts = dict(islice(_members(text, begin) if text[begin] == "{" else _elements(text, begin), _MOST_KEPT + 1))
+    parts = dict(islice(members(text, begin) if text[begin] == "{" else elements(text, begin), _MOST_KEPT + 1))
     found = places.parts[begin] = parts if len(parts) <= _MOST_KEPT else None
     return found
 
@@ -231,7 +231,7 @@ def _end(text: str, begin: int) -> int:
         raise ValueError from None
 
 
-def _solid(text: str, at: int) -> int:
+def solid(text: str, at: int) -> int:
     """The first place from here on that is not blank."""
     blanks = _BLANKS.match(text, at)
     return blanks.end() if blanks else at
@@ -240,21 +240,21 @@ def _solid(text: str, at: int) -> int:
 def _member(text: str, begin: int, name: str) -> tuple[int, int] | None:
     """Where the last value of that name is in an object."""
     found = None
-    for key, span in _members(text, begin):
+    for key, span in members(text, begin):
         if key == name:
             found = span
     return found
 
 
-def _members(text: str, begin: int) -> Iterator[tuple[str, tuple[int, int]]]:
+def members(text: str, begin: int) -> Iterator[tuple[str, tuple[int, int]]]:
     """The names in an object, and where their values are."""
-    at = _solid(text, begin + 1)
+    at = solid(text, begin + 1)
     while text[at] != "}":
         key, at = scanstring(text, at + 1)
-        at = _solid(text, at)
+        at = solid(text, at)
         if text[at] != ":":
             raise ValueError
-        start = _solid(text, at + 1)
+        start = solid(text, at + 1)
         at = _end(text, start)
         yield key, (start, at)
         at = _next(text, at, "}")
@@ -262,12 +262,12 @@ def _members(text: str, begin: int) -> Iterator[tuple[str, tuple[int, int]]]:
 
 def _element(text: str, begin: int, name: str) -> tuple[int, int] | None:
     """Where the element of that number is in an array."""
-    return next((span for number, span in _elements(text, begin) if number == name), None)
+    return next((span for number, span in elements(text, begin) if number == name), None)
 
 
-def _elements(text: str, begin: int) -> Iterator[tuple[str, tuple[int, int]]]:
+def elements(text: str, begin: int) -> Iterator[tuple[str, tuple[int, int]]]:
     """The numbers of the elements of an array, and where they are."""
-    at, number = _solid(text, begin + 1), 0
+    at, number = solid(text, begin + 1), 0
     while text[at] != "]":
         start = at
         at = _end(text, start)
@@ -278,9 +278,9 @@ def _elements(text: str, begin: int) -> Iterator[tuple[str, tuple[int, int]]]:
 
 def _next(text: str, at: int, closing: str) -> int:
     """Where the next item begins, or the container ends."""
-    at = _solid(text, at)
+    at = solid(text, at)
     if text[at] == ",":
-        return _solid(text, at + 1)
+        return solid(text, at + 1)
     if text[at] != closing:
         raise ValueError
     return at

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ragdatakit.schemas.baselines import BASELINE_NAME
+from ragdatakit.schemas.fixes import REMOVED
 
 MANIFEST = "ragdata.json"
 """Where the folder comes from, how it was made, the digest of each file."""
@@ -10,7 +11,7 @@ RENAMED_IDS = "ragdata.ids.ndjson"
 """The ids that were renamed, with their old names."""
 SIDECAR = "ragdata.sidecar"
 """The folder with what the format has no place for."""
-OWN = frozenset({MANIFEST, RENAMED_IDS, SIDECAR, BASELINE_NAME})
+OWN = frozenset({MANIFEST, RENAMED_IDS, SIDECAR, BASELINE_NAME, REMOVED})
 
 
 def is_own(name: str) -> bool:

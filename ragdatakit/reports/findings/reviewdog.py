@@ -45,6 +45,8 @@ def _diagnostic(finding: Finding, paths: Paths) -> dict[str, Any]:
         "severity": _SEVERITIES[finding.severity],
         "code": {"value": finding.code},
     }
+    if suggestion := _suggestion(finding):
+        diagnostic["suggestions"] = [suggestion]
     if finding.related:
         diagnostic["related_locations"] = [
             {
@@ -57,6 +59,23 @@ def _diagnostic(finding: Finding, paths: Paths) -> dict[str, Any]:
             for other in finding.related
         ]
     return diagnostic
+
+
+def _suggestion(finding: Finding) -> dict[str, Any]:
+    """What would repair it, where that is one change within the value at fault, or the line that goes."""
+    fix, span, line, columns = finding.fix, finding.span, finding.line, finding.byte_columns
+    if fix is None or len(fix.edits) != 1 or line is None:
+        return {}
+    (edit,) = fix.edits
+    if edit.part == "line" and edit.start == finding.byte_offset:
+        return {"range": {"start": {"line": line, "column": 1}, "end": {"line": line + 1, "column": 1}}, "text": ""}
+    if span is None or columns is None or edit.part or finding.end_line != line:
+        return {}
+    if not span.start <= edit.start <= edit.end <= span.end:
+        return {}
+    first = columns[0] + edit.start - span.start
+    place = {"start": {"line": line, "column": first}, "end": {"line": line, "column": first + edit.end - edit.start}}
+    return {"range": place, "text": unicode_text(edit.text)}
 
 
 def _range(finding: Finding, line: int) -> dict[str, Any]:

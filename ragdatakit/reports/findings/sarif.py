@@ -133,8 +133,25 @@ def _result(finding: Finding, rule: int, paths: Paths) -> dict[str, Any]:
             "ragdata/v1": finding.fingerprint,
         },
         **({"relatedLocations": related} if related else {}),
+        **({"fixes": [fix]} if (fix := _fix(finding, paths)) else {}),
         **({"properties": properties} if properties else {}),
     }
+
+
+def _fix(finding: Finding, paths: Paths) -> dict[str, Any]:
+    """What would repair it, for other viewers than GitHub; nothing where no bytes of the file itself are named."""
+    fix = finding.fix
+    if fix is None or not fix.edits or any(edit.part for edit in fix.edits) or finding.path.endswith(".gz"):
+        return {}
+    replacements = [
+        {
+            "deletedRegion": {"byteOffset": edit.start, "byteLength": edit.end - edit.start},
+            "insertedContent": {"text": unicode_text(edit.text)},
+        }
+        for edit in fix.edits
+    ]
+    change = {**_artifact(finding.path, paths), "replacements": replacements}
+    return {"description": {"text": _plain(fix.message)}, "artifactChanges": [change]}
 
 
 _NO_BRACKETS = str.maketrans("[]", "()")

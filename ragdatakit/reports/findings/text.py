@@ -24,7 +24,7 @@ class TextOptions:
 
     The ``form`` ``grouped`` has no lines of the data and no hints, ``concise`` also the path in each finding's line.
     ``rest`` says where the findings are shown that were left out; lines of the data are cut to ``width`` columns
-    (0: they are not).
+    (0: they are not). ``unsafe_fixes``: what only unsafe fixes repair is marked as fixable, too.
     """
 
     colour: bool = False
@@ -34,6 +34,12 @@ class TextOptions:
     form: Literal["full", "grouped", "concise"] = "full"
     rest: str = "--max-per-rule 0 shows all"
     width: int = 0
+    unsafe_fixes: bool = False
+
+    def marks(self, finding: Finding) -> bool:
+        """Whether ``--fix`` repairs a finding."""
+        fix = finding.fix
+        return fix is not None and (fix.applicability == "safe" or (self.unsafe_fixes and finding.fixable))
 
 
 @dataclass(slots=True)
@@ -44,6 +50,7 @@ class _Shown:
     number: Counter[str] = field(default_factory=Counter)
     facts: dict[str, tuple[Severity, str]] = field(default_factory=dict)
     error: str = ""
+    fixable: Counter[str] = field(default_factory=Counter)
 
     def passing(self, findings: Iterable[Finding]) -> Iterator[Finding]:
         """The findings as they are, counted."""
@@ -52,6 +59,8 @@ class _Shown:
             self.facts[finding.code] = finding.severity, finding.rule
             if finding.severity == "error" and not self.error:
                 self.error = finding.code
+            if finding.fix is not None:
+                self.fixable[finding.fix.applicability] += 1
             yield finding
 
 
@@ -65,7 +74,7 @@ def text_lines(report: Report, options: TextOptions, findings: Iterable[Finding]
             pass
     else:
         if options.form == "concise":
-            yield from (_concise(finding, paint) for finding in passing)
+            yield from (_concise(finding, options, paint) for finding in passing)
         else:
             yield from _by_file(passing, options, paint)
         yield from _capped(report, shown, paint, options.rest)
@@ -76,6 +85,8 @@ def text_lines(report: Report, options: TextOptions, findings: Iterable[Finding]
     if options.statistics:
         yield from _statistics(report, shown, paint)
     yield from _summary(report, shown, paint, options.quiet)
+    if not options.quiet:
+        yield from _fixable(report, shown, options)
 
 
 def _by_file(findings: Iterable[Finding], options: TextOptions, paint: Painter) -> Iterator[str]:
@@ -84,34 +95,36 @@ def _by_file(findings: Iterable[Finding], options: TextOptions, paint: Painter) 
         told: set[str] = set()
         for finding in of_file:
             if options.form == "grouped":
-                yield _first_line(finding, paint)
+                yield _first_line(finding, options, paint)
                 continue
-            yield from _finding_lines(finding, paint, finding.code not in told or options.verbose, options.width)
+            yield from _finding_lines(finding, options, paint, finding.code not in told or options.verbose)
             told.add(finding.code)
         yield ""
 
 
-def _concise(finding: Finding, paint: Painter) -> str:
+def _concise(finding: Finding, options: TextOptions, paint: Painter) -> str:
     """What the problem matchers of editors take apart: there is always a line and a column."""
     place = f"{visible_text(finding.path)}:{finding.line or 1}:{finding.column or 1}"
-    return f"{place} {_words(finding, paint)}"
+    return f"{place} {_words(finding, options, paint)}"
 
 
-def _words(finding: Finding, paint: Painter) -> str:
-    return f"{paint('bold', finding.code)} {paint(finding.severity, finding.severity)} {finding.fault}"
+def _words(finding: Finding, options: TextOptions, paint: Painter) -> str:
+    mark = f" {_MARK}" if options.marks(finding) else ""
+    return f"{paint('bold', finding.code)} {paint(finding.severity, finding.severity)}{mark} {finding.fault}"
 
 
-def _first_line(finding: Finding, paint: Painter) -> str:
+def _first_line(finding: Finding, options: TextOptions, paint: Painter) -> str:
     place = ""
     if finding.line is not None:
         place = f"{finding.line}" + (f":{finding.column}" if finding.column is not None else "") + " "
     elif finding.record is not None:  # of a table without lines
         place = f"row {finding.record} "
-    return f"  {place}{_words(finding, paint)}"
+    return f"  {place}{_words(finding, options, paint)}"
 
 
-def _finding_lines(finding: Finding, paint: Painter, is_first: bool, width: int) -> Iterator[str]:
-    yield _first_line(finding, paint)
+def _finding_lines(finding: Finding, options: TextOptions, paint: Painter, is_first: bool) -> Iterator[str]:
+    width = options.width
+    yield _first_line(finding, options, paint)
     if finding.excerpt is not None and finding.line is not None:
         room = width - len(f"    {finding.line} | ") if width else 0
         yield from _excerpt_lines(_cut(finding.excerpt, room), finding.line, finding.severity, paint)
@@ -126,6 +139,8 @@ def _finding_lines(finding: Finding, paint: Painter, is_first: bool, width: int)
         yield f"    {paint('good', '→')} {finding.hint}"
 
 
+_MARK = "[*]"
+"""What --fix repairs."""
 _LEAST_ROOM = 20
 _MOST_SELECTED = 3
 
@@ -257,3 +272,17 @@ def _summary(report: Report, shown: _Shown, paint: Painter, quiet: bool) -> Iter
     yield f"{verdict}: {what}{left}"
     if counts["error"] and not quiet and shown.error:
         yield paint("dim", f"run `ragdata explain {shown.error}` for details; --statistics counts by rule")
+
+
+def _fixable(report: Report, shown: _Shown, options: TextOptions) -> Iterator[str]:
+    """How many of the findings options would repair, where any would."""
+    safe, unsafe = shown.fixable["safe"], shown.fixable["unsafe"]
+    if options.unsafe_fixes:
+        safe, unsafe = safe + unsafe, 0
+    if not safe and not unsafe:
+        return
+    told = [f"{safe:,} fixable with `--fix`"] if safe else []
+    if unsafe:
+        told.append(f"{unsafe:,} {'more with `--unsafe-fixes`' if safe else 'fixable with `--fix --unsafe-fixes`'}")
+    is_part = sum(shown.number.values()) < sum(report.by_rule.values())
+    yield f"{'Of those shown: ' if is_part else ''}{', '.join(told)}"

@@ -13,6 +13,10 @@ _LOADER = "data/ndjson_loader.py:NdjsonLoader"
 _TRIPLET = "data/triplet_dataset.py:_validate"
 _DISTIL = "data/triplet_distil_dataset.py:_validate"
 _SCORES = "data/pair_score.py"
+_COPY = (
+    "safe: remove a record that is equal in every field",
+    "unsafe: remove the earlier one, as the last one is used",
+)
 
 FILE_RULES: tuple[Rule, ...] = (
     Rule(
@@ -121,6 +125,11 @@ FILE_RULES: tuple[Rule, ...] = (
         message="not JSON: {reason}",
         upstream="the loader stops with JSONDecodeError and names neither the file nor the line",
         hint="write one JSON object per line; repair or remove this line",
+        fix=(
+            "safe: remove the comma that nothing follows, or put each record on its own line",
+            "unsafe: write what is in Python's notation as JSON",
+        ),
+        reveals=("*",),
         bad='{"qid": 1, "text": "x",}',
         good='{"qid": 1, "text": "x"}',
         source=f"light-splade: {_LOADER}.__call__",
@@ -132,6 +141,7 @@ FILE_RULES: tuple[Rule, ...] = (
         upstream="the loader stops with JSONDecodeError: Expecting value",
         hint="remove the line (`sed -i '/^\\s*$/d' FILE`)",
         source=f"light-splade: {_LOADER}.__call__",
+        fix="safe: remove the blank line",
         bad='{"qid": 1, "text": "how to prune a pear tree"}\n\n{"qid": 2, "text": "tide times"}',
         good='{"qid": 1, "text": "how to prune a pear tree"}\n{"qid": 2, "text": "tide times"}',
     ),
@@ -151,6 +161,7 @@ FILE_RULES: tuple[Rule, ...] = (
         message="unexpected field {field}",
         upstream="the loader stops with TypeError: got an unexpected keyword argument",
         hint="remove the field: the loader takes exactly the documented ones",
+        fix="unsafe: remove the field",
         bad='{"qid": 1, "text": "x", "lang": "en"}',
         good='{"qid": 1, "text": "x"}',
         source="light-splade: schemas/data/__init__.py",
@@ -175,6 +186,8 @@ VALUE_RULES: tuple[Rule, ...] = (
         upstream="a text never matches the integer id of another file, 1.0 and true count as 1 in training and are "
         "never found in evaluation, a list crashes the loader",
         hint="write the id as an integer, without quotes or decimal point",
+        fix="safe: write the integer without quotes, or without a decimal point",
+        reveals=("duplicate-positive",),
         bad='{"qid": "1", "text": "x"}',
         good='{"qid": 1, "text": "x"}',
         source="light-splade: data/master.py, evaluator/evaluator.py",
@@ -205,6 +218,7 @@ VALUE_RULES: tuple[Rule, ...] = (
         message="{field} is {value}, expected a list of integers",
         upstream="null and numbers stop the loader with TypeError, text is read character by character",
         hint="write a list of document ids",
+        fix="safe: put the id into a list",
         bad='{"qid": 1, "positive_doc_ids": "10"}',
         good='{"qid": 1, "positive_doc_ids": [10]}',
         source="light-splade: data/positive_list.py",
@@ -215,6 +229,7 @@ VALUE_RULES: tuple[Rule, ...] = (
         message="the list of positives is empty",
         upstream="the loader stops with ValueError: qid has no positive document",
         hint="add a positive document, or remove the query from the split",
+        fix="unsafe: remove the list",
         bad='{"qid": 1, "positive_doc_ids": []}',
         good='{"qid": 1, "positive_doc_ids": [10]}',
         source=f"light-splade: {_TRIPLET}",
@@ -226,6 +241,7 @@ VALUE_RULES: tuple[Rule, ...] = (
         upstream="when distilling it is drawn twice as often",
         hint="keep one of them",
         source="light-splade: data/positive_list.py",
+        fix="unsafe: remove the second one",
         bad='{"qid": 1, "positive_doc_ids": [10, 10]}',
         good='{"qid": 1, "positive_doc_ids": [10]}',
     ),
@@ -259,6 +275,7 @@ VALUE_RULES: tuple[Rule, ...] = (
         message="the first field is {field}, not the id",
         upstream="the cross-encoder step renames the columns by position, so ids and texts change places",
         hint="write the id first and the text second",
+        fix="safe: put the id first",
         bad='{"text": "x", "qid": 1}',
         good='{"qid": 1, "text": "x"}',
         source="light-splade: examples/run_predict_cross_encoder.py:load_master",
@@ -285,6 +302,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         message="query {value} is not in the query master",
         upstream="the loader accepts it and training stops with IndexError when the sample is drawn",
         hint="add the query to query_master, or remove the triplet",
+        fix="unsafe: remove the triplet",
         bad='{"qid": 77, "pos_doc_id": 10, "neg_doc_id": 12}',
         good='{"qid": 1, "pos_doc_id": 10, "neg_doc_id": 12}',
         source="not checked by light-splade",
@@ -296,6 +314,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         upstream="the loader stops with ValueError: doc_id from triplet does not exist in document master",
         hint="add the document to doc_master, or remove the triplet",
         source=f"light-splade: {_TRIPLET}",
+        fix="unsafe: remove the triplet",
         bad='{"qid": 1, "pos_doc_id": 10, "neg_doc_id": 99}  (no document 99)',
         good='{"qid": 1, "pos_doc_id": 10, "neg_doc_id": 12}',
     ),
@@ -306,6 +325,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         upstream="the loader stops with ValueError: qid from the positive list does not exist in the query master",
         hint="add the query to query_master, or remove the list",
         source=f"light-splade: {_TRIPLET}",
+        fix="unsafe: remove the positive list",
         bad='{"qid": 9, "positive_doc_ids": [12]}  (no query 9)',
         good='{"qid": 1, "positive_doc_ids": [12]}',
     ),
@@ -316,6 +336,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         upstream="the loader stops with ValueError: doc_id from positive list does not exist in document master",
         hint="add the document to doc_master, or remove the id from the list",
         source=f"light-splade: {_TRIPLET}",
+        fix="unsafe: remove the document from the list; if it is the only one, the list",
         bad='{"qid": 1, "positive_doc_ids": [10, 99]}  (no document 99)',
         good='{"qid": 1, "positive_doc_ids": [10]}',
     ),
@@ -326,6 +347,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         upstream="the loader stops with ValueError: qid from the query master does not exist in the positive list",
         hint="add a line to positive_lists, or remove the query",
         source=f"light-splade: {_TRIPLET}",
+        fix="unsafe: remove the query",
         bad=(
             'query_master:   {"qid": 1, "text": "how to prune a pear tree"}\n'
             'positive_lists: {"qid": 2, "positive_doc_ids": [12]}'
@@ -358,6 +380,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         upstream="the loader accepts it and training pushes a relevant document away",
         hint="draw another negative, or remove the triplet",
         source="not checked by light-splade",
+        fix="unsafe: remove the triplet",
         bad='{"qid": 1, "pos_doc_id": 10, "neg_doc_id": 10}',
         good='{"qid": 1, "pos_doc_id": 10, "neg_doc_id": 12}',
     ),
@@ -412,6 +435,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         upstream="the last text wins and the query counts twice",
         hint="keep one of them, or give them different ids",
         source="light-splade: data/master.py:load_data",
+        fix=_COPY,
         bad='{"qid": 2, "text": "tide times"}\n{"qid": 2, "text": "opening hours"}',
         good='{"qid": 2, "text": "tide times"}\n{"qid": 3, "text": "opening hours"}',
     ),
@@ -423,6 +447,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         "belong to the wrong ones",
         hint="keep one of them, or give them different ids",
         source="light-splade: data/master.py:load_data, evaluator/sparse_indexer.py",
+        fix=_COPY,
         bad=('{"doc_id": 11, "text": "The museum opens at nine."}\n{"doc_id": 11, "text": "It is closed on Mondays."}'),
         good=(
             '{"doc_id": 11, "text": "The museum opens at nine."}\n{"doc_id": 12, "text": "It is closed on Mondays."}'
@@ -435,6 +460,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         upstream="the last list wins, the positives of the earlier one are silently lost",
         hint="merge the lists into one line",
         source="light-splade: data/positive_list.py",
+        fix=_COPY,
         bad='{"qid": 1, "positive_doc_ids": [10]}\n{"qid": 1, "positive_doc_ids": [13]}',
         good='{"qid": 1, "positive_doc_ids": [10, 13]}',
     ),
@@ -445,6 +471,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         upstream="the last line wins, the earlier scores are silently lost",
         hint="merge the scores into one line",
         source=f"light-splade: {_SCORES}",
+        fix=_COPY,
         bad='{"qid": 1, "scores": {"10": 6.0}}\n{"qid": 1, "scores": {"12": -2.0}}',
         good='{"qid": 1, "scores": {"10": 6.0, "12": -2.0}}',
     ),
@@ -467,6 +494,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         upstream="it is a sample of its own, so it weighs twice",
         hint="remove it, unless the weight is meant",
         source="light-splade: data/triplet_list.py",
+        fix="unsafe: remove the second one",
         bad=('{"qid": 1, "pos_doc_id": 10, "neg_doc_id": 12}\n{"qid": 1, "pos_doc_id": 10, "neg_doc_id": 12}'),
         good='{"qid": 1, "pos_doc_id": 10, "neg_doc_id": 12}',
     ),
@@ -581,6 +609,7 @@ SCORE_RULES: tuple[Rule, ...] = (
         message="the score of document {key} is {value}, expected a finite number",
         upstream="the loader accepts it; the collator raises, or the loss becomes nan",
         hint="write the teacher's number, or remove the document",
+        fix="safe: write the number without quotes",
         bad='{"qid": 1, "scores": {"10": null}}',
         good='{"qid": 1, "scores": {"10": 6.5}}',
         source="light-splade: collator, losses",

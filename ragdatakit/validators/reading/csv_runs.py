@@ -63,7 +63,7 @@ class CsvRun(FileRun):
         # where pandas stops: what seems to be missing from the file may be in it
         self._ending = {"invalid-utf8", rules.get("unclosed-quote", ""), rules.get("long-row", "")}
         self._is_named = any(ref.to_kind == self.file.kind for ref in run.dataset.format.references)
-        self._most = run.collector.selection.max_per_rule
+        self._most = run.most_held
         there = self.reader.open()
         header = self.reader.header or []
         self.present = present = CsvColumns.of(self.declared.record, header)

@@ -195,7 +195,7 @@ class LinesRun(FileRun):
         return locate_lines(self.run_.source(self.file), self.table, records) if self.table.records else ()
 
     def _block_checker(self) -> BlockChecker:
-        most = self.run_.collector.selection.max_per_rule
+        most = self.run_.most_held
         if not self.run_.big:
             return BlockChecker(self.checker, most)
         scanner = self._scanner()
@@ -393,7 +393,7 @@ class ElementsRun(FileRun):
         """Problems of an element, or of that at ``place`` in a part, which is looked for where one is to be shown."""
         collector, located = self.run_.collector, None
         for problem in problems if self.fresh else ():
-            if problem.rule in self._full or not collector.room(problem.rule, self.file):
+            if problem.rule in self._full or not self.run_.needs_place(problem.rule, self.file):
                 if problem.rule not in self._full and collector.takes_records(problem.rule, self.file):
                     record = found.record if isinstance(found, Element) else found.first_record + place
                     collector.count(problem.rule, self.file, records=(record,))

@@ -1,0 +1,1 @@
+"""Repairs of what validation finds: edits of bytes, applied to whole datasets or not at all."""

@@ -1,0 +1,153 @@
+"""Edits applied to one file: what is between them is copied as it is, in pieces."""
+
+from __future__ import annotations
+
+import os
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from ragdatakit.schemas.fixes import Edit, Fix
+
+_PIECE = 1 << 20
+_NEAR = 1 << 12
+_BLANKS = b" \t\r\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A fix of one finding: the code of its rule, and the line of the record (1-based) with its offset in the file.
+
+    ``hides_others``: the fault may have hidden others, so that errors at its place were not caused by the fix.
+    """
+
+    code: str
+    fix: Fix
+    line: int
+    record: int
+    hides_others: bool = False
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Change, (self.code, self.fix, self.line, self.record, self.hides_others)
+
+    @property
+    def start(self) -> int:
+        """The first byte that it touches."""
+        return min((edit.start for edit in self.fix.edits), default=0)
+
+
+@dataclass(slots=True)
+class Applied:
+    """What was done to a file: how many changes by code, and where the records are that were touched (``everywhere``:
+    all of them)."""
+
+    codes: dict[str, int] = field(default_factory=dict)
+    touched: array[int] = field(default_factory=lambda: array("q"))
+    everywhere: bool = False
+
+    def has_touched(self, record: int) -> bool:
+        """Whether the record that begins at this byte was changed."""
+        place = bisect_left(self.touched, record)
+        return self.everywhere or (place < len(self.touched) and self.touched[place] == record)
+
+
+Remove = Callable[[Change, bytes], object]
+"""Takes what unsafe changes remove."""
+
+
+class PlainFile:
+    """An uncompressed file whose bytes are asked for by place."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("rb", buffering=0)
+        self.size = os.fstat(self._file.fileno()).st_size
+
+    def read(self, start: int, end: int) -> bytes:
+        """The bytes from ``start`` up to ``end``."""
+        data = b""
+        while (left := end - start - len(data)) and (piece := os.pread(self._file.fileno(), left, start + len(data))):
+            data += piece
+        return data
+
+    def copy(self, start: int, end: int, target: IO[bytes]) -> None:
+        """The same, written to ``target``."""
+        for at in range(start, end, _PIECE):
+            target.write(self.read(at, min(at + _PIECE, end)))
+
+    def close(self) -> None:
+        """It is not asked any more."""
+        self._file.close()
+
+
+def apply(source: PlainFile, changes: Iterable[Change], target: IO[bytes], remove: Remove) -> Applied:
+    """Write ``source`` to ``target`` with all changes that do not touch what another one has touched.
+
+    ``changes`` are in the order of their places.
+    """
+    applied, at, shift = Applied(), 0, 0
+    for change in changes:
+        edits = _resolved(source, change.fix.edits, at)
+        if edits is None:
+            continue
+        if not change.hides_others and not all(edit.part for edit in change.fix.edits):
+            applied.touched.append(max(change.record, 0) + shift)
+        for start, end, text in edits:
+            source.copy(at, start, target)
+            target.write(text)
+            shift += len(text) - (end - start)
+            at = end
+        applied.codes[change.code] = applied.codes.get(change.code, 0) + 1
+        for edit in change.fix.edits if change.fix.applicability == "unsafe" else ():
+            remove(change, source.read(edit.start, edit.end))
+    source.copy(at, source.size, target)
+    return applied
+
+
+def _resolved(source: PlainFile, edits: tuple[Edit, ...], behind: int) -> list[tuple[int, int, bytes]] | None:
+    """Which bytes are replaced by which, in order; None where some were touched before, which ends ``behind``."""
+    found = []
+    for edit in sorted(edits, key=lambda each: each.start):
+        if edit.start < behind or edit.end > source.size:
+            return None
+        start, end = _part_span(source, edit, behind) if edit.part else (edit.start, edit.end)
+        found.append((start, end, edit.text.encode("utf-8", "surrogateescape")))
+        behind = end
+    return found
+
+
+def _part_span(source: PlainFile, edit: Edit, behind: int) -> tuple[int, int]:
+    """A line with its end, or an element with a comma."""
+    if edit.part == "line":
+        end = source.read(edit.end, edit.end + 2)
+        return edit.start, edit.end + (2 if end == b"\r\n" else len(end[:1]))
+    before = _last_solid(source, edit.start, behind)
+    if before >= behind and source.read(before, before + 1) == b",":
+        return before, edit.end
+    comma = _first_solid(source, edit.end)
+    if source.read(comma, comma + 1) == b",":
+        return edit.start, _first_solid(source, comma + 1)
+    return edit.start, edit.end
+
+
+def _last_solid(source: PlainFile, end: int, least: int) -> int:
+    """The place of the last byte before ``end`` that is not blank; -1 where there is none from ``least`` on."""
+    while end > least:
+        start = max(least, end - _NEAR)
+        solid = source.read(start, end).rstrip(_BLANKS)
+        if solid:
+            return start + len(solid) - 1
+        end = start
+    return -1
+
+
+def _first_solid(source: PlainFile, start: int) -> int:
+    """The place of the first byte from ``start`` on that is not blank, or the end of the file."""
+    while piece := source.read(start, start + _NEAR):
+        solid = piece.lstrip(_BLANKS)
+        if solid:
+            return start + len(piece) - len(solid)
+        start += len(piece)
+    return start

@@ -1,0 +1,47 @@
+"""What repairs a fault: the function that its rule has, looked up by format and name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cache
+from importlib import import_module
+
+from ragdatakit.schemas.fixes import Fix
+from ragdatakit.validators.faults import Fault
+
+Repair = Callable[[Fault], Fix | None]
+"""Says what repairs a fault of one rule; its message is that of the rule."""
+
+MODULES: dict[str, str] = {"": "ragdatakit.fixes.shared", "light-splade": "ragdatakit.fixes.light_splade"}
+"""By format (empty: any) the module whose ``REPAIRS`` has its repairs, by the names of rules."""
+
+
+class FixFinder:
+    """Finds what repairs the findings that are shown; nothing is repaired."""
+
+    def wants(self, rule: str) -> bool:
+        """No more than what is shown."""
+        return False
+
+    def fix(self, fault: Fault) -> Fix | None:
+        """What repairs a fault; None where nothing is known to do it."""
+        return fix_of(fault)
+
+
+def fix_of(fault: Fault) -> Fix | None:
+    """What repairs a fault, in the words of its rule; None where nothing is known to do it."""
+    repair = repairs_of(fault.dataset.format.name).get(fault.rule.name)
+    if repair is None:
+        return None
+    fix = repair(fault)
+    return None if fix is None else replace(fix, message=fault.rule.fixes[fix.applicability])
+
+
+@cache
+def repairs_of(format_name: str) -> Mapping[str, Repair]:
+    """The repairs of a format and those of any format."""
+    shared: dict[str, Repair] = dict(import_module(MODULES[""]).REPAIRS)
+    if format_name in MODULES:
+        shared |= import_module(MODULES[format_name]).REPAIRS
+    return shared

@@ -1,0 +1,189 @@
+"""Repairs of one value in a JSON record. All bytes around it stay: order of keys, blanks, escapes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import Any
+
+from ragdatakit.files.containers import strict_json
+from ragdatakit.files.containers.record_forms import MemberForm
+from ragdatakit.fixes.edits import edit_of, record_text, remove_record, safe, unsafe
+from ragdatakit.schemas.declarations import INT64_MAX, INT64_MIN
+from ragdatakit.schemas.fixes import Edit, Fix
+from ragdatakit.validators.faults import Fault
+
+_INTEGER = re.compile(r"-?(?:0|[1-9]\d*)", re.A)
+_WHOLE = re.compile(r"(-?(?:0|[1-9]\d*))\.0+", re.A)
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?", re.A)
+
+ValueText = Callable[[Any, str], str | None]
+"""The text that a value is to have, given the value and its text; None where there is no sure one."""
+
+
+def replaced(new_text: ValueText, make: Callable[..., Fix | None] = safe) -> Callable[[Fault], Fix | None]:
+    """The repair that gives the faulty value another text."""
+
+    def repair(fault: Fault) -> Fix | None:
+        found = _value_at(fault)
+        if found is None:
+            return None
+        text, start, end, value = found
+        new = new_text(value, text[start:end])
+        return None if new is None else make(edit_of(fault, text, start, end, new))
+
+    return repair
+
+
+def _value_at(fault: Fault) -> tuple[str, int, int, Any] | None:
+    """The record, where the value at fault begins and ends in it, and the value."""
+    text, pointer = record_text(fault), fault.problem.pointer
+    if text is None or not pointer:
+        return None
+    span = fault.form.span(text, pointer)
+    if span is None:
+        return None
+    start, end = span[0], span[0] + span[1]
+    decoded = strict_json.decode(text[start:end])
+    return None if decoded.error else (text, start, end, decoded.value)
+
+
+def as_integer(value: Any, text: str) -> str | None:
+    """``"3"`` and ``3.0`` as 3, where they are written as one writes an integer: not ``"007"``."""
+    if isinstance(value, str):
+        digits = value if _INTEGER.fullmatch(value) else None
+    else:
+        whole = _WHOLE.fullmatch(text) if isinstance(value, float) else None
+        digits = whole[1] if whole else None
+    if digits is None or digits == "-0" or not INT64_MIN <= int(digits) <= INT64_MAX:
+        return None
+    return digits
+
+
+def as_number(value: Any, text: str) -> str | None:
+    """``"0.9"`` as 0.9, where the text is a finite number as JSON writes it."""
+    if not isinstance(value, str) or not _NUMBER.fullmatch(value) or abs(float(value)) == float("inf"):
+        return None
+    return value
+
+
+def as_text(value: Any, text: str) -> str | None:
+    """``3`` as ``"3"``: the digits as they are written."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not _NUMBER.fullmatch(text):
+        return None
+    return f'"{text}"'
+
+
+def as_list(kind: type | tuple[type, ...]) -> ValueText:
+    """A value of this type as the one item of a list."""
+
+    def new_text(value: Any, text: str) -> str | None:
+        return f"[{text}]" if isinstance(value, kind) and not isinstance(value, bool) else None
+
+    return new_text
+
+
+def null_as(new: str) -> ValueText:
+    """The same in the place of null."""
+    return lambda value, text: new if value is None and text == "null" else None
+
+
+def either(*texts: ValueText) -> ValueText:
+    """What the first of them says that says something."""
+    return lambda value, text: next((new for each in texts if (new := each(value, text)) is not None), None)
+
+
+to_integer = replaced(as_integer)
+to_number = replaced(as_number)
+to_text = replaced(as_text)
+to_empty_list = replaced(null_as("[]"))
+text_to_list = replaced(as_list(str))
+integer_to_list = replaced(as_list(int))
+
+
+def without_member(fault: Fault) -> Edit | None:
+    """The member of an object that the fault points at goes, with its comma."""
+    found = _container_of(fault)
+    if found is None:
+        return None
+    text, parts, place = found
+    return edit_of(fault, text, *_cut(text, parts, place), "")
+
+
+def drop_null(fault: Fault) -> Fix | None:
+    """Remove a member whose value is null."""
+    found = _value_at(fault)
+    return safe(without_member(fault)) if found is not None and found[3] is None else None
+
+
+def remove_member(fault: Fault) -> Fix | None:
+    """Remove a member, or an item of a list."""
+    return unsafe(without_member(fault))
+
+
+def remove_item(fault: Fault) -> Fix | None:
+    """Remove an item of a list; where it is the only one, the record."""
+    found = _container_of(fault)
+    if found is None:
+        return None
+    return remove_record(fault) if len(found[1]) == 1 else unsafe(without_member(fault))
+
+
+def reorder(first: str) -> Callable[[Fault], Fix | None]:
+    """The repair that puts the member of this name before the others."""
+
+    def repair(fault: Fault) -> Fix | None:
+        text = record_text(fault)
+        parts = list(_parts(text, 0)) if text is not None else []
+        place = next((i for i, (name, _, _) in enumerate(parts) if name == first), 0)
+        if text is None or not place or len({name for name, _, _ in parts}) < len(parts):
+            return None
+        spans = [(start, end) for _, start, end in parts[: place + 1]]
+        between = [text[end:start] for (_, end), (start, _) in pairwise(spans)]
+        moved = [text[start:end] for start, end in (spans[-1], *spans[:-1])]
+        new = "".join(piece for pair in zip(moved, [*between, ""], strict=True) for piece in pair)
+        return safe(edit_of(fault, text, spans[0][0], spans[-1][1], new))
+
+    return repair
+
+
+def _container_of(fault: Fault) -> tuple[str, list[tuple[str, int, int]], int] | None:
+    """The record, the parts of the object or list that has the value at fault, and which of them that is."""
+    text, pointer = record_text(fault), fault.problem.pointer
+    if text is None or not pointer or (isinstance(fault.form, MemberForm) and pointer.count("/") < 2):
+        return None
+    above, _, name = pointer.rpartition("/")
+    name = name.replace("~1", "/").replace("~0", "~")
+    span = fault.form.span(text, above)
+    if span is None:
+        return None
+    try:
+        parts = list(_parts(text, span[0]))
+    except (ValueError, IndexError, RecursionError):
+        return None
+    places = [i for i, (each, _, _) in enumerate(parts) if each == name]
+    return (text, parts, places[0]) if len(places) == 1 else None
+
+
+def _parts(text: str, begin: int) -> Iterator[tuple[str, int, int]]:
+    """The members of an object, names included, or the elements of an array: name or number, begin and end."""
+    begin = strict_json.solid(text, begin)
+    if text[begin] == "[":
+        for number, (start, end) in strict_json.elements(text, begin):
+            yield number, start, end
+        return
+    before = begin
+    for name, (_, end) in strict_json.members(text, begin):
+        yield name, text.index('"', before + 1), end
+        before = end - 1
+
+
+def _cut(text: str, parts: list[tuple[str, int, int]], place: int) -> tuple[int, int]:
+    """What goes with a part: the comma behind it and the blanks up to the next one; of the last the comma before it."""
+    _, start, end = parts[place]
+    if place + 1 < len(parts):
+        return start, parts[place + 1][1]
+    if place:
+        return parts[place - 1][2], end
+    return start, end

@@ -1,0 +1,36 @@
+"""Repairs of whole records that clash with another one."""
+
+from __future__ import annotations
+
+from ragdatakit.fixes.edits import edit_without, safe, unsafe, without_record
+from ragdatakit.schemas.fixes import Fix
+from ragdatakit.validators.faults import Fault
+
+
+def drop_copy(fault: Fault) -> Fix | None:
+    """Remove a record that equals an earlier one in every field."""
+    return safe(without_record(fault)) if _is_copy(fault) else None
+
+
+def keep_last(fault: Fault) -> Fix | None:
+    """Remove a record that equals an earlier one; else the earlier one, where both are in one file, as the loader
+    takes the last."""
+    other = fault.other
+    if _is_copy(fault):
+        return safe(without_record(fault))
+    if other is None or fault.other_file is not fault.file or not other.whole:
+        return None
+    return unsafe(edit_without(fault, other))
+
+
+def _is_copy(fault: Fault) -> bool:
+    """Whether both records have the same fields with the same values, in any order."""
+    located, other = fault.located, fault.other
+    if located is None or other is None or not located.whole or not other.whole:
+        return False
+    if located.raw == other.raw:
+        return True
+    mine, its = (fault.form.value(each.raw.decode("utf-8", "replace")) for each in (located, other))
+    if not isinstance(mine, dict) or not isinstance(its, dict):
+        return False
+    return repr(sorted(mine.items())) == repr(sorted(its.items()))  # 1 is not True here, nor 1.0

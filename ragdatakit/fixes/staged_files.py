@@ -1,0 +1,197 @@
+"""The files of a dataset in new versions, written next to them (or elsewhere, to be shown only) and put in their places
+together.
+
+A file is replaced, never written into: a kill leaves the old one or the new one. What lies next to the files goes away
+with this process, or when a small companion process notices its end.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import shutil
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Self
+
+from ragdatakit.files.containers.sources import GZIP_MAGIC
+from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.files.paths.folder_locks import FolderBeside, remove_abandoned
+from ragdatakit.files.paths.writing import flush_to_disk, named
+from ragdatakit.fixes.applying import PlainFile
+from ragdatakit.outputs.scratch import ScratchFolder
+from ragdatakit.outputs.staging import companion, dismiss
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    Fill = Callable[[PlainFile, IO[bytes]], Any]
+
+_PIECE = 1 << 20
+
+
+class ChangedMeanwhileError(Exception):
+    """A file is not any more what was read."""
+
+
+class StagedFiles:
+    """A context with the versions of a dataset's files; outside of it each has its own path again.
+
+    ``beside``: versions are written next to the files and may be put in their places.
+    """
+
+    def __init__(self, dataset: Dataset, beside: bool) -> None:
+        self._dataset = dataset
+        self._beside = beside
+        self._stack = ExitStack()
+        self._folders: dict[Path, Path] = {}
+        self._places = {file: (file.path, file.boundary) for file in dataset.files}
+        self._seen = {file: _seen(file.path) for file in dataset.files}
+        self._number = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for file, (path, boundary) in self._places.items():
+            file.path, file.boundary = path, boundary
+        self._stack.close()
+
+    def own(self, file: DataFile) -> Path:
+        """Where a file is in truth."""
+        return self._places[file][0]
+
+    def refusal(self, file: DataFile) -> str:
+        """Why a file cannot be replaced; empty where it can."""
+        path = self.own(file)
+        root = self._dataset.root
+        real = os.path.realpath(path)
+        below = os.path.relpath(path, root)
+        if path.is_symlink() or (not below.startswith("..") and os.path.join(os.path.realpath(root), below) != real):  # noqa: PTH118
+            return "it is a link, or lies behind one, and nothing is written through links"
+        if self._seen[file] is None or _seen(path) != self._seen[file]:
+            return "it changed while it was read"
+        return ""
+
+    def add(self, file: DataFile, fill: Fill) -> Any:
+        """The next version of a file, which ``fill`` writes, given the version before. Raises `OSError`."""
+        own = self.own(file)
+        try:
+            return self._add(file, own, fill)
+        except OSError as error:
+            raise named(error, own) from None
+
+    def _add(self, file: DataFile, own: Path, fill: Fill) -> Any:
+        self._number += 1
+        place = self.folder(own) / str(self._number)
+        place.mkdir()
+        version = place / own.name
+        packed = _is_packed(file.path)
+        plain = _unpacked(file.path, place / "plain") if packed else file.path
+        source = PlainFile(plain)
+        try:
+            with version.open("xb") as raw:
+                if packed:
+                    with gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as target:
+                        made = fill(source, target)  # type: ignore[arg-type]  # it writes as a file does
+                else:
+                    made = fill(source, raw)
+        finally:
+            source.close()
+        if packed:
+            plain.unlink()
+        file.path = version
+        file.boundary = file.boundary.with_root(place)
+        return made
+
+    def folder(self, path: Path) -> Path:
+        """A folder of ours on the disk of a file."""
+        parent = path.parent if self._beside else Path()
+        if parent not in self._folders:
+            if self._beside:
+                with suppress(OSError):
+                    remove_abandoned(parent)
+                folder = self._stack.enter_context(FolderBeside(path))
+                self._stack.callback(dismiss, companion(folder))
+            else:
+                folder = self._stack.enter_context(ScratchFolder())
+            self._folders[parent] = folder
+        return self._folders[parent]
+
+    def changed(self) -> list[DataFile]:
+        """The files that have another version than their own."""
+        return [file for file, (path, _) in self._places.items() if file.path != path]
+
+    def commit(self) -> None:
+        """Put all versions in their places. Raises `ChangedMeanwhileError` before anything is done, `OSError` after
+        which all is as it was."""
+        files = self.changed()
+        for file in files:
+            _prepare(file.path, self.own(file))
+        for file in files:
+            if reason := self.refusal(file):
+                raise ChangedMeanwhileError(f"{file.display}: {reason}")
+        done: list[tuple[Path, Path]] = []
+        try:
+            for file in files:
+                own = self.own(file)
+                old = file.path.with_name("old")
+                os.link(own, old, follow_symlinks=False)
+                done.append((old, own))
+                file.path.replace(own)
+        except BaseException as error:  # also a signal
+            for old, own in done:
+                with suppress(OSError):
+                    old.replace(own)
+            if isinstance(error, OSError):
+                raise named(error, own) from None
+            raise
+        for parent in {self.own(file).parent for file in files}:
+            _flush_folder(parent)
+
+
+def _seen(path: Path) -> tuple[int, ...] | None:
+    """What tells a file from what it may become."""
+    try:
+        info = path.stat()
+    except OSError:
+        return None
+    return info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns
+
+
+def _is_packed(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(GZIP_MAGIC)) == GZIP_MAGIC
+
+
+def _unpacked(path: Path, target: Path) -> Path:
+    from isal import igzip
+
+    with path.open("rb") as raw, target.open("xb") as plain:
+        packed = igzip.IGzipFile(fileobj=raw, mode="rb")  # type: ignore[no-untyped-call]
+        shutil.copyfileobj(packed, plain, _PIECE)
+    return target
+
+
+def _prepare(version: Path, own: Path) -> None:
+    """Give a version the permissions of the file, and have it on the disk."""
+    info = own.stat()
+    with suppress(OSError, AttributeError):
+        if (info.st_uid, info.st_gid) != (os.geteuid(), os.getegid()):
+            os.chown(version, info.st_uid, info.st_gid)
+    version.chmod(info.st_mode & 0o7777)
+    with version.open("rb") as file:
+        flush_to_disk(file.fileno(), own)
+
+
+def _flush_folder(folder: Path) -> None:
+    """Have the names in a folder on the disk, where the system can."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,30 @@
+"""What a run of fixes did, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ragdatakit.schemas import all_rules
+from ragdatakit.schemas.fix_results import FixResult
+from ragdatakit.schemas.texts import many
+from ragdatakit.visible_text import visible_text
+
+
+def fix_notes(result: FixResult, would: bool, listed: bool) -> Iterator[str]:
+    """How much was repaired (or ``would`` be), by file and rule where it is to be ``listed``; what was removed; which
+    files were left as they are."""
+    number, files = many(result.number, "finding"), many(len(result.fixed), "file")
+    if result.changed:
+        more = "" if listed or would else " (--show-fixes lists them)"
+        yield f"{'would fix' if would else 'fixed'} {number} in {files}{more}"
+    elif not result.not_fixed:
+        yield "nothing to fix"
+    if listed:
+        names = {rule.code: rule.name for rule, _ in all_rules()}
+        for path, counts in sorted(result.fixed.items()):
+            for code, count in sorted(counts.items()):
+                yield f"  {visible_text(path)}: {count:,} × {code} {names[code]}"
+    if result.removed:
+        yield f"what was removed ({many(result.removed, 'piece')}) is in {visible_text(result.removed_to)}"
+    for left in result.not_fixed:
+        yield f"{visible_text(left.path)} was left as it is: {left.reason}"

@@ -1,0 +1,70 @@
+"""Fixes: edits that repair what a finding is about, and how far they can be trusted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+Applicability = Literal["safe", "unsafe", "display"]
+"""``safe``: the framework reads the same records as before, or what it refused, in the only reading that there is.
+``unsafe``: something is removed, renamed or chosen. ``display``: a guess that is shown and never applied."""
+
+Part = Literal["", "line", "element"]
+APPLICABILITIES: tuple[Applicability, ...] = get_args(Applicability)
+REMOVED = "ragdata-removed.ndjson"
+"""The usual name of the file that takes what unsafe fixes remove."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Bytes of the uncompressed file, from ``start`` up to ``end``, that ``text`` takes the place of.
+
+    ``part``: they are a whole line, whose end goes with it, or an element of an array or object, with its comma.
+    """
+
+    start: int
+    end: int
+    text: str = ""
+    part: Part = ""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Edit, (self.start, self.end, self.text, self.part)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON form."""
+        return {"start": self.start, "end": self.end, "text": self.text, "part": self.part}
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """What would repair one finding: ``edits``, all of them or none; ``message`` says what they do.
+
+    Without edits the file is written anew as a whole, in the way that ``rewrite`` names.
+    """
+
+    applicability: Applicability
+    message: str
+    edits: tuple[Edit, ...] = ()
+    rewrite: str = ""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Fix, (self.applicability, self.message, self.edits, self.rewrite)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON form."""
+        edits = [edit.as_dict() for edit in self.edits]
+        return {"applicability": self.applicability, "message": self.message, "edits": edits, "rewrite": self.rewrite}
+
+
+def declared_fixes(words: str | tuple[str, ...]) -> dict[Applicability, str]:
+    """What a rule's fixes do, by how far they can be trusted, of ``safe: drop the byte-order mark``."""
+    found: dict[Applicability, str] = {}
+    for text in (words,) if isinstance(words, str) else words:
+        if not text:
+            continue
+        how, colon, what = text.partition(": ")
+        applicability = next((each for each in APPLICABILITIES if each == how), None)
+        if not colon or applicability is None or applicability in found:
+            raise ValueError(f"a fix begins with one of {', '.join(APPLICABILITIES)}, not with {text!r}")
+        found[applicability] = what
+    return found

@@ -1,0 +1,56 @@
+"""What a run asks of whoever knows how to repair faults, which is in the room above."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from ragdatakit.files.containers.positions import Located
+from ragdatakit.files.containers.record_forms import RecordForm
+from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.schemas.declarations import File, Rule
+from ragdatakit.schemas.findings import Problem
+from ragdatakit.schemas.fixes import Fix
+from ragdatakit.schemas.results import Report
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A problem with all that a repair of it may look at.
+
+    ``located`` is the record (None: the file as a whole is meant), ``other`` one that it clashes with, in
+    ``other_file``. ``container`` is the file was read as, ``declared`` what its kind is.
+    """
+
+    rule: Rule
+    problem: Problem
+    dataset: Dataset
+    file: DataFile
+    declared: File
+    container: str
+    form: RecordForm
+    located: Located | None = None
+    other: Located | None = None
+    other_file: DataFile | None = None
+
+
+class Fixer(Protocol):
+    """Says of faults how they are repaired."""
+
+    def wants(self, rule: str) -> bool:
+        """Whether it has to see each fault of the rule, also those that are not shown."""
+
+    def fix(self, fault: Fault) -> Fix | None:
+        """What repairs a fault; None where nothing is known to do it. It is called in any thread."""
+
+
+class Repairer(Fixer, Protocol):
+    """Repairs what it sees: a dataset is checked, with its files as they are then, as long as there is something to
+    do."""
+
+    def begin(self, dataset: Dataset) -> None:
+        """Before a dataset is checked for the first time."""
+
+    def goes_on(self, dataset: Dataset, report: Report) -> bool:
+        """After a dataset was checked, which ``report`` is about: whether it has to be checked once more. When it has
+        not, its files are in their places."""

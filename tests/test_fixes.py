@@ -1,0 +1,148 @@
+"""Each fix over all broken fixtures: the finding goes, no other comes in its place, and twice is once."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ragdatakit
+from ragdatakit.fixes.find import MODULES, repairs_of
+from ragdatakit.schemas import all_formats, all_rules
+from ragdatakit.schemas.findings import Finding
+from ragdatakit.validators import dataset_run
+from tests.broad import chosen
+from tests.test_fixtures import BROKEN, Case, profiles
+
+RULES = {rule.code: rule for rule, _ in all_rules()}
+FIXABLE = [case for case in BROKEN if any(RULES[entry["code"]].fix for entry in (*case.findings, *case.infos))]
+each = pytest.mark.parametrize("case", FIXABLE, ids=lambda c: c.id)
+
+
+@dataclass(slots=True)
+class Fixed:
+    """A copy of a fixture before and after."""
+
+    root: Path
+    before: list[Finding]
+    files: dict[str, bytes]
+    result: ragdatakit.FixResult
+
+    @property
+    def after(self) -> list[Finding]:
+        return self.result.report.findings
+
+
+def files_below(root: Path) -> dict[str, bytes]:
+    return {p.relative_to(root).as_posix(): p.read_bytes() for p in sorted(root.rglob("*")) if p.is_file()}
+
+
+def fixed(case: Case, scratch: Path, unsafe: bool) -> Fixed:
+    root = scratch / "case"
+    shutil.copytree(case.stand(scratch / "stand"), root, symlinks=True)
+    words: dict[str, Any] = {"profile": profiles(case.args), "max_per_rule": 0}
+    before = ragdatakit.validate(root / case.target, **words)
+    files = files_below(root)
+    removed = scratch / "removed.ndjson"
+
+    result = ragdatakit.fix(root / case.target, unsafe=unsafe, removed=removed, **words)
+
+    now = files_below(root)
+    again = ragdatakit.fix(root / case.target, unsafe=unsafe, removed=removed, **words)
+    assert not again.changed
+    assert files_below(root) == now
+    assert set(now) == set(files)
+    return Fixed(root, before.findings, files, result)
+
+
+def revealed(found: Fixed) -> set[str]:
+    """Codes that may be there after the fixes that were made, as they were hidden."""
+    by_name = {rule.name: code for code, rule in RULES.items()}
+    names = {name for counts in found.result.fixed.values() for code in counts for name in RULES[code].reveals}
+    return set(RULES) if "*" in names else {by_name[name] for name in names}
+
+
+def records(name: str, data: bytes) -> Iterator[Any]:
+    """What the readers in Python's library make of the records that they accept."""
+    text = data.decode("utf-8", "replace")
+    if name.endswith(".csv"):
+        yield from csv.reader(io.StringIO(text, newline=""))
+        return
+    try:
+        yield json.loads(text)
+        return
+    except ValueError:
+        pass
+    for line in text.split("\n"):
+        try:
+            yield json.loads(line)
+        except ValueError:
+            continue
+
+
+@each
+def test_safe_fixes(case: Case, tmp_path: Path) -> None:
+    if not chosen(f"{case.id} fixed", every=4):
+        pytest.skip("one in four")
+    found = fixed(case, tmp_path, unsafe=False)
+
+    left = {each.path for each in found.result.not_fixed}
+    assert [f for f in found.after if f.fix and f.fix.applicability == "safe" and f.path not in left] == []
+    more = Counter(f.code for f in found.after) - Counter(f.code for f in found.before)
+    assert set(more) <= revealed(found)
+    assert found.result.removed == 0
+    could = {(f.path, f.code) for f in found.before if f.fix and f.fix.applicability == "safe"} - {
+        (path, code) for path in left for code in RULES
+    }
+    done = {(path, code) for path, counts in found.result.fixed.items() for code in counts}
+    assert could <= done | {(f.path, f.code) for f in found.after}  # another fix may have repaired it, too
+
+
+@each
+def test_unsafe_fixes(case: Case, tmp_path: Path) -> None:
+    if not chosen(f"{case.id} fixed unsafely", every=4):
+        pytest.skip("one in four")
+    found = fixed(case, tmp_path, unsafe=True)
+
+    left = {each.path for each in found.result.not_fixed}
+    assert [f for f in found.after if f.fixable and f.path not in left] == []
+    kept = tmp_path / "removed.ndjson"
+    entries = [json.loads(line) for line in kept.read_text().splitlines()] if kept.exists() else []
+    assert len(entries) == found.result.removed
+    for entry in entries:
+        assert {"path", "line", "rule", "removed"} == entry.keys()
+        assert any(entry["removed"].encode() in data for data in found.files.values())
+
+
+@pytest.mark.parametrize("case", [c for c in FIXABLE if chosen(f"{c.id} fixed as big", 8)], ids=lambda c: c.id)
+def test_big_files_are_fixed_alike(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    small = fixed(case, tmp_path / "small", unsafe=True)
+    monkeypatch.setattr(dataset_run, "SMALL_DATASET", -1)
+    monkeypatch.setattr(dataset_run, "BLOCK_BYTES", 150)
+    monkeypatch.setattr(dataset_run, "TEXT_BLOCK_BYTES", 150)
+    big = fixed(case, tmp_path / "big", unsafe=True)
+
+    assert files_below(big.root) == files_below(small.root)
+    assert [*big.result.fixed.values()] == [*small.result.fixed.values()]
+
+
+@pytest.mark.parametrize("name", [fmt.name for fmt in all_formats()])
+def test_what_is_declared_is_done(name: str) -> None:
+    rules = [rule for rule, fmt in all_rules() if fmt is None or fmt.name == name]
+
+    assert {rule.name for rule in rules if rule.fix} == set(repairs_of(name))
+    assert set(MODULES) <= {"", *(fmt.name for fmt in all_formats())}
+
+
+def test_every_fix_is_tried_by_a_fixture() -> None:
+    """Of those that are made, not only shown."""
+    tried = {entry["code"] for case in FIXABLE for entry in (*case.findings, *case.infos)}
+    assert {code for code, rule in RULES.items() if rule.fixes.keys() & {"safe", "unsafe"}} <= tried
