@@ -29,6 +29,7 @@ def block(name: str) -> str:
         "conversion-proof": conversions.proof_table,
         "evaluation-rules": _evaluation_rules,
         "settings": settings_table,
+        "fixes": _fixes,
         "source": _source,
         "file": _file,
     }
@@ -59,6 +60,21 @@ def _formats() -> str:
 def _evaluation_rules() -> str:
     rows = ([rule_link(rule, None, "rules/"), rule.severity, plain(rule.summary)] for rule in OF_EVALUATION)
     return table(("code", "severity", "what is wrong"), rows)
+
+
+def _fixes() -> str:
+    """A table for each format, of its rules that have a fix."""
+    parts = []
+    for title, rules in {"Any format": SHARED, **{fmt.title: fmt.rules for fmt in all_formats()}}.items():
+        fmt = next((fmt for fmt in all_formats() if fmt.title == title), None)
+        rows = [
+            [rule_link(rule, fmt, "rules/"), rule.name, how, plain(what)]
+            for rule in rules
+            for how, what in rule.fixes.items()
+        ]
+        if rows:
+            parts.append(f"### {title}\n\n{table(('code', 'name', 'fix', 'what it does'), rows)}")
+    return "\n\n".join(parts)
 
 
 def _directions(name: str) -> str:

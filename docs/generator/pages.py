@@ -24,6 +24,7 @@ WRITTEN = (
     "docs/diff.md",
     "docs/editors.md",
     "docs/evaluation.md",
+    "docs/fixes.md",
     "docs/frames.md",
     "docs/gates.md",
     "docs/hub.md",

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from docs.generator.markdown import code, fence, plain, rule_link, rule_page, rule_title, table
 from docs.generator.sightings import sighting
+from ragdatakit.reports.reference import FIXED_BY
 from ragdatakit.schemas import all_formats, all_rules
 from ragdatakit.schemas.declarations import Format, Rule
 from ragdatakit.schemas.rules.evaluation import LETTERS as EVALUATION
@@ -142,6 +143,7 @@ def _section(rule: Rule, fmt: Format | None) -> str:
     if fmt is None:
         parts += _meanings(rule)
     parts.append(f"**What to do:** {plain(_sentence(rule.hint))}\n")
+    parts += [f"**{FIXED_BY[how]}:** {plain(_sentence(what))}\n" for how, what in rule.fixes.items()]
     for label, text in (("Bad", rule.bad), ("Good", rule.good)):
         if text:
             parts += [f"{label}:\n", fence(text) + "\n"]
