@@ -192,11 +192,12 @@ class _Handler(BaseHTTPRequestHandler):
     def _file(self, path: str, content: bytes, headers: dict[str, str]) -> None:
         hub = self.server.hub
         content = hub.instead.get(path, content)
-        wanted = re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range", ""))
+        wanted = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", ""))
         start = int(wanted.group(1)) if wanted else 0
-        data = content[start:]
+        end = int(wanted.group(2)) + 1 if wanted and wanted.group(2) else len(content)
+        data = content[start:end]
         if wanted:
-            headers = {**headers, "Content-Range": f"bytes {start}-{len(content) - 1}/{len(content)}"}
+            headers = {**headers, "Content-Range": f"bytes {start}-{start + len(data) - 1}/{len(content)}"}
         if wanted and start >= len(content):
             self._refuse(416)
             return

@@ -15,10 +15,10 @@ from ragdatakit.reports.html.charts import frequencies, histogram
 from ragdatakit.reports.html.frame import frame
 from ragdatakit.reports.html.page import summary_page
 from ragdatakit.reports.html.parts import json_text, number, plain, short_number, size, table
-from ragdatakit.reports.terminal import size as text_size
 from ragdatakit.schemas.findings import Excerpt, Finding
 from ragdatakit.schemas.results import DatasetSummary, FileSummary, Report
 from ragdatakit.schemas.summaries import Bin, Distribution, Frequencies, Note
+from ragdatakit.schemas.texts import size as text_size
 from tests.html_pages import EVIL, PAGES, evil, findings, graph_with, ring
 from tests.summaries_made import HOSTILE, corpus_summary, many_summaries
 

@@ -28,6 +28,7 @@ WRITTEN = (
     "docs/frames.md",
     "docs/gates.md",
     "docs/hub.md",
+    "docs/remote.md",
     "docs/outputs.md",
     "docs/python-api.md",
     "docs/quality.md",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragdatakit.schemas.errors import RagdataError
@@ -14,12 +13,12 @@ if TYPE_CHECKING:
     from ragdatakit.converters.run import ConversionSettings
 
 
-def given_paths(path: PathLike | Iterable[PathLike]) -> list[Path]:
+def given_paths(path: PathLike | Iterable[PathLike]) -> list[PathLike]:
     """One path or several as a list. Raises `RagdataError` where none is given, or an empty one."""
     paths = [path] if isinstance(path, str | os.PathLike) else list(path)
     if not paths or any(not os.fspath(p) for p in paths):
         raise RagdataError("no path given" if not paths else "an empty path was given")
-    return [Path(p) for p in paths]
+    return paths
 
 
 def several_words(words: str | Iterable[str]) -> tuple[str, ...]:

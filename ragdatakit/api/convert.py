@@ -7,10 +7,11 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ragdatakit.api.arguments import reading
 from ragdatakit.api.keywords import takes
+from ragdatakit.api.remote import at_hand, refuse_url, renamed
 from ragdatakit.files.machine import refuse_machine_fault
 from ragdatakit.files.paths.boundary import real_path
 from ragdatakit.schemas import get_format
@@ -40,12 +41,26 @@ def convert(options: ConvertOptions, source: PathLike, target: PathLike | None =
     `OSError` where it cannot be written.
     """
 
+    from ragdatakit.schemas.conversions import ConversionResult
+
+    place = target if target is not None else options.to
+    refuse_url(place, "what is converted goes to a folder of this machine")
+    with at_hand(options, [source], options.source_format, beside=True) as here:
+        result = ConversionResult(str(place), dry_run=options.dry_run, sidecar=options.sidecar)
+        origin: Mapping[str, Any] = {**here.origins[0]} if here.origins else {}
+        _convert(here.options, Path(here.paths[0]), Path(place), result, origin)
+        return renamed(result)
+
+
+def _convert(
+    options: ConvertOptions, where: Path, place: Path, result: ConversionResult, origin: Mapping[str, Any]
+) -> None:
+    """Convert what is at ``where``; ``result`` says what became of it. ``origin`` is where it was fetched from."""
     from ragdatakit.api.sources import only_dataset
     from ragdatakit.converters import get_converter
     from ragdatakit.converters.hipporag.data_sets import chosen_set
     from ragdatakit.converters.run import PLAIN, RAW, find_sources, refuse_target_in_source, refuse_unknown_options
     from ragdatakit.outputs.staging import refuse_target
-    from ragdatakit.schemas.conversions import ConversionResult
 
     started = time.perf_counter()
     wanted = replace(
@@ -55,8 +70,8 @@ def convert(options: ConvertOptions, source: PathLike, target: PathLike | None =
         seed=options.seed,
         sidecar=options.sidecar,
         memory_limit=options.memory_limit,
+        origin=origin,
     )
-    where, place = Path(source), Path(target) if target is not None else Path(options.to)
     if not options.dry_run:
         refuse_target(place, options.overwrite)
         _refuse_nested(where, place)
@@ -82,7 +97,6 @@ def convert(options: ConvertOptions, source: PathLike, target: PathLike | None =
         wanted = replace(
             wanted, prepare=prepared.prepare, asker=prepared.asker, embedder=prepared.embedder, prepared=prepared.words
         )
-    result = ConversionResult(str(place), dry_run=options.dry_run, sidecar=options.sidecar)
     conversion = _ConversionRun(where, found, wanted, result, overwrite=options.overwrite, strict=options.strict)
     if options.dry_run and prepared is not None:
         if prepared.embedder is not None:
@@ -91,7 +105,6 @@ def convert(options: ConvertOptions, source: PathLike, target: PathLike | None =
             conversion.estimated = prepared
     conversion.run(options.keep_going)
     result.seconds = time.perf_counter() - started
-    return result
 
 
 def pairs(source: str = "", target: str = "") -> tuple[list[Pair], list[str]]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ragdatakit.api.arguments import reading
 from ragdatakit.api.keywords import takes
+from ragdatakit.api.remote import at_hand, renamed
 from ragdatakit.api.sources import find_datasets, meant_datasets, several
 from ragdatakit.files.paths.boundary import boundary_of
 from ragdatakit.files.paths.folders import unreadable_folders
@@ -53,8 +54,10 @@ def diff(options: DiffOptions, before: PathLike, after: PathLike) -> DiffResult:
     )
     notes: list[str] = []
     with ExitStack() as stack:
+        here = stack.enter_context(at_hand(options, [before, after], beside=True))
+        options = here.options
         sides = []
-        for path, format_name in ((before, options.source_format), (after, options.after_format)):
+        for path, format_name in zip(here.paths, (options.source_format, options.after_format), strict=True):
             wanted = reading(replace(options, source_format=format_name or options.source_format))
             sides.append(stack.enter_context(_found(path, wanted, options.dataset, notes)))
         comparing = _Comparing(how, options.metrics, options.memory_limit)
@@ -62,7 +65,7 @@ def diff(options: DiffOptions, before: PathLike, after: PathLike) -> DiffResult:
         _add_other_files(found, sides[0], sides[1], tuple(options.exclude), options.progress)
         found.notes[:0] = notes
     found.seconds = time.perf_counter() - started
-    return DiffResult.of(found)
+    return renamed(DiffResult.of(found))
 
 
 @dataclass(frozen=True, slots=True)

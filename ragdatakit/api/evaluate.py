@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragdatakit.api.arguments import several_words
 from ragdatakit.api.keywords import takes
+from ragdatakit.api.remote import renamed
 from ragdatakit.api.results import EvaluationResult
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.options import MOST_RESULTS, DatasetOptions, EvaluateOptions, PathLike
@@ -86,7 +87,7 @@ def evaluate(options: EvaluateOptions, path: PathLike) -> EvaluationResult:
     source, tables = dataset_tables(path, options)
     done = _Evaluating(source.path, source, tables, wanted).run()
     done.seconds = time.perf_counter() - started
-    return done
+    return renamed(done)
 
 
 def _paths(given: PathLike | Iterable[PathLike]) -> tuple[Path, ...]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragdatakit.api.arguments import reading
 from ragdatakit.api.keywords import takes
+from ragdatakit.api.remote import at_hand
 from ragdatakit.api.report import database_of
 from ragdatakit.api.sources import only_dataset
 from ragdatakit.files.machine import refuse_little_space
@@ -144,7 +145,9 @@ def batch(path: PathLike, table: str, columns: Sequence[str] = (), **options: An
 
 
 def _opened(path: PathLike, options: DatasetOptions) -> DatasetDatabase:
-    return database_of(only_dataset(Path(path), reading(options), options.dataset), DATABASE_MEMORY)
+    with at_hand(options, [path], options.source_format) as here:
+        found = only_dataset(Path(here.paths[0]), reading(here.options), options.dataset)
+        return database_of(found, DATABASE_MEMORY)
 
 
 def _unread(database: DatasetDatabase, tables: Iterable[str]) -> list[str]:

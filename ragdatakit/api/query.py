@@ -5,7 +5,6 @@ from __future__ import annotations
 import tempfile
 import warnings
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragdatakit.api.keywords import takes
@@ -36,7 +35,7 @@ def query(options: QueryOptions, path: PathLike, sql: str) -> pa.Table:
     from ragdatakit.api.query_process import asked
 
     limit = options.limit
-    with asked(Question(Path(path), sql, options, as_batches=True)) as answer:
+    with asked(Question(path, sql, options, as_batches=True)) as answer:
         for told in answer.lost:
             warnings.warn(told, stacklevel=2)
         first = next(answer.pieces)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ragdatakit.api.arguments import reading
 from ragdatakit.api.sources import meant_datasets
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.schemas.options import Progress, QueryOptions
+from ragdatakit.schemas.options import PathLike, Progress, QueryOptions
 from ragdatakit.schemas.texts import as_text
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Question:
     ``as_batches``: the rows are wanted as Arrow record batches.
     """
 
-    path: Path
+    path: PathLike
     sql: str | None
     options: QueryOptions
     as_batches: bool = False
@@ -45,7 +45,7 @@ def open_queries(question: Question, progress: Progress | None, at_work: AtWork)
     from ragdatakit.database.database_group import DatabaseGroup
     from ragdatakit.database.safe_queries import SafeQueries
 
-    path, memory_limit = question.path, question.options.memory_limit
+    path, memory_limit = Path(question.path), question.options.memory_limit
     wanted = replace(reading(question.options), progress=progress)
     found = meant_datasets(path, wanted, question.options.dataset)
     if len(found) == 1:

@@ -14,9 +14,11 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from ragdatakit.api.query_datasets import Question, lost_words, open_queries
+from ragdatakit.api.remote import at_hand, renamed
 from ragdatakit.database.memory_bound import ENDED_ITSELF, MemoryBound
 from ragdatakit.outputs.scratch import ScratchFolder
 from ragdatakit.schemas.errors import QueryError, RagdataError
@@ -51,16 +53,18 @@ def asked(question: Question) -> Iterator[Answer]:
     wants more memory than it may have."""
     if not sys.executable:
         raise RagdataError("a query runs in a process of its own, and there is no Python to start for it")
-    progress = question.options.progress
-    options = replace(question.options, progress=None)  # it stays in this process
-    question = replace(question, options=options, shows_progress=progress is not None)
     with ExitStack() as stack:
+        here = stack.enter_context(at_hand(question.options, [question.path], question.options.source_format))
+        progress = here.options.progress
+        options = replace(here.options, progress=None, tell=None)  # they stay in this process
+        path = Path(here.paths[0])
+        question = replace(question, path=path, options=options, shows_progress=progress is not None)
         scratch = stack.enter_context(ScratchFolder())  # what the process leaves when it is ended is in there
         stream = stack.enter_context(SideStream(_answer, question, environment={"TMPDIR": str(scratch)}))
         heard = stack.enter_context(_Hearing(stream, question, progress))
-        lost: list[str] = heard.next("lost")
+        lost: list[str] = renamed(heard.next("lost"))
         if question.sql is None:
-            yield Answer(lost, heard.next("tables"), (), iter(()))
+            yield Answer(lost, renamed(heard.next("tables")), (), iter(()))
         else:
             yield Answer(lost, [], heard.next("columns"), heard.rest("piece"))
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ragdatakit.api.arguments import reading
 from ragdatakit.api.keywords import takes
+from ragdatakit.api.remote import at_hand
 from ragdatakit.api.sources import only_dataset
 from ragdatakit.schemas.options import PathLike, Progress, ReadOptions
 
@@ -47,8 +48,9 @@ def read(options: ReadOptions, path: PathLike) -> DatasetDatabase:
     from ragdatakit.database.dataset_database import DatasetDatabase
     from ragdatakit.schemas.conversions import Losses
 
-    found = only_dataset(Path(path), reading(options, options.name), options.dataset)
-    return DatasetDatabase(read_source(found.source, found.wanted, Losses()), strict=True)
+    with at_hand(options, [path], options.source_format) as here:
+        found = only_dataset(Path(here.paths[0]), reading(here.options, options.name), options.dataset)
+        return DatasetDatabase(read_source(found.source, found.wanted, Losses()), strict=True)
 
 
 def verify(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ragdatakit.api.arguments import given_paths, reading, several_words
 from ragdatakit.api.keywords import takes
+from ragdatakit.api.remote import at_hand, renamed
 from ragdatakit.api.sources import chosen_datasets, only_dataset
 from ragdatakit.files.machine import machine_fault
 from ragdatakit.files.paths.boundary import real_path
@@ -41,12 +42,18 @@ def report(options: ReportOptions, path: PathLike | Iterable[PathLike]) -> Summa
     the same: what could not be read is in ``losses``.
     """
 
+    with at_hand(options, given_paths(path), options.source_format) as here:
+        summaries = _report([Path(each) for each in here.paths], here.options)
+        summaries.sources = here.origins
+        return renamed(summaries)
+
+
+def _report(paths: list[Path], options: ReportOptions) -> Summaries:
     from ragdatakit.api.results import Summaries
     from ragdatakit.converters.run import files_of
     from ragdatakit.database.database_file import DatabaseFile
     from ragdatakit.files.detection.left_out import files_not_read, left_out_folders
 
-    paths = given_paths(path)
     wanted, names = reading(options), several_words(options.dataset)
     found = chosen_datasets(paths, wanted, names)
     early = options.save is not None  # what may raise goes before a database is replaced
@@ -118,8 +125,9 @@ def open_database(options: DatabaseOptions, path: PathLike) -> DatasetDatabase:
     Tables are filled when they are asked for. Use it in a ``with`` block: the database lies in memory and in a scratch
     folder. Raises `RagdataError` where nothing is recognised, or several datasets are.
     """
-    wanted = reading(options, options.name)
-    return database_of(only_dataset(Path(path), wanted, options.dataset), options.memory_limit)
+    with at_hand(options, [path], options.source_format) as here:
+        wanted = reading(here.options, options.name)
+        return database_of(only_dataset(Path(here.paths[0]), wanted, options.dataset), options.memory_limit)
 
 
 _Beside = TypeVar("_Beside", "LeftOut", "NotRead")

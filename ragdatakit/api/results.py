@@ -10,7 +10,7 @@ from ragdatakit.schemas.diffs import DatasetDiff
 from ragdatakit.schemas.evaluations import Evaluation
 from ragdatakit.schemas.gates import GateResult
 from ragdatakit.schemas.options import PathLike
-from ragdatakit.schemas.results import Report
+from ragdatakit.schemas.results import RemoteSource, Report
 from ragdatakit.schemas.summaries import LeftOut, NotRead, Summary
 
 
@@ -49,7 +49,8 @@ class Summaries(_ShownAsPage, list[Summary]):
     """The result of `ragdatakit.report`: the summaries of all datasets at some paths.
 
     ``left_out`` are the folders there that hold other data, ``not_read`` all files there that no dataset reads,
-    ``findings`` is what validation says (None: it was not asked for).
+    ``findings`` is what validation says (None: it was not asked for). ``sources`` say of each URL which state of it was
+    read: the commit, and the version of each file.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class Summaries(_ShownAsPage, list[Summary]):
         self.left_out: tuple[LeftOut, ...] = tuple(left_out)
         self.not_read: tuple[NotRead, ...] = tuple(not_read)
         self.findings: Report | None = None
+        self.sources: list[RemoteSource] = []
 
     def __repr__(self) -> str:
         return f"<Summaries: {', '.join(map(repr, self[:3]))}{f' and {len(self) - 3:,} more' * (len(self) > 3)}>"
@@ -66,7 +68,7 @@ class Summaries(_ShownAsPage, list[Summary]):
     def _json(self) -> bytes:
         from ragdatakit.reports.summary.json import summary_json
 
-        return summary_json(self, self.findings, self.left_out, self.not_read)
+        return summary_json(self, self.findings, self.left_out, self.not_read, self.sources)
 
     def _page(self) -> bytes:
         from ragdatakit.reports.html.page import summary_page

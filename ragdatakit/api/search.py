@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragdatakit.api.arguments import reading, several_words
 from ragdatakit.api.keywords import takes
+from ragdatakit.api.remote import at_hand
 from ragdatakit.api.sources import only_dataset
 from ragdatakit.files.machine import refuse_little_space
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
@@ -193,8 +194,9 @@ def dataset_source(path: PathLike, options: DatasetOptions) -> IndexSource:
     from ragdatakit.converters.run import files_read, name_of
     from ragdatakit.retrieval.index.store import IndexSource
 
-    where = Path(path)
-    found = only_dataset(where, reading(options), options.dataset)
+    with at_hand(options, [path], options.source_format, beside=True) as here:
+        where = Path(here.paths[0])
+        found = only_dataset(where, reading(here.options), options.dataset)
     source, wanted = found.source, found.wanted
     if source.unreadable:
         raise RagdataError(source.unreadable[0])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 from ragdatakit.api.arguments import given_paths, several_words
 from ragdatakit.api.configuration import configurations
 from ragdatakit.api.keywords import takes
+from ragdatakit.api.remote import AtHand, at_hand, refuse_url, renamed
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.options import PathLike, ValidateOptions
 from ragdatakit.schemas.results import Report
 
 if TYPE_CHECKING:
+    from ragdatakit.schemas.findings import Finding
     from ragdatakit.validators.baselines.new_findings import Findings, KnownBefore
     from ragdatakit.validators.faults import Repairer
 
@@ -43,14 +45,30 @@ def check(
     what is found."""
     from ragdatakit.validators.run import check_paths
 
-    paths, *arguments = _run(path, options, refused)
-    known, finish = _known(paths, options, arguments)
-    if known is not None:
-        arguments[-1] = replace(arguments[-1], known=known)
-    arguments[-1] = replace(arguments[-1], repairer=repairer)
-    report, findings = check_paths(paths, *arguments)
-    finish(report)
-    return report, findings
+    for each in given_paths(path) if repairer is not None else ():
+        refuse_url(each, "nothing is repaired there; `ragdata fetch` gets a copy of a dataset of the hub")
+    with at_hand(options, given_paths(path), options.format) as here:
+        options = here.options
+        paths, *arguments = _run(here, refused)
+        known, finish = _known(paths, options, arguments)
+        if known is not None:
+            arguments[-1] = replace(arguments[-1], known=known)
+        arguments[-1] = replace(arguments[-1], repairer=repairer)
+        report, findings = check_paths(paths, *arguments)
+        finish(report)
+        report.sources = here.origins
+        return renamed(report), _Named(findings) if here.origins else findings
+
+
+class _Named:
+    """Kept findings, with the URLs of what was fetched."""
+
+    def __init__(self, findings: Findings) -> None:
+        self._findings = findings
+        self.close = findings.close
+
+    def __iter__(self) -> Iterator[Finding]:
+        return map(renamed, self._findings)
 
 
 def _known(
@@ -80,9 +98,7 @@ def _known(
     return known, finish
 
 
-def _run(
-    path: PathLike | Iterable[PathLike], options: ValidateOptions, refused: Callable[[RagdataError], None] | None
-) -> tuple[Any, ...]:
+def _run(here: AtHand[ValidateOptions], refused: Callable[[RagdataError], None] | None) -> tuple[Any, ...]:
     """The arguments of a run."""
     from ragdatakit.api.quality import checked_quality
     from ragdatakit.files.machine import usual_jobs
@@ -90,7 +106,7 @@ def _run(
     from ragdatakit.validators.collector import Selection, known_rules
     from ragdatakit.validators.run_options import RunOptions
 
-    paths = given_paths(path)
+    paths, options = [Path(path) for path in here.paths], here.options
     selection = Selection(
         select=known_rules(several_words(options.select)),
         ignore=known_rules(several_words(options.ignore)),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ragdatakit.cli import wants_colour
-from ragdatakit.cli.dataset_options import dataset_name_option, follow_links_option, read_words
+from ragdatakit.cli.dataset_options import cache_dir_option, dataset_name_option, follow_links_option, read_words
 from ragdatakit.cli.declared_options import DataPath, given, options_of
 from ragdatakit.cli.output_format import check_place, chosen_form, output_options
 from ragdatakit.cli.standard_output import write_output
@@ -100,6 +100,7 @@ _option = options_of(ConvertOptions)
 )
 @_option("--seed", metavar="N", show_default=True, help="For what is drawn at random (splits).")
 @follow_links_option
+@cache_dir_option
 @_option("--dry-run", help="Write nothing; show the files, the counts and the losses.")
 @_option("--overwrite", help="Replace what is in DST, once the new content is whole.")
 @_option("--strict", help="Write nothing if anything would be lost (exit code 1).")

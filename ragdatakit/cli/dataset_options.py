@@ -11,6 +11,7 @@ import click
 from click.core import ParameterSource
 
 from ragdatakit.cli.declared_options import given, options_of
+from ragdatakit.cli.progress import say
 from ragdatakit.schemas.errors import UnknownNameError
 from ragdatakit.schemas.options import SearchOptions
 from ragdatakit.schemas.retrieved import MODES
@@ -48,6 +49,13 @@ def configured(words: dict[str, Any]) -> dict[str, Any]:
     return {"config": words["config"] if words["config"] is not None else not words["isolated"]}
 
 
+cache_dir_option = click.option(
+    "--cache-dir",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="URLs: keep what is fetched there (default: the cache, RAGDATA_CACHE_DIR).",
+)
+
 _DATASET = (
     click.option("--from", "source_format", metavar="FORMAT", default="", help="The format (default: auto-detected)."),
     click.option(
@@ -73,6 +81,7 @@ _DATASET = (
         "--chunk-by", type=click.Choice(["tokens", "sentences", "characters"]), help="The unit (default: tokens)."
     ),
     follow_links_option,
+    cache_dir_option,
 )
 
 _CALLED = "its name as `ragdata report` shows it, or its path"
@@ -85,6 +94,7 @@ _DATASET_NAMES = (
     "chunk_overlap",
     "chunk_by",
     "follow_links",
+    "cache_dir",
 )
 _SEARCH_NAMES = (
     *("analyzer", "stemmer", "embedder", "base_url", "api_key_env", "vectors", "query_vectors", "vector_store"),
@@ -232,6 +242,8 @@ def read_words(words: dict[str, Any]) -> dict[str, Any]:
         "options": options,
         "chunking": {name: value for name, value in chunking.items() if value is not None},
         "follow_links": words["follow_links"],
+        "cache_dir": words["cache_dir"],
+        "tell": say,
     }
     return {**found, "dataset": words["dataset"]} if "dataset" in words else found
 

@@ -38,12 +38,19 @@ class Size(click.ParamType[int]):
 
 
 class DataPath(click.Path):
-    """A path that is not empty (as one from an unset variable is)."""
+    """A path that is not empty (as one from an unset variable is), or a URL, which stays a text."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if not os.fspath(value):
             self.fail("an empty path was given (an unset variable?)", param, ctx)
+        if is_url(value):
+            return os.fspath(value)  # as a path it would lose one of its slashes
         return super().convert(value, param, ctx)
+
+
+def is_url(value: Any) -> bool:
+    """Whether a path is a URL."""
+    return re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", os.fspath(value)) is not None
 
 
 def words_after_path(words: dict[str, Any], name: str) -> None:
@@ -55,7 +62,7 @@ def words_after_path(words: dict[str, Any], name: str) -> None:
     path = words["path"]
     if path is None:
         words["path"] = Path()
-    elif words[name] is None and not path.exists():
+    elif words[name] is None and not is_url(path) and not path.exists():
         text = str(path)
         if text == "-" or any(c.isspace() for c in text):
             words["path"], words[name] = Path(), text

@@ -147,7 +147,6 @@ def command(**words: Any) -> int:
 
 def _evaluated(words: dict[str, Any]) -> Evaluation:
     from ragdatakit.api.evaluate import evaluate
-    from ragdatakit.cli.index import say
     from ragdatakit.cli.progress import terminal_progress
 
     with terminal_progress() as progress:
@@ -160,7 +159,6 @@ def _evaluated(words: dict[str, Any]) -> Evaluation:
             k=[_whole(word) for word in _listed(words["cutoffs"])],
             minimums=_minimums(words["minimums"]),
             progress=progress,
-            tell=say,
         )
         return evaluate(words["path"], **options)
 

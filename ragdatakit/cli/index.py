@@ -19,6 +19,7 @@ from ragdatakit.cli.dataset_options import (
 )
 from ragdatakit.cli.declared_options import DataPath
 from ragdatakit.cli.output_format import check_place, chosen_form, output_options
+from ragdatakit.cli.progress import say, terminal_progress
 from ragdatakit.cli.standard_output import write_output
 from ragdatakit.schemas.options import RetrieverOptions
 from ragdatakit.schemas.retrieved import MODES, TREE_MODES
@@ -77,21 +78,14 @@ def command(**words: Any) -> int:
     return 0
 
 
-def say(text: str) -> None:
-    """One line on stderr."""
-    from ragdatakit.visible_text import visible_text
-
-    click.echo(f"ragdata: {visible_text(text)}", err=True)
-
-
 def opened(path: Path, words: dict[str, Any], modes: list[str], tell: Callable[[str], None] | None = say) -> Retriever:
     """A retriever over the dataset, with all parts of its index that these modes need (none given: all that it can
     have). Progress is shown on a terminal, and ``tell`` gets what is built anew and why."""
     from ragdatakit.api import search
-    from ragdatakit.cli.progress import terminal_progress
 
     with terminal_progress() as progress:
-        return search.opened(path, RetrieverOptions(**retriever_words(words), progress=progress, tell=tell), modes)
+        options = {**retriever_words(words), "progress": progress, "tell": tell}
+        return search.opened(path, RetrieverOptions(**options), modes)
 
 
 def _colour(words: dict[str, Any]) -> bool:
@@ -122,7 +116,7 @@ def _look_after(words: dict[str, Any]) -> int:
     if words["as_json"]:
         write_output([stored_json(removed, removed=True)], words["output_file"], "json")
         return 0
-    from ragdatakit.reports.terminal import size
+    from ragdatakit.schemas.texts import size
     from ragdatakit.visible_text import visible_text
 
     total = size(sum(index.bytes for index in removed))

@@ -117,7 +117,7 @@ def _rendered(summaries: Summaries, words: dict[str, Any], form: str) -> bytes:
     if form == "json":
         from ragdatakit.reports.summary.json import summary_json
 
-        return summary_json(summaries, findings, summaries.left_out, summaries.not_read)
+        return summary_json(summaries, findings, summaries.left_out, summaries.not_read, summaries.sources)
     if form == "html":
         from ragdatakit.reports.html.page import summary_page
 

@@ -13,8 +13,9 @@ import click
 from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import dataset_name_option, dataset_options, not_empty, read_words, search_options
 from ragdatakit.cli.declared_options import DataPath, given, options_of, words_after_path
-from ragdatakit.cli.index import opened, say
+from ragdatakit.cli.index import opened
 from ragdatakit.cli.output_format import check_place, chosen_form, output_options
+from ragdatakit.cli.progress import say
 from ragdatakit.cli.standard_output import write_output
 from ragdatakit.cli.synonyms import old_spelling
 from ragdatakit.schemas.options import RetrieveOptions

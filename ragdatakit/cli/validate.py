@@ -16,7 +16,7 @@ import click
 
 from ragdatakit.cli import printable, wants_colour
 from ragdatakit.cli.baseline_options import baseline_options, chosen_baseline
-from ragdatakit.cli.dataset_options import config_options, configured, file_hint, follow_links_option
+from ragdatakit.cli.dataset_options import cache_dir_option, config_options, configured, file_hint, follow_links_option
 from ragdatakit.cli.declared_options import DataPath, given, options_of
 from ragdatakit.cli.fix_options import asks_for_fixes, fix_options, say, show_difference
 from ragdatakit.cli.output_format import check_place, chosen_form, output_options
@@ -119,6 +119,7 @@ _option = options_of(ValidateOptions)
     help="With --quality: an option of the format's reader, as for `ragdata convert`.",
 )
 @follow_links_option
+@cache_dir_option
 @_option("--whole-datasets", help="Of a file, check the whole dataset that it belongs to (for hooks).")
 @_option("--skip-unrecognised", help="Pass over files of no known format; Git LFS pointers are warnings (for hooks).")
 @_option("--strict-files", help="Exit with 1 when data files below PATH were not checked.")
@@ -157,7 +158,14 @@ def command(**words: Any) -> int:
     with terminal_progress() as progress:
         known = chosen_baseline(words)
         options = given(
-            ValidateOptions, words, quality=quality, options=reading, progress=progress, **configured(words), **known
+            ValidateOptions,
+            words,
+            quality=quality,
+            options=reading,
+            progress=progress,
+            tell=lambda text: say([text]),
+            **configured(words),
+            **known,
         )
         result = FixResult()
         if fixes:

@@ -57,7 +57,8 @@ class ConversionSettings:
     split); ``usual_chunks`` are those of what is neither chunks nor a graph. ``source_format`` and ``name`` may be
     empty: detected, and the name of the source's folder. ``prepare`` makes something of the tables before they are
     written (a graph of the texts, hard negatives), ``asker`` asks a language model for what the writer makes;
-    ``prepared`` are the words in which it was asked for, for the manifest.
+    ``prepared`` are the words in which it was asked for, for the manifest. ``origin`` is where the source was
+    fetched from: its URL, and which state of it.
     """
 
     target_format: str
@@ -75,6 +76,7 @@ class ConversionSettings:
     sidecar: bool = False
     memory_limit: int = ConvertOptions.memory_limit
     follow_links: bool = False
+    origin: Mapping[str, Any] = field(default_factory=dict)
     progress: Progress | None = None
 
     def as_dict(self) -> dict[str, Any]:
@@ -476,9 +478,10 @@ def _written(folder: Path, table: str, count: int) -> WrittenFile:
 
 
 def _manifest(result: Conversion, dataset: Source, options: ConversionSettings, source: dict[str, Any]) -> Manifest:
+    remote = {"remote": dict(options.origin)} if options.origin else {}
     return Manifest(
         ragdata=__version__,
-        source={"format": dataset.format, "name": name_of(dataset), **source},
+        source={"format": dataset.format, "name": name_of(dataset), **source, **remote},
         target={"format": result.target_format, "profile": options.profile or None, "name": result.name},
         options=options.as_dict(),
         counts=result.counts,

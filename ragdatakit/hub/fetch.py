@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +31,7 @@ from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.version import __version__
 
 if TYPE_CHECKING:
+    import httpx2
     from huggingface_hub import HfApi
 
 Progress = Callable[[str, int, int], None]
@@ -40,7 +41,7 @@ _SECONDS = 30
 FIRST_WAIT = 0.5
 """Seconds before a connection that was cut is taken up again; twice as many after each time that brought nothing."""
 _PIECE = 1 << 20
-_RETRIED = (408, 429, 500, 502, 503, 504)
+RETRIED = (408, 429, 500, 502, 503, 504)
 NEVER = (".gitattributes", ".gitignore")
 """What a repository has for itself: not loaded unless a pattern asks for it."""
 
@@ -125,7 +126,7 @@ def list_files(request: FetchRequest, api: HfApi | None = None) -> Listing:
     api = api or hub_api()
     checked_repo(request.repo)
     with refusals(request.repo, request.revision):
-        revision, found = _cached(request) if is_offline() else _listed(api, request)
+        revision, found = files_at(api, request)
     listing = _selected(request, revision, found)
     if request.max_bytes is not None and listing.bytes > request.max_bytes:
         raise RagdataError(
@@ -191,6 +192,11 @@ def _before(request: FetchRequest, folder: Path) -> _Before | None:
     if any(d.state != "missing" for d in differences):
         return None
     return _Before(str(manifest.source.get("revision")), manifest, bool(differences))
+
+
+def files_at(api: HfApi, request: FetchRequest) -> tuple[str, list[RemoteFile]]:
+    """The commit that a request means, and all files of it; offline: what the hub's cache has of it."""
+    return _cached(request) if is_offline() else _listed(api, request)
 
 
 def _listed(api: HfApi, request: FetchRequest) -> tuple[str, list[RemoteFile]]:
@@ -408,22 +414,9 @@ class _Loading:
                 time.sleep(FIRST_WAIT * 2 ** (attempts - 1))
 
     def _receive_on(self, file: RemoteFile, part: Path, have: int) -> None:
-        from huggingface_hub import constants, hf_hub_url
-        from huggingface_hub.utils import build_hf_headers, hf_raise_for_status, http_stream_backoff  # type: ignore[attr-defined] # exported without saying so
+        from huggingface_hub.utils import hf_raise_for_status  # type: ignore[attr-defined] # exported without saying so
 
-        url = hf_hub_url(self._request.repo, file.path, repo_type=DATASET, revision=self._listing.revision)
-        headers = {**build_hf_headers(library_name="ragdatakit"), "Accept-Encoding": "identity"}
-        if have:
-            headers["Range"] = f"bytes={have}-"
-        opened = http_stream_backoff(
-            "GET",
-            url,
-            headers=headers,
-            timeout=constants.HF_HUB_DOWNLOAD_TIMEOUT,
-            retry_on_exceptions=(),
-            retry_on_status_codes=_RETRIED,
-        )
-        with opened as response:
+        with opened_stream(self._request.repo, file.path, self._listing.revision, have) as response:
             if response.status_code == 416:
                 raise _WrongFile(_wrong(file.path, f"at most {have:,} bytes", f"{file.bytes:,} bytes"))
             hf_raise_for_status(response)
@@ -460,6 +453,27 @@ class _Loading:
         shutil.rmtree(self._beside, ignore_errors=True)
 
 
+def opened_stream(
+    repo: str, path: str, revision: str, start: int, end: int = 0
+) -> AbstractContextManager[httpx2.Response]:
+    """The answer of the hub that has the bytes of a file from ``start`` on, up to ``end`` (0: all)."""
+    from huggingface_hub import constants, hf_hub_url
+    from huggingface_hub.utils import build_hf_headers, http_stream_backoff  # type: ignore[attr-defined] # exported without saying so
+
+    headers = {**build_hf_headers(library_name="ragdatakit"), "Accept-Encoding": "identity"}
+    if start or end:
+        headers["Range"] = f"bytes={start}-{end - 1 if end else ''}"
+    opened: AbstractContextManager[httpx2.Response] = http_stream_backoff(
+        "GET",
+        hf_hub_url(repo, path, repo_type=DATASET, revision=revision),
+        headers=headers,
+        timeout=constants.HF_HUB_DOWNLOAD_TIMEOUT,
+        retry_on_exceptions=(),
+        retry_on_status_codes=RETRIED,
+    )
+    return opened
+
+
 class _WrongFile(Exception):
     """A file is not what it should be: what is loaded of it is of no use."""
 
@@ -484,6 +498,12 @@ def _fault(file: RemoteFile, path: Path) -> tuple[RagdataError | None, str]:
     if file.sha256 is None and file.blob is not None and blob.hexdigest() != file.blob:
         return _wrong(file.path, f"git id {blob.hexdigest()}", f"git id {file.blob}"), ""
     return None, found
+
+
+def wrong_file(file: RemoteFile, path: Path) -> str:
+    """What is wrong with a loaded file, in words; empty where nothing is."""
+    fault = _fault(file, path)[0]
+    return str(fault) if fault is not None else ""
 
 
 def _flush(path: Path) -> None:

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator
 
 import orjson
 
-from ragdatakit.reports.terminal import Painter, painter, size
+from ragdatakit.reports.terminal import Painter, painter
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.conversions import LOSS_KINDS, Conversion, ConversionResult, ExtractionEstimate, Loss
+from ragdatakit.schemas.texts import size
 from ragdatakit.visible_text import visible_text
 
 _WORDS = {

@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from ragdatakit.reports.terminal import Painter, one_line, painter, size, width_of
+from ragdatakit.reports.terminal import Painter, one_line, painter, width_of
 from ragdatakit.schemas.retrieved import (
     ContextItem,
     GoldPlace,
@@ -20,7 +20,7 @@ from ragdatakit.schemas.retrieved import (
     StoredIndex,
     Term,
 )
-from ragdatakit.schemas.texts import shortened
+from ragdatakit.schemas.texts import shortened, size
 from ragdatakit.visible_text import visible_text
 
 VERSION = 1

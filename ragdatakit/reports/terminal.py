@@ -111,13 +111,3 @@ def column_lines(
                 cells.append(cell + space if i in left else space + cell)
         line = f"{indent}{(' ' * gap).join(cells)}".rstrip()
         yield paint("dim", line) if number == 0 else line
-
-
-def size(number: int) -> str:
-    """Bytes in a unit that fits, such as 96 B, 6.8 kB or 131 MB (of a thousand each)."""
-    if number < 1000:
-        return f"{number} B"
-    value, units = number / 1000, iter(("kB", "MB", "GB"))
-    while (unit := next(units, "TB")) != "TB" and value >= 999.5:
-        value /= 1000
-    return f"{value:.0f} {unit}" if value >= 99.95 else f"{value:.1f} {unit}"

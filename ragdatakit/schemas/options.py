@@ -132,7 +132,9 @@ class ValidateOptions(Options):
     selecting such rules asks for it, too, and reads plain texts and tables where nothing is recognised (``format`` may
     be ``text`` or ``table`` then); ``options`` are those of the format's reader for it. ``on_finding`` is called for
     each finding as it is found, before the report is put in order, repeats get fingerprints of their own, and known
-    ones are left out.
+    ones are left out. A path may be a URL (``s3://``, ``gs://``, ``hf://datasets/``, ``https://``): its files are
+    fetched into the user's cache (RAGDATA_CACHE_DIR), or into ``cache_dir``; ``tell`` is called with a sentence that
+    says so.
     """
 
     format: str | None = None
@@ -159,6 +161,8 @@ class ValidateOptions(Options):
     quality: bool | Mapping[str, object] = False
     options: Mapping[str, object] | None = None
     on_finding: Callable[[Finding], None] | None = None
+    cache_dir: PathLike | None = None
+    tell: Tell | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,13 +186,17 @@ class SourceOptions(Options):
     ``source_format`` is their format (empty: auto-detected); ``text`` and ``table`` read plain texts and tables,
     ``gfm-rag-raw`` GFM-RAG's raw files. ``options`` are those of the format's reader (``ragdata convert --list --from A
     --to B`` lists them), ``chunking`` those of the text splitter: ``by``, ``size``, ``overlap``, ``tokenizer``,
-    ``language``. ``follow_links``: files that links lead to out of the path are read, too.
+    ``language``. ``follow_links``: files that links lead to out of the path are read, too. A path may be a URL
+    (``s3://``, ``gs://``, ``hf://datasets/``, ``https://``): its files are fetched into the user's cache
+    (RAGDATA_CACHE_DIR), or into ``cache_dir``. ``tell`` is called with a sentence about what is fetched.
     """
 
     source_format: str = ""
     options: Mapping[str, object] | None = None
     chunking: Mapping[str, object] | None = None
     follow_links: bool = False
+    cache_dir: PathLike | None = None
+    tell: Tell | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -376,13 +384,13 @@ class RetrieverOptions(DatasetOptions):
     """How `ragdatakit.open_retriever` opens a dataset.
 
     ``search`` says how to index and search. The index lies in the user's cache (RAGDATA_CACHE_DIR), or in
-    ``index_dir``; ``rebuild`` builds it anew. ``tell`` is called with each sentence about what is built anew and why.
+    ``index_dir``; ``rebuild`` builds it anew. ``tell`` is also called with each sentence about what is built anew and
+    why.
     """
 
     search: SearchOptions | None = None
     index_dir: PathLike | None = None
     rebuild: bool = False
-    tell: Tell | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

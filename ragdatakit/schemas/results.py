@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypedDict
 
 from ragdatakit.schemas.baselines import BaselineUse
 from ragdatakit.schemas.findings import SEVERITIES, Finding, Severity
@@ -63,6 +63,15 @@ class Budget:
         return {"path": self.path, "rule": self.rule, "found": self.found, "allowed": self.allowed}
 
 
+class RemoteSource(TypedDict):
+    """What a URL stood for: ``revision`` is the commit (null where the store has none), ``files`` are those that were
+    read, by their paths below the URL, each with its version: its ETag, its generation or the digest of its content."""
+
+    url: str
+    revision: str | None
+    files: dict[str, str]
+
+
 @dataclass(slots=True, repr=False)
 class Report:
     """The result of `ragdatakit.validate`.
@@ -78,6 +87,7 @@ class Report:
     ``budgets`` are the
     findings that may be there by the configuration. ``passing`` of the errors are no failure, as a budget allows them
     or errors do not fail; ``failing`` findings are one, though they are no errors. ``ok`` is true when nothing fails.
+    ``sources`` say of each URL which state of it was checked: the commit, and the version of each file.
     """
 
     datasets: list[DatasetSummary] = field(default_factory=list)
@@ -98,6 +108,7 @@ class Report:
     passing: int = 0
     failing: int = 0
     seconds: float = 0.0
+    sources: list[RemoteSource] = field(default_factory=list)
 
     def __repr__(self) -> str:
         """One line: the datasets, and how many findings of each severity there are."""
@@ -128,4 +139,5 @@ class Report:
             "older": dict(self.older),
             "budgets": [b.as_dict() for b in self.budgets],
             "ok": self.ok,
+            **({"sources": self.sources} if self.sources else {}),
         }

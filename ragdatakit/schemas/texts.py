@@ -12,6 +12,16 @@ def many(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
+def size(number: int) -> str:
+    """Bytes in a unit that fits, such as 96 B, 6.8 kB or 131 MB (of a thousand each)."""
+    if number < 1000:
+        return f"{number} B"
+    value, units = number / 1000, iter(("kB", "MB", "GB"))
+    while (unit := next(units, "TB")) != "TB" and value >= 999.5:
+        value /= 1000
+    return f"{value:.0f} {unit}" if value >= 99.95 else f"{value:.1f} {unit}"
+
+
 def shortened(text: str, most: int) -> str:
     """``text``, or its beginning and an ellipsis: at most this many characters."""
     return text if len(text) <= most else f"{text[: most - 1]}…"

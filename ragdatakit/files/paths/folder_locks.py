@@ -16,9 +16,9 @@ _BESIDE = re.compile(rf"\..*\.ragdata-[0-9a-f]{{{DIGITS}}}", re.DOTALL)
 _LONGEST_STEM = 100
 
 
-def lock_folder(folder: Path) -> int:
+def lock_folder(folder: Path, shared: bool = False) -> int:
     """Lock a folder for as long as this process lives, or until the handle that is returned is closed; -1 where another
-    process has it, the folder is a link, or the system has no such locks."""
+    process has it, the folder is a link, or the system has no such locks. Several may have a ``shared`` lock."""
     try:
         import fcntl
 
@@ -26,7 +26,7 @@ def lock_folder(folder: Path) -> int:
     except (ImportError, AttributeError, OSError):
         return -1
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
     except OSError:
         os.close(handle)
         return -1

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from ragdatakit.files.paths.mirrors import as_given
+
 _CHECKOUTS = ("GITHUB_WORKSPACE", "CI_PROJECT_DIR", "BUILD_SOURCESDIRECTORY", "WORKSPACE")
 """Variables in which CI services name the folder of the checkout, where it has no ``.git``."""
 
@@ -24,7 +26,10 @@ def project_root() -> Path:
 
 
 def path_within(root: Path, path: str) -> str:
-    """The path of a file from ``root``, links followed, with ``/``; the absolute path of one that is elsewhere."""
+    """The path of a file from ``root``, links followed, with ``/``; the absolute path of one that is elsewhere, and the
+    URL of one that was fetched."""
+    if (url := as_given(path)) != path:
+        return url
     absolute = Path(os.path.abspath(path))  # noqa: PTH100 - without following links
     for place in (Path(os.path.realpath(path)), absolute):
         if place.is_relative_to(root):

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ragdatakit.reports.summary.words import percent
-from ragdatakit.reports.terminal import Painter, cut_to, painter, size
+from ragdatakit.reports.terminal import Painter, cut_to, painter
 from ragdatakit.schemas.diffs import DatasetDiff, FileDiff, Metric, RecordChange, RecordShown, TableDiff
+from ragdatakit.schemas.texts import size
 from ragdatakit.visible_text import visible_text
 
 _STATUS = {

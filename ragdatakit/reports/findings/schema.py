@@ -5,12 +5,12 @@ Version 1 may gain fields, so readers should pass over those they do not know; n
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 from ragdatakit.reports.derived_schema import Schema, schema_of
 from ragdatakit.schemas.bounds import RuleCode
 from ragdatakit.schemas.findings import Finding
-from ragdatakit.schemas.results import Budget, DatasetSummary
+from ragdatakit.schemas.results import Budget, DatasetSummary, RemoteSource
 
 
 class SeverityCounts(TypedDict):
@@ -30,6 +30,7 @@ class _Output(TypedDict):
     ``older`` those that were there at the revision of --since: neither counts otherwise. ``findings`` has the former
     with --show-baselined.
     ``budgets`` are how many findings may be there by the configuration; ``ok`` says whether all is well by it.
+    ``sources`` say of each URL which state of it was checked.
     """
 
     version: Literal[1]
@@ -43,6 +44,7 @@ class _Output(TypedDict):
     older: SeverityCounts
     budgets: list[Budget]
     ok: bool
+    sources: NotRequired[list[RemoteSource]]
 
 
 def output_schema() -> Schema:

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Literal
 
-from ragdatakit.reports.terminal import Painter, cut_head, cut_to, painter, size, width_of
+from ragdatakit.reports.terminal import Painter, cut_head, cut_to, painter, width_of
 from ragdatakit.schemas.findings import Excerpt, Finding, Severity
 from ragdatakit.schemas.results import DatasetSummary, Report
-from ragdatakit.schemas.texts import many
+from ragdatakit.schemas.texts import many, size
 from ragdatakit.visible_text import visible_text
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from ragdatakit.reports.terminal import size as size_in_text
+from ragdatakit.schemas.texts import size as size_in_text
 
 # Control characters, half surrogates, and what turns the direction of the text around it.
 _HIDDEN = re.compile(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 if TYPE_CHECKING:
-    from ragdatakit.schemas.results import Report
+    from ragdatakit.schemas.results import RemoteSource, Report
     from ragdatakit.schemas.summaries import (
         Distribution,
         Example,
@@ -32,15 +32,17 @@ def summary_json(
     findings: Report | None = None,
     left_out: Sequence[LeftOut] = (),
     not_read: Sequence[NotRead] = (),
+    sources: Sequence[RemoteSource] = (),
 ) -> bytes:
     """The whole document; ``findings`` is what `ragdatakit.validate` says of the same paths, ``left_out`` are the
-    folders of unknown formats, ``not_read`` the files that no dataset reads."""
+    folders of unknown formats, ``not_read`` the files that no dataset reads, ``sources`` the state of each URL."""
     document = {
         "version": VERSION,
         "datasets": [summary_dict(summary) for summary in summaries],
         "left_out": [asdict(each) for each in left_out],
         "not_read": [{"path": each.path, "bytes": each.bytes} for each in not_read],
         "findings": None if findings is None else _findings(findings),
+        **({"sources": list(sources)} if sources else {}),
     }
     return orjson.dumps(_encodable(document), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 

@@ -41,10 +41,10 @@ from ragdatakit.reports.summary.words import (
     value_counts,
     warnings_of,
 )
-from ragdatakit.reports.terminal import cut_head, cut_to, one_line, size
+from ragdatakit.reports.terminal import cut_head, cut_to, one_line
 from ragdatakit.schemas.results import Report
 from ragdatakit.schemas.summaries import Example, Frequencies, LeftOut, NotRead, Summary
-from ragdatakit.schemas.texts import many
+from ragdatakit.schemas.texts import many, size
 
 _SIGNS = Signs(empty="·")
 _MOST_CONTEXTS = 3

@@ -6,7 +6,7 @@ Version 1 may gain fields, so readers should pass over those they do not know; n
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 from ragdatakit.reports.derived_schema import Schema, schema_of
 from ragdatakit.reports.findings.schema import SeverityCounts
@@ -14,7 +14,7 @@ from ragdatakit.schemas.bounds import Share, Signed
 from ragdatakit.schemas.evaluations import ClaimScores
 from ragdatakit.schemas.hierarchies import Hierarchy
 from ragdatakit.schemas.neighbourhoods import NodeAround
-from ragdatakit.schemas.results import FileSummary
+from ragdatakit.schemas.results import FileSummary, RemoteSource
 from ragdatakit.schemas.summaries import ColumnSummary, ContextSummary, Example, Hub, LeftOut
 
 _Integer = Signed | str | None
@@ -206,6 +206,7 @@ class _Report(TypedDict):
 
     ``datasets`` are in the order of the paths. ``left_out`` are folders whose data is of no known format, or without
     permission to read, where other data is of one; ``not_read`` are the files at the paths that no dataset reads.
+    ``sources`` say of each URL which state of it was read.
     """
 
     version: Literal[1]
@@ -213,6 +214,7 @@ class _Report(TypedDict):
     left_out: list[LeftOut]
     not_read: list[_NotRead]
     findings: _Findings | None
+    sources: NotRequired[list[RemoteSource]]
 
 
 def summary_schema() -> Schema:

@@ -51,7 +51,6 @@ from ragdatakit.reports.terminal import (
     one_line,
     padded,
     painter,
-    size,
     width_of,
     wrapped,
 )
@@ -70,7 +69,7 @@ from ragdatakit.schemas.summaries import (
     Summary,
     TableSummary,
 )
-from ragdatakit.schemas.texts import many
+from ragdatakit.schemas.texts import many, size
 
 FEW = 3
 """Up to so many datasets are shown whole without being asked for."""

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from ragdatakit.reports.terminal import size
 from ragdatakit.schemas.results import FileSummary
 from ragdatakit.schemas.summaries import (
     Bin,
@@ -24,7 +23,7 @@ from ragdatakit.schemas.summaries import (
     Summary,
     TableSummary,
 )
-from ragdatakit.schemas.texts import many
+from ragdatakit.schemas.texts import many, size
 
 _SINGULAR = {
     "summaries": "summary",

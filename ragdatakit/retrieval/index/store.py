@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from ragdatakit.files.paths.mirrors import as_given
 from ragdatakit.files.paths.writing import write_whole
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.outputs.sealed_json import digest_of, read_sealed, sealed
@@ -209,7 +210,7 @@ class Index:
         """What was opened so far."""
         document = self.document
         return IndexSummary(
-            str(self.source.path),
+            as_given(str(self.source.path)),
             self.name,
             self.source.format,
             str(self.folder),
