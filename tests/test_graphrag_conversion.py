@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import ragdatakit
@@ -14,6 +15,7 @@ from ragdatakit.schemas.canonical import Chunk, Community, Document, Edge, Node,
 from ragdatakit.schemas.errors import RagdataError
 from tests.command_line import FIXTURES, run
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
+from tests.graphrag_cases import sample
 from tests.graphrag_written_oracle import SOURCES, WRITTEN, loaded_by, rows_digest
 from tests.upstream_data import UPSTREAM_DATA
 
@@ -207,3 +209,30 @@ def test_without_texts_there_is_nothing_to_write(tmp_path: Path) -> None:
 
     assert outcome.code == 2
     assert "an index of GraphRAG is made of texts, and the source has none" in outcome.err
+
+
+def test_vectors_that_are_not_read_are_in_the_account(tmp_path: Path) -> None:
+    index = sample()
+    index.schemas["embeddings.text_unit_text"] = {"id": pa.string(), "embedding": pa.list_(pa.float64())}
+    index.tables["embeddings.text_unit_text"] = [{"id": f"t{n}", "embedding": [0.6, 0.8]} for n in (1, 2, 3)]
+    index.write(tmp_path / "index")
+
+    done = run("convert", "--json", "--to", "hipporag", tmp_path / "index", tmp_path / "there")
+
+    assert done.code == 0, done.err
+    losses = done.json["conversions"][0]["losses"]
+    assert [loss["examples"] for loss in losses if loss["table"] == "files"] == [["embeddings.text_unit_text.parquet"]]
+
+
+def test_tables_are_compared_row_by_row(tmp_path: Path) -> None:
+    before, after = sample(), sample()
+    after.tables["entities"][2]["description"] = "Another one"
+    del after.tables["covariates"][0]
+    before.write(tmp_path / "before")
+    after.write(tmp_path / "after")
+
+    done = run("diff", "--json", tmp_path / "before", tmp_path / "after")
+
+    found = done.json["kinds"]
+    counts = {t["name"]: (t["added"], t["removed"], t["changed"]) for t in found}
+    assert counts == {"entities": (0, 0, 1), "covariates": (0, 1, 0)}

@@ -94,7 +94,7 @@ class Converter:
     stop a conversion. ``needs_graph``: what is written is made of a graph, so that texts without one get a graph of the
     names in them, with edges to the passages that have them. ``cuts``: how the framework cuts documents; texts and
     tables that are neither chunks nor a graph are cut so where nothing else is asked for. ``vectors``: what is written
-    has vectors of texts.
+    has vectors of texts. ``unread``: by kind of file, why reading passes over it, which a conversion then loses.
     """
 
     name: str
@@ -110,6 +110,7 @@ class Converter:
     needs_graph: bool = False
     cuts: Mapping[str, Any] = field(default_factory=dict)
     vectors: bool = False
+    unread: Mapping[str, str] = field(default_factory=dict)
 
     def values(self, given: Mapping[str, str], side: Literal["read", "write"]) -> dict[str, Any]:
         """The options of one side: what was given, converted, or the default. Raises `RagdataError` for a bad value."""

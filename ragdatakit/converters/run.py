@@ -422,6 +422,7 @@ def convert_dataset(
     for name in (name for part in dataset.parts for name in part.options.get(READ_TOGETHER, ())):
         why = "a file that looks like parts of the other texts, which may then be there twice: name one file alone"
         losses.add("coerced", "documents", None, why, name)
+    _tell_unread(dataset, losses)
     out = Output(folder, losses)
     values = target.values(options.values, "write")
     words = Options(tables.name, options.profile, tables.format, options.seed, values, options.asker, options.embedder)
@@ -456,6 +457,13 @@ def convert_dataset(
             result.files = sorted([*result.files, *kept], key=lambda f: f.name)
             _manifest(result, dataset, options, digests.wait()).write(folder)
     return result
+
+
+def _tell_unread(source: Source, losses: Losses) -> None:
+    """Count the files that reading passes over."""
+    for kind, why in get_converter(source.format).unread.items():
+        for file in (file for part in source.parts for file in part.of_kind(kind)):
+            losses.add("dropped", "files", None, why, file.name, unread=True)
 
 
 def _dropped_words(losses: Losses) -> str:

@@ -120,7 +120,7 @@ def _summary(result: ConversionResult, paint: Painter) -> Iterator[str]:
         if any(c.sidecar for c in result.conversions):
             yield "What the target has no place for is kept in ragdata.sidecar/; converting back restores it."
         if any(x.kind == "dropped" and x.table not in TABLES for c in result.conversions for x in c.losses):
-            yield "Records with errors were left out; they are kept nowhere (--loss-report FILE lists them)."
+            yield "What was not read, of records or of files, is kept nowhere (--loss-report FILE lists it)."
     else:
         yield "Not everything fits; --sidecar keeps the rest next to the output, --loss-report FILE lists it."
 

@@ -36,6 +36,7 @@ CONVERTER = Converter(
         "summaries": _SUMMARY,
     },
     described=True,
+    unread=dict.fromkeys(("embeddings", "stores"), "vectors, which can be made again, are not read"),
     cuts={"by": "tokens", "size": 1200, "overlap": 100},
     needs_graph=True,
     options=(Option("release", "write", "the release of GraphRAG that is to read the tables", "3", tuple(RELEASES)),),

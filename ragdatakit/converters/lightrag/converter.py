@@ -54,6 +54,9 @@ CONVERTER = Converter(
         Option("dimension", "write", "how many numbers a vector of hashed words has", 64),
     ),
     described=True,
+    unread=dict.fromkeys(
+        ("chunk-vectors", "entity-vectors", "relation-vectors"), "vectors, which can be made again, are not read"
+    ),
     cuts={"by": "tokens", "size": 1200, "overlap": 100},
     repairs=_repairs,
 )

@@ -10,6 +10,10 @@ from typing import Any
 from ragdatakit.files.paths.boundary import Boundary
 from ragdatakit.schemas.errors import RagdataError
 
+_ROWS = 1024
+"""How many rows become Python values together."""
+_NAN = "NaN"
+
 
 @contextmanager
 def opened_parquet(path: Path, boundary: Boundary, buffer_size: int = 0) -> Iterator[Any]:
@@ -26,6 +30,18 @@ def opened_parquet(path: Path, boundary: Boundary, buffer_size: int = 0) -> Iter
     except (pa.ArrowException, OSError, ValueError) as error:
         reason = " ".join(str(error).split("\n", 1)[0].split())[:200]
         raise RagdataError(f"{path}: no Parquet file that can be read: {reason}") from None
+
+
+def rows_as_json(path: Path, boundary: Boundary) -> Iterator[bytes]:
+    """The rows as JSON objects; NaN is a text in them. Raises `RagdataError` where they cannot be read."""
+    import msgspec
+
+    encode = msgspec.json.Encoder(enc_hook=str).encode
+    with opened_parquet(path, boundary) as parquet:
+        for batch in parquet.iter_batches(_ROWS):
+            columns = [[_NAN if value != value else value for value in column.to_pylist()] for column in batch.columns]
+            for values in zip(*columns, strict=True):
+                yield encode(dict(zip(batch.schema.names, values, strict=True)))
 
 
 def row_count(path: Path, boundary: Boundary) -> int:

@@ -12,6 +12,7 @@ from ragdatakit.files.containers.csv_cells import split_record
 from ragdatakit.files.containers.csv_rows import CsvReader
 from ragdatakit.files.containers.json_text import compact
 from ragdatakit.files.containers.lines import iter_lines
+from ragdatakit.files.containers.parquet_tables import rows_as_json
 from ragdatakit.files.containers.record_runs import ANY, FIELDS, as_utf8
 from ragdatakit.files.containers.sources import Source
 from ragdatakit.files.containers.tagged_text import ElementFinder, TaggedReader
@@ -44,7 +45,7 @@ class FileRecords:
         self.file = file
         self.header: tuple[str, ...] = ()
         self.losses = Losses()
-        self._container = json_container(file.path, file.boundary) if kind.container == "json" else kind.container
+        self._container = _container(kind, file)
         self._lines = LineReader(kind) if kind.container == "columns" else None
         self._tags = TaggedReader(kind.tags, tuple(f.name for f in kind.record.fields)) if kind.tags else None
         # An object of members gives two fields a name; so does a text "name: content" in place of such an object.
@@ -53,7 +54,13 @@ class FileRecords:
 
     def read(self) -> Iterator[bytes]:
         """The records in order, as they stand. Raises `RagdataError` where the file cannot be read."""
-        ways = {"csv": self._rows, "columns": self._cut_lines, "tagged": self._elements, "ndjson": self._lines_of_json}
+        ways = {
+            "csv": self._rows,
+            "table": lambda: rows_as_json(self.file.path, self.file.boundary),
+            "columns": self._cut_lines,
+            "tagged": self._elements,
+            "ndjson": self._lines_of_json,
+        }
         if self._container in ways:
             return ways[self._container]()
         kind = self.kind if self.kind.wrapper else None
@@ -145,6 +152,13 @@ class FileRecords:
                 raise RagdataError(f"{self.file.display}: {fault.facts['reason']}")
             if fault.rule != "mislabelled-compression":  # which was read nonetheless
                 self.losses.add("dropped", self.file.kind, None, fault.told(self.file.display), unread=True)
+
+
+def _container(kind: File, file: DataFile) -> str:
+    """What the file is, where its kind may be one of several things."""
+    if kind.container == "table" and file.path.name.lower().endswith(".csv"):
+        return "csv"
+    return json_container(file.path, file.boundary) if kind.container == "json" else kind.container
 
 
 def _distinct(header: list[str]) -> tuple[str, ...]:

@@ -274,7 +274,8 @@ def reason_of(error: Exception, stored: StoredTable) -> str:
     """What DuckDB says of a file, in one line without its path."""
     words = " ".join(str(error).split("\n", 1)[0].split())
     for path in (unglobbed(stored.file.path), str(stored.file.path)):
-        words = words.replace(f"'{path}'", "the file").replace(f'"{path}"', "the file").replace(path, "the file")
+        for shown in (f"file '{path}'", f'file "{path}"', f"file {path}", f"'{path}'", f'"{path}"', path):
+            words = words.replace(shown, "the file")
     return _PREFIX.sub("", words)[:200].rstrip(". ")
 
 
