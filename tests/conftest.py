@@ -90,6 +90,6 @@ def queries_in_processes(monkeypatch: pytest.MonkeyPatch) -> None:
 def outputs_of_a_sound_machine() -> Iterator[None]:
     """For modules of a thousand conversions: no process that cleans up after a kill, no waiting for the disk."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ragdatakit.outputs.staging._companion", lambda folder: None)
+        patch.setattr("ragdatakit.outputs.staging.companion", lambda folder: None)
         patch.setattr("os.fsync", lambda handle: None)
         yield
