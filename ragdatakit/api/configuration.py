@@ -1,14 +1,20 @@
-"""The configuration of a project for whoever reads what is at a path: one resolution for all commands."""
+"""The configuration of a project for whoever reads what is at a path: one resolution for all commands; what of it
+applies, and a first one for what is there."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.options import PathLike
 
 if TYPE_CHECKING:
     from ragdatakit.files.configuration.chosen import Configuration, Configurations
+    from ragdatakit.files.configuration.reading import Given, Name
+    from ragdatakit.files.datasets import Dataset
+    from ragdatakit.schemas.settings.applied import Applied, AppliedSettings
 
 
 def configurations(config: PathLike | bool) -> Configurations:
@@ -25,3 +31,96 @@ def configuration_of(path: PathLike, config: PathLike | bool = True) -> Configur
     """That of one path: ``file`` is the nearest file with settings (None: there is none), ``path("baseline")`` the
     file that its key ``baseline`` names. Raises `RagdataError` where a file is wrong."""
     return configurations(config).of(Path(path))
+
+
+def check_settings() -> None:
+    """Raise `RagdataError` for a setting of the current folder that does not exist, or whose value is wrong."""
+    configuration_of(Path.cwd())
+
+
+def config(path: PathLike = ".", config: PathLike | bool = True) -> AppliedSettings:
+    """Which settings hold for what is at ``path``, and where each comes from.
+
+    ``config`` is a file with settings, True: the nearest upwards from the path. Raises `RagdataError` where the path is
+    missing or a file is wrong.
+    """
+    from ragdatakit.files.configuration.chosen import begins_in
+    from ragdatakit.schemas.settings.applied import AppliedSettings, AppliedToDataset
+    from ragdatakit.validators.run_settings import place_of
+
+    place = Path(path)
+    if not os.path.lexists(place):
+        raise RagdataError(f"no such file or folder: {place}")
+    chosen = configuration_of(place, config)
+    datasets = [] if chosen.excludes(place) else _datasets(place, config)
+    holding = [chosen.at(place_of(dataset)) for dataset in datasets]
+    used = {id(given) for settings in holding for given in settings.values()}
+    unused = [s for s in chosen.of_kind("dataset") if begins_in(s, place) and not _is_used(s.values, used)]
+    return AppliedSettings(
+        path=str(place),
+        files=tuple(file.display for file in reversed(chosen.files)),
+        settings=_applied(chosen.values),
+        datasets=tuple(
+            AppliedToDataset(dataset.display, dataset.format.name, _applied(settings))
+            for dataset, settings in zip(datasets, holding, strict=True)
+        ),
+        excluded=chosen.excludes(place),
+        unused=tuple(section.place for section in unused),
+    )
+
+
+def _is_used(values: dict[Name, Given], used: set[int]) -> bool:
+    return any(id(given) in used for given in values.values())
+
+
+def _datasets(place: Path, config: PathLike | bool) -> list[Dataset]:
+    from ragdatakit.validators.found_datasets import found_datasets
+    from ragdatakit.validators.run_options import RunOptions
+
+    try:
+        return found_datasets([place], None, RunOptions(configurations=configurations(config))).datasets
+    except RagdataError:
+        return []  # nothing that is recognised
+
+
+def _applied(values: dict[Name, Given]) -> tuple[Applied, ...]:
+    from ragdatakit.schemas.settings.applied import Applied
+
+    return tuple(
+        Applied(".".join(name), _plain(given.value), given.place, "[[dataset]]" if "dataset" in given.keys[:1] else "")
+        for name, given in sorted(values.items())
+    )
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def init_config(folder: PathLike = ".", overwrite: bool = False) -> Path:
+    """Write a first ``ragdata.toml`` for the datasets below ``folder``: a section for each, with its format.
+
+    Raises `RagdataError` where there are settings already, unless they are a ``ragdata.toml`` to ``overwrite``.
+    """
+    from ragdatakit.files.configuration.first_file import first_settings
+    from ragdatakit.files.configuration.sources import settings_in
+    from ragdatakit.files.paths.writing import write_whole
+
+    place = Path(folder)
+    if not place.is_dir():
+        raise RagdataError(f"{place} is not a folder" if os.path.lexists(place) else f"no such folder: {place}")
+    target = place / "ragdata.toml"
+    for there in settings_in(place):
+        if there != target or not overwrite:
+            hint = (
+                "; --overwrite replaces it" if there == target else ", which would go before ragdata.toml or be hidden"
+            )
+            raise RagdataError(f"{there} has settings already{hint}")
+    write_whole(target, first_settings(place, _datasets(place, False)).encode())
+    return target
+
+
+def config_schema() -> dict[str, Any]:
+    """The JSON Schema (draft-07) of ragdata.toml, for editors."""
+    from ragdatakit.schemas.settings.json_schema import settings_schema
+
+    return settings_schema()

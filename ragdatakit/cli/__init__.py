@@ -27,12 +27,25 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "verify": ("verify", "Check converted or fetched files against their manifest."),
     "formats": ("formats", "List the formats, their files and profiles."),
     "rules": ("rules", "List the rules."),
-    "explain": ("explain", "Explain one rule: what it means, what the framework does, how to fix it."),
+    "explain": ("rules:explain_command", "Explain one rule: what it means, what the framework does, how to fix it."),
     "schema": ("schema", "Print the JSON Schema of a format's records."),
     "init": ("init", "Write a minimal valid dataset to start from."),
+    "config": ("config", "Show which settings of the project hold for a path, and where each comes from."),
+    "init-config": ("config:init_command", "Write a ragdata.toml for the datasets that lie in a folder."),
 }
 
-_WITHOUT_SETTINGS = ("validate", "fetch", "verify", "formats", "rules", "explain", "schema", "init")
+_WITHOUT_SETTINGS = (
+    "validate",
+    "fetch",
+    "verify",
+    "formats",
+    "rules",
+    "explain",
+    "schema",
+    "init",
+    "config",
+    "init-config",
+)
 """Commands for which the settings of the current folder mean nothing, so that wrong ones do not stop them; `validate`
 looks for those of each PATH."""
 
@@ -62,8 +75,9 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"ragdatakit.cli.{COMMANDS[cmd_name][0]}")
-        command: click.Command = module.command
+        name, _, attribute = COMMANDS[cmd_name][0].partition(":")
+        module = importlib.import_module(f"ragdatakit.cli.{name}")
+        command: click.Command = getattr(module, attribute or "command")
         return command
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
@@ -102,7 +116,7 @@ def group(ctx: click.Context, verbose: bool) -> None:
     if verbose:
         raise click.UsageError(f"-v belongs behind the command: ragdata {ctx.invoked_subcommand} -v", ctx)
     if ctx.invoked_subcommand not in _WITHOUT_SETTINGS and not {"-h", "--help"} & set(sys.argv):
-        from ragdatakit.api.settings import check_settings
+        from ragdatakit.api.configuration import check_settings
 
         check_settings()
 

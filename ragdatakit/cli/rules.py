@@ -1,4 +1,4 @@
-"""`ragdata rules`: every rule on a line."""
+"""`ragdata rules`: every rule on a line; `ragdata explain`: one in full."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from ragdatakit.cli import wants_colour
 from ragdatakit.cli.output_format import chosen_form, output_options
 from ragdatakit.cli.standard_output import write_output
 from ragdatakit.cli.synonyms import old_spelling
@@ -38,3 +39,15 @@ def command(chosen: tuple[str, ...], format_name: str | None = None, **words: An
         write_output([orjson.dumps(listed, option=orjson.OPT_INDENT_2) + b"\n"], words["output_file"], form)
         return
     write_output((f"{line}\n".encode() for line in rule_lines(found, of_format)), words["output_file"], form)
+
+
+@click.command("explain", short_help="Explain one rule.")
+@click.argument("rule")
+def explain_command(rule: str) -> None:
+    """Explain a rule, given its code (SP201) or its name (dangling-qid).
+
+    The beginning of a code (SP2, SP) or of a name (dangling) lists the rules that begin so.
+    """
+    from ragdatakit.api.reference import explanation
+
+    click.echo("\n".join(explanation(rule, wants_colour())))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ragdatakit.api.configuration import configuration_of
 from ragdatakit.schemas.baselines import BASELINE_NAME
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.schemas.options import ValidateOptions
+from ragdatakit.schemas.options import PathLike, ValidateOptions
 
 if TYPE_CHECKING:
     from ragdatakit.schemas.findings import Finding
@@ -27,9 +27,9 @@ class Baselines:
         self._options = options
         writes = options.write_baseline or options.update_baseline
         named = options.baseline if not isinstance(options.baseline, bool) else None
-        of_path = {path: Path(named) if named is not None else _file_of(path) for path in paths}
+        of_path = {path: Path(named) if named is not None else _file_of(path, options.config) for path in paths}
         if writes and set(of_path.values()) == {None}:
-            of_path[paths[0]] = _shortest(_project(paths[0]) / BASELINE_NAME)
+            of_path[paths[0]] = _shortest(_project(paths[0], options.config) / BASELINE_NAME)
         files = {file.resolve(): file for file in of_path.values() if file is not None}
         if writes and len(files) > 1:
             those = " and ".join(map(str, files.values()))
@@ -104,9 +104,9 @@ def _refuse_odd(options: ValidateOptions) -> None:
         )
 
 
-def _file_of(path: Path) -> Path | None:
+def _file_of(path: Path, config: PathLike | bool) -> Path | None:
     """The baseline for a path: the one that the configuration names, or the nearest upwards."""
-    named = configuration_of(path).path("baseline")
+    named = configuration_of(path, config).path("baseline")
     if named is not None:
         return _shortest(named)
     for folder in _upwards(path):
@@ -128,10 +128,10 @@ def _upwards(path: Path) -> list[Path]:
     return above[: above.index(here) + 1] if here in above else [folder]
 
 
-def _project(path: Path) -> Path:
+def _project(path: Path, config: PathLike | bool) -> Path:
     """Where a first baseline goes: beside the configuration, into the folder of the git repository, or else into the
     current one."""
-    if (settings := configuration_of(path).file) is not None:
+    if (settings := configuration_of(path, config).file) is not None:
         return settings.folder
     last = _upwards(path)[-1]
     return last if (last / ".git").exists() else Path.cwd()

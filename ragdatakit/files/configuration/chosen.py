@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -69,16 +70,6 @@ class Configuration:
             for rule in given.value
         )
 
-    def places_below(self, folder: Path) -> list[tuple[Section, Path]]:
-        """The sections of datasets whose pattern leads below a folder, with the place where it may begin."""
-        found = []
-        for section in self.of_kind("dataset"):
-            for glob in section.values["path",].value:
-                place = fixed_part(section.file.folder, glob)
-                if place.is_relative_to(folder) and place != folder:
-                    found.append((section, place))
-        return found
-
 
 _FOR_DATASETS = frozenset(one.name for one in TOP.within) & {one.name for one in DATASET.within}
 NONE = Configuration()
@@ -87,6 +78,12 @@ NONE = Configuration()
 def is_at(section: Section, place: Path) -> bool:
     """Whether the path of a section is that of a file or folder, or of one that it is in."""
     return any(covers(section.file.folder, glob, place) for glob in section.values["path",].value)
+
+
+def begins_in(section: Section, folder: Path) -> bool:
+    """Whether all that a section is of lies in a folder."""
+    globs = section.values["path",].value
+    return all(fixed_part(section.file.folder, glob).is_relative_to(os.path.abspath(folder)) for glob in globs)  # noqa: PTH100
 
 
 class Configurations:

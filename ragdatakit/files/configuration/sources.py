@@ -77,6 +77,11 @@ def nearest_file(start: Path) -> SettingsFile | None:
     return None
 
 
+def settings_in(folder: Path) -> list[Path]:
+    """The files with settings in one folder, that which counts first. Raises `RagdataError` as `nearest_file` does."""
+    return [path for name in FILE_NAMES if _is_file(path := folder / name) and _read(path) is not None]
+
+
 def named_file(path: Path, named_by: str) -> SettingsFile:
     """The file at a path that somebody gave; ``named_by`` says who. Raises `RagdataError` where there is none."""
     place = Path(os.path.abspath(path))  # noqa: PTH100 - without following links

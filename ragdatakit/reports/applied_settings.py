@@ -1,0 +1,49 @@
+"""Which settings hold for a path, as lines for people."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ragdatakit.reports.terminal import Painter, cut_to, one_line, padded, painter, width_of
+from ragdatakit.schemas.settings.applied import Applied, AppliedSettings
+from ragdatakit.visible_text import visible_text
+
+_MOST = 60
+
+
+def applied_lines(applied: AppliedSettings, colour: bool = False) -> Iterator[str]:
+    """The files, then what holds for all, then for each dataset what its sections and the top level say."""
+    paint = painter(colour)
+    if not applied.files:
+        yield f"No settings for {visible_text(applied.path)}: neither ragdata.toml nor [tool.ragdata] upwards from it"
+        return
+    nearest, *extended = (visible_text(file) for file in applied.files)
+    yield f"Settings for {visible_text(applied.path)} from {nearest}"
+    for file in extended:
+        yield f"  which extends {file}"
+    if applied.excluded:
+        yield paint("warning", f"{visible_text(applied.path)} is excluded: nothing of it is read")
+    yield ""
+    yield from _settings(applied.settings, paint)
+    for dataset in applied.datasets:
+        yield ""
+        yield f"{paint('bold', visible_text(dataset.path))} ({dataset.format})"
+        yield from _settings(dataset.settings, paint) if dataset.settings else ["  the defaults"]
+    if applied.unused:
+        yield ""
+        yield f"Without a dataset here: the sections at {', '.join(map(visible_text, applied.unused))}"
+
+
+def _settings(settings: Sequence[Applied], paint: Painter) -> Iterator[str]:
+    names = [one_line(one.name) for one in settings]
+    values = [cut_to(_shown(one.value), _MOST) for one in settings]
+    width, wide = max(map(width_of, names), default=0), max(map(width_of, values), default=0)
+    for name, value, one in zip(names, values, settings, strict=True):
+        section = f" {one.section}" if one.section else ""
+        yield f"  {padded(name, width)}  {padded(value, wide)}  {paint('dim', visible_text(one.place) + section)}"
+
+
+def _shown(value: Any) -> str:
+    return one_line(json.dumps(value, ensure_ascii=False))
