@@ -15,6 +15,8 @@ from ragdatakit.schemas.options import FixOptions, PathLike
 if TYPE_CHECKING:
     from ragdatakit.validators.baselines.new_findings import Findings
 
+_MOST_RUNS = 3
+
 
 @takes(FixOptions)
 def fix(options: FixOptions, path: PathLike | Iterable[PathLike]) -> FixResult:
@@ -44,9 +46,13 @@ def repair(
         most_shown=options.max_per_rule,
         removed=RemovedFile(Path(options.removed)),
     )
-    repairs = Repairs(how, result)
-    try:
-        result.report, findings = check(path, options, refused, repairs)
-    finally:
-        repairs.close()
+    for _ in range(_MOST_RUNS):
+        repairs = Repairs(how, result)
+        try:
+            result.report, findings = check(path, options, refused, repairs)
+        finally:
+            repairs.close()
+        if not repairs.rewrote or options.diff:
+            break
+        findings.close()  # what a file is may be another thing now
     return result, findings

@@ -16,7 +16,8 @@ from ragdatakit.schemas.declarations import Format
 class DataFile:
     """One file of a dataset.
 
-    ``path`` is where it is, ``display`` how messages call it (as the user named it), ``name`` the path relative to
+    ``path`` is where it is read, ``place`` where it is in the dataset (another path where a version of it is checked
+    that is not there yet), ``display`` how messages call it (as the user named it), ``name`` the path relative to
     the dataset's folder with ``/``. ``records`` and ``bytes`` (uncompressed) are filled in by reading it; so are
     ``readable``, whether all of it could be read, and ``to_end``, whether no more than single rows could not.
     ``boundary`` is where it has to lie to be opened, links resolved. Of an object that holds the records in an array,
@@ -35,6 +36,10 @@ class DataFile:
     to_end: bool = True
     wrapper: str = ""
     around: tuple[Element, ...] = ()
+    place: Path = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.place = self.path
 
 
 @dataclass(slots=True, eq=False)

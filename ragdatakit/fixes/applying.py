@@ -62,6 +62,7 @@ class PlainFile:
     """An uncompressed file whose bytes are asked for by place."""
 
     def __init__(self, path: Path) -> None:
+        self.path = path
         self._file = path.open("rb", buffering=0)
         self.size = os.fstat(self._file.fileno()).st_size
 
@@ -93,7 +94,8 @@ def apply(source: PlainFile, changes: Iterable[Change], target: IO[bytes], remov
         if edits is None:
             continue
         if not change.hides_others and not all(edit.part for edit in change.fix.edits):
-            applied.touched.append(max(change.record, 0) + shift)
+            before = sum(len(text) - (end - start) for start, end, text in edits if end <= change.record)
+            applied.touched.append(max(change.record, 0) + shift + before)
         for start, end, text in edits:
             source.copy(at, start, target)
             target.write(text)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from ragdatakit.files.containers.positions import Located, byte_positions
 from ragdatakit.files.containers.strict_json import MOST_LOCATED
-from ragdatakit.schemas.fixes import Edit, Fix, Part
+from ragdatakit.schemas.fixes import Applicability, Edit, Fix, Part
 from ragdatakit.validators.faults import Fault
 
 _SEPARATED = ("json-array", "json-object", "json-wrapped")
@@ -25,9 +25,9 @@ def unsafe(*edits: Edit | None) -> Fix | None:
     return Fix("unsafe", "", tuple(there)) if len(there) == len(edits) else None
 
 
-def rewritten(way: str) -> Fix:
-    """A safe fix that writes the file anew."""
-    return Fix("safe", "", rewrite=way)
+def rewritten(way: str, applicability: Applicability = "safe") -> Fix:
+    """A fix that writes the file anew."""
+    return Fix(applicability, "", rewrite=way)
 
 
 def record_text(fault: Fault) -> str | None:

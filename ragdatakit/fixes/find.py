@@ -13,7 +13,17 @@ from ragdatakit.validators.faults import Fault
 Repair = Callable[[Fault], Fix | None]
 """Says what repairs a fault of one rule; its message is that of the rule."""
 
-MODULES: dict[str, str] = {"": "ragdatakit.fixes.shared", "light-splade": "ragdatakit.fixes.light_splade"}
+MODULES: dict[str, str] = {
+    "": "ragdatakit.fixes.shared",
+    "light-splade": "ragdatakit.fixes.light_splade",
+    "arag": "ragdatakit.fixes.arag",
+    "beir": "ragdatakit.fixes.beir",
+    "datamind": "ragdatakit.fixes.datamind",
+    "gfm-rag": "ragdatakit.fixes.gfm_rag",
+    "hipporag": "ragdatakit.fixes.hipporag",
+    "sage": "ragdatakit.fixes.sage",
+    "trec": "ragdatakit.fixes.trec",
+}
 """By format (empty: any) the module whose ``REPAIRS`` has its repairs, by the names of rules."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -84,6 +85,22 @@ def as_list(kind: type | tuple[type, ...]) -> ValueText:
     return new_text
 
 
+def lower(allowed: frozenset[str]) -> ValueText:
+    """A text in lower case, where that is one of those that are allowed."""
+
+    def new_text(value: Any, text: str) -> str | None:
+        if not isinstance(value, str) or value == value.strip().lower() or value.strip().lower() not in allowed:
+            return None
+        return json.dumps(value.strip().lower())
+
+    return new_text
+
+
+def only_item(value: Any, text: str) -> str | None:
+    """``["a"]`` as ``"a"``."""
+    return text[1:-1].strip() if isinstance(value, list) and len(value) == 1 and isinstance(value[0], str) else None
+
+
 def null_as(new: str) -> ValueText:
     """The same in the place of null."""
     return lambda value, text: new if value is None and text == "null" else None
@@ -97,6 +114,8 @@ def either(*texts: ValueText) -> ValueText:
 to_integer = replaced(as_integer)
 to_number = replaced(as_number)
 to_text = replaced(as_text)
+to_lone_text = replaced(either(as_text, only_item))
+list_of_texts = replaced(either(as_list(str), null_as("[]")))
 to_empty_list = replaced(null_as("[]"))
 text_to_list = replaced(as_list(str))
 integer_to_list = replaced(as_list(int))
@@ -117,6 +136,63 @@ def drop_null(fault: Fault) -> Fix | None:
     return safe(without_member(fault)) if found is not None and found[3] is None else None
 
 
+def drop_if(says_nothing: Callable[[Any], bool]) -> Callable[[Fault], Fix | None]:
+    """The repair that removes a member whose value says nothing."""
+
+    def repair(fault: Fault) -> Fix | None:
+        found = _value_at(fault)
+        return safe(without_member(fault)) if found is not None and says_nothing(found[3]) else None
+
+    return repair
+
+
+def drop_item(fault: Fault) -> Fix | None:
+    """Remove an item of a list that says nothing more than another one."""
+    return safe(without_member(fault))
+
+
+def add_member(name: str, value: str) -> Callable[[Fault], Fix | None]:
+    """The repair that gives an object the member that it lacks, as the last one; a null there gets the value."""
+
+    def repair(fault: Fault) -> Fix | None:
+        text = record_text(fault)
+        parts = _members_of(text) if text is not None else []
+        if text is None or not parts:
+            return None
+        there = [(start, end) for each, start, end in parts if each == name]
+        if not there:
+            last = parts[-1][2]
+            return safe(edit_of(fault, text, last, last, f', "{name}": {value}'))
+        if len(there) > 1 or not text[slice(*there[0])].endswith("null"):
+            return None
+        return safe(edit_of(fault, text, there[0][1] - len("null"), there[0][1], value))
+
+    return repair
+
+
+def rename_member(new: Callable[[Fault], str | None]) -> Callable[[Fault], Fix | None]:
+    """The repair that gives the member at fault another name, where the object has none of that name."""
+
+    def repair(fault: Fault) -> Fix | None:
+        found, name = _container_of(fault), new(fault)
+        if found is None or not name or any(each == name for each, _, _ in found[1]):
+            return None
+        text, parts, place = found
+        start = parts[place][1]
+        return unsafe(edit_of(fault, text, start, strict_json.end_of(text, start), json.dumps(name)))
+
+    return repair
+
+
+def _members_of(text: str) -> list[tuple[str, int, int]]:
+    """The members of a record that is an object; none where it is not."""
+    try:
+        begin = strict_json.solid(text, 0)
+        return list(_parts(text, begin)) if text[begin] == "{" else []
+    except (ValueError, IndexError, RecursionError):
+        return []
+
+
 def remove_member(fault: Fault) -> Fix | None:
     """Remove a member, or an item of a list."""
     return unsafe(without_member(fault))
@@ -135,7 +211,7 @@ def reorder(first: str) -> Callable[[Fault], Fix | None]:
 
     def repair(fault: Fault) -> Fix | None:
         text = record_text(fault)
-        parts = list(_parts(text, 0)) if text is not None else []
+        parts = _members_of(text) if text is not None else []
         place = next((i for i, (name, _, _) in enumerate(parts) if name == first), 0)
         if text is None or not place or len({name for name, _, _ in parts}) < len(parts):
             return None
@@ -187,3 +263,6 @@ def _cut(text: str, parts: list[tuple[str, int, int]], place: int) -> tuple[int,
     if place:
         return parts[place - 1][2], end
     return start, end
+
+
+drop_empty_text = drop_if(lambda value: value == "")

@@ -23,6 +23,23 @@ def keep_last(fault: Fault) -> Fix | None:
     return unsafe(edit_without(fault, other))
 
 
+def lowest_score_goes(fault: Fault) -> Fix | None:
+    """Of two results remove the copy, or the later one if its score is no better."""
+    if (copy := drop_copy(fault)) is not None:
+        return copy
+    mine, its = _scores(fault)
+    return unsafe(without_record(fault)) if mine is not None and its is not None and mine <= its else None
+
+
+def _scores(fault: Fault) -> list[float | None]:
+    found: list[float | None] = []
+    for record in (fault.located, fault.other):
+        value = fault.form.value(record.raw.decode("utf-8", "replace")) if record is not None else None
+        score = value.get("score") if isinstance(value, dict) else None
+        found.append(score if isinstance(score, int | float) else None)
+    return found
+
+
 def _is_copy(fault: Fault) -> bool:
     """Whether both records have the same fields with the same values, in any order."""
     located, other = fault.located, fault.other

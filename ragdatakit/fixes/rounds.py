@@ -83,13 +83,15 @@ class _State:
 
 
 class Repairs:
-    """The repairer of a run; what it did is in ``result``."""
+    """The repairer of a run; what it did is in ``result``. ``rewrote``: files were written anew, so that they may be of
+    another kind when they are looked for again."""
 
     def __init__(self, how: Repairing, result: FixResult) -> None:
         self._how = how
         self._result = result
         self._stack = ExitStack()
         self._state: _State | None = None
+        self.rewrote = False
 
     def close(self) -> None:
         """Nothing goes on: what is not in its place is removed."""
@@ -174,6 +176,7 @@ class Repairs:
         state.expected = Counter(report.by_rule)
         rewrites = dict(state.rewrites)
         for file, change in rewrites.items():
+            self.rewrote |= change.fix.rewrite != "line-feeds"
             self._apply_to(state, file, partial(_rewrite, change))
         for file, changes in _by_file(state):
             if file not in rewrites:
@@ -188,7 +191,7 @@ class Repairs:
             state.left[file] = reason
             return
         before = file.path, file.boundary
-        spool = state.staged.folder(state.staged.own(file)) / f"removed-{state.round}-{len(state.last)}"
+        spool = state.staged.folder(file.place) / f"removed-{state.round}-{len(state.last)}"
         applied: Applied = state.staged.add(file, partial(fill, spool))
         if not applied.codes:
             file.path, file.boundary = before
@@ -248,8 +251,9 @@ class Repairs:
         elif state.fixed:
             for file in state.staged.changed():
                 most = self._how.most_shown * len(state.fixed[file])
-                result.difference += Difference(state.staged.own(file), file.path, file.display, most).lines()
-        result.fixed |= {file.display: counts for file, counts in state.fixed.items()}
+                result.difference += Difference(file.place, file.path, file.display, most).lines()
+        for file, counts in state.fixed.items():
+            result.fixed.setdefault(file.display, Counter()).update(counts)
         result.not_fixed += [NotFixed(file.display, reason) for file, reason in state.left.items()]
         self._state = None
         self._stack.close()

@@ -46,7 +46,7 @@ class StagedFiles:
         self._beside = beside
         self._stack = ExitStack()
         self._folders: dict[Path, Path] = {}
-        self._places = {file: (file.path, file.boundary) for file in dataset.files}
+        self._boundaries = {file: file.boundary for file in dataset.files}
         self._seen = {file: _seen(file.path) for file in dataset.files}
         self._number = 0
 
@@ -56,17 +56,13 @@ class StagedFiles:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for file, (path, boundary) in self._places.items():
-            file.path, file.boundary = path, boundary
+        for file, boundary in self._boundaries.items():
+            file.path, file.boundary = file.place, boundary
         self._stack.close()
-
-    def own(self, file: DataFile) -> Path:
-        """Where a file is in truth."""
-        return self._places[file][0]
 
     def refusal(self, file: DataFile) -> str:
         """Why a file cannot be replaced; empty where it can."""
-        path = self.own(file)
+        path = file.place
         root = self._dataset.root
         real = os.path.realpath(path)
         below = os.path.relpath(path, root)
@@ -78,7 +74,7 @@ class StagedFiles:
 
     def add(self, file: DataFile, fill: Fill) -> Any:
         """The next version of a file, which ``fill`` writes, given the version before. Raises `OSError`."""
-        own = self.own(file)
+        own = file.place
         try:
             return self._add(file, own, fill)
         except OSError as error:
@@ -123,21 +119,21 @@ class StagedFiles:
 
     def changed(self) -> list[DataFile]:
         """The files that have another version than their own."""
-        return [file for file, (path, _) in self._places.items() if file.path != path]
+        return [file for file in self._boundaries if file.path != file.place]
 
     def commit(self) -> None:
         """Put all versions in their places. Raises `ChangedMeanwhileError` before anything is done, `OSError` after
         which all is as it was."""
         files = self.changed()
         for file in files:
-            _prepare(file.path, self.own(file))
+            _prepare(file.path, file.place)
         for file in files:
             if reason := self.refusal(file):
                 raise ChangedMeanwhileError(f"{file.display}: {reason}")
         done: list[tuple[Path, Path]] = []
         try:
             for file in files:
-                own = self.own(file)
+                own = file.place
                 old = file.path.with_name("old")
                 os.link(own, old, follow_symlinks=False)
                 done.append((old, own))
@@ -149,7 +145,7 @@ class StagedFiles:
             if isinstance(error, OSError):
                 raise named(error, own) from None
             raise
-        for parent in {self.own(file).parent for file in files}:
+        for parent in {file.place.parent for file in files}:
             _flush_folder(parent)
 
 

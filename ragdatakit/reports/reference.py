@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     """A rule and its format; None: it is one of all formats."""
 
 
-_FIXED_BY = {"safe": "With --fix", "unsafe": "With --fix --unsafe-fixes", "display": "A fix is shown, never made"}
+FIXED_BY = {"safe": "With --fix", "unsafe": "With --fix --unsafe-fixes", "display": "A fix is shown, never made"}
 """How fixes of each kind are called."""
 
 
@@ -127,7 +127,7 @@ def _explained(
             yield _wrap(f"{profile}: {text}", "  ")
     yield f"\n{_wrap(f'What to do: {rule.hint}.')}"
     for how, what in rule.fixes.items():
-        yield f"\n{_wrap(f'{_FIXED_BY[how]}: {what}.')}"
+        yield f"\n{_wrap(f'{FIXED_BY[how]}: {what}.')}"
     for label, text in (("Bad", rule.bad), ("Good", rule.good)):
         if text:
             yield f"\n{label}:"

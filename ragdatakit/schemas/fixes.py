@@ -11,6 +11,21 @@ Applicability = Literal["safe", "unsafe", "display"]
 
 Part = Literal["", "line", "element"]
 APPLICABILITIES: tuple[Applicability, ...] = get_args(Applicability)
+SYNTAX_WORDS = (
+    "safe: remove the comma that nothing follows, or put each record on its own line",
+    "unsafe: write what is in Python's notation as JSON",
+)
+"""What is done about a record that is not JSON."""
+ARRAY_WORDS = (
+    "safe: put the lines into one array, or remove the comma that nothing follows",
+    "unsafe: write what is in Python's notation as JSON",
+)
+"""What is done about a file that is not one JSON array."""
+COPY_WORDS = (
+    "safe: remove a record that is equal in every field",
+    "unsafe: remove the earlier one, as the last one is used",
+)
+"""What is done about the second record of an id."""
 REMOVED = "ragdata-removed.ndjson"
 """The usual name of the file that takes what unsafe fixes remove."""
 

@@ -407,12 +407,13 @@ class DatasetRun:
     def emit_text(self, file: DataFile, problem: Problem, data: bytes) -> None:
         """A problem in a text file; the excerpt comes from its data."""
         place = Place(line=problem.line, column=_column(problem))
-        if problem.line is not None and self.collector.room(problem.rule, file):
+        if problem.line is not None and self.needs_place(problem.rule, file):
             lines = data.split(b"\n", problem.line)
             if problem.line <= len(lines):
                 raw = lines[problem.line - 1].rstrip(b"\r")
                 start = sum(len(line) + 1 for line in lines[: problem.line - 1])
                 located = Located(NO_RECORD, problem.line, start, raw)
+                self._find_fix(file, problem, located)
                 place = Place.within(located, raw.decode("utf-8", "replace"), problem.position, problem.length)
         self.collector.add(file, problem, place)
 

@@ -188,7 +188,7 @@ def _descend(text: str, want: list[str]) -> tuple[int, int] | None:
         if span is None:
             return None
         begin, end = span
-    end = _end(text, begin) if end is None else end
+    end = end_of(text, begin) if end is None else end
     return begin, end - begin
 
 
@@ -223,7 +223,7 @@ def _kept_parts(text: str, begin: int) -> Mapping[str, tuple[int, int]] | None:
     return found
 
 
-def _end(text: str, begin: int) -> int:
+def end_of(text: str, begin: int) -> int:
     """Where the value that begins there ends; raises `ValueError` where there is none."""
     try:
         return int(_SCAN(text, begin)[1])
@@ -255,7 +255,7 @@ def members(text: str, begin: int) -> Iterator[tuple[str, tuple[int, int]]]:
         if text[at] != ":":
             raise ValueError
         start = solid(text, at + 1)
-        at = _end(text, start)
+        at = end_of(text, start)
         yield key, (start, at)
         at = _next(text, at, "}")
 
@@ -270,7 +270,7 @@ def elements(text: str, begin: int) -> Iterator[tuple[str, tuple[int, int]]]:
     at, number = solid(text, begin + 1), 0
     while text[at] != "]":
         start = at
-        at = _end(text, start)
+        at = end_of(text, start)
         yield str(number), (start, at)
         number += 1
         at = _next(text, at, "]")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ragdatakit.schemas.declarations import Rule
+from ragdatakit.schemas.fixes import ARRAY_WORDS
 
 CHUNK_RULES: tuple[Rule, ...] = (
     Rule(
@@ -11,6 +12,8 @@ CHUNK_RULES: tuple[Rule, ...] = (
         message="not JSON: {reason}; one JSON array is expected",
         upstream="every reader stops with JSONDecodeError",
         hint="write the whole list at once with json.dump; JSON Lines and Python's repr are other formats",
+        fix=ARRAY_WORDS,
+        reveals=("*",),
         bad="['0:single quotes are Python, not JSON']",
         good='["0:double quotes are JSON"]',
         source="load_chunks in build_index.py",
@@ -31,6 +34,8 @@ CHUNK_RULES: tuple[Rule, ...] = (
         message='the top level is one string; a list of "id:text" strings is expected',
         upstream="it is read character by character: at best one chunk with an empty id and an empty text",
         hint='put the string into a list: ["id:text"]',
+        fix="safe: put the text into a list",
+        reveals=("*",),
         bad='"0:The lamp was lit in 1871."',
         good='["0:The lamp was lit in 1871."]',
         source="load_chunks in build_index.py",
@@ -101,6 +106,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         message="id {value} is not a string",
         upstream='search names the chunk, but reading it answers "Not found": ids are looked up as strings',
         hint="put the id in quotes",
+        fix="safe: put the number into quotes",
         bad='[{"id": 0, "text": "The lamp was lit in 1871."}]',
         good='[{"id": "0", "text": "The lamp was lit in 1871."}]',
         source="ReadChunkTool.execute in read_chunk.py",
@@ -229,6 +235,8 @@ QUESTION_RULES: tuple[Rule, ...] = (
         message="not JSON: {reason}; one JSON array is expected",
         upstream="the runner stops with JSONDecodeError",
         hint="write the whole list at once with json.dump",
+        fix=ARRAY_WORDS,
+        reveals=("*",),
         bad="[{'id': 's1', 'question': 'When?', 'answer': '1871'}]",
         good='[{"id": "s1", "question": "When?", "answer": "1871"}]',
         source="_load_questions in batch_runner.py",
@@ -239,6 +247,8 @@ QUESTION_RULES: tuple[Rule, ...] = (
         message="the top level is not an array; a list of question objects is expected",
         upstream="the runner stops with AttributeError, with --limit with TypeError",
         hint="write a list of objects",
+        fix="unsafe: take the list out of the object, if it has nothing else",
+        reveals=("*",),
         bad='{"id": "s1", "question": "When?", "answer": "1871"}',
         good='[{"id": "s1", "question": "When?", "answer": "1871"}]',
         source="_load_questions in batch_runner.py",
@@ -309,6 +319,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         message="{field} is null; a text is expected",
         upstream="the gold answer is null, even where gold_answer has a text",
         hint="fill in the answer; where gold_answer has it, take the key answer out",
+        fix="safe: remove the null where gold_answer is a text",
         bad='[{"id": "s1", "question": "When was the lamp lit?", "answer": null, "gold_answer": "1871"}]',
         good='[{"id": "s1", "question": "When was the lamp lit?", "answer": "1871"}]',
         source="_process_one in batch_runner.py",
@@ -319,6 +330,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         message="{field} {value} is {found}; a text is expected",
         upstream="it is compared as Python would print it, which no prediction contains",
         hint="write one answer as a string; a second one cannot be given",
+        fix="safe: take the text out of its list",
         bad='[{"id": "s1", "question": "When was the lamp lit?", "answer": ["1871", "in 1871"]}]',
         good='[{"id": "s1", "question": "When was the lamp lit?", "answer": "1871"}]',
         source="normalize_answer in eval.py",
@@ -329,6 +341,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         message="{field} {value} is {found}; a text is expected",
         upstream="0 and false count as no answer; others are compared as Python would print them (1871.0, True)",
         hint="put the answer in quotes",
+        fix="safe: put the number into quotes",
         bad='[{"id": "s1", "question": "When was the lamp lit?", "answer": 1871}]',
         good='[{"id": "s1", "question": "When was the lamp lit?", "answer": "1871"}]',
         source="calculate_contain in eval.py",

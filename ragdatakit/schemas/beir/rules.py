@@ -6,6 +6,7 @@ Facts: package `beir` 2.2.0, `datasets/data_loader.py:GenericDataLoader`, read a
 from __future__ import annotations
 
 from ragdatakit.schemas.declarations import Rule
+from ragdatakit.schemas.fixes import COPY_WORDS, SYNTAX_WORDS
 
 _CORPUS = "GenericDataLoader._load_corpus"
 _QRELS = "GenericDataLoader._load_qrels"
@@ -47,6 +48,8 @@ FILE_RULES: tuple[Rule, ...] = (
         message="not JSON: {reason}",
         upstream="the loader stops with JSONDecodeError and names neither the file nor the line",
         hint="write one JSON object per line; repair or remove this line",
+        fix=SYNTAX_WORDS,
+        reveals=("*",),
         bad='{"_id": "d1", "text": "A pear tree.",}',
         good='{"_id": "d1", "title": "", "text": "A pear tree."}',
         source=_CORPUS,
@@ -58,6 +61,7 @@ FILE_RULES: tuple[Rule, ...] = (
         upstream="the loader stops with JSONDecodeError (in judgements: IndexError)",
         hint="remove the line",
         source=f"{_CORPUS}, {_QRELS}",
+        fix="safe: remove the blank line",
         bad='{"_id": "d1", "text": "Pears."}\n\n{"_id": "d2", "text": "Plums."}',
         good='{"_id": "d1", "text": "Pears."}\n{"_id": "d2", "text": "Plums."}',
     ),
@@ -87,6 +91,7 @@ FILE_RULES: tuple[Rule, ...] = (
         message="_id is {value}, not a string",
         upstream="judgements name ids as text, so that no judgement ever matches it (KeyError for a query)",
         hint="put the id between quotes",
+        fix="safe: put the number into quotes",
         bad='{"_id": 1, "text": "A pear tree."}',
         good='{"_id": "1", "title": "", "text": "A pear tree."}',
         source=_QRELS,
@@ -117,6 +122,7 @@ FILE_RULES: tuple[Rule, ...] = (
         message="there is no title that is a string",
         upstream="the loader stores null, and encoders that put title and text together stop with TypeError",
         hint='write "title": "" where a document has none',
+        fix="safe: add an empty title",
         bad='{"_id": "d1", "text": "A pear tree."}',
         good='{"_id": "d1", "title": "", "text": "A pear tree."}',
         per_file=True,
@@ -139,6 +145,7 @@ FILE_RULES: tuple[Rule, ...] = (
         message="the first line is a judgement, not a header",
         upstream="the loader passes over the first line, so this judgement is silently lost",
         hint="put the line query-id, corpus-id, score (with tabs between them) before it",
+        fix="safe: put a header before it",
         bad="q1\td2\t1",
         good="query-id\tcorpus-id\tscore\nq1\td2\t1",
         source=_QRELS,
@@ -169,6 +176,7 @@ FILE_RULES: tuple[Rule, ...] = (
         message="the score {value} is not an integer",
         upstream="the loader stops with ValueError: invalid literal for int()",
         hint="write a whole number: 0 for not relevant, 1 and above for relevant",
+        fix="safe: write the number without decimals, if these are zeros",
         bad="query-id\tcorpus-id\tscore\nq1\td2\t1.0",
         good="query-id\tcorpus-id\tscore\nq1\td2\t1",
         source=_QRELS,
@@ -214,6 +222,7 @@ SET_RULES: tuple[Rule, ...] = (
         upstream="the last record silently replaces the others",
         hint="keep one of them, or give them different ids",
         source=_CORPUS,
+        fix=COPY_WORDS,
         bad='{"_id": "d1", "text": "Plums."}\n{"_id": "d1", "text": "Pears."}',
         good='{"_id": "d1", "text": "Plums."}\n{"_id": "d2", "text": "Pears."}',
     ),
@@ -224,6 +233,7 @@ SET_RULES: tuple[Rule, ...] = (
         upstream="the loader stops with KeyError, and nothing is loaded",
         hint="add the query, or remove the judgement",
         source="GenericDataLoader.load",
+        fix="unsafe: remove the judgement",
         bad="q9\td1\t1  (no query q9)",
         good="q1\td1\t1",
     ),
@@ -234,6 +244,7 @@ SET_RULES: tuple[Rule, ...] = (
         upstream="the loader takes it; the document can never be found, so that recall can never reach 1",
         hint="add the document, or remove the judgement",
         source=_QRELS,
+        fix="unsafe: remove the judgement",
         bad="q2\td9\t1  (no document d9)",
         good="q2\td1\t1",
     ),
@@ -244,6 +255,7 @@ SET_RULES: tuple[Rule, ...] = (
         upstream="the last score silently wins",
         hint="keep one of them",
         source=_QRELS,
+        fix="unsafe: remove the earlier one, as the last one is used",
         bad="q1\td2\t1\nq1\td2\t2",
         good="q1\td2\t2",
     ),
@@ -254,6 +266,7 @@ SET_RULES: tuple[Rule, ...] = (
         upstream="the loader keeps one of them",
         hint="remove one of them",
         source=_QRELS,
+        fix="safe: remove the second one",
         bad="q1\td2\t1\nq1\td2\t1",
         good="q1\td2\t1",
     ),

@@ -6,6 +6,7 @@ Facts: haolpku/DataMind, commit 5a8f883, `benchmark/run.py` and `benchmark/evalu
 from __future__ import annotations
 
 from ragdatakit.schemas.declarations import Rule
+from ragdatakit.schemas.fixes import SYNTAX_WORDS
 
 _RUN = "benchmark/run.py:load_questions"
 _EVALUATE = "benchmark/evaluate.py:evaluate"
@@ -18,6 +19,8 @@ BENCH_RULES: tuple[Rule, ...] = (
         message="not JSON: {reason}",
         upstream={"v1": "asks the raw line as a question"},
         hint="repair the line",
+        fix=SYNTAX_WORDS,
+        reveals=("*",),
         bad='{"question": "Who',
         good=_GOOD,
         source=_RUN,
@@ -58,6 +61,7 @@ BENCH_RULES: tuple[Rule, ...] = (
         message="reference_answer is {value}, expected a string",
         upstream={"v1": "accepts it, and the evaluation stops with AttributeError after all questions were asked"},
         hint="write one string: the answer that must occur in the reply",
+        fix="safe: put the number into quotes, or take the text out of its list",
         bad='{"question": "Who?", "reference_answer": ["A", "B"]}',
         good='{"question": "Who?", "reference_answer": "A"}',
         source=_EVALUATE,
@@ -120,6 +124,8 @@ BENCH_RULES: tuple[Rule, ...] = (
         message="the file holds {found}, where every line must be one object",
         upstream={"v1": "asks the brackets and every broken line as questions, or stops with AttributeError"},
         hint="write one object per line (`jq -c '.[]' FILE`)",
+        fix="safe: put each record on a line",
+        reveals=("*",),
         bad='[\n{"question": "Who?"}\n]',
         good='{"question": "Who?"}',
         source=_RUN,

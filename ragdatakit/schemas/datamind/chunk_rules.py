@@ -6,6 +6,7 @@ Facts: haolpku/DataMind, commit 5a8f883, both of its loaders, with llama-index-c
 from __future__ import annotations
 
 from ragdatakit.schemas.declarations import Rule
+from ragdatakit.schemas.fixes import SYNTAX_WORDS
 
 _V1 = "modules/rag/indexer.py:load_pre_chunked"
 _V2 = "datamind/capabilities/kb/indexer.py:_iter_pre_chunked"
@@ -20,6 +21,8 @@ CHUNK_RULES: tuple[Rule, ...] = (
         message="not JSON: {reason}",
         upstream={"v1": _SKIPS, "v2": _SKIPS},
         hint="repair the line; every line is one whole JSON object",
+        fix=SYNTAX_WORDS,
+        reveals=("*",),
         bad='{"text": "a",}',
         good='{"text": "a"}',
         source=f"{_V1}, {_V2}",
@@ -104,6 +107,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         message="metadata is null, expected an object",
         upstream={"v1": _SKIPS},
         hint="leave metadata out, or write an empty object",
+        fix="safe: remove the null",
         bad='{"text": "a", "metadata": null}',
         good='{"text": "a"}',
         source=_MODEL,
@@ -114,6 +118,8 @@ CHUNK_RULES: tuple[Rule, ...] = (
         message='modality is {value}, expected "text", "image" or "text_image"',
         upstream={"v1": _SKIPS},
         hint="write it in lower case, or leave it out",
+        fix="safe: write the modality in lower case",
+        reveals=("*",),
         bad='{"text": "a", "modality": "Image"}',
         good='{"text": "a", "modality": "text"}',
         source="schema/types.py:Modality",
@@ -170,6 +176,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
             "v2": "drops a key that is null, and stores an integer beyond 64 bits as a float",
         },
         hint="leave the key out, or store the number as text",
+        fix="safe: remove a null",
         bad='{"text": "a", "metadata": {"page": null}}',
         good='{"text": "a"}',
         source="chromadb 1.5.9, as metadata is read back",
@@ -217,6 +224,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
             "v2": "makes one id of both: stores nothing of the batch (DuplicateIDError), or replaces the first chunk"
         },
         hint="remove one of the two, or give each an id",
+        fix="safe: remove a record that is equal in every field",
         bad='{"text": "same"}\n{"text": "same"}',
         good='{"text": "same"}\n{"text": "other"}',
         source="datamind/capabilities/kb/indexer.py:_hash",
@@ -240,6 +248,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
             "an object or a list of mixed types"
         },
         hint="write the source as a string, or leave it out",
+        fix="safe: put the number into quotes",
         bad='{"text": "a", "source": 12}',
         good='{"text": "a", "source": "12"}',
         source="datamind/capabilities/kb/indexer.py:_hash",

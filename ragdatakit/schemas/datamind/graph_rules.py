@@ -7,6 +7,7 @@ Facts: haolpku/DataMind, commit 5a8f883: two models of one name, `schema/types.p
 from __future__ import annotations
 
 from ragdatakit.schemas.declarations import Rule
+from ragdatakit.schemas.fixes import SYNTAX_WORDS
 
 _V1 = "modules/graphrag/graph_rag.py:load_triplets_from_file"
 _V2 = "datamind/capabilities/graph/service.py:load_from_profile"
@@ -22,6 +23,8 @@ GRAPH_RULES: tuple[Rule, ...] = (
         message="not JSON: {reason}",
         upstream=_BOTH_SKIP,
         hint="repair the line; every line is one whole JSON object",
+        fix=SYNTAX_WORDS,
+        reveals=("*",),
         bad='{"subject": "A", "relation": "r", "object": "B"',
         good=_GOOD,
         source=f"{_V1}, {_V2}",
@@ -52,6 +55,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         message="{field} is {value}, expected a string",
         upstream=_BOTH_SKIP,
         hint="write names and types as strings, numbers too; leave a type out where there is none",
+        fix="safe: put the number into quotes, or remove a type that is null",
         bad='{"subject": "A", "relation": "year", "object": 1982}',
         good='{"subject": "A", "relation": "year", "object": "1982"}',
         source=_MODELS,
@@ -62,6 +66,8 @@ GRAPH_RULES: tuple[Rule, ...] = (
         message="confidence is {value}, expected a number",
         upstream=_BOTH_SKIP,
         hint="write a number between 0 and 1, or leave confidence out",
+        fix="safe: remove the null, or write the number without quotes",
+        reveals=("confidence-out-of-range",),
         bad='{"subject": "A", "relation": "r", "object": "B", "confidence": "high"}',
         good='{"subject": "A", "relation": "r", "object": "B", "confidence": 0.9}',
         source=_MODELS,
@@ -102,6 +108,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         message="the same triple is already in the profile",
         upstream={"v1": "keeps one edge", "v2": "keeps one edge with the last confidence and properties"},
         hint="remove one of the two, or merge their properties",
+        fix="safe: remove a triple that is equal in every field",
         bad='{"subject": "A", "relation": "r", "object": "B"}\n{"subject": "A", "relation": "r", "object": "B"}',
         good='{"subject": "A", "relation": "r", "object": "B"}',
         source=f"{_V1}, {_V2}",
@@ -123,6 +130,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         message="{field} is {value}, expected an object",
         upstream={"v1": _SKIPS},
         hint="write an object, or leave the field out",
+        fix="safe: remove the null",
         bad='{"subject": "A", "relation": "r", "object": "B", "subject_properties": null}',
         good='{"subject": "A", "relation": "r", "object": "B", "subject_properties": {"since": "1982"}}',
         source="schema/types.py:GraphTriple",
@@ -197,6 +205,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         message="source is null, expected a string",
         upstream={"v1": _SKIPS},
         hint="leave source out",
+        fix="safe: remove the null",
         bad='{"subject": "A", "relation": "r", "object": "B", "source": null}',
         good=_GOOD,
         source="schema/types.py:GraphTriple",
@@ -217,6 +226,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
         message="properties is {value}, expected an object",
         upstream={"v2": _SKIPS},
         hint="write an object, or leave the field out",
+        fix="safe: remove the null",
         bad='{"subject": "A", "relation": "r", "object": "B", "properties": null}',
         good='{"subject": "A", "relation": "r", "object": "B", "properties": {"since": "1982"}}',
         source="datamind/core/protocols.py:GraphTriple",

@@ -95,6 +95,7 @@ IMAGE_RULES: tuple[Rule, ...] = (
         message="image_path is empty",
         upstream={"v1": "treats the chunk as one without an image"},
         hint="leave image_path out",
+        fix="safe: remove the empty path",
         bad='{"text": "a", "image_path": ""}',
         good='{"text": "a"}',
         source=_V1,

@@ -89,6 +89,8 @@ LAYOUT_RULES: tuple[Rule, ...] = (
             "v2": "skips the lines that are not JSON and stops with AttributeError at one that is an array",
         },
         hint="write one object per line (`jq -c '.[]' FILE` for an array, `jq -c . FILE` for objects)",
+        fix="safe: put each record on a line",
+        reveals=("*",),
         bad='[{"text": "a"}, {"text": "b"}]',
         good='{"text": "a"}\n{"text": "b"}',
         source=f"{_V1_CHUNKS}, {_V2_CHUNKS}:_iter_pre_chunked",

@@ -10,6 +10,7 @@ A long module, because it is one table of texts: nothing in it is code.
 from __future__ import annotations
 
 from ragdatakit.schemas.declarations import Rule
+from ragdatakit.schemas.fixes import ARRAY_WORDS
 
 _LOADER = "gfm-rag 57e3e28 graph_index_dataset.py"
 _READ = f"{_LOADER}:_read_csv_file"
@@ -80,6 +81,8 @@ FILE_RULES: tuple[Rule, ...] = (
             "name the columns exactly so, in lower case, without spaces and with commas between them; attributes may "
             "not be left out"
         ),
+        fix="safe: write the names of columns as they are declared",
+        reveals=("*",),
         bad="source,relation,target\nosprey,towed,lena",
         good=_GOOD_EDGES,
         source=f"{_READ}, {_GRAPH}",
@@ -100,6 +103,7 @@ FILE_RULES: tuple[Rule, ...] = (
         message="the row has {fields} cells of {expected}: no {missing}",
         upstream="what is missing is read as empty; an empty attributes cell stops both loaders with SyntaxError",
         hint="write all the cells; `{}` where there are no attributes",
+        fix="safe: add empty attributes",
         bad=f"{_NODES}osprey,entity",
         good=_GOOD_NODES,
         source=_READ,
@@ -110,6 +114,7 @@ FILE_RULES: tuple[Rule, ...] = (
         message="the row has {fields} cells of {expected}: no {missing}",
         upstream={"reasoner": "what is missing is read as empty; an empty attributes cell stops it with SyntaxError"},
         hint="write all the cells; `{}` where there are no attributes",
+        fix="safe: add empty attributes",
         bad=f"{_EDGES}osprey,towed,lena",
         good=_GOOD_EDGES,
         source=_GRAPH,
@@ -159,6 +164,8 @@ FILE_RULES: tuple[Rule, ...] = (
         message="not JSON: {reason}",
         upstream="json.load stops with JSONDecodeError",
         hint="repair the file: one JSON list of objects",
+        fix=ARRAY_WORDS,
+        reveals=("*",),
         bad=_GOOD_QUESTION[:-1],
         good=_GOOD_QUESTION,
         source=_QA,
@@ -169,6 +176,8 @@ FILE_RULES: tuple[Rule, ...] = (
         message="the file holds {value}, not a list",
         upstream="the loaders take each thing in it for a question and stop with TypeError",
         hint="write the list of questions itself",
+        fix="unsafe: take the list out of the object, if it has nothing else",
+        reveals=("*",),
         bad=f'{{"data": {_GOOD_QUESTION}}}',
         good=_GOOD_QUESTION,
         source=_QA,
@@ -179,6 +188,8 @@ FILE_RULES: tuple[Rule, ...] = (
         message="more JSON follows after the first value: this is JSON Lines, not a list",
         upstream="json.load stops with JSONDecodeError: Extra data",
         hint="write one list: `jq -s . FILE`",
+        fix="safe: put the lines into one array",
+        reveals=("*",),
         bad=f"{_GOOD_QUESTION[1:-1]}\n{_GOOD_QUESTION[1:-1].replace('h1', 'h2')}",
         good=_GOOD_QUESTION,
         source=_QA,
@@ -202,6 +213,7 @@ ATTRIBUTE_RULES: tuple[Rule, ...] = (
         message="the attributes are empty",
         upstream="both loaders parse the cell as Python and stop with SyntaxError",
         hint="write `{}` where there are no attributes",
+        fix="safe: write empty attributes",
         bad=f"{_NODES}osprey,entity,",
         good=_GOOD_NODES,
         source=_READ,
@@ -212,6 +224,7 @@ ATTRIBUTE_RULES: tuple[Rule, ...] = (
         message="the attributes are empty",
         upstream={"reasoner": "parses the cell as Python and stops with SyntaxError"},
         hint="write `{}` where there are no attributes",
+        fix="safe: write empty attributes",
         bad=f"{_EDGES}osprey,towed,lena,",
         good=_GOOD_EDGES,
         source=_GRAPH,
@@ -228,6 +241,7 @@ ATTRIBUTE_RULES: tuple[Rule, ...] = (
             "write what is both JSON and Python: an object of texts, finite numbers, lists and objects; leave out what "
             "is null, write true as 1 or as a text"
         ),
+        fix="unsafe: write JSON's words as texts, without what is null",
         bad=f'{_NODES}osprey,entity,"{{""built"": null}}"',
         good=f'{_NODES}osprey,entity,"{{""built"": 1901}}"',
         source=_READ,
@@ -248,6 +262,7 @@ ATTRIBUTE_RULES: tuple[Rule, ...] = (
         message="the attributes hold the unpaired surrogate {surrogate} once Python has read them",
         upstream={"reasoner": "Python does not join the two escapes, and the tokenizer refuses the text"},
         hint="write the character itself (json.dumps with ensure_ascii=False)",
+        fix="safe: write the character in the place of its escapes",
         bad=f'{_NODES}osprey,entity,"{{""icon"": ""\\ud83d\\udea2""}}"',
         good=f'{_NODES}osprey,entity,"{{""icon"": ""🚢""}}"',
         source=f"{_LOADER}:attributes_to_text",
@@ -258,6 +273,7 @@ ATTRIBUTE_RULES: tuple[Rule, ...] = (
         message="the attributes hold \\/, which Python reads as two characters",
         upstream="the backslash stays in the text that is embedded and shown",
         hint="write the slash without a backslash",
+        fix="safe: remove the backslash before the slash",
         bad=f'{_NODES}osprey,entity,"{{""log"": ""1901\\/07""}}"',
         good=f'{_NODES}osprey,entity,"{{""log"": ""1901/07""}}"',
         source=_READ,
@@ -281,6 +297,7 @@ ATTRIBUTE_RULES: tuple[Rule, ...] = (
             "where other tools are to read the file, write what is both JSON and Python: text keys in double quotes, "
             "texts, finite numbers, lists and objects"
         ),
+        fix="safe: write the attributes as JSON",
         bad=f"{_NODES}osprey,entity,\"{{'kind': 'tug'}}\"",
         good=f'{_NODES}osprey,entity,"{{""kind"": ""tug""}}"',
         source=_READ,
@@ -296,6 +313,7 @@ NAME_RULES: tuple[Rule, ...] = (
         message="attributes {value} are not a Python literal",
         upstream={"reasoner": "parses the cell as Python and stops with ValueError or SyntaxError"},
         hint="write `{}`; the entity loader takes the word for no attributes, the graph loader does not",
+        fix="safe: write empty attributes",
         bad="source,relation,target,attributes\nosprey,towed,lena,nan",
         good="source,relation,target,attributes\nosprey,towed,lena,{}",
         source=_READ,

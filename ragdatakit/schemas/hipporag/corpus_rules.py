@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ragdatakit.schemas.declarations import Rule
+from ragdatakit.schemas.fixes import ARRAY_WORDS
 
 CORPUS_RULES: tuple[Rule, ...] = (
     Rule(
@@ -22,6 +23,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
         upstream="passages are known by the MD5 of title and text: the copies become one, and the numbers of passages "
         "and of results no longer agree",
         hint="keep one of them",
+        fix="safe: remove a record that is equal in every field",
         bad='[{"title": "Kettle Reef", "text": "Joss Alder mapped it."},\n'
         ' {"title": "Kettle Reef", "text": "Joss Alder mapped it."}]',
         good='[{"title": "Kettle Reef", "text": "Joss Alder mapped it."}]',
@@ -54,6 +56,8 @@ CORPUS_RULES: tuple[Rule, ...] = (
         message="not JSON: {reason}; one list of passages is expected",
         upstream="json.load stops with JSONDecodeError",
         hint="write the whole list at once with json.dump",
+        fix=ARRAY_WORDS,
+        reveals=("*",),
         bad='[{"title": "Kettle Reef", "text": "Joss Alder mapped it."},]',
         good='[{"title": "Kettle Reef", "text": "Joss Alder mapped it."}]',
         source="main.py: main (json.load of *_corpus.json)",
@@ -64,6 +68,8 @@ CORPUS_RULES: tuple[Rule, ...] = (
         message="one list of passages is expected",
         upstream="the run stops with TypeError or JSONDecodeError",
         hint='write a list of {"title": …, "text": …}',
+        fix=("safe: put the lines into one array", "unsafe: take the list out of the object, if it has nothing else"),
+        reveals=("*",),
         bad='{"title": "Kettle Reef", "text": "Joss Alder mapped it."}\n{"title": "Fog", "text": "Fog is low cloud."}',
         good='[{"title": "Kettle Reef", "text": "Joss Alder mapped it."}]',
         source="main.py: main (json.load of *_corpus.json)",

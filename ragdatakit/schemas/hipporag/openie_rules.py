@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ragdatakit.schemas.declarations import Rule
+from ragdatakit.schemas.fixes import COPY_WORDS
 
 OPENIE_RULES: tuple[Rule, ...] = (
     Rule(
@@ -21,6 +22,7 @@ OPENIE_RULES: tuple[Rule, ...] = (
         message="duplicate {value}",
         upstream="the copy is dropped",
         hint="remove it",
+        fix="safe: remove the second one",
         bad='"extracted_triples": [["Joss Alder", "mapped", "Kettle Reef"], ["Joss Alder", "mapped", "Kettle Reef"]]',
         good='"extracted_triples": [["Joss Alder", "mapped", "Kettle Reef"]]',
         source="llm_utils.py: filter_invalid_triples",
@@ -144,6 +146,7 @@ OPENIE_RULES: tuple[Rule, ...] = (
         message="the results of {value} appear twice",
         upstream="the last ones replace the others",
         hint="keep one of them",
+        fix=COPY_WORDS,
         bad='{"docs": [{"passage": "Kettle Reef\\nJoss Alder mapped it.", "extracted_entities": [], '
         '"extracted_triples": []},\n'
         ' {"passage": "Kettle Reef\\nJoss Alder mapped it.", "extracted_entities": [], '

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ragdatakit.schemas.declarations import Rule
+from ragdatakit.schemas.fixes import ARRAY_WORDS
 
 _OFF = "retrieval is not evaluated, for none of the questions"
 
@@ -25,6 +26,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         upstream="numbers and null stop the run (TypeError, or AttributeError when answers are judged); of an object "
         "the names are taken for answers",
         hint="put the answer in quotes",
+        fix="safe: put the number into quotes",
         bad='[{"id": "q1", "question": "How many maps?", "answer": 3}]',
         good='[{"id": "q1", "question": "How many maps?", "answer": "3"}]',
         source="main.py: get_gold_answers",
@@ -99,6 +101,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         message="alias {value} is the answer",
         upstream="the two are one: harmless here, counted twice elsewhere",
         hint="remove it from answer_aliases",
+        fix="safe: remove it from the aliases",
         bad='"answer": "Joss Alder", "answer_aliases": ["Joss Alder", "J. Alder"]',
         good='"answer": "Joss Alder", "answer_aliases": ["J. Alder"]',
         source="main.py: get_gold_answers",
@@ -109,6 +112,8 @@ QUESTION_RULES: tuple[Rule, ...] = (
         message="not JSON: {reason}; one list of questions is expected",
         upstream="json.load stops with JSONDecodeError",
         hint="write the whole list at once with json.dump",
+        fix=ARRAY_WORDS,
+        reveals=("*",),
         bad='[{"id": "q1", "question": "Who mapped Kettle Reef?", "answer": "Joss Alder"},]',
         good='[{"id": "q1", "question": "Who mapped Kettle Reef?", "answer": "Joss Alder"}]',
         source="main.py: main",
@@ -119,6 +124,8 @@ QUESTION_RULES: tuple[Rule, ...] = (
         message="one list of questions is expected",
         upstream="the run stops with TypeError or JSONDecodeError",
         hint="write a list of objects",
+        fix=("safe: put the lines into one array", "unsafe: take the list out of the object, if it has nothing else"),
+        reveals=("*",),
         bad='{"questions": [{"id": "q1", "question": "Who mapped Kettle Reef?", "answer": "Joss Alder"}]}',
         good='[{"id": "q1", "question": "Who mapped Kettle Reef?", "answer": "Joss Alder"}]',
         source="main.py: main",
@@ -179,6 +186,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         message="{value} is not a list of texts",
         upstream="null stops the run with TypeError; each letter of a text becomes an answer of its own",
         hint='write a list, [] where there are none: "answer_aliases": ["J. Alder"]',
+        fix="safe: put the text into a list, write an empty list for null",
         bad='"answer_aliases": "J. Alder"',
         good='"answer_aliases": ["J. Alder"]',
         source="main.py: get_gold_answers",

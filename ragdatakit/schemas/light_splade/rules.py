@@ -8,15 +8,12 @@ A long module, because it is one table of texts: nothing in it is code.
 from __future__ import annotations
 
 from ragdatakit.schemas.declarations import Rule
+from ragdatakit.schemas.fixes import COPY_WORDS, SYNTAX_WORDS
 
 _LOADER = "data/ndjson_loader.py:NdjsonLoader"
 _TRIPLET = "data/triplet_dataset.py:_validate"
 _DISTIL = "data/triplet_distil_dataset.py:_validate"
 _SCORES = "data/pair_score.py"
-_COPY = (
-    "safe: remove a record that is equal in every field",
-    "unsafe: remove the earlier one, as the last one is used",
-)
 
 FILE_RULES: tuple[Rule, ...] = (
     Rule(
@@ -125,10 +122,7 @@ FILE_RULES: tuple[Rule, ...] = (
         message="not JSON: {reason}",
         upstream="the loader stops with JSONDecodeError and names neither the file nor the line",
         hint="write one JSON object per line; repair or remove this line",
-        fix=(
-            "safe: remove the comma that nothing follows, or put each record on its own line",
-            "unsafe: write what is in Python's notation as JSON",
-        ),
+        fix=SYNTAX_WORDS,
         reveals=("*",),
         bad='{"qid": 1, "text": "x",}',
         good='{"qid": 1, "text": "x"}',
@@ -435,7 +429,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         upstream="the last text wins and the query counts twice",
         hint="keep one of them, or give them different ids",
         source="light-splade: data/master.py:load_data",
-        fix=_COPY,
+        fix=COPY_WORDS,
         bad='{"qid": 2, "text": "tide times"}\n{"qid": 2, "text": "opening hours"}',
         good='{"qid": 2, "text": "tide times"}\n{"qid": 3, "text": "opening hours"}',
     ),
@@ -447,7 +441,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         "belong to the wrong ones",
         hint="keep one of them, or give them different ids",
         source="light-splade: data/master.py:load_data, evaluator/sparse_indexer.py",
-        fix=_COPY,
+        fix=COPY_WORDS,
         bad=('{"doc_id": 11, "text": "The museum opens at nine."}\n{"doc_id": 11, "text": "It is closed on Mondays."}'),
         good=(
             '{"doc_id": 11, "text": "The museum opens at nine."}\n{"doc_id": 12, "text": "It is closed on Mondays."}'
@@ -460,7 +454,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         upstream="the last list wins, the positives of the earlier one are silently lost",
         hint="merge the lists into one line",
         source="light-splade: data/positive_list.py",
-        fix=_COPY,
+        fix=COPY_WORDS,
         bad='{"qid": 1, "positive_doc_ids": [10]}\n{"qid": 1, "positive_doc_ids": [13]}',
         good='{"qid": 1, "positive_doc_ids": [10, 13]}',
     ),
@@ -471,7 +465,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         upstream="the last line wins, the earlier scores are silently lost",
         hint="merge the scores into one line",
         source=f"light-splade: {_SCORES}",
-        fix=_COPY,
+        fix=COPY_WORDS,
         bad='{"qid": 1, "scores": {"10": 6.0}}\n{"qid": 1, "scores": {"12": -2.0}}',
         good='{"qid": 1, "scores": {"10": 6.0, "12": -2.0}}',
     ),

@@ -27,6 +27,8 @@ FILE_RULES: tuple[Rule, ...] = (
         upstream="read line by line, an array with line breaks gives no document at all, and one on a single line "
         "makes every query return []",
         hint="name the JSONL file that the index was built from as documents_path",
+        fix="safe: put each document on a line",
+        reveals=("*",),
         bad='[\n  {"contents": "Neap tides follow the quarters."}\n]',
         good='{"contents": "Neap tides follow the quarters."}',
         source="sage_rag/operators/retriever.py: Wiki18FAISSRetriever and build_index_from_wiki18",
@@ -128,6 +130,7 @@ FILE_RULES: tuple[Rule, ...] = (
         message="{field} is {value}; {expected}",
         upstream="not checked; the result comes from other documents, or an older state of these",
         hint="put the documents next to the records that were retrieved from them",
+        fix="unsafe: remove the result",
         bad='documents.jsonl: {"id": "c7", "contents": "a"}\n'
         'records.jsonl: {"query": "q", "retrieval_results": [{"text": "a", "metadata": {"id": '
         '"c9"}}], "retrieval_docs": ["a"]}',

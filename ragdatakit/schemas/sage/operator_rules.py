@@ -36,6 +36,7 @@ OPERATOR_RULES: tuple[Rule, ...] = (
         message="{field} says again what {meant} says",
         upstream="it is read by older operators only; whoever changes one of the two makes them disagree",
         hint="leave the older key out",
+        fix="unsafe: remove the older key",
         bad='{"query": "q", "golds": ["Paris"], "references": ["Paris"]}',
         good='{"query": "q", "references": ["Paris"]}',
         source="DATA_FORMAT.md of SAGE 3e42ab7, migration table",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ragdatakit.schemas.declarations import Rule
+from ragdatakit.schemas.fixes import SYNTAX_WORDS
 
 RECORD_RULES: tuple[Rule, ...] = (
     Rule(
@@ -11,6 +12,8 @@ RECORD_RULES: tuple[Rule, ...] = (
         message="not JSON: {reason}; one record, a JSON object, is expected",
         upstream="no operator ever sees the record",
         hint="write records with json.dumps, one per line; Python's repr and cut lines are not JSON",
+        fix=SYNTAX_WORDS,
+        reveals=("*",),
         bad="{'query': 'Which tide follows the new moon?'}",
         good='{"query": "Which tide follows the new moon?"}',
         source="sage_rag/operators/retriever.py; sage_rag/operators/refiner.py: RefinerOperator",
@@ -113,6 +116,7 @@ RECORD_RULES: tuple[Rule, ...] = (
         message="{key} is one letter away from {meant}",
         upstream="no operator reads it, and none says so",
         hint="spell the key as the format does, or put a prefix of your own before it",
+        fix="display: spell the key as the format does",
         bad='{"query": "Which tide follows the new moon?", "retrival_docs": ["Spring tides follow the new moon."]}',
         good='{"query": "Which tide follows the new moon?", "retrieval_docs": ["Spring tides follow the new moon."]}',
         source="DATA_FORMAT.md of SAGE 3e42ab7",
@@ -222,6 +226,7 @@ ANSWER_RULES: tuple[Rule, ...] = (
         upstream="a string is taken letter by letter: F1, EM, Recall, ROUGE and Accuracy are 0 and BRS is 1 for a "
         "right answer, and nothing is raised",
         hint='put the answer into an array: ["…"]',
+        fix="safe: put the text into a list",
         bad='{"query": "Where is the Louvre?", "references": "Paris"}',
         good='{"query": "Where is the Louvre?", "references": ["Paris"]}',
         source="sage_rag/operators/evaluate.py",
@@ -232,6 +237,8 @@ ANSWER_RULES: tuple[Rule, ...] = (
         message="references is null; an array of strings is expected",
         upstream="F1, EM and Recall are 0; ROUGE and BRS raise TypeError",
         hint="write [] where there is no gold answer",
+        fix="safe: write an empty list",
+        reveals=("*",),
         bad='{"query": "Where is the Louvre?", "references": null}',
         good='{"query": "Where is the Louvre?", "references": []}',
         source="sage_rag/operators/evaluate.py",
@@ -242,6 +249,7 @@ ANSWER_RULES: tuple[Rule, ...] = (
         message="{field} is {value}; a string is expected",
         upstream="seven metrics raise AttributeError or TypeError",
         hint="write it as a string",
+        fix="safe: put the number into quotes",
         bad='{"query": "When was it lit?", "references": [1982]}',
         good='{"query": "When was it lit?", "references": ["1982"]}',
         source="sage_rag/operators/evaluate.py",
@@ -272,6 +280,8 @@ ANSWER_RULES: tuple[Rule, ...] = (
         message="generated is {value}; a string is expected",
         upstream="EM, Recall, ROUGE and BRS raise; F1 and Accuracy are silently 0",
         hint="write the answer as a string; leave the key out where the generator has not run",
+        fix="safe: remove the null",
+        reveals=("time-without-stage",),
         bad='{"query": "When was it lit?", "generated": null}',
         good='{"query": "When was it lit?", "generated": "In 1982"}',
         source="sage_rag/operators/evaluate.py",
@@ -314,6 +324,7 @@ ANSWER_RULES: tuple[Rule, ...] = (
         message="{field} is {value}, which was in the list before",
         upstream="harmless: the best value over the references counts",
         hint="keep one of them",
+        fix="safe: remove the second one",
         bad='{"query": "When was it lit?", "references": ["1982", "1982"]}',
         good='{"query": "When was it lit?", "references": ["1982"]}',
         source="sage_rag/operators/evaluate.py",

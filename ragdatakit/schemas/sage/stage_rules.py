@@ -12,6 +12,8 @@ STAGE_RULES: tuple[Rule, ...] = (
         upstream="null stops the refiner with TypeError, or makes the promptor pass on two messages of an error, "
         "which the generator takes for record and prompt",
         hint="write an array; leave the key out where the stage has not run",
+        fix="safe: remove the null",
+        reveals=("half-a-stage",),
         bad='{"query": "q", "retrieval_results": null}',
         good='{"query": "q", "retrieval_results": [], "retrieval_docs": []}',
         source="sage_rag/operators/refiner.py: RefinerOperator; sage_rag/operators/promptor.py: QAPromptor",
@@ -83,6 +85,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         upstream="promptor and TokenCount take the Python text of the whole object; "
         "CompressionRate reads content, and not contents",
         hint="rename it to text",
+        fix="unsafe: rename the key to text",
         bad='{"query": "q", "retrieval_results": [{"content": "a"}], "retrieval_docs": ["a"]}',
         good='{"query": "q", "retrieval_results": [{"text": "a"}], "retrieval_docs": ["a"]}',
         source="sage_rag/operators/promptor.py: QAPromptor; sage_rag/operators/evaluate.py: CompressionRate",
@@ -103,6 +106,7 @@ STAGE_RULES: tuple[Rule, ...] = (
         message="{field} is {value}; a finite number is expected",
         upstream="today's operators never read it; whoever sorts by it raises TypeError or gets a wrong order",
         hint="write a number, or leave the score out",
+        fix="safe: write the number without quotes",
         bad='{"query": "q", "retrieval_results": [{"text": "a", "score": "0.9"}], "retrieval_docs": ["a"]}',
         good='{"query": "q", "retrieval_results": [{"text": "a", "score": 0.9}], "retrieval_docs": ["a"]}',
         source="DATA_FORMAT.md of SAGE 3e42ab7; sage_rag/operators/reranker.py",

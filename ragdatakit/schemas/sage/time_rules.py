@@ -11,6 +11,7 @@ TIME_RULES: tuple[Rule, ...] = (
         message="{field} is {value}; seconds from 0 are expected, as a number",
         upstream="Latency raises TypeError on a string, and adds a negative time to the sum",
         hint="write seconds as a number, such as 0.3; leave the key out where nothing was measured",
+        fix="safe: write the number without quotes",
         bad='{"query": "q", "refining_time": "0.3"}',
         good='{"query": "q", "refining_time": 0.3}',
         source="sage_rag/operators/evaluate.py: Latency",
@@ -22,6 +23,7 @@ TIME_RULES: tuple[Rule, ...] = (
         upstream={"unified": "readers of the documented format find no time of the stage, and its latency counts as 0"},
         hint="for the documented format rename it as the message says; for today's operators, which read this name, "
         "validate with --profile operators",
+        fix="unsafe: rename the key",
         bad='{"query": "q", "refine_time": 0.3}',
         good='{"query": "q", "refining_time": 0.3}',
         source="DATA_FORMAT.md of SAGE 3e42ab7",

@@ -6,6 +6,7 @@ Facts: `trec_eval` (get_qrels.c, get_trec_results.c, form_res_rels.c; read) and 
 from __future__ import annotations
 
 from ragdatakit.schemas.declarations import Rule
+from ragdatakit.schemas.fixes import COPY_WORDS
 
 _QRELS = "pytrec_eval.parse_qrel, get_qrels.c"
 _RUN = "pytrec_eval.parse_run, get_trec_results.c"
@@ -78,6 +79,7 @@ FILE_RULES: tuple[Rule, ...] = (
         message="the relevance {value} is not an integer",
         upstream="trec_eval silently reads text as 0 and cuts decimals, pytrec_eval stops with ValueError",
         hint="write a whole number: 0 for not relevant, 1 and above for relevant",
+        fix="safe: write the number without decimals, if these are zeros",
         bad="q1 0 d2 1.0",
         good="q1 0 d2 1",
         source=_QRELS,
@@ -103,6 +105,7 @@ FILE_RULES: tuple[Rule, ...] = (
         },
         hint="remove the line",
         source=f"{_QRELS}; {_RUN}",
+        fix="safe: remove the blank line",
         bad="q1 0 d2 1\n\nq2 0 d3 1",
         good="q1 0 d2 1\nq2 0 d3 1",
     ),
@@ -162,6 +165,7 @@ FILE_RULES: tuple[Rule, ...] = (
         hint="number the results of each query from 1",
         per_file=True,
         source="form_res_rels.c",
+        fix="safe: number the results of the query in the order of the lines",
         bad="q2 Q0 d1 1 4.0 bm25\nq2 Q0 d2 3 2.5 bm25",
         good="q2 Q0 d1 1 4.0 bm25\nq2 Q0 d2 2 2.5 bm25",
     ),
@@ -206,6 +210,7 @@ SET_RULES: tuple[Rule, ...] = (
         message="duplicate document {value}",
         upstream="indexers replace one by the other, or index both under one id",
         hint="keep one of them, or give them different numbers",
+        fix="safe: remove a record that is equal in every field",
         bad="<DOCNO>d1</DOCNO>\n…\n<DOCNO>d1</DOCNO>",
         good="<DOCNO>d1</DOCNO>\n…\n<DOCNO>d2</DOCNO>",
         source="trec_eval and pytrec_eval join runs and judgements by id; ir_datasets/formats/trec.py",
@@ -216,6 +221,7 @@ SET_RULES: tuple[Rule, ...] = (
         message="duplicate topic {value}",
         upstream="the last one replaces the others",
         hint="keep one of them, or give them different numbers",
+        fix=COPY_WORDS,
         bad="<num> Number: 301\n…\n<num> Number: 301",
         good="<num> Number: 301\n…\n<num> Number: 302",
         source="trec_eval and pytrec_eval join runs and judgements by id; ir_datasets/formats/trec.py",
@@ -226,6 +232,7 @@ SET_RULES: tuple[Rule, ...] = (
         message="the document is judged for this query before",
         upstream='trec_eval stops with "duplicate docs", pytrec_eval with AssertionError',
         hint="keep one of the two lines",
+        fix="safe: remove a judgement that is equal in every field",
         bad="q1 0 d2 1\nq1 0 d2 0",
         good="q1 0 d2 1",
         source=_QRELS,
@@ -237,6 +244,10 @@ SET_RULES: tuple[Rule, ...] = (
         upstream='trec_eval stops with "duplicate docs", pytrec_eval with AssertionError',
         hint="keep the better of the two",
         source=_RUN,
+        fix=(
+            "safe: remove a result that is equal in every field",
+            "unsafe: remove the second one, if its score is no better",
+        ),
         bad="q2 Q0 d3 1 4.0 bm25\nq2 Q0 d3 2 3.5 bm25",
         good="q2 Q0 d3 1 4.0 bm25\nq2 Q0 d1 2 3.5 bm25",
     ),
@@ -246,6 +257,7 @@ SET_RULES: tuple[Rule, ...] = (
         message="there is no topic and no judgement for query {value}",
         upstream="evaluators silently pass over it: the run measures nothing there",
         hint="use the query ids of the judgements",
+        fix="unsafe: remove the result",
         bad="q9 Q0 d3 1 3.5 bm25  (no topic q9)",
         good="q1 Q0 d3 1 3.5 bm25",
         source="form_res_rels.c; get_qrels.c; get_trec_results.c",

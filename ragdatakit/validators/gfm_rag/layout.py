@@ -42,7 +42,7 @@ class DatasetFolders:
     def _folder_of(self, kinds: tuple[str, ...], levels: int = 1) -> Path | None:
         for file in self.dataset.files:
             if file.kind in kinds:
-                return file.path.parents[levels - 1] if len(file.path.parents) >= levels else None
+                return file.place.parents[levels - 1] if len(file.place.parents) >= levels else None
         return None
 
     def shown(self, path: Path) -> str:
@@ -189,7 +189,7 @@ def _files(folder: Path) -> list[str]:
 def _cached(dataset: Dataset, folder: Path, name: str) -> DataFile:
     path = folder / name
     for file in dataset.files:
-        if file.path == path:
+        if file.place == path:
             return file
     return _absent(dataset, path, "cache")
 

@@ -204,9 +204,9 @@ class LightSpladeChecks(FormatChecks):
                 yield place, Problem("missing-file", facts=facts)
 
     def _doubles(self) -> Iterator[Placed]:
-        names = {f.path for f in self.dataset.files}
+        names = {f.place for f in self.dataset.files}
         for file in self.dataset.files:
-            if file.path.name.endswith(".ndjson.gz") and (plain := file.path.with_suffix("")) in names:
+            if file.path.name.endswith(".ndjson.gz") and (plain := file.place.with_suffix("")) in names:
                 yield file, Problem("loaded-twice", facts={"other": plain.name})
 
     def _config(self, config: DataFile) -> Iterator[Placed]:

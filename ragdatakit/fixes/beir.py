@@ -1,0 +1,34 @@
+"""Repairs of BEIR's files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ragdatakit.fixes.edits import drop_record, remove_record, safe
+from ragdatakit.fixes.find import Repair
+from ragdatakit.fixes.json_syntax import mend_syntax
+from ragdatakit.fixes.json_values import add_member, to_integer, to_text
+from ragdatakit.fixes.records import drop_copy, keep_last
+from ragdatakit.schemas.fixes import Edit, Fix
+from ragdatakit.validators.faults import Fault
+
+
+def _with_header(fault: Fault) -> Fix | None:
+    names = "\t".join(field.name for field in fault.declared.record.fields)
+    start = fault.located.byte_offset if fault.located is not None else 0
+    return safe(Edit(start, start, f"{names}\n"))
+
+
+REPAIRS: Mapping[str, Repair] = {
+    "invalid-json": mend_syntax,
+    "blank-line": drop_record,
+    "id-not-string": to_text,
+    "missing-title": add_member("title", '""'),
+    "no-header": _with_header,
+    "score-not-integer": to_integer,
+    "duplicate-id": keep_last,
+    "dangling-query-id": remove_record,
+    "dangling-corpus-id": remove_record,
+    "conflicting-judgement": keep_last,
+    "duplicate-judgement": drop_copy,
+}

@@ -1,0 +1,33 @@
+"""Repairs of TREC's files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ragdatakit.fixes.edits import drop_record, edit_of, record_text, remove_record, safe
+from ragdatakit.fixes.find import Repair
+from ragdatakit.fixes.json_values import to_integer
+from ragdatakit.fixes.records import drop_copy, keep_last, lowest_score_goes
+from ragdatakit.schemas.fixes import Fix
+from ragdatakit.validators.faults import Fault
+
+
+def _number(fault: Fault) -> Fix | None:
+    """The rank that follows the one before."""
+    text, expected = record_text(fault), fault.problem.facts.get("expected")
+    span = fault.form.span(text, fault.problem.pointer or "") if text is not None else None
+    if text is None or span is None or not isinstance(expected, int):
+        return None
+    return safe(edit_of(fault, text, span[0], span[0] + span[1], str(expected)))
+
+
+REPAIRS: Mapping[str, Repair] = {
+    "relevance-not-integer": to_integer,
+    "blank-line": drop_record,
+    "odd-rank": _number,
+    "duplicate-docno": drop_copy,
+    "duplicate-topic": keep_last,
+    "judged-twice": drop_copy,
+    "retrieved-twice": lowest_score_goes,
+    "unknown-query": remove_record,
+}

@@ -1,0 +1,71 @@
+"""Repairs of a file as a whole: another container for the same values, which are copied byte by byte."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import orjson
+
+from ragdatakit.files.containers.lines import iter_lines
+from ragdatakit.files.containers.sources import BOM, Source
+from ragdatakit.fixes.edits import rewritten, safe
+from ragdatakit.schemas.fixes import Edit, Fix
+from ragdatakit.validators.faults import Fault
+
+_LONGEST = 1 << 28
+
+
+def without_mark(fault: Fault) -> Fix | None:
+    """Remove a byte-order mark, if that is what the fault is."""
+    return safe(Edit(0, len(BOM))) if _beginning(fault, len(BOM)) == BOM else None
+
+
+def as_array(fault: Fault) -> Fix | None:
+    """Lines, each of which is a JSON object, as one array."""
+    number = 0
+    for line in _lines(fault):
+        if not line.strip():
+            continue
+        try:
+            if not isinstance(orjson.loads(line), dict):
+                return None
+        except ValueError:
+            return None
+        number += 1
+    return rewritten("array-of-lines") if number else None
+
+
+def as_lines(fault: Fault) -> Fix | None:
+    """The elements of an array, or objects that are spread over lines, each on a line."""
+    from ragdatakit.fixes.rewriting import can_be_lines
+
+    return rewritten("lines-of-values") if can_be_lines(fault.file.path, fault.file.boundary) else None
+
+
+def in_a_list(fault: Fault) -> Fix | None:
+    """One JSON value as the one element of an array."""
+    return rewritten("in-a-list")
+
+
+def unwrapped(fault: Fault) -> Fix | None:
+    """The list that is all there is in an object."""
+    from ragdatakit.fixes.rewriting import is_wrapped
+
+    return rewritten("unwrapped", "unsafe") if is_wrapped(fault.file.path, fault.file.boundary) else None
+
+
+def _lines(fault: Fault) -> Iterator[bytes]:
+    source = Source(fault.file.path, fault.file.path.name.endswith(".gz"), max_line_bytes=_LONGEST)
+    source.boundary = fault.file.boundary
+    for block in source.blocks():
+        if block.skipped:
+            yield b"?"
+        for _, line, _ in iter_lines(block.data):
+            yield bytes(line)
+    if source.faults:
+        yield b"?"
+
+
+def _beginning(fault: Fault, length: int) -> bytes:
+    with fault.file.boundary.open(fault.file.path) as file:
+        return file.read(length)
