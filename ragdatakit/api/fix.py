@@ -46,13 +46,13 @@ def repair(
         most_shown=options.max_per_rule,
         removed=RemovedFile(Path(options.removed)),
     )
-    for _ in range(_MOST_RUNS):
-        repairs = Repairs(how, result)
+    left = _MOST_RUNS
+    while True:
+        repairs, left = Repairs(how, result), left - 1
         try:
             result.report, findings = check(path, options, refused, repairs)
         finally:
             repairs.close()
-        if not repairs.rewrote or options.diff:
-            break
+        if not repairs.rewrote or options.diff or not left:
+            return result, findings
         findings.close()  # what a file is may be another thing now
-    return result, findings
