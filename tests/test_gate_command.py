@@ -11,6 +11,7 @@ import pytest
 
 from tests.command_line import ROOT, Outcome, run, spawn
 from tests.gate_tools import expect, needs_library, write_files, write_suite
+from tests.graphrag_cases import sample
 
 QUANTILES = {"quantiles": [0.1, 0.5], "value_ranges": [[0, 5], [None, 20]]}
 OFFLINE = """
@@ -281,3 +282,24 @@ def test_tables_of_a_first_suite(tmp_path: Path) -> None:
 
     tables = [e["meta"]["ragdata_table"] for e in made["expectations"]]
     assert list(dict.fromkeys(tables)) == ["qrels", "files.corpus"]
+
+
+@needs_library
+def test_an_index_of_graphrag_that_lost_something(tmp_path: Path) -> None:
+    damaged = sample()
+    damaged.tables["relationships"][0]["target"] = "NOWHERE"
+    damaged.tables["community_reports"].pop()
+    sample().write(tmp_path / "sound")
+    damaged.write(tmp_path / "damaged")
+
+    written = run("gate", tmp_path / "sound", "--init", "--output-file", tmp_path / "suite.json")
+    held, failed = (
+        run("gate", "--json", tmp_path / n, "--suite", tmp_path / "suite.json") for n in ("sound", "damaged")
+    )
+
+    assert (written.code, held.code, failed.code) == (0, 0, 1)
+    fallen = [each for each in failed.json["results"] if each["status"] == "fail"]
+    assert [(each["table"], each["kwargs"]["column"]) for each in fallen] == [
+        ("edges", "target_found"),
+        ("summaries", "level"),
+    ]
