@@ -30,6 +30,7 @@ WRITTEN = (
     "docs/hub.md",
     "docs/remote.md",
     "docs/outputs.md",
+    "docs/own-rules.md",
     "docs/python-api.md",
     "docs/quality.md",
     "docs/query.md",

@@ -212,7 +212,7 @@ class _Comparing:
 
     @contextmanager
     def _opened(self, side: _Side, dataset: FoundDataset, path: str) -> Iterator[Compared]:
-        from ragdatakit.api.report import database_of
+        from ragdatakit.api.sources import database_of
         from ragdatakit.reports.diff.datasets import Compared
 
         try:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ragdatakit.api.arguments import reading
 from ragdatakit.api.keywords import takes
 from ragdatakit.api.remote import at_hand
-from ragdatakit.api.report import database_of
-from ragdatakit.api.sources import only_dataset
+from ragdatakit.api.sources import database_of, only_dataset
 from ragdatakit.files.machine import refuse_little_space
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.options import (

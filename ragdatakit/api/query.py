@@ -64,3 +64,15 @@ def parquet_pieces(answer: Answer, limit: int) -> Iterator[bytes]:
             raise QueryError(f"Parquet does not take the rows: {error}; cast the column in the query") from None
         file.seek(0)
         yield from iter(lambda: file.read(1 << 20), b"")
+
+
+def query_rows(path: PathLike, sql: str, options: QueryOptions) -> Iterator[dict[str, object]]:
+    """The rows of one SELECT, each by its columns. Raises as `query` does."""
+    from ragdatakit.api.query_datasets import Question
+    from ragdatakit.api.query_process import asked
+
+    with asked(Question(path, sql, options)) as answer:
+        names = [column.name for column in answer.columns]
+        for piece in answer.pieces:
+            for row in piece:
+                yield dict(zip(names, row, strict=True))

@@ -41,7 +41,7 @@ class Question:
 def open_queries(question: Question, progress: Progress | None, at_work: AtWork) -> Iterator[SafeQueries]:
     """What may be asked of the datasets at the path of a question, for a ``with`` block; ``at_work`` as `SafeQueries`
     calls it."""
-    from ragdatakit.api.report import database_of
+    from ragdatakit.api.sources import database_of
     from ragdatakit.database.database_group import DatabaseGroup
     from ragdatakit.database.safe_queries import SafeQueries
 

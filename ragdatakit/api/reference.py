@@ -28,26 +28,41 @@ def declared_formats(name: str = "") -> tuple[Format, ...]:
     return (get_format(name),) if name else all_formats()
 
 
-def rules(*chosen: str) -> list[dict[str, Any]]:
+def rules(*chosen: str, config: PathLike | bool = False) -> list[dict[str, Any]]:
     """The rules, in the JSON of ``ragdata rules``: code, name, severity, format, what is wrong, what to do, and so on.
 
-    ``chosen`` are codes, names, their beginnings (``SP2``, ``dangling``), and formats; none: all rules. Raises
-    `UnknownNameError`, and `RagdataError` where a format has no such rule.
+    ``chosen`` are codes, names, their beginnings (``SP2``, ``dangling``), and formats; none: all rules. ``config`` is a
+    file with rules of a project, True: the nearest one upwards from the current folder. Raises `UnknownNameError`, and
+    `RagdataError` where a format has no such rule.
     """
     from ragdatakit.reports.reference import rule_dict
 
-    found, format_name = chosen_rules(*chosen)
+    found, format_name = chosen_rules(*chosen, config=config)
     return [rule_dict(rule, fmt, format_name) for rule, fmt in found]
 
 
-def chosen_rules(*chosen: str, format_name: str = "") -> tuple[list[tuple[Rule, Format | None]], str | None]:
+def _own_rules(config: PathLike | bool) -> list[tuple[Rule, Format | None]]:
+    """The rules of the project, with their formats."""
+    if config is False:
+        return []
+    from ragdatakit.api.configuration import configuration_of
+    from ragdatakit.files.configuration.own_rules import own_rules
+
+    found = own_rules(configuration_of(Path.cwd(), config))
+    return [(own.rule, get_format(own.format) if own.format in FORMATS else None) for own in found]
+
+
+def chosen_rules(
+    *chosen: str, format_name: str = "", config: PathLike | bool = False
+) -> tuple[list[tuple[Rule, Format | None]], str | None]:
     """The rules with their formats (None: of all), and the one format that was chosen among the words, if any."""
     of_format = get_format(format_name).name if format_name else None
     names = [of_format] if of_format else [name for name in chosen if name in FORMATS]
     of_format = names[0] if len(names) == 1 else None
     asked = [name for name in chosen if name not in FORMATS]
-    wanted = {rule.code for name in asked for rule, _ in find_rules(name)}
-    found = [pair for pair in all_rules() if _is_of(pair, names) and (not asked or pair[0].code in wanted)]
+    own = _own_rules(config)
+    wanted = {rule.code for name in asked for rule, _ in find_rules(name, own)}
+    found = [pair for pair in (*all_rules(), *own) if _is_of(pair, names) and (not asked or pair[0].code in wanted)]
     if not found:
         raise RagdataError(f"{', '.join(names)} has no rule {' or '.join(asked)}")
     return found, of_format
@@ -61,16 +76,17 @@ def _is_of(pair: tuple[Rule, Format | None], formats: list[str]) -> bool:
     return not formats or (fmt.name in formats if fmt is not None else not rule.code.startswith(LETTERS))
 
 
-def explain(rule: str) -> str:
+def explain(rule: str, config: PathLike | bool = False) -> str:
     """What ``ragdata explain`` prints of a rule, given its code (``SP201``) or its name (``dangling-qid``): what is
     wrong, what the framework does, what to do, examples.
 
-    The beginning of a code or of a name lists the rules that begin so. Raises `UnknownNameError`.
+    The beginning of a code or of a name lists the rules that begin so. ``config`` as for `rules`. Raises
+    `UnknownNameError`.
     """
-    return "\n".join(explanation(rule))
+    return "\n".join(explanation(rule, config=config))
 
 
-def explanation(rule: str, colour: bool = False) -> list[str]:
+def explanation(rule: str, colour: bool = False, config: PathLike | bool = False) -> list[str]:
     """The same, line by line."""
     from ragdatakit.reports.reference import explanation_lines
 
@@ -79,7 +95,7 @@ def explanation(rule: str, colour: bool = False) -> list[str]:
 
         return thresholds_in(summary)
 
-    return list(explanation_lines(rule, find_rules(rule), thresholds, colour))
+    return list(explanation_lines(rule, find_rules(rule, _own_rules(config)), thresholds, colour))
 
 
 def schema(format: str, kind: str = "") -> dict[str, Any]:  # noqa: A002 - the word of the command line

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from ragdatakit.api.arguments import given_paths, reading, several_words
 from ragdatakit.api.keywords import takes
 from ragdatakit.api.remote import at_hand, renamed
-from ragdatakit.api.sources import chosen_datasets, only_dataset
+from ragdatakit.api.sources import chosen_datasets, database_of, only_dataset
 from ragdatakit.files.machine import machine_fault
 from ragdatakit.files.paths.boundary import real_path
 from ragdatakit.schemas.errors import RagdataError
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ragdatakit.api.results import Summaries
     from ragdatakit.api.sources import FoundDataset
     from ragdatakit.converters.run import Source
-    from ragdatakit.database.dataset_database import DatasetDatabase, SharedConnection
+    from ragdatakit.database.dataset_database import DatasetDatabase
     from ragdatakit.schemas.neighbourhoods import Neighbourhoods
     from ragdatakit.schemas.results import Report
     from ragdatakit.schemas.summaries import LeftOut, Note, NotRead, Summary
@@ -158,26 +158,6 @@ def _unread(source: Source, error: RagdataError | OSError) -> Summary:
     told = str(error) if isinstance(error, RagdataError) else f"{os.fsdecode(error.filename)}: {error.strerror}"
     files, splits = count_files(source.parts)
     return Summary(source.display, source.root.name, source.format, files, splits, losses=[told], unread=True)
-
-
-def database_of(found: FoundDataset, memory_limit: int, shared: SharedConnection | None = None) -> DatasetDatabase:
-    """A dataset as a database of its own, or in that of ``shared``, under its name. Raises `RagdataError` where it
-    cannot be read at all."""
-    from ragdatakit.converters.run import read_source
-    from ragdatakit.converters.sql_tables import sql_tables
-    from ragdatakit.database.dataset_database import DatasetDatabase
-    from ragdatakit.schemas.conversions import Losses
-
-    source, wanted = found.source, found.wanted
-    return DatasetDatabase(
-        read_source(source, wanted, Losses(), partly=True),
-        source.parts,
-        sql_tables(source, wanted),
-        memory_limit=memory_limit,
-        progress=wanted.progress,
-        shared=shared,
-        called=found.name,
-    )
 
 
 def _summary(found: FoundDataset, database: DatasetDatabase, options: ReportOptions) -> Summary:

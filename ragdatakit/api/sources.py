@@ -15,6 +15,7 @@ from ragdatakit.schemas.texts import as_text
 
 if TYPE_CHECKING:
     from ragdatakit.converters.run import ConversionSettings, Source
+    from ragdatakit.database.dataset_database import DatasetDatabase, SharedConnection
 
 _MOST_SHOWN = 5
 _TAKEN = ("main", "files", "memory", "temp", "system", "information_schema", "pg_catalog")
@@ -208,3 +209,23 @@ def _called(dataset: str, found: Sequence[FoundDataset], path: Path | str) -> Fo
 
 def _names(found: Sequence[FoundDataset]) -> str:
     return ", ".join(each.name for each in found[:_MOST_SHOWN])
+
+
+def database_of(found: FoundDataset, memory_limit: int, shared: SharedConnection | None = None) -> DatasetDatabase:
+    """A dataset as a database of its own, or in that of ``shared``, under its name. Raises `RagdataError` where it
+    cannot be read at all."""
+    from ragdatakit.converters.run import read_source
+    from ragdatakit.converters.sql_tables import sql_tables
+    from ragdatakit.database.dataset_database import DatasetDatabase
+    from ragdatakit.schemas.conversions import Losses
+
+    source, wanted = found.source, found.wanted
+    return DatasetDatabase(
+        read_source(source, wanted, Losses(), partly=True),
+        source.parts,
+        sql_tables(source, wanted),
+        memory_limit=memory_limit,
+        progress=wanted.progress,
+        shared=shared,
+        called=found.name,
+    )

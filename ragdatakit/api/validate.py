@@ -101,15 +101,19 @@ def _known(
 def _run(here: AtHand[ValidateOptions], refused: Callable[[RagdataError], None] | None) -> tuple[Any, ...]:
     """The arguments of a run."""
     from ragdatakit.api.quality import checked_quality
+    from ragdatakit.api.query import query_rows
     from ragdatakit.files.machine import usual_jobs
     from ragdatakit.fixes.find import FixFinder
+    from ragdatakit.quality.own_rules import OwnRules
     from ragdatakit.validators.collector import Selection, known_rules
     from ragdatakit.validators.run_options import RunOptions
 
     paths, options = [Path(path) for path in here.paths], here.options
+    chosen = configurations(options.config)
+    own = [names for path in paths for names in chosen.of(path).own_names()]
     selection = Selection(
-        select=known_rules(several_words(options.select)),
-        ignore=known_rules(several_words(options.ignore)),
+        select=known_rules(several_words(options.select), own),
+        ignore=known_rules(several_words(options.ignore), own),
         severity=options.severity,
         max_per_rule=options.max_per_rule,
         severities={"lfs-pointer": "warning"} if options.skip_unrecognised else {},
@@ -124,7 +128,8 @@ def _run(here: AtHand[ValidateOptions], refused: Callable[[RagdataError], None] 
         refused=refused,
         max_hops=options.max_hops,
         fail_on=options.fail_on,
-        configurations=configurations(options.config),
+        configurations=chosen,
+        own_rules=OwnRules(query_rows) if options.config is not False else None,
         on_finding=options.on_finding,
         progress=options.progress,
         quality=checked_quality(selection, options),

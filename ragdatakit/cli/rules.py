@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from ragdatakit.cli import wants_colour
+from ragdatakit.cli.dataset_options import config_options, configured
 from ragdatakit.cli.output_format import chosen_form, output_options
 from ragdatakit.cli.standard_output import write_output
 from ragdatakit.cli.synonyms import old_spelling
@@ -17,6 +18,7 @@ _FORMS = ("text", "json")
 @click.command("rules", short_help="List the rules.")
 @click.argument("chosen", nargs=-1, metavar="[RULE|FORMAT]...")
 @old_spelling("--format", "rules NAME", "format_name")
+@config_options
 @output_options(_FORMS)
 def command(chosen: tuple[str, ...], format_name: str | None = None, **words: Any) -> None:
     """List rules: code, severity, name, what is wrong.
@@ -31,7 +33,7 @@ def command(chosen: tuple[str, ...], format_name: str | None = None, **words: An
     from ragdatakit.reports.reference import rule_dict, rule_lines
 
     form = chosen_form(words, _FORMS)
-    found, of_format = chosen_rules(*chosen, format_name=format_name or "")
+    found, of_format = chosen_rules(*chosen, format_name=format_name or "", **configured(words))
     if form == "json":
         import orjson
 
@@ -43,11 +45,12 @@ def command(chosen: tuple[str, ...], format_name: str | None = None, **words: An
 
 @click.command("explain", short_help="Explain one rule.")
 @click.argument("rule")
-def explain_command(rule: str) -> None:
+@config_options
+def explain_command(rule: str, **words: Any) -> None:
     """Explain a rule, given its code (SP201) or its name (dangling-qid).
 
     The beginning of a code (SP2, SP) or of a name (dangling) lists the rules that begin so.
     """
     from ragdatakit.api.reference import explanation
 
-    click.echo("\n".join(explanation(rule, wants_colour())))
+    click.echo("\n".join(explanation(rule, wants_colour(), **configured(words))))

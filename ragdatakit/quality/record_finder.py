@@ -127,7 +127,7 @@ class RecordFinder:
         repeats: Sequence[_Seen],
         best: dict[int, tuple[float, FoundRecord]],
     ) -> None:
-        for form, located, value in self._records(part, file):
+        for form, located, value in self.records(part, file):
             if _has_none(value, by_value):
                 continue
             seen: dict[int, dict[str, str]] = {}
@@ -148,7 +148,7 @@ class RecordFinder:
             if better and _all_whole(wanted, best):
                 return
 
-    def _records(self, part: Dataset, file: DataFile) -> Iterator[_Record]:
+    def records(self, part: Dataset, file: DataFile) -> Iterator[_Record]:
         """Each record that can be decoded."""
         if not file.readable or not file.path.is_file():
             return

@@ -77,7 +77,7 @@ class Quality:
                 _guarded(found, partial(_check, found, tables, chosen, doing))
                 if together[0].format.name in PLAIN_SOURCES:
                     _report_left_out(found, tables)
-                _complete(found, options.memory_limit, doing)
+                complete_findings(found, options.memory_limit, doing)
         except (MissingExtraError, MachineError):
             raise
         except RagdataError as error:
@@ -142,7 +142,7 @@ def _not_checked(found: QualityFindings, reason: str) -> None:
     found.collector.add(found.named_in(reason), Problem("quality-not-checked", facts=parts), Place())
 
 
-def _complete(found: QualityFindings, memory_limit: int, progress: Doing | None) -> None:
+def complete_findings(found: QualityFindings, memory_limit: int, progress: Doing | None) -> None:
     """Look up the records of all that is kept, and make the findings."""
     if progress is not None:
         progress.doing = "looking up lines"

@@ -103,16 +103,29 @@ def explanation_lines(
         yield from _explained(rule, fmt, thresholds, colour)
 
 
+def _is_own(rule: Rule) -> bool:
+    """Whether it is a rule of a project's own, which has three letters or more."""
+    return rule.code[:3].isalpha()
+
+
 def _explained(
     rule: Rule, fmt: Format | None, thresholds: Callable[[str], list[tuple[str, float, str]]], colour: bool
 ) -> Iterator[str]:
     comma = ";" if rule.severities else ","
-    facts = f"({rule.severity_words()}{comma} {fmt.name if fmt else 'any format'}; since {rule.since})"
+    of = fmt.name if fmt else "any format"
+    facts = (
+        f"({rule.severity_words()}{comma} {of}; since {rule.since})"
+        if not _is_own(rule)
+        else f"({rule.severity_words()}, {of}; of this project)"
+    )
     yield f"{painter(colour)('bold', f'{rule.code} {rule.name}')}  {facts}"
     if rule.status != "stable":
         replaced = f"; {rule.replaced_by} has taken its place" if rule.replaced_by else ""
         yield f"\n{rule.status.capitalize()}{replaced}."
     yield f"\n{_wrap(rule.summary)}\n"
+    if _is_own(rule):
+        yield from ([f"\n{_wrap(f'What to do: {rule.hint}.')}"] if rule.hint else [])
+        return
     if fmt is None:
         yield from _of_any_format(rule)
         if told := thresholds(rule.summary):

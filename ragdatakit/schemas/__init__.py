@@ -7,6 +7,7 @@ run pays for the formats it meets.
 from __future__ import annotations
 
 import importlib
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.errors import UnknownNameError
@@ -92,10 +93,10 @@ def all_rules() -> tuple[tuple[Rule, Format | None], ...]:
     return tuple(sorted(found, key=lambda pair: (pair[1] is not None, pair[0].code)))
 
 
-def find_rules(name: str) -> tuple[tuple[Rule, Format | None], ...]:
+def find_rules(name: str, own: Sequence[tuple[Rule, Format | None]] = ()) -> tuple[tuple[Rule, Format | None], ...]:
     """The rules of that code or name, else those that begin so (``SP2``, ``SP``, ``dangling``), in any case; several
-    formats may share a name. Raises `UnknownNameError`."""
-    rules = all_rules()
+    formats may share a name. ``own`` are further rules. Raises `UnknownNameError`."""
+    rules = (*all_rules(), *own)
     code, lower = name.upper(), name.lower()
     found = tuple(p for p in rules if p[0].code == code or p[0].name == lower)
     if not found and name:

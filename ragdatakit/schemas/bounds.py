@@ -22,7 +22,7 @@ Signed = Annotated[int, Bounds()]
 """An integer that may be negative; all others of an output are 0 or more."""
 Share = Annotated[float, Bounds(ge=0, le=1)]
 """A number from 0 to 1."""
-RuleCode = Annotated[str, Bounds(pattern="^[A-Z]{2}[0-9]{3}$")]
+RuleCode = Annotated[str, Bounds(pattern="^([A-Z]{2}[0-9]{3}|[A-Z]{3,12}[0-9]{1,6})$")]
 RuleName = Annotated[str, Bounds(pattern="^[a-z0-9]+(-[a-z0-9]+)*$")]
 Fingerprint = Annotated[str, Bounds(pattern="^([0-9a-f]{16})?$")]
 """What identifies a finding from one run to the next; empty where nobody made it."""

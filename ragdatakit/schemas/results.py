@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
 from ragdatakit.schemas.baselines import BaselineUse
+from ragdatakit.schemas.declarations import Rule
 from ragdatakit.schemas.findings import SEVERITIES, Finding, Severity
 
 
@@ -86,7 +87,8 @@ class Report:
     counts as a failure. ``notes`` are sentences about what could not be taken of the revision.
     ``budgets`` are the
     findings that may be there by the configuration. ``passing`` of the errors are no failure, as a budget allows them
-    or errors do not fail; ``failing`` findings are one, though they are no errors. ``ok`` is true when nothing fails.
+    or errors do not fail; ``failing`` findings are one, though they are no errors. ``own_rules`` are
+    the rules of the configuration, by code. ``ok`` is true when nothing fails.
     ``sources`` say of each URL which state of it was checked: the commit, and the version of each file.
     """
 
@@ -107,6 +109,7 @@ class Report:
     budgets: list[Budget] = field(default_factory=list)
     passing: int = 0
     failing: int = 0
+    own_rules: dict[str, Rule] = field(default_factory=dict)
     seconds: float = 0.0
     sources: list[RemoteSource] = field(default_factory=list)
 

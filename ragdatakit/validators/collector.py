@@ -371,9 +371,10 @@ class Collector:
         return self._names[path]
 
 
-def known_rules(selectors: Iterable[str]) -> tuple[str, ...]:
-    """Selectors (also several with commas between), if each names a rule; else raises `UnknownNameError`."""
+def known_rules(selectors: Iterable[str], own: Sequence[tuple[str, str]] = ()) -> tuple[str, ...]:
+    """Selectors (also several with commas between), if each names a rule; else raises `UnknownNameError`. ``own`` are
+    codes and names of the project's own rules."""
     found = tuple(s.strip() for words in selectors for s in words.split(",") if s.strip())
     for selector in found:
-        refuse_unknown_rule(selector)
+        refuse_unknown_rule(selector, own=own)
     return found

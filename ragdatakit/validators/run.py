@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from ragdatakit.files.configuration.chosen import Configuration
+from ragdatakit.files.configuration.own_rules import own_rules
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection.plain_sources import PLAIN_SOURCES
 from ragdatakit.files.machine import refuse_machine_fault
@@ -105,11 +107,28 @@ def check_paths(
         checked.append(_Checked(mine, settings, [collector]))
     if options.quality is not None:
         _check_quality(checked, options, carried, report)
+    if options.own_rules is not None:
+        for each in checked:
+            _check_own_rules(each, detected.configuration_of(each.dataset), options, carried, report)
     report.quality_only = bool(found) and all(dataset.format.name in PLAIN_SOURCES for dataset in found)
     if found:
         keep = partial(kept.add, (len(checked), 0, "", False, 0, 0, ""))
         unreadable = list(dict.fromkeys(detected.unreadable))
         _report_unreadable(unreadable, found[0], selection, options, carried, report, keep)
+    _settle(report, checked, findings, paths, selection, options)
+    report.seconds = time.perf_counter() - started
+    return report, findings
+
+
+def _settle(
+    report: Report,
+    checked: Sequence[_Checked],
+    findings: KeptFindings | NewFindings,
+    paths: Iterable[Path],
+    selection: Selection,
+    options: RunOptions,
+) -> None:
+    """Take what is known out of the counts, then say what of the rest passes, or fails, by the configuration."""
     known_by_code: Mapping[tuple[int, str], int] = {}
     if isinstance(findings, NewFindings):
         findings.settle()
@@ -120,8 +139,6 @@ def check_paths(
     for number, each in enumerate(checked):
         left = {code: times for (of, code), times in known_by_code.items() if of == number}
         settle(report, each.dataset.display, each.settings, each.collectors, left)
-    report.seconds = time.perf_counter() - started
-    return report, findings
 
 
 def _report_unreadable(
@@ -220,7 +237,7 @@ def _check_quality(checked: list[_Checked], options: RunOptions, carried: Counte
         parts, settings = [one.dataset for one in mine], mine[0].settings
         alone = len(checked) == 1
         collector = options.quality.check(parts, options, settings.selection, carried, alone, settings.thresholds)
-        owners = {file.display: each.one.keep for each in mine for file in one.dataset.files}
+        owners = {file.display: each.one.keep for each in mine for file in each.dataset.files}
         for finding in collector.kept:
             owners.get(finding.path, mine[0].one.keep)(finding)
         _add_to(report, collector)
@@ -228,15 +245,35 @@ def _check_quality(checked: list[_Checked], options: RunOptions, carried: Counte
         mine[0].collectors.append(collector)
 
 
+def _check_own_rules(
+    each: _Checked, configuration: Configuration, options: RunOptions, carried: Counter[str], report: Report
+) -> None:
+    """Check a dataset by the rules of its configuration."""
+    assert options.own_rules is not None
+    mine = [own for own in own_rules(configuration) if own.format in ("", each.dataset.format.name)]
+    if not mine:
+        return
+    report.own_rules = {**report.own_rules, **{own.rule.code: own.rule for own in mine}}
+    selection = each.settings.selection
+    collector = options.own_rules.check_own(each.dataset, mine, options, selection, carried)
+    for finding in collector.kept:
+        each.one.keep(finding)
+    _add_to(report, collector)
+    _add_to_summaries(report, [each.dataset], collector)
+    each.collectors.append(collector)
+
+
 def _add_to_summaries(report: Report, datasets: list[Dataset], collector: Collector) -> None:
-    """Warnings of quality are counted with the first dataset of the format, and with the split they are of."""
+    """Findings of quality and of own rules are counted with the first dataset, and with the split they are of."""
     mine = [i for i, summary in enumerate(report.datasets) if summary.path in {d.display for d in datasets}]
     for (split, severity), number in collector.by_split.items():
-        if severity != "warning" or not mine:
+        if severity == "info" or not mine:
             continue
         place = next((i for i in mine if report.datasets[i].split == split), mine[0])
         summary = report.datasets[place]
-        report.datasets[place] = replace(summary, warnings=summary.warnings + number)
+        errors, warnings = (0, number) if severity == "warning" else (number, 0)
+        more = replace(summary, errors=summary.errors + errors, warnings=summary.warnings + warnings)
+        report.datasets[place] = more
 
 
 def _keeping(findings: KeptFindings | NewFindings, number: int, dataset: Dataset) -> _Keep:

@@ -16,6 +16,7 @@ from ragdatakit.files.machine import usual_jobs
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.options import Progress, ValidateOptions
+from ragdatakit.schemas.settings.own_rules import OwnRule
 from ragdatakit.validators.collector import Collector, Selection
 from ragdatakit.validators.faults import Fixer, Repairer
 
@@ -48,6 +49,21 @@ class QualityCheck(Protocol):
         """
 
 
+class OwnRuleCheck(Protocol):
+    """What a run asks of the room above about the rules of a project."""
+
+    def check_own(
+        self,
+        dataset: Dataset,
+        rules: Sequence[OwnRule],
+        options: RunOptions,
+        selection: Selection,
+        carried: Counter[str],
+    ) -> Collector:
+        """Check a dataset by these rules, and give the collector that has the findings. Raises `RagdataError` for what
+        is wrong with a rule itself."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
     """How to run: ``memory_limit`` in bytes sets the size of blocks and the longest record that is held;
@@ -55,11 +71,11 @@ class RunOptions:
 
     ``max_hops``: how many edges a graph's targets may be away from the start nodes of their question, ``fail_on`` from
     which severity on findings fail (None: as the configuration says). ``configurations`` are those of the paths;
-    without them there is none. ``quality``: what checks the quality of the data, too. ``strict_files``: the report is
-    not ``ok`` where files were not checked. ``refused`` is called with the errors of paths that are missing or hold
-    nothing recognised, if others do; without it the first is raised. ``known`` are findings that are not new.
-    ``whole_datasets`` and ``skip_unrecognised`` are those of `ValidateOptions`. ``fixer`` says how what is found is
-    repaired, ``repairer`` does so.
+    without them there is none. ``quality``: what checks the quality of the data, too, ``own_rules`` by the rules of the
+    configuration. ``strict_files``: the report is not ``ok`` where files were not checked. ``refused`` is called with
+    the errors of paths that are missing or hold nothing recognised, if others do; without it the first is raised.
+    ``known`` are findings that are not new. ``whole_datasets`` and ``skip_unrecognised`` are those of
+    `ValidateOptions`. ``fixer`` says how what is found is repaired, ``repairer`` does so.
     """
 
     memory_limit: int = ValidateOptions.memory_limit
@@ -75,6 +91,7 @@ class RunOptions:
     progress: Progress | None = None
     on_finding: Callable[[Finding], None] | None = None
     quality: QualityCheck | None = None
+    own_rules: OwnRuleCheck | None = None
     known: KnownBefore | None = None
     fixer: Fixer | None = None
     repairer: Repairer | None = None

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
 
 from ragdatakit.files.configuration.chosen import NONE, Configuration
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.schemas.declarations import Format, Rule
+from ragdatakit.schemas.declarations import Format
 from ragdatakit.schemas.errors import UnknownNameError
 from ragdatakit.schemas.findings import Severity
 from ragdatakit.schemas.results import Budget, Report
@@ -72,7 +72,7 @@ def settings_of(
             selection,
             select=selection.select or found.get(("select",), ()),
             ignore=selection.ignore or found.get(("ignore",), ()),
-            severities={**_by_name(dataset.format, levels), **selection.severities},
+            severities={**_by_name(dataset.format, configuration, levels), **selection.severities},
             ignored_in=_ignored_in(configuration),
         ),
         profiles=chosen or dataset.format.default_profiles,
@@ -83,18 +83,15 @@ def settings_of(
     )
 
 
-def _by_name(fmt: Format, levels: Mapping[str, Severity]) -> dict[str, Severity]:
+def _by_name(fmt: Format, configuration: Configuration, levels: Mapping[str, Severity]) -> dict[str, Severity]:
     """Severities by the names of the rules that selectors mean; of two selectors the narrower one counts."""
+    rules = [(rule.code, rule.name) for rule in (*fmt.rules, *SHARED, *OF_QUALITY)] + configuration.own_names()
     found: dict[str, Severity] = {}
-    for selector in sorted(levels, key=lambda s: (any(s == rule.name for rule in _rules(fmt)), len(s))):
-        for rule in _rules(fmt):
-            if names_rule(selector, rule.code, rule.name):
-                found[rule.name] = levels[selector]
+    for selector in sorted(levels, key=lambda s: (any(s == name for _, name in rules), len(s))):
+        for code, name in rules:
+            if names_rule(selector, code, name):
+                found[name] = levels[selector]
     return found
-
-
-def _rules(fmt: Format) -> Iterator[Rule]:
-    yield from (*fmt.rules, *SHARED, *OF_QUALITY)
 
 
 def _ignored_in(configuration: Configuration) -> Callable[[DataFile], tuple[str, ...]] | None:

@@ -47,6 +47,10 @@ class Configuration:
         """The sections of one kind, in order."""
         return [section for section in self.sections if section.kind == kind]
 
+    def own_names(self) -> list[tuple[str, str]]:
+        """Codes and names of the rules that it declares."""
+        return [(one.values["code",].value, one.values["name",].value) for one in self.of_kind("rule")]
+
     def at(self, place: Path) -> dict[Name, Given]:
         """What holds for the dataset at a place: its sections before the top level."""
         found = {name: given for name, given in self.values.items() if name[0] in _FOR_DATASETS}
@@ -157,7 +161,7 @@ def _refuse_unknown_rules(configuration: Configuration) -> None:
                 continue
             rules = given.value if declared.kind in ("rules", "ignores") else (name[1],)
             for number, rule in enumerate(rules):
-                refuse_unknown_rule(rule, given.file.place((*given.keys, number)))
+                refuse_unknown_rule(rule, given.file.place((*given.keys, number)), configuration.own_names())
 
 
 def _declared(kind: str) -> Setting:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from string import Formatter
 from typing import Any
 
 from ragdatakit.files.configuration.sources import SettingsFile
@@ -13,7 +15,7 @@ from ragdatakit.files.detection.plain_sources import PLAIN_SOURCES
 from ragdatakit.schemas import FORMATS, all_rules
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.rules.evaluation import LETTERS
-from ragdatakit.schemas.settings.declared import TABLES, TOP, Setting, in_bounds, kind_words
+from ragdatakit.schemas.settings.declared import OWN_CODE, TABLES, TOP, Setting, in_bounds, kind_words
 
 Name = tuple[str, ...]
 """What a value is called: ``("ignore",)``, of a table ``("severity", "SP210")``."""
@@ -56,9 +58,11 @@ def values_of(file: SettingsFile) -> tuple[dict[Name, Given], list[Section]]:
     return reader.values, reader.sections
 
 
-def refuse_unknown_rule(selector: str, place: str = "") -> None:
+def refuse_unknown_rule(selector: str, place: str = "", own: Iterable[tuple[str, str]] = ()) -> None:
     """Raise `UnknownNameError` where ``selector`` is no code or name of a rule, nor the beginning of a code; ``place``
-    is the file and line that has it."""
+    is the file and line that has it, ``own`` are codes and names of the project's own rules."""
+    if any(selector == name or code.startswith(selector.upper()) for code, name in own):
+        return
     rules = [rule for rule, _ in all_rules() if not rule.code.startswith(LETTERS)]
     if not any(selector == r.name or r.code.startswith(selector.upper()) for r in rules):
         is_code = selector[:2].isalpha() and selector[2:].isdigit()
@@ -138,6 +142,14 @@ class _Reader:
                 if value not in setting.choices:
                     raise self._refuse(setting, value, keys)
                 return value
+            case "code":
+                if not re.fullmatch(OWN_CODE, code := self._text(setting, value, keys)):
+                    raise self._refuse(setting, value, keys)
+                return code
+            case "message":
+                return self._message(setting, value, keys)
+            case "document":
+                return value if isinstance(value, dict) else self._text(setting, value, keys)
             case "flag":
                 if not isinstance(value, bool):
                     raise self._refuse(setting, value, keys)
@@ -149,6 +161,19 @@ class _Reader:
         if not isinstance(value, str) or not value.strip() or "\0" in value:
             raise self._refuse(setting, value, keys)
         return value
+
+    def _message(self, setting: Setting, value: Any, keys: Keys) -> str:
+        """A template without formats and attributes, which could take any memory, or show what it should not."""
+        text = self._text(setting, value, keys)
+        try:
+            parts = list(Formatter().parse(text))
+        except ValueError:
+            raise self._refuse(setting, value, keys) from None
+        if any(
+            name is not None and not (name.isidentifier() and not how and not turned) for _, name, how, turned in parts
+        ):
+            raise self._refuse(setting, value, keys)
+        return text
 
     def _texts(self, setting: Setting, value: Any, keys: Keys) -> tuple[str, ...]:
         if not isinstance(value, str | list):

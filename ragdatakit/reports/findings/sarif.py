@@ -72,6 +72,7 @@ def _rules(report: Report, codes: set[str]) -> dict[str, tuple[Rule, str]]:
     found = {rule.code: (rule, "any-format") for rule in SHARED} | {rule.code: (rule, "quality") for rule in QUALITY}
     for name in {dataset.format for dataset in report.datasets} & FORMATS.keys():
         found |= {rule.code: (rule, name) for rule in get_format(name).rules}
+    found |= {code: (rule, "own") for code, rule in report.own_rules.items()}
     if not codes <= found.keys():
         found |= {rule.code: (rule, fmt.name) for rule, fmt in all_rules() if fmt is not None}
     return found

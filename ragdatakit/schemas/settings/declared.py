@@ -11,6 +11,9 @@ from ragdatakit.schemas.findings import SEVERITIES
 from ragdatakit.schemas.options import FAIL_ON
 from ragdatakit.schemas.settings.thresholds import QualityOptions
 
+OWN_CODE = "^[A-Z]{3,12}[0-9]{1,6}$"
+"""What the codes of own rules are like; two letters are ours."""
+
 Kind = Literal[
     "text",  # one text
     "texts",  # a text, or a list of texts
@@ -22,6 +25,9 @@ Kind = Literal[
     "integer",
     "share",  # a number from 0 to 1
     "flag",  # true or false
+    "code",  # the code of an own rule
+    "message",  # a template of a message: texts, and names in braces
+    "document",  # a JSON Schema: a table, or the path of a file
     "words",  # a table of words and numbers, by names that are not known here
     "severities",  # a table: rule to severity
     "budgets",  # a table: rule to the number of findings that pass
@@ -124,6 +130,85 @@ DATASET = Setting(
     ),
 )
 
+RULE = Setting(
+    name="rule",
+    kind="sections",
+    meaning="a rule of the project's own: either `sql` or `schema`",
+    within=(
+        Setting(
+            name="code",
+            kind="code",
+            meaning="what it is called by: three letters or more, and digits",
+            example='"ACME101"',
+            required=True,
+        ),
+        Setting(
+            name="name",
+            kind="text",
+            meaning="the bad state, in small letters with hyphens",
+            example='"text-too-short"',
+            required=True,
+        ),
+        Setting(
+            name="summary",
+            kind="text",
+            meaning="what is wrong, in one sentence",
+            example='"A document of fewer than 20 characters."',
+            required=True,
+        ),
+        Setting(
+            name="message",
+            kind="message",
+            meaning="what is said of a finding, with columns of the query in braces; of a schema, `error` and `value`",
+            example='"document {key} has {length} characters"',
+            default='"{value}", or "{error}" of a schema',
+        ),
+        Setting(name="hint", kind="text", meaning="what to do", example='"merge it with its neighbour"'),
+        Setting(
+            name="severity",
+            kind="choice",
+            meaning="how bad it is",
+            example='"warning"',
+            default="error",
+            choices=SEVERITIES,
+        ),
+        Setting(name="format", kind="format", meaning="only for datasets of this format", example='"light-splade"'),
+        Setting(
+            name="sql",
+            kind="text",
+            meaning="a query, as of `ragdata query`, each row of whose result is a finding",
+            example='"select doc_id as key, text as value from documents where length(text) < 20"',
+        ),
+        Setting(
+            name="timeout",
+            kind="integer",
+            meaning="the seconds that the query may take",
+            example="10",
+            default="60",
+            least=1,
+            most=3600,
+        ),
+        Setting(
+            name="schema",
+            kind="document",
+            meaning="a JSON Schema of the records, or the path of a file with one",
+            example='"metadata.schema.json"',
+        ),
+        Setting(
+            name="records",
+            kind="text",
+            meaning="the kind of file whose records the schema is for (default: all kinds)",
+            example='"documents"',
+        ),
+        Setting(
+            name="field",
+            kind="text",
+            meaning="the field that the schema is for (default: the record as a whole); records without it pass",
+            example='"metadata"',
+        ),
+    ),
+)
+
 TOP = Setting(
     name="",
     kind="section",
@@ -165,6 +250,7 @@ TOP = Setting(
             within=_thresholds(),
         ),
         DATASET,
+        RULE,
     ),
 )
 
@@ -178,6 +264,9 @@ _WORDS: Mapping[Kind, str] = {
     "integer": "an integer",
     "share": "a number from 0 to 1",
     "flag": "true or false",
+    "code": "three letters or more, and digits, such as ACME101",
+    "message": "a text with names in braces, such as {value}, and nothing else in these",
+    "document": "a table or a path",
     "words": "a table of words and numbers",
     "section": "a table",
     "sections": "tables",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ragdatakit.schemas import FORMATS
-from ragdatakit.schemas.settings.declared import TOP, Setting
+from ragdatakit.schemas.settings.declared import OWN_CODE, TOP, Setting
 
 _ID = "https://ragdata.example/ragdata.schema.json"
 _TEXT = {"type": "string", "minLength": 1}
@@ -64,6 +64,10 @@ def _type(setting: Setting) -> dict[str, Any]:
             return _by_name({"type": "integer", "minimum": 0})
         case "ignores":
             return _by_name(_TEXTS)
+        case "code":
+            return {"type": "string", "pattern": OWN_CODE}
+        case "document":
+            return {"anyOf": [_TEXT, {"type": "object"}]}
         case "words":
             return _by_name(_WORD)
         case _:

@@ -1,0 +1,25 @@
+"""A rule of a project's own, as its configuration declares it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ragdatakit.schemas.declarations import Rule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnRule:
+    """``rule`` is how it is called and worded, ``place`` the file and line that declare it, ``format`` whose datasets
+    it is for (empty: all). It is either a query (``sql``, which may take ``seconds``), or a JSON Schema (``schema``)
+    for the ``records`` of a kind (empty: of all), or for one ``field`` of theirs."""
+
+    rule: Rule
+    place: str
+    format: str = ""
+    sql: str = ""
+    seconds: int = 60
+    schema: Mapping[str, Any] | None = None
+    records: str = ""
+    field: str = ""
