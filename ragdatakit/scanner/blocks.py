@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ragdatakit.scanner.library import PerThread, ScannerError, library, run_seed
-from ragdatakit.scanner.plan import counts_of, plan_blob
-from ragdatakit.scanner.predicates import Predicate
+from ragdatakit.scanner.plan import Asked, counts_of, plan_blob, scopes_of
 from ragdatakit.schemas.declarations import Columns, Field, Record
 
 Numbers = npt.NDArray[np.uint64]
@@ -82,16 +81,18 @@ class BlockScanner:
     """Scans blocks of one kind of record, in any thread. Raises `ScannerError` where it `can_scan` no such record.
 
     ``keys`` are the key columns and the fields that they are made of; a field of any type is taken as text, an integer
-    by its digits. ``cells``: the lines are cells that are cut so, not JSON; codes of numbers are those of doubles.
+    by its digits. ``known`` are codes of some of the columns: records with other ones are candidates. ``cells``: the
+    lines are cells that are cut so, not JSON; codes of numbers are those of doubles.
     """
 
     def __init__(
         self,
         record: Record,
         keys: Mapping[str, str],
-        predicates: Iterable[Predicate] = (),
+        predicates: Iterable[Asked] = (),
         portable: bool = False,
         cells: Columns | None = None,
+        known: Mapping[str, Numbers] | None = None,
     ) -> None:
         found = library()
         if found is None:
@@ -104,9 +105,14 @@ class BlockScanner:
         if not self._plan:
             raise ScannerError(f"the scanner cannot read {record.name}")
         weakref.finalize(self, found.rd_plan_free, self._plan).atexit = False
-        numbers = {f.name: number for number, f in enumerate(record.fields)}
+        names = (name for scope in scopes_of(record, asked).values() for name in scope)
+        numbers = {name: number for number, name in enumerate(names)}
         self._places = {column: numbers[name] for column, name in keys.items()}
-        self._views = _OF_BLOCK + _OF_FIELD * len(record.fields)
+        for column, codes in (known or {}).items():
+            held = np.ascontiguousarray(codes)
+            if found.rd_plan_known(self._plan, self._places[column], held.ctypes.data, len(held)):
+                raise ScannerError(f"the scanner cannot look up {column}")
+        self._views = _OF_BLOCK + _OF_FIELD * len(numbers)
         self._portable = int(portable)
         self._results = PerThread(found.rd_block_new, found.rd_block_free, self._views)
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-ABI = 3
+ABI = 4
 """The number of the interface; the library must say the same."""
 
 _PATH = Path(__file__).with_name("compiled.so")
@@ -34,6 +34,7 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "rd_build": (ctypes.c_char_p, ()),
     "rd_plan_new": (_POINTER, (ctypes.c_char_p, _LENGTH)),
     "rd_plan_free": (None, (_POINTER,)),
+    "rd_plan_known": (_FLAG, (_POINTER, _LENGTH, _POINTER, _LENGTH)),
     "rd_block_new": (_POINTER, ()),
     "rd_block_free": (None, (_POINTER,)),
     "rd_scan": (_FLAG, (_POINTER, _POINTER, ctypes.c_char_p, _LENGTH, _FLAG, ctypes.POINTER(View), _LENGTH)),

@@ -18,6 +18,7 @@ from ragdatakit.scanner.predicates import (
     Given,
     Holds,
     ItemTwice,
+    Lacks,
     Longer,
     MemberBeginning,
     MemberCalled,
@@ -25,14 +26,32 @@ from ragdatakit.scanner.predicates import (
     NotFirst,
     OneUnlikeNumber,
     OpenIfEdged,
+    OpenUnlessGiven,
     OpenUnlessText,
+    OpenUnlessTexts,
     Predicate,
     Shorter,
     Spelled,
     Unequal,
     plain_ranges,
 )
+from ragdatakit.scanner.relations import (
+    RELATIONS,
+    Apart,
+    Closed,
+    Joined,
+    Lacking,
+    Measure,
+    NoQuotient,
+    Parts,
+    Relation,
+    Several,
+    Without,
+)
 from ragdatakit.schemas.declarations import Columns, Field, Record
+
+Asked = Predicate | Parts | Closed | Joined | Relation
+"""What the checks of a format may say of a kind of record."""
 
 _TYPES = {"integer": 1, "number": 2, "string": 3, "boolean": 4, "object": 5, "array": 6, "any": 7}
 _REQUIRED, _NULLABLE, _NON_EMPTY, _KEY, _LEAST, _GREATEST = 1, 2, 4, 8, 16, 32
@@ -59,30 +78,73 @@ _KINDS: dict[type[Predicate], int] = {
     Spelled: 20,
     FewLetters: 21,
     Changed: 22,
+    Lacks: 23,
+    OpenUnlessTexts: 24,
+    OpenUnlessGiven: 25,
 }
+_JOINED = 255
 
 
-def counts_of(predicates: Iterable[Predicate]) -> list[Hashable]:
+def counts_of(asked: Iterable[Asked]) -> list[Hashable]:
     """The names of all counts, by their numbers."""
-    return list(dict.fromkeys(one.count for one in predicates if isinstance(one, Counted)))
+    return list(dict.fromkeys(one.count for one in asked if isinstance(one, Counted)))
 
 
-def plan_blob(
-    record: Record, keys: Collection[str], predicates: Iterable[Predicate], cells: Columns | None = None
-) -> bytes:
+def scopes_of(record: Record, asked: Iterable[Asked]) -> dict[str, dict[str, Field]]:
+    """The objects of which fields are declared, by what they are in (the record itself: ``""``), and those fields by
+    their whole names."""
+    asked = list(asked)
+    found = {"": {f.name: f for f in record.fields}}
+    for parts in (one for one in asked if isinstance(one, Parts)):
+        found[parts.field] = {f"{parts.field}/{f.name}": f for f in parts.fields}
+    for joined in (one for one in asked if isinstance(one, Joined)):
+        found[joined.key.rpartition("/")[0]][joined.key] = Field(name="key", type="string", required=False)
+    return found
+
+
+def plan_blob(record: Record, keys: Collection[str], asked: Iterable[Asked], cells: Columns | None = None) -> bytes:
     """What the scanner is to know of a kind of record: its fields, which are keys, what its rules look at; ``cells`` is
     how lines of cells, which are not JSON, are cut."""
-    names = [f.name for f in record.fields]
-    parts = [struct.pack("<IQBH", ABI, run_seed(), record.extra == "forbid", len(names))]
-    parts += [_field(field, field.name in keys) for field in record.fields]
-    asked = list(predicates)
-    parts.append(struct.pack("<H", len(asked)))
-    counts = counts_of(asked)
-    parts += [_predicate(one, names, counts) for one in asked]
+    asked = list(asked)
+    scopes = scopes_of(record, asked)
+    fields = [(name, field) for scope in scopes.values() for name, field in scope.items()]
+    names = [name for name, _ in fields]
+    parts = [struct.pack("<IQH", ABI, run_seed(), len(names))]
+    parts += [_field(field, name in keys) for name, field in fields]
+    closed = next((one for one in asked if isinstance(one, Closed)), None)
+    parts.append(struct.pack("<B", len(scopes)))
+    for owner, own in scopes.items():
+        is_closed = not owner and (closed is not None or record.extra == "forbid")
+        parts.append(struct.pack("<HHB", names.index(owner) if owner else 0, len(own), is_closed))
+        parts.append(_text(closed.unless if is_closed and closed is not None else ""))
+    predicates = [one for one in asked if isinstance(one, Predicate)]
+    counts = counts_of(predicates)
+    parts += [struct.pack("<H", len(predicates)), *(_predicate(one, names, counts) for one in predicates)]
+    relations = [one for one in asked if isinstance(one, Relation | Joined)]
+    parts += [struct.pack("<H", len(relations)), *(_relation(one, names, list(scopes)) for one in relations)]
     if cells is None:
         return b"".join((*parts, b"\0"))
     separator = ord(cells.separator) if cells.separator else 0
     return b"".join((*parts, struct.pack("<BBB", 1, separator, cells.quoted), _text(cells.comment)))
+
+
+def _relation(one: Relation | Joined, names: list[str], scopes: list[str]) -> bytes:
+    numbers = [names.index(name) for name in one.fields]
+    listed = struct.pack(f"<B{len(numbers)}H", len(numbers), *numbers)
+    if isinstance(one, Joined):
+        head = struct.pack("<BBH", scopes.index(one.key.rpartition("/")[0]), _JOINED, names.index(one.key))
+        return head + listed + _text(one.between) + _text(one.within)
+    return struct.pack("<BBBd", _scope(one, scopes), RELATIONS.index(type(one)), one.once, one.number) + listed
+
+
+def _scope(one: Relation, scopes: list[str]) -> int:
+    """The object that a question is asked of: the one that all its fields are in, else the record."""
+    owners = {name.rpartition("/")[0] for name in one.fields}
+    return scopes.index(owners.pop()) if len(owners) == 1 and type(one) in _OF_OBJECTS else 0
+
+
+_OF_OBJECTS = (Apart, Without, Lacking, Several, NoQuotient, Measure)
+"""Questions that are asked of each object; those about lists are asked of all values together."""
 
 
 def _field(field: Field, is_key: bool) -> bytes:
@@ -101,7 +163,7 @@ def _predicate(one: Predicate, names: list[str], counts: list[Hashable]) -> byte
             limit = one.limit
         case Equal():
             limit = names.index(one.other)
-        case Blank() | Edged() | OpenIfEdged() | Holds():
+        case Blank() | Edged() | OpenIfEdged() | Holds() | Lacks():
             text = one.characters
         case Unequal():
             text = one.text

@@ -17,7 +17,11 @@ WHITE_SPACE = "".join(c for c in map(chr, range(0x3001)) if c.isspace())
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """A question about the values of one field; lines for which the answer is yes are shown to the rule."""
+    """A question about the values of one field; lines for which the answer is yes are shown to the rule.
+
+    The field of an object in the record (see `ragdatakit.scanner.relations.Parts`) is called by both names:
+    ``results/text``. Of a list of texts each item is asked about.
+    """
 
     field: str
 
@@ -79,6 +83,23 @@ class Holds(Predicate):
     """A text that has one of ``characters``, all of them ASCII."""
 
     characters: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lacks(Predicate):
+    """A text that has none of ``characters``, all of them ASCII."""
+
+    characters: str
+
+
+@dataclass(frozen=True, slots=True)
+class OpenUnlessGiven(Predicate):
+    """A record without this field, where keys are made of it: Python makes those of such a record."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenUnlessTexts(Predicate):
+    """A value that is neither a text nor a list of texts that is not empty, of a field of any type."""
 
 
 @dataclass(frozen=True, slots=True)

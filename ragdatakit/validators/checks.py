@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ragdatakit.files.containers.positions import Located
     from ragdatakit.files.containers.sources import Source
     from ragdatakit.files.datasets import DataFile, Dataset
-    from ragdatakit.scanner.predicates import Predicate
+    from ragdatakit.scanner.plan import Asked
     from ragdatakit.validators.coded_columns import ScannedCodes
     from ragdatakit.validators.csv_parts import CsvTable
     from ragdatakit.validators.row_problems import RowProblems
@@ -72,7 +72,7 @@ class FormatChecks:
         """
         return ()
 
-    def predicates(self, kind: str) -> Iterable[Predicate] | None:
+    def predicates(self, kind: str) -> Iterable[Asked] | None:
         """Which values of a kind in NDJSON or CSV `record` may find something in; None: it must see all of them.
 
         Only for big files, which the scanner reads: `record` sees the records that a predicate names, and those that

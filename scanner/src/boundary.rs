@@ -102,6 +102,21 @@ pub unsafe extern "C" fn rd_plan_free(plan: *mut Plan) {
     }
 }
 
+/// Say what the values of a key field are looked up in: records with other ones become candidates. Before any scan.
+///
+/// # Safety
+/// `plan` came from `rd_plan_new` and is not in use, `codes` points to `count` numbers.
+#[no_mangle]
+pub unsafe extern "C" fn rd_plan_known(plan: *mut Plan, field: u64, codes: *const u64, count: u64) -> i32 {
+    guarded(PANICKED, || {
+        let (Some(plan), Some(codes)) = (plan.as_mut(), slice(codes, count)) else { return MISUSED };
+        let field = usize::try_from(field).ok().and_then(|field| plan.fields.get_mut(field)).filter(|field| field.key);
+        let (Some(field), Some(table)) = (field, Table::of(codes)) else { return MISUSED };
+        field.known = Some(table);
+        DONE
+    })
+}
+
 /// A block, to be used by one thread at a time.
 #[no_mangle]
 pub extern "C" fn rd_block_new() -> *mut Scanned {
@@ -195,7 +210,7 @@ pub unsafe extern "C" fn rd_scan_elements(
         if views.is_null()
             || done.is_null()
             || count != (OF_BLOCK + OF_FIELD * plan.fields.len()) as u64
-            || (elements == Elements::Members && (plan.fields.len() != 2 || plan.fields[0].kind != Type::Text))
+            || (elements == Elements::Members && (plan.fields.len() < 2 || plan.fields[0].kind != Type::Text))
         {
             return MISUSED;
         }

@@ -40,7 +40,7 @@ pub fn record<I: Isa>(plan: &Plan, cells: &Cells, into: &mut Scanned, data: &[u8
     if is_comment || line.first().is_none_or(|&first| is_space(first) && is_blank(line)) {
         return None;
     }
-    let mut found = Record { end, candidate: false, unlike_number: false, counted: 0, like: None, liked: None };
+    let mut found = Record { end, ..Record::default() };
     let mut at = 0;
     for number in 0..plan.fields.len() {
         let stop = if let Some(separator) = cells.separator {

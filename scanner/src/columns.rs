@@ -1,6 +1,10 @@
 //! What a block holds, in vectors that keep their memory from block to block.
 
-use crate::plan::{Plan, Type};
+use crate::hash::hash;
+use crate::json::unescape;
+use crate::plan::{Field, Plan};
+use crate::relations::Held;
+use crate::scopes::Joined;
 
 /// Codes of one key field: a code for each record, or for each item of the records' lists.
 #[derive(Default)]
@@ -54,8 +58,26 @@ pub struct Scanned {
     /// Codes of the names of one record that are not declared.
     pub(crate) sorted: Vec<u64>,
     pub(crate) sorted_items: Vec<u64>,
-    /// By place in a record, the field that was there in the record before.
-    pub(crate) order: Vec<usize>,
+    /// By object, and by place in it, the field that was there in the object before.
+    pub(crate) order: Vec<Vec<usize>>,
+    /// A bit for each field that the record has; of objects in a list that of the last one.
+    pub(crate) given: u128,
+    /// By field, the values of the record that are compared with others.
+    pub(crate) held: Vec<Vec<Held>>,
+    /// A bit for each question for which a record of the block was shown in place of all.
+    pub(crate) shown_once: u64,
+    joined: Vec<u8>,
+}
+
+impl Column {
+    /// The code of one more value, which is in this row.
+    #[inline(always)]
+    pub(crate) fn push(&mut self, code: u64, row: u64) {
+        self.codes.push(code);
+        if self.is_list {
+            self.owners.push(row);
+        }
+    }
 }
 
 /// Numbers in `notes` for each line.
@@ -71,7 +93,8 @@ impl Scanned {
     pub(crate) fn begin(&mut self, plan: &Plan) {
         if self.columns.len() != plan.fields.len() {
             self.columns = plan.fields.iter().map(|_| Column::default()).collect();
-            self.order = (0..plan.fields.len()).collect();
+            self.held = plan.fields.iter().map(|_| Vec::new()).collect();
+            self.order = plan.scopes.iter().map(|scope| (0..scope.fields.len()).collect()).collect();
         }
         for (column, field) in self.columns.iter_mut().zip(&plan.fields) {
             column.codes.clear();
@@ -79,7 +102,7 @@ impl Scanned {
             column.owners.clear();
             column.spelled.clear();
             column.odd.clear();
-            column.is_list = field.kind == Type::Array;
+            column.is_list = field.is_list();
         }
         self.rows = 0;
         self.lines = 0;
@@ -88,7 +111,73 @@ impl Scanned {
         self.tallies.resize(plan.tallies, 0);
         self.ends = [0; 6];
         self.unlike_number = false;
+        self.shown_once = 0;
         self.behind_open = 0;
+    }
+
+    /// Nothing yet of the next record.
+    #[inline(always)]
+    pub(crate) fn begin_record(&mut self, plan: &Plan) {
+        self.sorted.clear();
+        self.given = 0;
+        for &number in &plan.held {
+            self.held[number].clear();
+        }
+    }
+
+    /// A value that is no text: its code is wanted where it is a key, its place where it is compared.
+    #[inline(always)]
+    pub(crate) fn take(&mut self, field: &Field, number: usize, place: (usize, usize), code: u64) {
+        if field.key {
+            self.columns[number].push(code, self.rows);
+        }
+        if field.held {
+            self.held[number].push(Held { start: place.0, end: place.1, escaped: false, code });
+        }
+    }
+
+    /// The same of one that is never a key.
+    #[inline(always)]
+    pub(crate) fn hold(&mut self, field: &Field, number: usize, (start, end): (usize, usize)) {
+        if field.held {
+            self.held[number].push(Held { start, end, escaped: false, code: 0 });
+        }
+    }
+
+    /// Take in a key of several texts of an object; whether it is none of those that it is looked up in.
+    #[inline(always)]
+    pub(crate) fn join(&mut self, plan: &Plan, joined: &Joined, data: &[u8]) -> bool {
+        self.joined.clear();
+        let field = &plan.fields[joined.target];
+        let mut count = 0;
+        for &part in &joined.parts {
+            if self.given & (1 << part) == 0 {
+                continue;
+            }
+            let texts = &self.held[part];
+            let own = if plan.fields[part].listed { &texts[texts.len().saturating_sub(1)..] } else { &texts[..] };
+            self.joined.extend_from_slice(if count > 0 { &joined.between } else { b"" });
+            count += 1;
+            for (place, text) in own.iter().enumerate() {
+                self.joined.extend_from_slice(if place > 0 { &joined.within } else { b"" });
+                let raw = &data[text.start..text.end];
+                if text.escaped {
+                    unescape(raw, &mut self.text);
+                    self.joined.extend_from_slice(&self.text);
+                } else {
+                    self.joined.extend_from_slice(raw);
+                }
+            }
+        }
+        if count < 2 {
+            if !field.listed {
+                self.push_nothing(plan, joined.target);
+            }
+            return false;
+        }
+        let code = hash(&plan.seeds, &self.joined);
+        self.columns[joined.target].push(code, self.rows);
+        field.known.as_ref().is_some_and(|known| !known.has(code))
     }
 
     pub(crate) fn note(&mut self, note: Note, start: usize, end: usize) {

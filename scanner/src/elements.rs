@@ -7,7 +7,7 @@
 use crate::columns::{Note, Scanned};
 use crate::isa::{Isa, Level, Portable, Spread};
 use crate::json::{peek, skip_blanks};
-use crate::lines::{declared_value, record, text, Record};
+use crate::lines::{declared_value, finish_object, finish_record, record, text, Record};
 use crate::plan::Plan;
 
 /// What is in a block.
@@ -125,6 +125,7 @@ pub fn scan_with<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8], elements:
                 into.rows += 1;
                 continue;
             }
+            into.shown_once |= element.shown_once;
             (Note::Candidate, element.end)
         } else {
             let found = bounds::<I>(data, start, elements).and_then(|end| Some((end, behind_comma::<I>(data, end)?)));
@@ -168,12 +169,16 @@ fn element<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8], start: usize, e
         return record::<I>(plan, into, data, start);
     }
     let mut found = Record::default();
+    into.begin_record(plan);
+    into.given = 3; // the name and the value
     let behind = text::<I>(plan, into, data, start, 0, &mut found)?;
     let colon = skip_blanks::<I>(data, behind);
     if peek(data, colon) != b':' {
         return None;
     }
     found.end = declared_value::<I>(plan, into, data, skip_blanks::<I>(data, colon + 1), 1, &mut found)?;
+    finish_object::<I>(plan, 0, into, data, &mut found);
+    finish_record(plan, into, data, &mut found);
     Some(found)
 }
 

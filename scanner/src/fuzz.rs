@@ -35,19 +35,35 @@ fn text(blob: &mut Vec<u8>, text: &str) {
 /// An integer `id`, a text `text`, a list `ids` of integers, a free object `more` and a number `weight`; with all
 /// predicates.
 fn blob(closed: bool) -> Vec<u8> {
-    let mut blob = [&ABI.to_le_bytes()[..], &7_u64.to_le_bytes(), &[u8::from(closed)], &5_u16.to_le_bytes()].concat();
-    for (name, kind, below, flags) in [
+    let fields = [
         ("id", 1, 7, 1 + 8 + 16),
         ("text", 3, 7, 1 + 8),
         ("ids", 6, 1, 4 + 8),
         ("more", 5, 7, 2),
         ("weight", 2, 7, 16 + 32),
-    ] {
+        ("texts", 6, 3, 0),
+        ("parts", 6, 5, 0),
+        ("key", 3, 7, 8),
+        ("text", 3, 7, 8),
+        ("score", 2, 7, 0),
+        ("count", 1, 7, 0),
+        ("is_so", 4, 7, 0),
+        ("key", 3, 7, 8),
+    ];
+    let mut blob = [&ABI.to_le_bytes()[..], &7_u64.to_le_bytes(), &(fields.len() as u16).to_le_bytes()].concat();
+    for (name, kind, below, flags) in fields {
         text(&mut blob, name);
         blob.extend([kind, below, flags]);
         blob.extend((-5.0_f64).to_le_bytes());
         blob.extend(1e9_f64.to_le_bytes());
         blob.extend(0_u16.to_le_bytes());
+    }
+    blob.push(2);
+    for (owner, count, closed) in [(0_u16, 8_u16, closed), (6, 5, false)] {
+        blob.extend(owner.to_le_bytes());
+        blob.extend(count.to_le_bytes());
+        blob.push(u8::from(closed));
+        text(&mut blob, if closed { "o" } else { "" });
     }
     let predicates = [
         (1, 1, 0, " \t\u{3000}"),
@@ -67,6 +83,8 @@ fn blob(closed: bool) -> Vec<u8> {
         (18, 3, 1, "a"),
         (19, 3, 2 | 1 << 16, "tide tables"),
         (20, 1, 0, "\u{e0}\u{ff}\u{4e00}\u{9fff}"),
+        (23, 5, 0, "abc"),
+        (1, 8, 0, " "),
     ];
     blob.extend((predicates.len() as u16).to_le_bytes());
     for (kind, field, limit, characters) in predicates {
@@ -75,11 +93,59 @@ fn blob(closed: bool) -> Vec<u8> {
         blob.extend((limit as u64).to_le_bytes());
         text(&mut blob, characters);
     }
+    relations(&mut blob);
     blob.push(0);
     blob
 }
 
-const LINES: [&str; 5] = [
+/// One of each kind, and both keys.
+fn relations(blob: &mut Vec<u8>) {
+    let relations: [(u8, u8, u8, &[u16]); 22] = [
+        (0, 0, 0, &[4, 5]),
+        (0, 1, 0, &[4, 5, 6]),
+        (0, 2, 0, &[4, 5]),
+        (0, 3, 0, &[3, 4]),
+        (0, 4, 0, &[5, 8]),
+        (0, 5, 0, &[5, 8]),
+        (0, 6, 0, &[2, 10, 11]),
+        (0, 7, 0, &[8]),
+        (0, 8, 0, &[5, 8]),
+        (0, 9, 0, &[5, 8]),
+        (0, 10, 0, &[5, 8]),
+        (0, 11, 0, &[5]),
+        (0, 12, 0, &[1, 5, 8]),
+        (0, 13, 0, &[9]),
+        (1, 14, 0, &[10, 10, 9]),
+        (1, 15, 1, &[8, 10]),
+        (0, 16, 0, &[4]),
+        (0, 17, 0, &[11]),
+        (0, 18, 0, &[11]),
+        (0, 19, 0, &[1, 5]),
+        (0, 255, 7, &[1, 5]),
+        (1, 255, 12, &[8, 1]),
+    ];
+    blob.extend((relations.len() as u16).to_le_bytes());
+    for (scope, kind, once, fields) in relations {
+        blob.extend([scope, kind]);
+        if kind == 255 {
+            blob.extend(u16::from(once).to_le_bytes());
+        } else {
+            blob.push(once);
+            blob.extend(0.5_f64.to_le_bytes());
+        }
+        blob.push(fields.len() as u8);
+        for field in fields {
+            blob.extend(field.to_le_bytes());
+        }
+        if kind == 255 {
+            text(blob, "\n");
+            text(blob, " ");
+        }
+    }
+}
+
+const LINES: [&str; 6] = [
+    "{\"id\": 3, \"text\": \"2 tide\", \"texts\": [\"tide\", \"\\u00e9 abc\"], \"parts\": [{\"text\": \"tide\", \"score\": 0.5, \"count\": 1, \"is_so\": true}, {\"text\": \"\\u00e9 abc\", \"count\": 2, \"is_so\": false, \"z\": {}}]}\n",
     "{\"id\": 12, \"text\": \"tide tables\", \"ids\": [1, 2, 3], \"more\": {\"text\": \"tide tables\", \"a\": [1.5e3, {\"b\": null}]}, \"weight\": 0.5}\n",
     "{\"id\":0,\"text\":\"\\u00e9\\ud83d\\ude00 \u{6f22}\u{5b57}\"}\r\n",
     "{\"text\": \"  \", \"id\": -3, \"ids\": [5,5], \"other\": \"x\"}\n",

@@ -1,5 +1,8 @@
 //! What the scanner asks of the processor, and the way that works on all of them, 8 bytes at a time.
 
+use crate::columns::Scanned;
+use crate::lines::{object, Record};
+use crate::plan::Plan;
 use std::marker::PhantomData;
 
 /// Which way of looking at bytes is used; all give the same results.
@@ -48,8 +51,28 @@ pub trait Isa {
     fn find(data: &[u8], from: usize, wanted: u8) -> usize;
     /// The first of several bytes from `from` on, or the end of the data.
     fn find_any<const N: usize>(data: &[u8], from: usize, wanted: [u8; N]) -> usize;
+    /// The first place from `from` on with the byte `first` and, `apart` bytes behind it, the byte `last`; or the end.
+    fn find_both(data: &[u8], from: usize, first: u8, last: u8, apart: usize) -> usize;
     /// Whether the data is UTF-8.
     fn utf8(data: &[u8]) -> bool;
+    /// An object in a record: a function of its own, as it may hold others.
+    fn nested(
+        plan: &Plan,
+        scope: usize,
+        into: &mut Scanned,
+        data: &[u8],
+        at: usize,
+        found: &mut Record,
+    ) -> Option<usize>;
+    /// The same where records may be spread over lines.
+    fn nested_spread(
+        plan: &Plan,
+        scope: usize,
+        into: &mut Scanned,
+        data: &[u8],
+        at: usize,
+        found: &mut Record,
+    ) -> Option<usize>;
 }
 
 /// The same searches, for records that may be spread over lines.
@@ -74,8 +97,35 @@ impl<I: Isa> Isa for Spread<I> {
     }
 
     #[inline(always)]
+    fn find_both(data: &[u8], from: usize, first: u8, last: u8, apart: usize) -> usize {
+        I::find_both(data, from, first, last, apart)
+    }
+
+    #[inline(always)]
     fn utf8(data: &[u8]) -> bool {
         I::utf8(data)
+    }
+
+    fn nested(
+        plan: &Plan,
+        scope: usize,
+        into: &mut Scanned,
+        data: &[u8],
+        at: usize,
+        found: &mut Record,
+    ) -> Option<usize> {
+        I::nested_spread(plan, scope, into, data, at, found)
+    }
+
+    fn nested_spread(
+        plan: &Plan,
+        scope: usize,
+        into: &mut Scanned,
+        data: &[u8],
+        at: usize,
+        found: &mut Record,
+    ) -> Option<usize> {
+        I::nested_spread(plan, scope, into, data, at, found)
     }
 }
 
@@ -155,8 +205,48 @@ impl Isa for Portable {
     }
 
     #[inline(always)]
+    fn find_both(data: &[u8], from: usize, first: u8, last: u8, apart: usize) -> usize {
+        let Some(ends) = data.len().checked_sub(apart) else { return data.len() };
+        let mut at = from;
+        loop {
+            at = Self::find(&data[..ends], at, first);
+            if at >= ends {
+                return data.len();
+            }
+            if data[at + apart] == last {
+                return at;
+            }
+            at += 1;
+        }
+    }
+
+    #[inline(always)]
     fn utf8(data: &[u8]) -> bool {
         std::str::from_utf8(data).is_ok()
+    }
+
+    #[inline(never)]
+    fn nested(
+        plan: &Plan,
+        scope: usize,
+        into: &mut Scanned,
+        data: &[u8],
+        at: usize,
+        found: &mut Record,
+    ) -> Option<usize> {
+        object::<Self>(plan, scope, into, data, at, found)
+    }
+
+    #[inline(never)]
+    fn nested_spread(
+        plan: &Plan,
+        scope: usize,
+        into: &mut Scanned,
+        data: &[u8],
+        at: usize,
+        found: &mut Record,
+    ) -> Option<usize> {
+        object::<Spread<Self>>(plan, scope, into, data, at, found)
     }
 }
 

@@ -23,6 +23,14 @@ impl<Slots: AsRef<[u64]>> Table<Slots> {
         (code.wrapping_mul(ODD) >> self.shift) as usize
     }
 
+    /// Whether a code is in the table.
+    #[inline(always)]
+    pub fn has(&self, code: u64) -> bool {
+        let mut found = [0];
+        self.find(&[code], &mut found);
+        found != [-1]
+    }
+
     /// The position of each code, -1 of one that is not in the table.
     pub fn find(&self, codes: &[u64], positions: &mut [i32]) {
         let slots = self.slots.as_ref();
@@ -39,6 +47,16 @@ impl<Slots: AsRef<[u64]>> Table<Slots> {
                 slot = (slot + 1) & self.mask;
             };
         }
+    }
+}
+
+impl Table<Vec<u64>> {
+    /// A table of these codes, in memory of its own.
+    pub fn of(codes: &[u64]) -> Option<Self> {
+        let bits = (usize::BITS - (codes.len() + codes.len() / 3).leading_zeros()).max(4);
+        let mut slots = vec![0; HALVES << bits];
+        Table::over(&mut slots[..], bits)?.fill(codes);
+        Table::over(slots, bits)
     }
 }
 

@@ -21,7 +21,9 @@ mod literal;
 mod members;
 mod plan;
 mod predicates;
+mod relations;
 mod rows;
+mod scopes;
 mod sheet;
 #[cfg(target_arch = "x86_64")]
 mod simd;

@@ -8,6 +8,7 @@ use crate::json::{boolean, has_twice, integer, number, peek, skip, skip_blanks, 
 use crate::members::{is_like, members};
 use crate::plan::{Field, Plan, Type};
 use crate::predicates::{has_repeat, is_unlike_number, Predicate};
+use crate::relations::Held;
 
 /// Bytes of a text from which on Python does not compare it with others.
 const LONG_TEXT: usize = 1 << 24;
@@ -48,6 +49,7 @@ pub fn scan_with<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8]) -> Outcom
             if record.candidate {
                 into.note(Note::Candidate, at, record.end);
                 into.unlike_number |= record.unlike_number;
+                into.shown_once |= record.shown_once;
             } else {
                 into.tally(record.counted);
             }
@@ -126,6 +128,8 @@ pub struct Record {
     /// Whether a rule may want to see it.
     pub candidate: bool,
     pub(crate) unlike_number: bool,
+    /// A bit for each question for which it is shown in place of the others of its block.
+    pub(crate) shown_once: u64,
     /// A bit for each count that it adds to.
     pub counted: u64,
     /// Where the value is that is compared with a field (see `Members`), and that field's own.
@@ -135,29 +139,68 @@ pub struct Record {
 
 #[inline(always)]
 pub fn record<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8], from: usize) -> Option<Record> {
+    let mut found = Record::default();
+    into.begin_record(plan);
+    found.end = object::<I>(plan, 0, into, data, from, &mut found)?;
+    finish_record(plan, into, data, &mut found);
+    Some(found)
+}
+
+/// What is asked of the fields of a record, and of objects in it, when all of them are known.
+#[inline(always)]
+pub fn finish_record(plan: &Plan, into: &mut Scanned, data: &[u8], found: &mut Record) {
+    for &number in &plan.below {
+        if into.given & (1 << number) == 0 {
+            into.push_nothing(plan, number);
+        }
+    }
+    for &(one, other) in &plan.equal {
+        let both = 1 << one | 1 << other;
+        let last = |number: usize| into.columns[number].codes.last();
+        found.candidate |= into.given & both == both && last(one) == last(other);
+    }
+    if let Some(place) = found.like {
+        compare(plan, data, place, found);
+    }
+}
+
+/// An object of a plan, the record itself or one in it: the place behind it.
+#[inline(always)]
+pub fn object<I: Isa>(
+    plan: &Plan,
+    number: usize,
+    into: &mut Scanned,
+    data: &[u8],
+    from: usize,
+    found: &mut Record,
+) -> Option<usize> {
     if peek(data, from) != b'{' {
         return None;
     }
-    let mut found = Record { end: skip_blanks::<I>(data, from + 1), ..Record::default() };
+    let scope = &plan.scopes[number];
+    let mut end = skip_blanks::<I>(data, from + 1);
     let mut seen: u64 = 0;
     let mut place = 0;
-    into.sorted.clear(); // the names of what is not declared
-    if peek(data, found.end) == b'}' {
-        found.end += 1;
+    let others = into.sorted.len(); // the names of what is not declared
+    into.given &= !scope.given;
+    if peek(data, end) == b'}' {
+        end += 1;
     } else {
         loop {
-            let (number, at) = member::<I>(plan, into, data, found.end, place)?;
+            let (local, at) = member::<I>(plan, number, into, data, end, place)?;
             let at = skip_blanks::<I>(data, at);
-            if place == 0 && plan.first.is_some_and(|first| number != Some(first)) {
+            if place == 0 && number == 0 && plan.first.is_some_and(|first| local != Some(first)) {
                 found.candidate = true;
             }
-            let behind = if let Some(number) = number {
-                if seen & (1 << number) != 0 {
+            let behind = if let Some(local) = local {
+                let field = scope.fields[local];
+                if seen & (1 << local) != 0 {
                     return None;
                 }
-                seen |= 1 << number;
-                let behind = declared_value::<I>(plan, into, data, at, number, &mut found)?;
-                if plan.liked == Some(number) {
+                seen |= 1 << local;
+                into.given |= 1 << field;
+                let behind = declared_value::<I>(plan, into, data, at, field, found)?;
+                if plan.liked == Some(field) {
                     found.liked = Some((at, behind));
                 }
                 behind
@@ -170,34 +213,44 @@ pub fn record<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8], from: usize)
             place += 1;
             let at = skip_blanks::<I>(data, behind);
             match peek(data, at) {
-                b',' => found.end = skip_blanks::<I>(data, at + 1),
+                b',' => end = skip_blanks::<I>(data, at + 1),
                 b'}' => {
-                    found.end = at + 1;
+                    end = at + 1;
                     break;
                 }
                 _ => return None,
             }
         }
     }
-    if seen & plan.required != plan.required || has_twice(&mut into.sorted) {
+    if seen & scope.required != scope.required || has_twice(&mut into.sorted[others..]) {
         return None;
     }
-    if seen != plan.all {
-        for (number, field) in plan.fields.iter().enumerate() {
-            if field.key && seen & (1 << number) == 0 {
-                into.push_nothing(plan, number);
+    into.sorted.truncate(others);
+    if number == 0 && seen != scope.all {
+        for (local, &field) in scope.fields.iter().enumerate() {
+            if plan.fields[field].key && !plan.fields[field].joined && seen & (1 << local) == 0 {
+                into.push_nothing(plan, field);
             }
         }
     }
-    for &(one, other) in &plan.equal {
-        let both = 1 << one | 1 << other;
-        let last = |number: usize| into.columns[number].codes.last();
-        found.candidate |= seen & both == both && last(one) == last(other);
+    finish_object::<I>(plan, number, into, data, found);
+    Some(end)
+}
+
+/// What is asked of the values of an object together.
+#[inline(always)]
+pub fn finish_object<I: Isa>(plan: &Plan, number: usize, into: &mut Scanned, data: &[u8], found: &mut Record) {
+    let scope = &plan.scopes[number];
+    for joined in &scope.joined {
+        found.candidate |= into.join(plan, joined, data);
     }
-    if let Some(place) = found.like {
-        compare(plan, data, place, &mut found);
+    for (place, relation) in scope.relations.iter().enumerate() {
+        let bit = u64::from(relation.once) << (place % 64);
+        if into.shown_once & bit == 0 && relation.is_shown::<I>(into, data) {
+            found.candidate = true;
+            found.shown_once |= bit;
+        }
     }
-    Some(found)
 }
 
 /// Count a member that is not like the field that it is compared with.
@@ -211,17 +264,20 @@ fn compare(plan: &Plan, data: &[u8], place: (usize, usize), found: &mut Record) 
     }
 }
 
-/// The member that begins at `at`: its field, if it is declared, and the place behind its colon.
+/// The member that begins at `at`: the place of its field among those of the object, if it is declared, and the place
+/// behind its colon.
 #[inline(always)]
 fn member<I: Isa>(
     plan: &Plan,
+    number: usize,
     into: &mut Scanned,
     data: &[u8],
     at: usize,
     place: usize,
 ) -> Option<(Option<usize>, usize)> {
-    if let Some(&expected) = into.order.get(place) {
-        let field = &plan.fields[expected];
+    let scope = &plan.scopes[number];
+    if let Some(&expected) = into.order[number].get(place) {
+        let field = &plan.fields[scope.fields[expected]];
         if let (Some((bytes, mask)), Some(chunk)) = (field.pattern, data.get(at..).and_then(|d| d.first_chunk::<16>()))
         {
             if u128::from_le_bytes(*chunk) & mask == bytes {
@@ -238,17 +294,17 @@ fn member<I: Isa>(
     if escaped || peek(data, colon) != b':' {
         return None;
     }
-    let number = plan.fields.iter().position(|field| field.name == name);
-    if let (Some(number), Some(expected)) = (number, into.order.get_mut(place)) {
-        *expected = number;
+    let local = scope.fields.iter().position(|&field| plan.fields[field].name == name);
+    if let (Some(local), Some(expected)) = (local, into.order[number].get_mut(place)) {
+        *expected = local;
     }
-    if number.is_none() {
-        if plan.closed {
+    if local.is_none() {
+        if !scope.is_free(name) {
             return None;
         }
         into.sorted.push(hash(&plan.seeds, name));
     }
-    Some((number, colon + 1))
+    Some((local, colon + 1))
 }
 
 /// The value of a declared field: the place behind it.
@@ -264,7 +320,7 @@ pub fn declared_value<I: Isa>(
     let field = &plan.fields[number];
     if peek(data, at) == b'n' {
         let behind = word(data, at, b"null").filter(|_| field.nullable)?;
-        if field.key {
+        if field.key && !field.listed {
             into.push_nothing(plan, number);
         }
         return Some(behind);
@@ -279,17 +335,23 @@ pub fn declared_value<I: Isa>(
             if !is_within(field, value as f64) {
                 return None;
             }
-            if field.key {
-                into.columns[number].codes.push(value as u64);
-            }
+            into.take(field, number, (at, behind), value as u64);
             Some(behind)
         }
         Type::Text => text::<I>(plan, into, data, at, number, found),
         Type::Number => {
             let behind = self::number(data, at)?;
-            is_number_within(field, &data[at..behind]).then_some(behind)
+            is_number_within(field, &data[at..behind])?;
+            into.hold(field, number, (at, behind));
+            Some(behind)
         }
-        Type::Boolean => boolean(data, at),
+        Type::Boolean => {
+            let behind = boolean(data, at)?;
+            into.hold(field, number, (at, behind));
+            Some(behind)
+        }
+        Type::Any if field.texts && peek(data, at) == b'"' => text::<I>(plan, into, data, at, number, found),
+        Type::Any if field.texts => items::<I>(plan, into, data, at, number, found),
         Type::Array => items::<I>(plan, into, data, at, number, found),
         Type::Any if field.key => {
             if peek(data, at) == b'"' {
@@ -297,8 +359,11 @@ pub fn declared_value<I: Isa>(
             }
             // 0 is no value for Python where "0" is one
             let (_, behind) = integer(data, at).filter(|&(value, _)| value != 0 && !field.only_text)?;
-            into.columns[number].codes.push(hash(&plan.seeds, &data[at..behind]));
+            into.take(field, number, (at, behind), hash(&plan.seeds, &data[at..behind]));
             Some(behind)
+        }
+        Type::Object | Type::Any if field.scope.is_some() => {
+            I::nested(plan, field.scope.unwrap_or_default(), into, data, at, found)
         }
         Type::Object | Type::Any => {
             if field.kind == Type::Object
@@ -321,6 +386,7 @@ pub fn declared_value<I: Isa>(
                 skip::<I>(data, at, field.below, &plan.seeds, &mut names)
             };
             into.names = names;
+            into.hold(field, number, (at, behind?));
             behind
         }
     }
@@ -332,11 +398,12 @@ fn is_within(field: &Field, value: f64) -> bool {
 }
 
 #[inline(always)]
-fn is_number_within(field: &Field, digits: &[u8]) -> bool {
+fn is_number_within(field: &Field, digits: &[u8]) -> Option<()> {
     if field.least.is_none() && field.greatest.is_none() {
-        return true;
+        return Some(());
     }
-    std::str::from_utf8(digits).ok().and_then(|d| d.parse().ok()).is_some_and(|value| is_within(field, value))
+    let value = std::str::from_utf8(digits).ok()?.parse().ok()?;
+    is_within(field, value).then_some(())
 }
 
 #[inline(always)]
@@ -354,7 +421,7 @@ pub fn text<I: Isa>(
     }
     let (end, escaped) = string::<I>(data, at + 1)?;
     let raw = &data[at + 1..end];
-    if raw.len() > LONG_TEXT || (field.non_empty && raw.is_empty()) {
+    if raw.len() > LONG_TEXT || (field.kind == Type::Text && field.non_empty && raw.is_empty()) {
         return None;
     }
     if !field.allowed.is_empty() && (escaped || !field.allowed.iter().any(|allowed| allowed == raw)) {
@@ -362,10 +429,17 @@ pub fn text<I: Isa>(
     }
     let is_tested = plan.unlike_number == Some(number) && !into.unlike_number;
     let row = into.rows;
-    let Scanned { text: unescaped, spelled, columns, .. } = into;
+    let Scanned { text: unescaped, spelled, columns, held, .. } = into;
     let mut look = |bytes: &[u8], column: &mut Column| {
-        if field.key {
-            column.codes.push(hash(&plan.seeds, bytes));
+        if field.key || field.held {
+            let code = hash(&plan.seeds, bytes);
+            if field.key {
+                column.push(code, row);
+                found.candidate |= field.known.as_ref().is_some_and(|known| !known.has(code));
+            }
+            if field.held {
+                held[number].push(Held { start: at + 1, end, escaped, code });
+            }
         }
         if let Some(spelling) = &field.spelling {
             if spelling.reduce(bytes, spelled) {
@@ -407,33 +481,36 @@ fn items<I: Isa>(
     }
     let mut at = skip_blanks::<I>(data, from + 1);
     if peek(data, at) == b']' {
-        return (!field.non_empty).then_some(at + 1);
+        return (!field.non_empty && !field.texts).then_some(at + 1);
     }
-    if !matches!(field.below, Type::Integer | Type::Text | Type::Number) {
+    if !matches!(field.below, Type::Integer | Type::Text | Type::Number) && field.scope.is_none() && !field.texts {
         let mut names = std::mem::take(&mut into.names);
         let behind = skip::<I>(data, from, field.below, &plan.seeds, &mut names);
         into.names = names;
         return behind;
     }
-    let row = into.rows;
     let before = into.columns[number].codes.len();
     loop {
-        let (behind, code) = match field.below {
+        let behind = match field.below {
             Type::Integer => {
                 let (value, behind) = integer(data, at)?;
-                (is_within(field, value as f64).then_some(behind)?, value as u64)
+                is_within(field, value as f64).then_some(())?;
+                into.take(field, number, (at, behind), value as u64);
+                behind
             }
             Type::Number => {
                 let behind = self::number(data, at)?;
-                (is_number_within(field, &data[at..behind]).then_some(behind)?, 0)
+                is_number_within(field, &data[at..behind])?;
+                into.hold(field, number, (at, behind));
+                behind
             }
-            _ => text_item::<I>(plan, into, data, at)?,
+            Type::Object => {
+                let behind = I::nested(plan, field.scope?, into, data, at, found)?;
+                into.hold(field, number, (at, behind));
+                behind
+            }
+            _ => text::<I>(plan, into, data, at, number, found)?,
         };
-        if field.key {
-            let column = &mut into.columns[number];
-            column.codes.push(code);
-            column.owners.push(row);
-        }
         at = skip_blanks::<I>(data, behind);
         match peek(data, at) {
             b',' => at = skip_blanks::<I>(data, at + 1),
@@ -446,21 +523,4 @@ fn items<I: Isa>(
         found.candidate |= has_repeat(&columns[number].codes[before..], scratch);
     }
     Some(at + 1)
-}
-
-#[inline(always)]
-fn text_item<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8], at: usize) -> Option<(usize, u64)> {
-    if peek(data, at) != b'"' {
-        return None;
-    }
-    let (end, escaped) = string::<I>(data, at + 1)?;
-    let raw = &data[at + 1..end];
-    if raw.len() > LONG_TEXT {
-        return None;
-    }
-    if escaped {
-        unescape(raw, &mut into.text);
-        return Some((end + 1, hash(&plan.seeds, &into.text)));
-    }
-    Some((end + 1, hash(&plan.seeds, raw)))
 }

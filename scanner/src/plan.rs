@@ -5,12 +5,15 @@
 
 use crate::cells::Cells;
 use crate::hash::Seeds;
+use crate::keys::Table;
 use crate::members::Members;
 use crate::predicates::Predicate;
+use crate::relations::Relation;
+use crate::scopes::{Joined, Scope};
 use crate::spelling::Spelling;
 
 /// The number of the interface: Python compares it when it loads the library.
-pub const ABI: u32 = 3;
+pub const ABI: u32 = 4;
 
 /// What a value may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +49,7 @@ pub struct Field {
     pub kind: Type,
     /// What the items of a list, or the values of an object, are.
     pub below: Type,
+    pub required: bool,
     pub nullable: bool,
     pub non_empty: bool,
     /// Whether the codes of its values are wanted: those of a value of any kind are of its text, or of its digits.
@@ -66,18 +70,30 @@ pub struct Field {
     pub spelling: Option<Spelling>,
     /// The first 16 bytes of `"name":`, and which bits of them count; none for a longer name.
     pub pattern: Option<(u128, u128)>,
+    /// What the objects in it are: the value itself, or the items of the list.
+    pub scope: Option<usize>,
+    /// Whether it is a field of objects in a list.
+    pub listed: bool,
+    /// Whether its values are compared with others of the record.
+    pub held: bool,
+    /// Whether it is a text, or a list of texts that is not empty, where any value may be there.
+    pub texts: bool,
+    /// Whether it stands for a key that is made of others.
+    pub joined: bool,
+    /// Codes that its values are looked up in: others make the record a candidate.
+    pub known: Option<Table<Vec<u64>>>,
 }
 
 /// A compiled declaration.
 pub struct Plan {
-    /// The declared fields.
+    /// The declared fields, those of the record first, then those of objects in it.
     pub fields: Vec<Field>,
-    /// Whether further fields are a fault.
-    pub closed: bool,
-    /// A bit for each field that must be there.
-    pub required: u64,
-    /// A bit for each field.
-    pub all: u64,
+    /// The record itself, and the objects in it.
+    pub scopes: Vec<Scope>,
+    /// The fields whose values are compared with others of the record.
+    pub held: Vec<usize>,
+    /// Key fields of objects in the record, not in a list of it.
+    pub below: Vec<usize>,
     /// The field that must come first, where a rule looks at the order.
     pub first: Option<usize>,
     /// The text field of which one value in each block must be shown that is not a number.
@@ -96,7 +112,7 @@ pub struct Plan {
     pub tallies: usize,
 }
 
-const MOST_FIELDS: usize = 64;
+const MOST_FIELDS: usize = 127;
 
 pub(crate) struct Reader<'a>(pub &'a [u8]);
 
@@ -148,23 +164,17 @@ impl Plan {
             return None;
         }
         let seeds = Seeds::of(reader.u64()?);
-        let closed = reader.u8()? == 1;
         let count = reader.u16()?;
         if count == 0 || count > MOST_FIELDS {
             return None;
         }
-        let mut required = 0;
-        let mut fields = Vec::with_capacity(count);
-        for number in 0..count {
-            let field = Field::parse(&mut reader, &mut required, number)?;
-            fields.push(field);
-        }
-        let all = u64::MAX >> (64 - count);
+        let mut fields = (0..count).map(|_| Field::parse(&mut reader)).collect::<Option<Vec<_>>>()?;
+        let scopes = Scope::parse_all(&mut reader, &mut fields)?;
         let mut plan = Self {
             fields,
-            closed,
-            required,
-            all,
+            scopes,
+            held: Vec::new(),
+            below: Vec::new(),
             first: None,
             unlike_number: None,
             equal: Vec::new(),
@@ -177,12 +187,41 @@ impl Plan {
         for _ in 0..reader.u16()? {
             plan.add_predicate(&mut reader)?;
         }
+        for _ in 0..reader.u16()? {
+            plan.add_relation(&mut reader)?;
+        }
         if reader.u8()? != 0 {
             plan.cells = Some(Cells::parse(&mut reader, &plan.fields)?);
         }
+        plan.held = (0..count).filter(|&number| plan.fields[number].held).collect();
+        let top = plan.scopes[0].fields.len();
+        plan.below = (top..count).filter(|&n| plan.fields[n].key && !plan.fields[n].listed).collect();
         let has_numbers = plan.fields.iter().any(|field| field.key && field.kind == Type::Number);
         let of_cells = has_numbers || !plan.changed.is_empty();
-        (reader.0.is_empty() && (plan.cells.is_some() || !of_cells)).then_some(plan)
+        let fits = if plan.cells.is_some() { plan.scopes.len() == 1 && plan.held.is_empty() } else { !of_cells };
+        (reader.0.is_empty() && fits).then_some(plan)
+    }
+
+    fn add_relation(&mut self, reader: &mut Reader) -> Option<()> {
+        let scope = usize::from(reader.u8()?);
+        let kind = reader.u8()?;
+        if kind == u8::MAX {
+            let joined = Joined::parse(reader, &mut self.fields)?;
+            self.scopes.get_mut(scope)?.joined.push(joined);
+            return Some(());
+        }
+        let relation = Relation::parse(kind, reader, self.fields.len())?;
+        for &number in relation.held() {
+            let field = &mut self.fields[number];
+            let simple = |kind| matches!(kind, Type::Text | Type::Integer | Type::Number | Type::Boolean);
+            let is_list = field.kind == Type::Array && (simple(field.below) || field.scope.is_some());
+            if !simple(field.kind) && !is_list && field.kind != Type::Any {
+                return None;
+            }
+            field.held = true;
+        }
+        self.scopes.get_mut(scope)?.relations.push(relation);
+        Some(())
     }
 
     fn add_predicate(&mut self, reader: &mut Reader) -> Option<()> {
@@ -193,11 +232,31 @@ impl Plan {
         let places = self.fields.len();
         let field = self.fields.get_mut(number)?;
         match kind {
+            // what is compared by place in a row is for fields of the record alone
+            6 | 7 | 9 | 15..=20 if number >= self.scopes[0].fields.len() => return None,
+            23 if field.is_of_texts() => {
+                field.predicates.push(Predicate::lacks(std::str::from_utf8(&characters).ok()?)?);
+            }
+            24 if field.kind == Type::Any => field.texts = true,
+            25 => {
+                let scope = self.scopes.iter_mut().find(|scope| scope.fields.contains(&number))?;
+                let place = scope.fields.iter().position(|&field| field == number)?;
+                scope.required |= 1 << place;
+            }
+            1..=4 | 12 if field.is_of_texts() => {
+                let characters = std::str::from_utf8(&characters).ok()?;
+                field.predicates.push(match kind {
+                    1 => Predicate::blank(characters),
+                    2 => Predicate::Longer(limit),
+                    3 => Predicate::edged(characters),
+                    4 => Predicate::holds(characters)?,
+                    _ => Predicate::Shorter(limit),
+                });
+            }
             10 if field.kind == Type::Text => {
                 field.refusals.push(Predicate::edged(std::str::from_utf8(&characters).ok()?));
             }
             11 if matches!(field.kind, Type::Any | Type::Text) => field.only_text = true,
-            12 if field.kind == Type::Text => field.predicates.push(Predicate::Shorter(limit)),
             13 if field.kind == Type::Text => field.predicates.push(Predicate::Unequal(characters)),
             22 if field.key && field.kind == Type::Text => self.changed.push(number),
             14 => {
@@ -226,15 +285,6 @@ impl Plan {
                 field.spelling = Some(Spelling::of(std::str::from_utf8(&characters).ok()?));
             }
             21 if field.kind == Type::Text => field.predicates.push(Predicate::FewLetters),
-            1..=4 if field.kind == Type::Text => {
-                let characters = std::str::from_utf8(&characters).ok()?;
-                field.predicates.push(match kind {
-                    1 => Predicate::blank(characters),
-                    2 => Predicate::Longer(limit),
-                    3 => Predicate::edged(characters),
-                    _ => Predicate::holds(characters)?,
-                });
-            }
             5 if field.kind == Type::Array && field.below == Type::Integer && field.key => {
                 field.predicates.push(Predicate::ItemTwice);
             }
@@ -252,7 +302,7 @@ impl Plan {
 }
 
 impl Field {
-    fn parse(reader: &mut Reader, required: &mut u64, number: usize) -> Option<Self> {
+    fn parse(reader: &mut Reader) -> Option<Self> {
         let name = reader.text()?;
         let kind = Type::of(reader.u8()?)?;
         let below = Type::of(reader.u8()?)?;
@@ -262,12 +312,12 @@ impl Field {
         if matches!(below, Type::Array) || (flags & 8 != 0 && !has_codes(kind, below)) {
             return None;
         }
-        *required |= u64::from(flags & 1) << number;
         let pattern = pattern_of(&name);
         Some(Self {
             name,
             kind,
             below,
+            required: flags & 1 != 0,
             nullable: flags & 2 != 0,
             non_empty: flags & 4 != 0,
             key: flags & 8 != 0,
@@ -281,7 +331,23 @@ impl Field {
             tally: None,
             spelling: None,
             pattern,
+            scope: None,
+            listed: false,
+            held: false,
+            texts: false,
+            joined: false,
+            known: None,
         })
+    }
+
+    /// Whether its values, or the items of its lists, are texts.
+    fn is_of_texts(&self) -> bool {
+        self.kind == Type::Text || (self.kind == Type::Array && self.below == Type::Text) || self.texts
+    }
+
+    /// Whether it may have several codes in a row.
+    pub fn is_list(&self) -> bool {
+        self.kind == Type::Array || self.listed || self.texts
     }
 }
 

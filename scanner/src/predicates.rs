@@ -10,6 +10,8 @@ pub enum Predicate {
     Edged(Characters),
     /// A text that holds one of these characters, all of them ASCII.
     Holds([bool; 256]),
+    /// A text that holds none of these characters, all of them ASCII.
+    Lacks([bool; 256]),
     /// A value that is there, and not null.
     Given,
     /// A text of fewer characters.
@@ -59,11 +61,11 @@ impl Predicate {
     }
 
     pub fn holds(characters: &str) -> Option<Self> {
-        let mut set = [false; 256];
-        for character in characters.chars() {
-            *set.get_mut(character as usize).filter(|_| character.is_ascii())? = true;
-        }
-        Some(Self::Holds(set))
+        ascii_set(characters).map(Self::Holds)
+    }
+
+    pub fn lacks(characters: &str) -> Option<Self> {
+        ascii_set(characters).map(Self::Lacks)
     }
 
     /// Of a text: `bytes` as they mean it, `width` how many bytes stand in the file. Bytes that are no UTF-8 are
@@ -84,6 +86,7 @@ impl Predicate {
                 }
                 _ => edges_of(characters, bytes),
             },
+            Self::Lacks(set) => !bytes.iter().any(|&byte| set[usize::from(byte)]),
             Self::Holds(set) => bytes.iter().any(|&byte| set[usize::from(byte)]),
             Self::Shorter(limit) => {
                 // a character has 4 bytes at most
@@ -95,6 +98,14 @@ impl Predicate {
             Self::ItemTwice => false,
         }
     }
+}
+
+fn ascii_set(characters: &str) -> Option<[bool; 256]> {
+    let mut set = [false; 256];
+    for character in characters.chars() {
+        *set.get_mut(character as usize).filter(|_| character.is_ascii())? = true;
+    }
+    Some(set)
 }
 
 #[cold]

@@ -6,7 +6,7 @@ use crate::columns::Scanned;
 use crate::csv_cut::RowCut;
 use crate::elements::{Cut, Elements};
 use crate::isa::{Isa, Level, Spread};
-use crate::lines::{scan_with, Outcome};
+use crate::lines::{object, scan_with, Outcome, Record};
 use crate::plan::Plan;
 use crate::rows::Rows;
 use crate::sheet::Sheet;
@@ -81,6 +81,53 @@ impl Isa for Avx2 {
     }
 
     #[inline(always)]
+    fn find_both(data: &[u8], from: usize, first: u8, last: u8, apart: usize) -> usize {
+        let mut at = from;
+        while let (Some(chunk), Some(behind)) = (
+            data.get(at..).and_then(|rest| rest.first_chunk::<32>()),
+            data.get(at + apart..).and_then(|rest| rest.first_chunk::<32>()),
+        ) {
+            let (bytes, ends) = (load(chunk), load(behind));
+            // SAFETY: arithmetic on registers, on a processor that has AVX2.
+            let found = unsafe {
+                _mm256_movemask_epi8(_mm256_and_si256(
+                    _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(first as i8)),
+                    _mm256_cmpeq_epi8(ends, _mm256_set1_epi8(last as i8)),
+                ))
+            };
+            if found != 0 {
+                return at + found.trailing_zeros() as usize;
+            }
+            at += 32;
+        }
+        crate::isa::Portable::find_both(data, at, first, last, apart)
+    }
+
+    fn nested(
+        plan: &Plan,
+        scope: usize,
+        into: &mut Scanned,
+        data: &[u8],
+        at: usize,
+        found: &mut Record,
+    ) -> Option<usize> {
+        // SAFETY: this way runs only where AVX2 is, as its caller does.
+        unsafe { nested_compiled::<Self>(plan, scope, into, data, at, found) }
+    }
+
+    fn nested_spread(
+        plan: &Plan,
+        scope: usize,
+        into: &mut Scanned,
+        data: &[u8],
+        at: usize,
+        found: &mut Record,
+    ) -> Option<usize> {
+        // SAFETY: as of `nested`.
+        unsafe { nested_compiled::<Spread<Self>>(plan, scope, into, data, at, found) }
+    }
+
+    #[inline(always)]
     fn utf8(data: &[u8]) -> bool {
         // SAFETY: arithmetic on registers, on a processor that has AVX2.
         unsafe {
@@ -125,6 +172,18 @@ pub fn last_comma(data: &[u8]) -> Cut {
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
 unsafe fn scan_elements_compiled(plan: &Plan, into: &mut Scanned, data: &[u8], elements: Elements) -> usize {
     crate::elements::scan_with::<Spread<Avx2>>(plan, into, data, elements)
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
+unsafe fn nested_compiled<I: Isa>(
+    plan: &Plan,
+    scope: usize,
+    into: &mut Scanned,
+    data: &[u8],
+    at: usize,
+    found: &mut Record,
+) -> Option<usize> {
+    object::<I>(plan, scope, into, data, at, found)
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]

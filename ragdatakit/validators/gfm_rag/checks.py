@@ -16,7 +16,7 @@ from ragdatakit.validators.gfm_rag.raw import RawChecks
 
 if TYPE_CHECKING:
     from ragdatakit.files.datasets import DataFile, Dataset
-    from ragdatakit.scanner.predicates import Predicate
+    from ragdatakit.scanner.plan import Asked
     from ragdatakit.validators.checks import Placed
     from ragdatakit.validators.coded_columns import ScannedCodes
     from ragdatakit.validators.csv_parts import CsvTable
@@ -67,7 +67,7 @@ class GfmRagChecks(FormatChecks):
         """The faults of one record."""
         return self._of(file.kind).record(file, value)
 
-    def predicates(self, kind: str) -> Iterable[Predicate] | None:
+    def predicates(self, kind: str) -> Iterable[Asked] | None:
         """Which records are to be looked at one by one."""
         return self._of(kind).predicates(kind)
 

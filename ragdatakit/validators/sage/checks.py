@@ -29,10 +29,12 @@ from ragdatakit.validators.sage.times import time_problems
 
 if TYPE_CHECKING:
     from ragdatakit.files.datasets import DataFile, Dataset
-    from ragdatakit.scanner.predicates import Predicate
+    from ragdatakit.scanner.plan import Asked
     from ragdatakit.validators.checks import Placed
+    from ragdatakit.validators.coded_columns import ScannedCodes
     from ragdatakit.validators.csv_parts import CsvTable
 
+QUESTION_ID = "question/id"
 _CALLED = {
     "documented": "as documented",
     "operators": "as today's operators write them",
@@ -90,33 +92,40 @@ class SageChecks(FormatChecks):
         if self._documents is not None:
             yield from self._documents.problems(stages)
 
-    def predicates(self, kind: str) -> Iterable[Predicate] | None:
-        """Only documents have few rules; those of the other kinds look at all of a record."""
-        if kind != "documents":
+    def predicates(self, kind: str) -> Iterable[Asked] | None:
+        """Documents that are not kept; records as they are documented, where there are no documents to compare with."""
+        if self._documents is not None or kind not in ("documents", "records"):
             return None
-        from ragdatakit.scanner.predicates import Blank, Given
+        from ragdatakit.validators.sage.predicates import DOCUMENTS, RECORDS
 
-        return (Blank("contents"), Given("text"))
+        if kind == "records":
+            return None if self._operators else RECORDS
+        return DOCUMENTS
 
     def derive(self, kind: str, value: Any, to_show: bool = False) -> dict[str, Any]:
         """The id of a document, and of the sample in a record's question; numbers by their digits. A record without
         such an id is compared as a whole.
-
-        Few long records at a time are read line by line: there a hash of Python's costs much less than a query to hash
-        a column.
         """
         if kind == "documents":
-            key = document_id(value)
-            return {"@id": key if to_show or self._documents is None or key is None else hash(key)}
+            return {"@id": document_id(value)}
         question = value.get("question") if isinstance(value, dict) else None
         key = document_id(question)
         whole = repr(value) if key is None and isinstance(value, dict) else None
-        found = {"@question_id": key, "@record": whole}
-        return {name: k if to_show or k is None else hash(k) for name, k in found.items()}
+        return {"@question_id": key, "@record": whole if to_show or whole is None else hash(whole)}
 
     def texts_of_fields(self, kind: str) -> Mapping[str, str]:
-        """The id of a document."""
-        return {"@id": "id"} if kind == "documents" else {}
+        """The id of a document, and that of a record's question."""
+        return {"@id": "id"} if kind == "documents" else {"@question_id": QUESTION_ID}
+
+    def fields_of_derived(self, kind: str) -> tuple[str, ...]:
+        """That there is such an id."""
+        return (QUESTION_ID,) if kind == "records" else ()
+
+    def derive_scanned(self, kind: str, given: Mapping[str, ScannedCodes], batch: Any) -> None:
+        """No record that was proved is compared as a whole: all of them have an id."""
+        if kind == "records":
+            codes = given[QUESTION_ID][0]
+            batch.columns["@record"], batch.valid["@record"] = codes, codes != codes
 
     def batch(self, kind: str, split: str | None, values: list[Any] | None, batch: Any, sets: Any) -> Iterable[Any]:
         """Take in the documents, in order."""

@@ -10,7 +10,7 @@ from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.sage.stages import Stage, is_finite
 
 _NUMBERS = ("original_length", "refined_length", "compression_ratio")
-_TOLERANCE = 0.005
+TOLERANCE = 0.005
 _ROUNDING = 1e-9  # 0.125 - 0.12 is a little more than 0.005
 
 
@@ -69,9 +69,9 @@ def _number_problems(i: int, element: dict[str, Any]) -> Iterator[Problem]:
 
 def _ratio_problems(i: int, ratio: float, original: int, refined: int) -> Iterator[Problem]:
     expected = _divided(refined, original)
-    if abs(ratio - expected) <= _TOLERANCE:
+    if abs(ratio - expected) <= TOLERANCE:
         return
-    tolerance = max(_TOLERANCE, _half_a_digit(ratio)) + _ROUNDING
+    tolerance = max(TOLERANCE, _half_a_digit(ratio)) + _ROUNDING
     if abs(ratio - expected) <= tolerance:
         return
     inverted = ratio > 1 and refined > 0 and abs(ratio - _divided(original, refined)) <= tolerance

@@ -1,0 +1,135 @@
+"""What values of a record say about each other, in words that the scanner understands; and what is in its objects.
+
+As with predicates, a record for which the answer is yes is shown to the rule, which alone decides. Values are compared
+as they are written: those that are written in another way are shown, too. Fields in objects are called by both names,
+``results/text``; a question about nothing but such fields is asked of each object.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ragdatakit.schemas.declarations import Field
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the object in a field is, or each item of its list: a record in which they are otherwise goes to Python."""
+
+    field: str
+    fields: tuple[Field, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """A record with a field that is not declared goes to Python, unless its name begins so and goes on with an ASCII
+    letter or digit."""
+
+    unless: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """A key made of texts: ``between`` is put between those of fields, ``within`` between those of one list. Fields
+    that are not there are left out; the key is there where at least two of them are."""
+
+    key: str
+    fields: tuple[str, ...]
+    between: str
+    within: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A question about several fields. ``once``: one record of a block is shown, for rules that report one of a file."""
+
+    fields: tuple[str, ...]
+    number: float = 0
+    once: bool = False
+
+
+class Apart(Relation):
+    """Some of the fields are there, others are not."""
+
+
+class Without(Relation):
+    """The first field is there, and none of the others."""
+
+
+class Lacking(Relation):
+    """None of the fields is there."""
+
+
+class Several(Relation):
+    """More than one of the fields is there."""
+
+
+class Unlike(Relation):
+    """Two texts, or two lists of texts, are there, and are not the same."""
+
+
+class Beyond(Relation):
+    """A text of the first list is not in the second one, or there are more of them."""
+
+
+class Unmarked(Relation):
+    """An integer of the first list is none of those in the second one to which the third, of booleans, says true."""
+
+
+class Twice(Relation):
+    """A text is in the list twice."""
+
+
+class Shared(Relation):
+    """A text is in both lists."""
+
+
+class More(Relation):
+    """The first list has more values than the second one."""
+
+
+class OneOfMany(Relation):
+    """The first list has one value, the second one has more."""
+
+
+class Empty(Relation):
+    """The list is there and has no values."""
+
+
+class Outside(Relation):
+    """The first text does not have, in it, the first text of the first other field that has any."""
+
+
+class Ascending(Relation):
+    """A number of the list is greater than the one before it."""
+
+
+class NoQuotient(Relation):
+    """The first number divided by the second one is not the third, up to ``number``; or is more than 1."""
+
+
+class Measure(Relation):
+    """The second field is the number of characters, or of words, of the first one."""
+
+
+class Above(Relation):
+    """A number is greater than ``number``."""
+
+
+class NoneTrue(Relation):
+    """None of the booleans is true."""
+
+
+class Untrue(Relation):
+    """The value is there and is not true."""
+
+
+class Miscounted(Relation):
+    """The text begins with digits, and they are not the number of values in the list, which is there."""
+
+
+RELATIONS = (
+    *(Apart, Without, Lacking, Several, Unlike, Beyond, Unmarked, Twice, Shared, More, OneOfMany, Empty, Outside),
+    *(Ascending, NoQuotient, Measure, Above, NoneTrue, Untrue, Miscounted),
+)
+"""By their numbers in `scanner/src/relations.rs`."""

@@ -1,0 +1,327 @@
+//! What the values of a record, or of an object in it, say about each other: what a rule may want to see of them.
+//!
+//! Whatever is compared is compared as it stands in the file: what is equal there means the same. Where two values are
+//! another text in the file, they may still mean the same, and Python looks at them.
+
+use crate::columns::Scanned;
+use crate::isa::Isa;
+use crate::json::unescape;
+use crate::plan::Reader;
+
+/// A value of a field whose values are kept while its record is looked at.
+#[derive(Clone, Copy)]
+pub struct Held {
+    /// Its first byte; of a text that behind the quote mark.
+    pub start: usize,
+    /// The byte behind its last one.
+    pub end: usize,
+    /// Whether it is a text with escapes.
+    pub escaped: bool,
+    /// The code of a text, or an integer itself.
+    pub code: u64,
+}
+
+impl Held {
+    #[inline(always)]
+    fn of<'a>(&self, data: &'a [u8]) -> &'a [u8] {
+        &data[self.start..self.end]
+    }
+
+    fn number(&self, data: &[u8]) -> Option<f64> {
+        std::str::from_utf8(self.of(data)).ok()?.parse().ok()
+    }
+}
+
+/// One question about several fields; where the answer is yes, the record is a candidate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Some of the fields are there, others are not.
+    Apart,
+    /// The first field is there, and none of the others.
+    Without,
+    /// None of the fields is there.
+    Lacking,
+    /// More than one of the fields is there.
+    Several,
+    /// Two lists of texts, or texts, are there and differ.
+    Unlike,
+    /// A value of the first list is none of the second one, or there are more of them.
+    Beyond,
+    /// An integer of the first list is none of the second one of which the third, a list of booleans, says true.
+    Unmarked,
+    /// A text is in the list twice.
+    Twice,
+    /// A text is in both lists.
+    Shared,
+    /// There are more values in the first list than in the second one.
+    More,
+    /// There is one value in the first list, and more than one in the second one.
+    OneOfMany,
+    /// The list is there, and empty.
+    Empty,
+    /// The first field is there, and its text does not hold the first text of the first other list that has any.
+    Outside,
+    /// A number of the list is greater than the one before.
+    Ascending,
+    /// The first number divided by the second one is not the third, up to a tolerance; or it is greater than the second.
+    NoQuotient,
+    /// The number is how many characters or words the text has.
+    Measure,
+    /// A number is greater than this.
+    Above,
+    /// None of the booleans is true.
+    NoneTrue,
+    /// The value is there, and another one than true.
+    Untrue,
+    /// The text begins with digits, which are not the number of values in the list.
+    Miscounted,
+}
+
+const KINDS: [Kind; 20] = [
+    Kind::Apart,
+    Kind::Without,
+    Kind::Lacking,
+    Kind::Several,
+    Kind::Unlike,
+    Kind::Beyond,
+    Kind::Unmarked,
+    Kind::Twice,
+    Kind::Shared,
+    Kind::More,
+    Kind::OneOfMany,
+    Kind::Empty,
+    Kind::Outside,
+    Kind::Ascending,
+    Kind::NoQuotient,
+    Kind::Measure,
+    Kind::Above,
+    Kind::NoneTrue,
+    Kind::Untrue,
+    Kind::Miscounted,
+];
+
+/// A question, and the fields that it is about.
+pub struct Relation {
+    kind: Kind,
+    /// Of a block one record is shown for it, not all.
+    pub once: bool,
+    number: f64,
+    fields: Vec<usize>,
+    /// A bit for each of the fields, and for each but the first.
+    all: u128,
+    others: u128,
+}
+
+impl Relation {
+    /// What a plan says of one, where `count` fields are declared.
+    pub(crate) fn parse(kind: u8, reader: &mut Reader, count: usize) -> Option<Self> {
+        let kind = *KINDS.get(usize::from(kind))?;
+        let once = reader.u8()? == 1;
+        let number = reader.f64()?;
+        let fields =
+            (0..reader.u8()?).map(|_| reader.u16().filter(|&field| field < count)).collect::<Option<Vec<_>>>()?;
+        let enough = match kind {
+            Kind::Unmarked | Kind::NoQuotient => fields.len() == 3,
+            Kind::Unlike
+            | Kind::Beyond
+            | Kind::Shared
+            | Kind::More
+            | Kind::OneOfMany
+            | Kind::Measure
+            | Kind::Miscounted => fields.len() == 2,
+            Kind::Apart | Kind::Several | Kind::Without | Kind::Lacking => true,
+            Kind::Outside => fields.len() >= 2,
+            _ => fields.len() == 1,
+        };
+        let bits = |fields: &[usize]| fields.iter().fold(0, |bits, &field| bits | 1_u128 << field);
+        let (all, others) = (bits(&fields), bits(fields.get(1..).unwrap_or(&[])));
+        enough.then_some(Self { kind, once, number, fields, all, others })
+    }
+
+    /// The fields whose values are compared.
+    pub fn held(&self) -> &[usize] {
+        match self.kind {
+            Kind::Apart | Kind::Without | Kind::Several => &[],
+            _ => &self.fields,
+        }
+    }
+
+    /// Whether a rule may want to see the record, of which all values are held.
+    #[inline(always)]
+    pub fn is_shown<I: Isa>(&self, into: &mut Scanned, data: &[u8]) -> bool {
+        let given = into.given;
+        let of = |place: usize| &into.held[self.fields[place]][..];
+        match self.kind {
+            Kind::Apart => given & self.all != 0 && given & self.all != self.all,
+            Kind::Without => given & (self.all & !self.others) != 0 && given & self.others == 0,
+            Kind::Lacking => given & self.all == 0,
+            Kind::Several => (given & self.all).count_ones() > 1,
+            Kind::Unlike => given & self.all == self.all && !is_same(of(0), of(1), data),
+            Kind::Beyond => of(0).len() > of(1).len() || !of(0).iter().all(|one| is_among(one, of(1), data)),
+            Kind::Unmarked => {
+                let marks = of(2);
+                of(1).len() != marks.len()
+                    || !of(0).iter().all(|one| {
+                        of(1)
+                            .iter()
+                            .zip(marks)
+                            .any(|(other, mark)| other.code == one.code && data.get(mark.start) == Some(&b't'))
+                    })
+            }
+            Kind::Twice => is_twice(of(0), &mut into.sorted_items),
+            Kind::Shared => of(0).iter().any(|one| of(1).iter().any(|other| other.code == one.code)),
+            Kind::More => of(0).len() > of(1).len(),
+            Kind::OneOfMany => of(0).len() == 1 && of(1).len() > 1,
+            Kind::Empty => given & self.all != 0 && of(0).is_empty(),
+            Kind::Outside => {
+                let (Some(whole), Some(part)) = (of(0).first(), (1..self.fields.len()).find_map(|n| of(n).first()))
+                else {
+                    return false;
+                };
+                !holds::<I>(data, whole, part)
+            }
+            Kind::Ascending => {
+                let mut before = f64::INFINITY;
+                !of(0).iter().all(|held| {
+                    held.number(data).is_some_and(|value| {
+                        let is_less = value <= before;
+                        before = value;
+                        is_less
+                    })
+                })
+            }
+            Kind::NoQuotient => {
+                given & self.all == self.all && {
+                    let value = |place: usize| of(place).last()?.number(data);
+                    let (Some(part), Some(whole), Some(ratio)) = (value(0), value(1), value(2)) else { return true };
+                    part > whole || whole <= 0.0 || (ratio - part / whole).abs() > self.number
+                }
+            }
+            Kind::Measure => {
+                given & self.all == self.all && {
+                    let (text, number) = (of(0).last().copied(), of(1).last().map(|held| held.code));
+                    let (Some(text), Some(number)) = (text, number) else { return true };
+                    is_measure(data, text, number, &mut into.text)
+                }
+            }
+            Kind::Above => !of(0).iter().all(|held| held.number(data).is_some_and(|value| value <= self.number)),
+            Kind::NoneTrue => !of(0).iter().any(|held| held.of(data) == b"true"),
+            Kind::Untrue => given & self.all != 0 && !of(0).iter().all(|held| held.of(data) == b"true"),
+            Kind::Miscounted => {
+                let text = of(0).first().map_or(&[][..], |held| held.of(data));
+                let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+                let is_plain = text.first().is_none_or(|&byte| byte.is_ascii() && byte != b'\\');
+                given & self.others != 0
+                    && !(is_plain && (digits == 0 || text[..digits] == *of(1).len().to_string().as_bytes()))
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn is_equal(one: &Held, other: &Held, data: &[u8]) -> bool {
+    one.code == other.code && one.of(data) == other.of(data)
+}
+
+#[inline(always)]
+fn is_same(one: &[Held], other: &[Held], data: &[u8]) -> bool {
+    one.len() == other.len() && one.iter().zip(other).all(|(one, other)| is_equal(one, other, data))
+}
+
+#[inline(always)]
+fn is_among(one: &Held, many: &[Held], data: &[u8]) -> bool {
+    many.iter().any(|other| is_equal(one, other, data))
+}
+
+fn is_twice(held: &[Held], codes: &mut Vec<u64>) -> bool {
+    if held.len() <= 16 {
+        return held.iter().enumerate().any(|(i, one)| held[..i].iter().any(|other| other.code == one.code));
+    }
+    codes.clear();
+    codes.extend(held.iter().map(|one| one.code));
+    codes.sort_unstable();
+    codes.windows(2).any(|pair| pair[0] == pair[1])
+}
+
+/// Whether a text surely holds another one, or that without blanks around it.
+#[inline(always)]
+fn holds<I: Isa>(data: &[u8], whole: &Held, part: &Held) -> bool {
+    let (text, wanted) = (whole.of(data), part.of(data).trim_ascii());
+    let (Some(&first), Some(&last)) = (wanted.first(), wanted.last()) else { return true };
+    let mut from = 0;
+    loop {
+        let at = I::find_both(text, from, first, last, wanted.len() - 1);
+        let Some(found) = text.get(at..at + wanted.len()) else { return false };
+        if found == wanted && (!whole.escaped || is_between(text, at)) {
+            return true;
+        }
+        from = at + 1;
+    }
+}
+
+/// Whether no escape of a text in JSON is cut by this place.
+fn is_between(text: &[u8], at: usize) -> bool {
+    let near = &text[at.saturating_sub(5)..at];
+    let Some(back) = near.iter().rposition(|&byte| byte == b'\\') else { return true };
+    let escape = at - near.len() + back;
+    let before = text[..escape].iter().rev().take_while(|&&byte| byte == b'\\').count();
+    let length = match (before % 2, text.get(escape + 1)) {
+        (1, _) => 1,
+        (_, Some(b'u')) => 6,
+        _ => 2,
+    };
+    escape + length <= at
+}
+
+/// Whether a number is how many characters a text has, or how many words (of more than one letter on average).
+fn is_measure(data: &[u8], text: Held, number: u64, scratch: &mut Vec<u8>) -> bool {
+    let raw = text.of(data);
+    let bytes = if text.escaped {
+        unescape(raw, scratch);
+        &scratch[..]
+    } else {
+        raw
+    };
+    let characters = bytes.iter().filter(|&&byte| byte & 0xC0 != 0x80).count() as u64;
+    if number == characters {
+        return true;
+    }
+    if number > characters || 2 * number > characters + 1 {
+        return false;
+    }
+    let Ok(text) = std::str::from_utf8(bytes) else { return true };
+    text.split(|c: char| c.is_whitespace() || matches!(c, '\x1c'..='\x1f')).filter(|word| !word.is_empty()).count()
+        as u64
+        == number
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::isa::Portable;
+
+    #[test]
+    fn a_text_is_found_only_where_no_escape_is_cut() {
+        let held =
+            |start: usize, text: &str| Held { start, end: start + text.len(), escaped: text.contains('\\'), code: 0 };
+        for (whole, part, is_held) in [
+            ("a tide", "tide", true),
+            ("a tide", " tide ", true),
+            ("\\ntide", "ntide", false),
+            ("\\ntide", "tide", true),
+            ("\\\\ntide", "ntide", true),
+            ("\\u0041b", "41b", false),
+            ("\\u0041b", "b", true),
+            ("x\\u0041b", "u0041b", false),
+            ("\\\\\\ntide", "ntide", false),
+            ("ab ab\\tabc", "abc", true),
+            ("tid", "tide", false),
+            ("tide", "", true),
+            ("\\ntide and tide", "ntide", false),
+        ] {
+            let data = [whole, part].concat().into_bytes();
+            let (one, other) = (held(0, whole), held(whole.len(), part));
+            assert_eq!(holds::<Portable>(&data, &one, &other), is_held, "{whole} {part}");
+        }
+    }
+}

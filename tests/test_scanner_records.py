@@ -1,0 +1,114 @@
+"""Records whose values are compared with each other: what the scanner takes for clean is clean in plain Python.
+
+``RAGDATA_FUZZ=100000`` tries that many blocks a kind instead of the usual number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.schemas import get_format
+from ragdatakit.schemas.findings import Problem
+from ragdatakit.validators import checks_of
+from tests.columnar_mutations import tries
+from tests.scanner_tools import BothWays, cut_anywhere, needs_scanner
+from tests.value_mutations import damaged_line, damaged_value, line_of
+
+pytestmark = needs_scanner
+WORDS = ("tide", "pier", "Skarn", "lamp", "of", "the", "é", "漢字", 'a "b"', "reef\n", "1871", "\\n", "\x1f", "\u2003")
+
+
+def words(rng: Random, many: int) -> str:
+    """Some words, the first of them made for this text alone."""
+    return f"w{rng.randrange(10**6)} " + " ".join(rng.choice(WORDS) for _ in range(rng.randrange(1, many)))
+
+
+def sage_record(rng: Random) -> dict[str, Any]:
+    """A record as SAGE documents it, with all or some of its stages."""
+    texts = [words(rng, 12) for _ in range(rng.randrange(1, 5))]
+    scores = sorted((round(rng.random(), 4) for _ in texts), reverse=True)
+    kept = texts[: rng.randrange(1, len(texts) + 1)]
+    references = [rng.choice(("spring tide", "42", "Yes", "the moon", "Skarn é", "b"))]
+    record: dict[str, Any] = {
+        "query": words(rng, 5),
+        "question": {"id": rng.choice(("q1", 7, "q-2")), "references": list(references), "more": [1]},
+        "references": references,
+        "retrieval_results": [
+            {"text": text, "score": score, "metadata": {"id": "c1"}} for text, score in zip(texts, scores, strict=True)
+        ],
+        "retrieval_docs": texts,
+        "retrieval_time": 0.02,
+    }
+    if rng.random() < 0.6:
+        record["reranking_results"] = [{"text": text, "score": 0.5} for text in reversed(kept)]
+        record |= {"reranking_docs": kept[::-1], "reranking_time": 1}
+    refined = [" ".join(text.split()[: rng.randrange(1, 7)]) or "x" for text in kept]
+    if rng.random() < 0.6 and len(kept) == len(texts):
+        numbers = [(rng.randrange(20, 40), rng.randrange(1, 20)) for _ in refined]
+        record["refining_results"] = [
+            {"text": text, "original_length": o, "refined_length": n, "compression_ratio": round(n / o, 3)}
+            for text, (o, n) in zip(refined, numbers, strict=True)
+        ]
+        record |= {"refining_docs": refined, "refining_time": 3}
+    first = next(record[f"{stage}_docs"][0] for stage in STAGES if f"{stage}_docs" in record)
+    record["prompt"] = f"Context:\n{first}\nQuestion: {record['query']}"
+    record |= {"generated": "Spring tide", "generation_time": 0.4}
+    if rng.random() < 0.2:
+        del record["reranking_time" if "reranking_time" in record else "retrieval_time"]
+    return record
+
+
+STAGES = ("refining", "reranking", "retrieval")
+SOUND: dict[tuple[str, str], Callable[[Random], dict[str, Any]]] = {("sage", "records"): sage_record}
+
+
+def ways_of(name: str, kind: str) -> BothWays:
+    """Both engines, with the rules of the default profiles that are reported of each record."""
+    fmt = get_format(name)
+    file = DataFile(Path("x"), "x", "x", kind)
+    checks = checks_of(name)(Dataset(Path(), "", fmt, "file", [file]), fmt.default_profiles)
+    rules = {rule.name: rule for rule in fmt.rules}
+
+    def extra(value: Any) -> list[Problem]:
+        found = []
+        for problem in checks.record(file, value):
+            rule = rules.get(problem.rule)
+            of_profile = rule is None or not fmt.profiles or any(p in rule.upstream for p in fmt.default_profiles)
+            if of_profile and (rule is None or rule.counted):
+                found.append(problem)
+        return found
+
+    return BothWays(fmt.file(kind), tuple(checks.predicates(kind) or ()), extra, checks)
+
+
+@pytest.mark.parametrize(("name", "kind"), SOUND)
+def test_rules_see_what_they_find_something_in(name: str, kind: str) -> None:
+    rng = Random(f"{name} {kind}")
+    ways = ways_of(name, kind)
+
+    for _ in range(tries(300)):
+        records = [SOUND[name, kind](rng) for _ in range(rng.randrange(1, 5))]
+        lines = [line_of(damaged_value(r, rng, rng.choice((0, 1, 1, 2))), rng) for r in records]
+        lines = [damaged_line(line, rng) if rng.random() < 0.1 else line for line in lines]
+        data = b"\n".join(lines)
+        for part in cut_anywhere(data, rng) if rng.random() < 0.3 else [data]:
+            wrong = [*ways.differences(part)]
+            assert not wrong, f"{wrong[0]}\n{part!r}"
+
+
+@pytest.mark.parametrize(("name", "kind"), SOUND)
+def test_sound_records_are_proved(name: str, kind: str) -> None:
+    """Else the speed would be gone without a word."""
+    rng = Random(5)
+    scanner = ways_of(name, kind).scanners[0]
+
+    for _ in range(100):
+        found = scanner.scan(line_of(SOUND[name, kind](rng), rng))
+        assert found is not None and found.rows == 1
+        assert not found.notes or name == "sage"
