@@ -38,10 +38,16 @@ ODD = (
 
 def damaged_value(value: Any, rng: Random, times: int) -> Any:
     """The value with some of what is in it changed."""
+    if times and isinstance(value, str):
+        return rng.choice(
+            (value[rng.randrange(4) :], value[:9], value.replace(":", rng.choice((" :", "", "::"))), *ODD)
+        )
     value = deepcopy(value)
     for _ in range(times):
-        holder, key = rng.choice([*_places(value)])
-        other, its = rng.choice([*_places(value)])
+        places = _places(value)
+        own = [place for place in places if place[0] is value]
+        holder, key = rng.choice(own if rng.random() < 0.5 else places)
+        other, its = rng.choice(places)
         how = rng.randrange(7)
         if how == 0:
             del holder[key]
@@ -61,7 +67,7 @@ def damaged_value(value: Any, rng: Random, times: int) -> Any:
             rng.shuffle(holder)
         elif how == 6 and isinstance(holder[key], list | dict):
             holder[key] = [] if isinstance(holder[key], list) else {}
-        if not [*_places(value)]:
+        if not value:
             break
     return value
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from ragdatakit.scanner.library import PerThread, ScannerError, library, run_seed
 from ragdatakit.scanner.plan import Asked, counts_of, plan_blob, scopes_of
+from ragdatakit.scanner.relations import Cut
 from ragdatakit.schemas.declarations import Columns, Field, Record
 
 Numbers = npt.NDArray[np.uint64]
@@ -56,14 +57,14 @@ class ScannedBlock:
     counts: dict[Hashable, int] = field(default_factory=dict)
 
 
-def can_scan(record: Record) -> bool:
+def can_scan(records: tuple[Record, ...], asked: Iterable[Asked] = ()) -> bool:
     """Whether the scanner is there and knows all that is declared of a kind of record."""
-    return (
-        library() is not None
-        and record.shape == "object"
-        and record.fields != ()
-        and all(map(_is_known, record.fields))
-    )
+    if library() is None:
+        return False
+    if any(isinstance(one, Cut) for one in asked):
+        return records[0].shape == "string"
+    is_object = len(records) == 1 and records[0].shape == "object"
+    return is_object and records[0].fields != () and all(map(_is_known, records[0].fields))
 
 
 def _is_known(declared: Field) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Hashable, Iterable
 
 from ragdatakit.scanner.library import ABI, run_seed
 from ragdatakit.scanner.predicates import (
+    Beginning,
     Blank,
     Changed,
     Counted,
@@ -23,8 +24,10 @@ from ragdatakit.scanner.predicates import (
     MemberBeginning,
     MemberCalled,
     Nested,
+    NoSentence,
     NotFirst,
     OneUnlikeNumber,
+    OpenIfBlank,
     OpenIfEdged,
     OpenUnlessGiven,
     OpenUnlessText,
@@ -39,6 +42,7 @@ from ragdatakit.scanner.relations import (
     RELATIONS,
     Apart,
     Closed,
+    Cut,
     Joined,
     Lacking,
     Measure,
@@ -46,11 +50,12 @@ from ragdatakit.scanner.relations import (
     Parts,
     Relation,
     Several,
+    Taken,
     Without,
 )
 from ragdatakit.schemas.declarations import Columns, Field, Record
 
-Asked = Predicate | Parts | Closed | Joined | Relation
+Asked = Predicate | Parts | Closed | Cut | Taken | Joined | Relation
 """What the checks of a format may say of a kind of record."""
 
 _TYPES = {"integer": 1, "number": 2, "string": 3, "boolean": 4, "object": 5, "array": 6, "any": 7}
@@ -81,6 +86,9 @@ _KINDS: dict[type[Predicate], int] = {
     Lacks: 23,
     OpenUnlessTexts: 24,
     OpenUnlessGiven: 25,
+    NoSentence: 26,
+    Beginning: 27,
+    OpenIfBlank: 28,
 }
 _JOINED = 255
 
@@ -95,6 +103,11 @@ def scopes_of(record: Record, asked: Iterable[Asked]) -> dict[str, dict[str, Fie
     their whole names."""
     asked = list(asked)
     found = {"": {f.name: f for f in record.fields}}
+    for one in asked:
+        if isinstance(one, Taken):
+            found[""][one.as_.name] = one.as_
+        elif isinstance(one, Cut):
+            found[""] = one.fields()
     for parts in (one for one in asked if isinstance(one, Parts)):
         found[parts.field] = {f"{parts.field}/{f.name}": f for f in parts.fields}
     for joined in (one for one in asked if isinstance(one, Joined)):
@@ -122,6 +135,8 @@ def plan_blob(record: Record, keys: Collection[str], asked: Iterable[Asked], cel
     parts += [struct.pack("<H", len(predicates)), *(_predicate(one, names, counts) for one in predicates)]
     relations = [one for one in asked if isinstance(one, Relation | Joined)]
     parts += [struct.pack("<H", len(relations)), *(_relation(one, names, list(scopes)) for one in relations)]
+    cut = next((one.at for one in asked if isinstance(one, Cut)), "\0")
+    parts.append(cut.encode())
     if cells is None:
         return b"".join((*parts, b"\0"))
     separator = ord(cells.separator) if cells.separator else 0
@@ -159,11 +174,11 @@ def _field(field: Field, is_key: bool) -> bytes:
 def _predicate(one: Predicate, names: list[str], counts: list[Hashable]) -> bytes:
     limit, text = 0, ""
     match one:
-        case Longer() | Shorter():
+        case Longer() | Shorter() | NoSentence():
             limit = one.limit
         case Equal():
             limit = names.index(one.other)
-        case Blank() | Edged() | OpenIfEdged() | Holds() | Lacks():
+        case Blank() | Edged() | OpenIfBlank() | OpenIfEdged() | Holds() | Lacks() | Beginning():
             text = one.characters
         case Unequal():
             text = one.text

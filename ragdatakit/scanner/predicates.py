@@ -93,6 +93,28 @@ class Lacks(Predicate):
 
 
 @dataclass(frozen=True, slots=True)
+class Beginning(Predicate):
+    """A text that begins with one of ``characters``."""
+
+    characters: str
+
+
+@dataclass(frozen=True, slots=True)
+class NoSentence(Predicate):
+    """A text without a piece between ``.``, ``!``, ``?`` and line feeds that surely has more than ``limit`` characters
+    without the blanks around it."""
+
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class OpenIfBlank(Predicate):
+    """A text of nothing but ``characters``, where keys are made of it: Python makes those of such a record."""
+
+    characters: str = WHITE_SPACE
+
+
+@dataclass(frozen=True, slots=True)
 class OpenUnlessGiven(Predicate):
     """A record without this field, where keys are made of it: Python makes those of such a record."""
 

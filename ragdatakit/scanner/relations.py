@@ -29,6 +29,29 @@ class Closed:
 
 
 @dataclass(frozen=True, slots=True)
+class Cut:
+    """The records are texts: what is before the first ``at`` is the field ``before``, what is behind it ``behind``.
+    Proved are those of which the first part is a number without leading zeros, which is the field ``number``."""
+
+    at: str
+    before: str
+    behind: str
+    number: str
+
+    def fields(self) -> dict[str, Field]:
+        """What a record is to the scanner."""
+        texts = {name: Field(name="key", type="string") for name in (self.before, self.behind)}
+        return {**texts, self.number: Field(name="key", type="integer", minimum=0)}
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A field is taken for what is declared here, which is less than the record says: others go to Python."""
+
+    as_: Field
+
+
+@dataclass(frozen=True, slots=True)
 class Joined:
     """A key made of texts: ``between`` is put between those of fields, ``within`` between those of one list. Fields
     that are not there are left out; the key is there where at least two of them are."""
@@ -41,7 +64,7 @@ class Joined:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A question about several fields. ``once``: one record of a block is shown, for rules that report one of a file."""
+    """A question about several fields. ``once``: of a block one record is shown, for rules that report one a file."""
 
     fields: tuple[str, ...]
     number: float = 0

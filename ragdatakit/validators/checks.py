@@ -76,9 +76,19 @@ class FormatChecks:
         """Which values of a kind in NDJSON or CSV `record` may find something in; None: it must see all of them.
 
         Only for big files, which the scanner reads: `record` sees the records that a predicate names, and those that
-        are not proved to be as declared. A predicate too wide costs time, one too narrow is a missed finding.
+        are not proved to be as declared. A predicate too wide costs time, one too narrow is a missed finding. Where
+        `batch` wants the decoded records, too, it gets none of those that were scanned: what it needs of them are
+        columns (`derive_scanned`), and the ``noted`` records of the batch.
         """
         return None
+
+    def known_codes(self, kind: str) -> Mapping[str, Any]:
+        """Codes that those of a scanned key column are looked up in: a record with others is shown to `record`."""
+        return {}
+
+    def sees_next(self, kind: str) -> bool:
+        """Whether `record` must see the next records of an array or object, whatever `predicates` say."""
+        return False
 
     def text(self, file: DataFile, data: bytes) -> Iterable[Problem]:
         """The problems of one text file (container ``text``), whole."""

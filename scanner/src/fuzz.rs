@@ -85,6 +85,8 @@ fn blob(closed: bool) -> Vec<u8> {
         (20, 1, 0, "\u{e0}\u{ff}\u{4e00}\u{9fff}"),
         (23, 5, 0, "abc"),
         (1, 8, 0, " "),
+        (26, 8, 10, ""),
+        (27, 5, 0, "#\u{3000}"),
     ];
     blob.extend((predicates.len() as u16).to_le_bytes());
     for (kind, field, limit, characters) in predicates {
@@ -94,7 +96,7 @@ fn blob(closed: bool) -> Vec<u8> {
         text(&mut blob, characters);
     }
     relations(&mut blob);
-    blob.push(0);
+    blob.extend([0, 0]);
     blob
 }
 

@@ -140,10 +140,61 @@ pub struct Record {
 #[inline(always)]
 pub fn record<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8], from: usize) -> Option<Record> {
     let mut found = Record::default();
+    if let Some(byte) = plan.cut {
+        found.end = cut_text::<I>(plan, into, data, from, byte, &mut found)?;
+        return Some(found);
+    }
     into.begin_record(plan);
     found.end = object::<I>(plan, 0, into, data, from, &mut found)?;
     finish_record(plan, into, data, &mut found);
     Some(found)
+}
+
+/// A record that is a text, which is cut in two: the place behind it.
+#[inline(always)]
+fn cut_text<I: Isa>(
+    plan: &Plan,
+    into: &mut Scanned,
+    data: &[u8],
+    at: usize,
+    byte: u8,
+    found: &mut Record,
+) -> Option<usize> {
+    if peek(data, at) != b'"' {
+        return None;
+    }
+    let (end, escaped) = string::<I>(data, at + 1)?;
+    let raw = &data[at + 1..end];
+    if raw.len() > LONG_TEXT {
+        return None;
+    }
+    let Scanned { text, columns, rows, .. } = into;
+    let bytes = if escaped {
+        unescape(raw, text);
+        &text[..]
+    } else {
+        raw
+    };
+    let place = I::find(bytes, 0, byte);
+    let (head, tail) = (bytes.get(..place)?, bytes.get(place + 1..)?);
+    if let Some(field) = plan.fields.get(2) {
+        let (value, _) = integer(head, 0).filter(|&(_, behind)| behind == head.len())?;
+        is_within(field, value as f64).then_some(())?;
+        if field.key {
+            columns[2].push(value as u64, *rows);
+        }
+    }
+    for (number, part) in [head, tail].into_iter().enumerate() {
+        let field = &plan.fields[number];
+        if field.refusals.iter().any(|predicate| predicate.of_text(part, raw.len())) {
+            return None;
+        }
+        if field.key {
+            columns[number].push(hash(&plan.seeds, part), *rows);
+        }
+        found.candidate |= field.predicates.iter().any(|predicate| predicate.of_text(part, raw.len()));
+    }
+    Some(end + 1)
 }
 
 /// What is asked of the fields of a record, and of objects in it, when all of them are known.

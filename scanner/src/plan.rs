@@ -102,6 +102,9 @@ pub struct Plan {
     pub equal: Vec<(usize, usize)>,
     /// How a line is cut into cells; none where it is JSON.
     pub cells: Option<Cells>,
+    /// The byte at which a record that is a text is cut into the first field and the second; the first is a number, too,
+    /// where there is a third field.
+    pub cut: Option<u8>,
     /// Key fields of cells of which the first line is shown of those one behind the other that have the same.
     pub changed: Vec<usize>,
     /// What codes of texts are made with.
@@ -179,6 +182,7 @@ impl Plan {
             unlike_number: None,
             equal: Vec::new(),
             cells: None,
+            cut: None,
             changed: Vec::new(),
             seeds,
             liked: None,
@@ -190,6 +194,10 @@ impl Plan {
         for _ in 0..reader.u16()? {
             plan.add_relation(&mut reader)?;
         }
+        plan.cut = Some(reader.u8()?).filter(|&byte| byte != 0);
+        if plan.cut.is_some() && !plan.is_cut_well() {
+            return None;
+        }
         if reader.u8()? != 0 {
             plan.cells = Some(Cells::parse(&mut reader, &plan.fields)?);
         }
@@ -200,6 +208,19 @@ impl Plan {
         let of_cells = has_numbers || !plan.changed.is_empty();
         let fits = if plan.cells.is_some() { plan.scopes.len() == 1 && plan.held.is_empty() } else { !of_cells };
         (reader.0.is_empty() && fits).then_some(plan)
+    }
+
+    /// Whether the fields are those of a text that is cut: two texts, and the number that the first one is.
+    fn is_cut_well(&self) -> bool {
+        let kinds: Vec<_> = self.fields.iter().map(|field| field.kind).collect();
+        let plain = |field: &Field| field.tally.is_none() && field.spelling.is_none() && field.allowed.is_empty();
+        self.scopes.len() == 1
+            && self.scopes[0].relations.is_empty()
+            && self.scopes[0].joined.is_empty()
+            && self.fields.iter().all(plain)
+            && matches!(kinds[..], [Type::Text, Type::Text] | [Type::Text, Type::Text, Type::Integer])
+            && self.unlike_number.is_none()
+            && self.equal.is_empty()
     }
 
     fn add_relation(&mut self, reader: &mut Reader) -> Option<()> {
@@ -237,7 +258,17 @@ impl Plan {
             23 if field.is_of_texts() => {
                 field.predicates.push(Predicate::lacks(std::str::from_utf8(&characters).ok()?)?);
             }
-            24 if field.kind == Type::Any => field.texts = true,
+            24 if field.kind == Type::Any => {
+                field.texts = true;
+                field.nullable = false;
+            }
+            26 if field.is_of_texts() => field.predicates.push(Predicate::NoSentence(limit)),
+            27 if field.is_of_texts() => {
+                field.predicates.push(Predicate::begins(std::str::from_utf8(&characters).ok()?));
+            }
+            28 if field.kind == Type::Text => {
+                field.refusals.push(Predicate::blank(std::str::from_utf8(&characters).ok()?));
+            }
             25 => {
                 let scope = self.scopes.iter_mut().find(|scope| scope.fields.contains(&number))?;
                 let place = scope.fields.iter().position(|&field| field == number)?;

@@ -12,6 +12,11 @@ pub enum Predicate {
     Holds([bool; 256]),
     /// A text that holds none of these characters, all of them ASCII.
     Lacks([bool; 256]),
+    /// A text without a piece between full stops, question and exclamation marks and line feeds that has more than so
+    /// many characters from its first to its last plain one.
+    NoSentence(usize),
+    /// A text that begins with one of these characters.
+    Begins(Characters),
     /// A value that is there, and not null.
     Given,
     /// A text of fewer characters.
@@ -60,6 +65,10 @@ impl Predicate {
         Self::Edged(Characters::of(characters))
     }
 
+    pub fn begins(characters: &str) -> Self {
+        Self::Begins(Characters::of(characters))
+    }
+
     pub fn holds(characters: &str) -> Option<Self> {
         ascii_set(characters).map(Self::Holds)
     }
@@ -92,6 +101,12 @@ impl Predicate {
                 // a character has 4 bytes at most
                 bytes.len() / 4 < *limit && bytes.iter().filter(|&&byte| byte & 0xC0 != 0x80).count() < *limit
             }
+            Self::NoSentence(limit) => !has_sentence(bytes, *limit),
+            Self::Begins(characters) => bytes.first().is_some_and(|&first| {
+                characters.first[usize::from(first)]
+                    && std::str::from_utf8(bytes)
+                        .map_or(true, |text| text.chars().next().is_some_and(|c| characters.has(c)))
+            }),
             Self::FewLetters => !bytes.is_ascii() && has_few_letters(bytes),
             Self::Unequal(text) => bytes != &text[..],
             Self::Given => true,
@@ -111,6 +126,23 @@ fn ascii_set(characters: &str) -> Option<[bool; 256]> {
 #[cold]
 fn all_of(characters: &Characters, bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).map_or(true, |text| text.chars().all(|c| characters.has(c)))
+}
+
+fn has_sentence(bytes: &[u8], limit: usize) -> bool {
+    let mut characters = 0; // from the first plain one of the piece on
+    for &byte in bytes {
+        if matches!(byte, b'.' | b'!' | b'?' | b'\n') {
+            characters = 0;
+        } else if byte.is_ascii_graphic() {
+            characters += 1;
+            if characters > limit {
+                return true;
+            }
+        } else if characters > 0 && byte & 0xC0 != 0x80 {
+            characters += 1;
+        }
+    }
+    false
 }
 
 fn has_few_letters(bytes: &[u8]) -> bool {

@@ -131,6 +131,7 @@ impl Relation {
             | Kind::Miscounted => fields.len() == 2,
             Kind::Apart | Kind::Several | Kind::Without | Kind::Lacking => true,
             Kind::Outside => fields.len() >= 2,
+            Kind::NoneTrue => !fields.is_empty(),
             _ => fields.len() == 1,
         };
         let bits = |fields: &[usize]| fields.iter().fold(0, |bits, &field| bits | 1_u128 << field);
@@ -160,7 +161,7 @@ impl Relation {
             Kind::Beyond => of(0).len() > of(1).len() || !of(0).iter().all(|one| is_among(one, of(1), data)),
             Kind::Unmarked => {
                 let marks = of(2);
-                of(1).len() != marks.len()
+                (of(1).len() != marks.len() && !of(0).is_empty())
                     || !of(0).iter().all(|one| {
                         of(1)
                             .iter()
@@ -205,12 +206,16 @@ impl Relation {
                 }
             }
             Kind::Above => !of(0).iter().all(|held| held.number(data).is_some_and(|value| value <= self.number)),
-            Kind::NoneTrue => !of(0).iter().any(|held| held.of(data) == b"true"),
+            Kind::NoneTrue => {
+                let mut held = self.fields.iter().flat_map(|&field| &into.held[field]);
+                !held.any(|held| held.of(data) == b"true")
+            }
             Kind::Untrue => given & self.all != 0 && !of(0).iter().all(|held| held.of(data) == b"true"),
             Kind::Miscounted => {
                 let text = of(0).first().map_or(&[][..], |held| held.of(data));
                 let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
-                let is_plain = text.first().is_none_or(|&byte| byte.is_ascii() && byte != b'\\');
+                let behind = [text.first(), text.get(digits)];
+                let is_plain = behind.into_iter().flatten().all(|&byte| byte.is_ascii() && byte != b'\\');
                 given & self.others != 0
                     && !(is_plain && (digits == 0 || text[..digits] == *of(1).len().to_string().as_bytes()))
             }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.arag.published import REPEATS_A_QUESTION, Subset, subset_named, subset_of_file
@@ -26,7 +26,9 @@ from ragdatakit.validators.row_problems import RowProblems
 
 if TYPE_CHECKING:
     from ragdatakit.files.datasets import DataFile, Dataset
+    from ragdatakit.scanner.plan import Asked
     from ragdatakit.validators.checks import Placed
+    from ragdatakit.validators.coded_columns import ScannedCodes
     from ragdatakit.validators.csv_parts import CsvTable
 
 DOTS_LOOKED_FOR = 1000
@@ -65,8 +67,8 @@ class ARagChecks(FormatChecks):
         """The keys that are not fields: the chunk's id and text, the id that the runner uses, the question.
 
         ``@qid`` is what predictions refer to, ``@own_qid`` what must not appear twice: in the published novel
-        questions one does, which `batch` says more mildly. ``@start`` only fills a message. Texts are compared by the
-        hash of this process, which is quickest, and shown by a digest that is always the same.
+        questions one does, which `batch` says more mildly. ``@start`` only fills a message. Texts are compared as they
+        are, and shown by a digest that is always the same.
         """
         if kind == "chunks":
             if not self._is_chunk(value):
@@ -75,7 +77,7 @@ class ARagChecks(FormatChecks):
             has_text = isinstance(text, str) and text and not text.isspace()
             return {
                 "@id": chunk_id if isinstance(chunk_id, str) else None,
-                "@text": (text_digest(text) if to_show else hash(text)) if has_text else None,
+                "@text": (text_digest(text) if to_show else text) if has_text else None,
                 "@start": text[:12] if has_text and to_show else None,
             }
         key = id_key(value)
@@ -85,6 +87,31 @@ class ARagChecks(FormatChecks):
         asked = question if isinstance(question, str) and question and not question.isspace() else None
         own = None if self._repeats_as_published() else key
         return {"@qid": key, "@own_qid": own, "@question": asked}
+
+    def predicates(self, kind: str) -> Iterable[Asked] | None:
+        """Those of chunks, where no answers are looked for in them."""
+        if kind != "chunks" or self._search is not None:
+            return None
+        from ragdatakit.validators.arag.predicates import CHUNKS
+
+        return CHUNKS
+
+    def texts_of_fields(self, kind: str) -> Mapping[str, str]:
+        """The id and the text of a chunk."""
+        return {"@id": "@id", "@text": "@text"} if kind == "chunks" else {}
+
+    def fields_of_derived(self, kind: str) -> tuple[str, ...]:
+        """The number of a chunk, for its place in the order."""
+        return ("@number",) if kind == "chunks" else ()
+
+    def derive_scanned(self, kind: str, given: Mapping[str, ScannedCodes], batch: Any) -> None:
+        """Keep the numbers for `batch`."""
+        batch.columns["@number"], batch.valid["@number"] = given["@number"]
+
+    def sees_next(self, kind: str) -> bool:
+        """The first element says what the array holds, and objects are not scanned; some strings are looked at for a
+        dot in a sentence."""
+        return kind == "chunks" and (self._as_objects is not False or (self._dots_left > 0 and not self._dotted_text))
 
     def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
         """The faults of one chunk, question or prediction."""
@@ -157,18 +184,17 @@ class ARagChecks(FormatChecks):
     ) -> Iterable[RowProblems]:
         """The order of chunks, ids that appear twice; and texts and answers for the count at the end."""
         if kind == "chunks":
-            return self._of_chunks(values or [], batch.first_row)
-        rows = list(enumerate(values or (), batch.first_row))
+            rows = dict(enumerate(values) if values is not None else batch.noted)
+            return self._of_chunks(rows, batch.first_row, None if values is not None else batch)
+        numbered = list(enumerate(values or (), batch.first_row))
         if kind == "questions":
-            return self._of_questions(rows)
-        return self._of_predictions(rows)
+            return self._of_questions(numbered)
+        return self._of_predictions(numbered)
 
-    def _of_chunks(self, values: list[Any], first_row: int) -> Iterator[RowProblems]:
-        disordered, objects, ragged = [], [], []
-        for row, value in enumerate(values, first_row):
-            chunk_id, text = id_and_text(value) if self._is_chunk(value) else (None, None)
-            if self._order.is_out_of_order(chunk_id):
-                disordered.append(row)
+    def _of_chunks(self, values: dict[int, Any], first_row: int, scanned: Any) -> Iterator[RowProblems]:
+        disordered, objects, ragged = self._disordered(values, scanned), [], []
+        for row, value in values.items():
+            _, text = id_and_text(value) if self._is_chunk(value) else (None, None)
             if self._as_objects and isinstance(value, dict):
                 objects.append(row)
             if isinstance(text, str):
@@ -176,9 +202,23 @@ class ARagChecks(FormatChecks):
                     ragged.append(row)
                 if self._search:
                     self._search.add_text(text)
-        yield RowProblems("chunk-ids-out-of-order", "chunks", "@id", disordered)
-        yield RowProblems("chunks-as-objects", "chunks", "id", objects)
-        yield RowProblems("ragged-chunk-start", "chunks", "@start", ragged)
+        for rule, column, rows in (
+            ("chunk-ids-out-of-order", "@id", disordered),
+            ("chunks-as-objects", "id", objects),
+            ("ragged-chunk-start", "@start", ragged),
+        ):
+            yield RowProblems(rule, "chunks", column, [first_row + row for row in rows])
+
+    def _disordered(self, values: dict[int, Any], scanned: Any) -> list[int]:
+        """The rows at which another number was due; of the rows of a ``scanned`` batch those that are no values have
+        numbers."""
+        ids = {row: id_and_text(value)[0] if self._is_chunk(value) else None for row, value in values.items()}
+        if scanned is not None:
+            numbers = scanned.columns["@number"]
+            if not scanned.noted and self._order.goes_on(numbers):
+                return []
+            ids = {row: str(number) for row, number in enumerate(numbers.tolist())} | ids
+        return [row for row, chunk_id in ids.items() if self._order.is_out_of_order(chunk_id)]
 
     def _of_questions(self, rows: list[tuple[int, Any]]) -> Iterator[RowProblems]:
         repeated = []

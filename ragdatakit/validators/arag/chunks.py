@@ -19,9 +19,10 @@ _SENTENCE_END = re.compile(r"[.!?\n]")
 _LONG_PIECE = re.compile(rf"[^.!?\n]{{{SENTENCE_CHARACTERS + 1},}}")
 # Full stops, exclamation and question marks of Chinese and Japanese, Arabic, Hindi and Burmese.
 _FOREIGN_END = re.compile("[\u3002\uff01\uff1f\uff61\uff0e\u061f\u06d4\u0964\u0965\u104b]")
-_DOT_INSIDE = re.compile(
-    r"\d+\.\d+|\b(?:https?://|www\.)\S+|\b(?:e\.g|i\.e|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|vs|etc|Inc|Ltd|Vol|pp)\."
-)
+_ABBREVIATIONS = [*map(re.escape, ("e.g", "i.e", *"Mr Mrs Ms Dr Prof St Jr Sr vs etc Inc Ltd Vol pp".split()))]
+_DOT_INSIDE = re.compile(rf"\d+\.\d+|\b(?:https?://|www\.)\S+|\b(?:{'|'.join(_ABBREVIATIONS)})\.")
+# A dot that may be one of these: looked for by its first letter, which is several times as fast.
+_DOT_PERHAPS = re.compile(rf"\.(?:\d|{'|'.join(rf'(?<={a}{chr(92)}.)' for a in _ABBREVIATIONS)})")
 _DECIMAL_ID = re.compile(r"[0-9]+")
 
 
@@ -90,6 +91,8 @@ def has_sentence(text: str) -> bool:
 
 def dot_inside(text: str) -> str | None:
     """The first decimal, abbreviation or address that the sentence splitter cuts."""
+    if "://" not in text and "www." not in text and _DOT_PERHAPS.search(text) is None:
+        return None
     found = _DOT_INSIDE.search(text)
     return found.group() if found else None
 
@@ -105,6 +108,16 @@ class ChunkOrder:
         self.last = -1
         self.spare = 0
         self.in_order = True
+
+    def goes_on(self, numbers: Any) -> bool:
+        """Whether these numbers, an array, are those that are due, so that they are done with."""
+        due = self.last + 1
+        if not len(numbers) or int(numbers[0]) != due or int(numbers[-1]) != due + len(numbers) - 1:
+            return False
+        if (numbers[1:] - numbers[:-1] != 1).any():
+            return False
+        self.last, self.spare = due + len(numbers) - 1, 0
+        return True
 
     def is_out_of_order(self, chunk_id: Any) -> bool:
         """Whether another number was due in place of this id, which comes next in the array."""

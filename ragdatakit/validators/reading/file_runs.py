@@ -94,18 +94,18 @@ class FileRun:
     def _scanner(self) -> BlockScanner | None:
         """Who proves records of this file clean; None where Python must see all of them."""
         checks, kind = self.run_.checks, self.file.kind
-        predicates = checks.predicates(kind) if self.needs.records or self.needs.values else ()
-        is_cells = self.declared.container == "columns"
-        if predicates is None or len(self.declared.records) > 1 or (self.needs.values and not is_cells):
+        asked = checks.predicates(kind) if self.needs.records or self.needs.values else ()
+        if asked is None:
             return None
         from ragdatakit.scanner.blocks import BlockScanner, can_scan
 
         columns = self.run_.columns(kind)
         keys = columns.fields(checks.texts_of_fields(kind), checks.fields_of_derived(kind))
-        if keys is None or not can_scan(self.declared.record):
+        asked = (*asked, *map(Spelled, columns.spelled))
+        if keys is None or not can_scan(self.declared.records, asked):
             return None
-        cells = self.declared.columns if is_cells else None
-        return BlockScanner(self.declared.record, keys, (*predicates, *map(Spelled, columns.spelled)), cells=cells)
+        cells = self.declared.columns if self.declared.container == "columns" else None
+        return BlockScanner(self.declared.record, keys, asked, cells=cells, known=checks.known_codes(kind))
 
     def _in_threads(
         self, blocks: Iterable[_Cut], work: Callable[[_Cut], _Made], ahead: Callable[[_Cut], int]

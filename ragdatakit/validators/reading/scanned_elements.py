@@ -22,7 +22,8 @@ from ragdatakit.validators.reading.file_runs import ElementsRun
 Scan = Callable[[bytes], tuple[ScannedBlock, int]]
 
 _FEW = 4
-"""Elements that Python reads before the scanner is tried again."""
+_SEVERAL = 100
+"""Elements that Python reads before the scanner is tried again; and where a rule asks for them, before it is asked."""
 
 
 def _scanned_ahead(
@@ -79,11 +80,15 @@ class ScannedElementsRun(ElementsRun):
         jobs, records = self.run_.options.jobs, 0
         with ThreadPoolExecutor(jobs) as pool:
             while reader is not None and not reader.closed:
-                for part, scanned in _scanned_ahead(elements, reader, scan, pool, jobs):
-                    part.first_record = records
-                    yield part, scanned
-                    records += part.count
-                part = elements.scanned_part(reader, records, _FEW)
+                few = _FEW
+                if self.run_.checks.sees_next(self.file.kind):
+                    few = _SEVERAL
+                else:
+                    for part, scanned in _scanned_ahead(elements, reader, scan, pool, jobs):
+                        part.first_record = records
+                        yield part, scanned
+                        records += part.count
+                part = elements.scanned_part(reader, records, few)
                 if part.count or part.found:
                     elements.top = elements.NOUN
                     yield part, None
@@ -91,23 +96,24 @@ class ScannedElementsRun(ElementsRun):
 
     def _take_scanned(self, part: Part, scanned: ScannedBlock) -> None:
         spell_odd(scanned, part.data)
-        values = self._noted(part, scanned)
+        noted = self._noted(part, scanned)
         self.run_.checks.counted(scanned.counts)
         if self.columns is None:
             return
+        values = [value for why, _, value in noted if why == REFUSED]
         batch = coded_scan(self.columns, scanned, values, self.run_.checks.derive_scanned)
+        batch.noted = [(row, value) for _, row, value in noted]
         found = self.sets.probe(self.file.kind, batch)
         self._take_batch(self.base + part.first_record, batch, None, found)
 
-    def _noted(self, part: Part, scanned: ScannedBlock) -> list[Any]:
-        """What the record checks say of the noted elements; the decoded values of those that were refused."""
-        values: list[Any] = []
+    def _noted(self, part: Part, scanned: ScannedBlock) -> list[tuple[int, int, Any]]:
+        """What the record checks say of the noted elements; why they were noted, their rows and decoded values."""
+        values: list[tuple[int, int, Any]] = []
         data, behind, indent = part.data, 0, part.indent
         for why, row, line, start, end in scanned.notes:
             raw = data[start:end]
             value, problems = self.checker.examine(raw)
-            if why == REFUSED:
-                values.append(value)
+            values.append((why, row, value))
             if problems:
                 indent = indent.behind(data, behind, start)
                 behind = start
