@@ -71,12 +71,15 @@ def _plain(record: Any) -> Any:
 
 
 def _one_by_one(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(record_runs.LineRun, "_together", lambda *_: None)
+    for way in ("objects", "values", "shaped"):
+        patch.setattr(record_runs.LineRun, way, lambda *_: None)
     patch.setattr(record_runs.PartRun, "values", lambda *_: None)
 
 
 @given(LINES, st.booleans(), st.booleans())
 @example([b'{"a": 1}{"b": 2}', b'{"a":', b"1}"], True, False)
+@example([b'{"a": 1}\r', b'{"b": 2}\r', b'{"_id": "a", "text": "\xff"}\r'], True, False)
+@example([b'{"a": 1}\r', b'{"b": 2}'], True, False)
 @settings(max_examples=examples(80), deadline=None)
 def test_lines_are_read_alike(
     tmp_path_factory: pytest.TempPathFactory, lines: list[bytes], ended: bool, refuses: bool

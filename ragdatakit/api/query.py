@@ -25,16 +25,15 @@ def query(options: QueryOptions, path: PathLike, sql: str) -> pa.Table:
     several datasets, behind their names (``"name".documents``, ``"name".files.corpus``), unless ``dataset`` says which
     is meant. Only the tables that the query names are read; it reaches no other files, no network, no Python variables.
     Raises `QueryError` (a `RagdataError` that knows the place in the query) for what is wrong with the query, and
-    `RagdataError` as `read` does, and where a file that the query needs cannot be read whole. Records that could not be
-    read are reported by a warning (`UserWarning`).
+    `RagdataError` as `read` does, and where a file that the query needs cannot be read whole; `MissingExtraError`
+    without pyarrow, which the extra ``parquet`` brings. Records that could not be read are reported by a warning
+    (`UserWarning`).
     """
-
-    import pyarrow as pa
-
     from ragdatakit.api.query_datasets import Question
     from ragdatakit.api.query_process import asked
+    from ragdatakit.files.containers.arrow_library import arrow_library
 
-    limit = options.limit
+    limit, arrow = options.limit, arrow_library()
     with asked(Question(path, sql, options, as_batches=True)) as answer:
         for told in answer.lost:
             warnings.warn(told, stacklevel=2)
@@ -45,7 +44,8 @@ def query(options: QueryOptions, path: PathLike, sql: str) -> pa.Table:
             count += batch.num_rows
             if limit and count >= limit:
                 break
-        return pa.Table.from_batches(taken, schema=first.schema)
+        found: pa.Table = arrow.Table.from_batches(taken, schema=first.schema)
+        return found
 
 
 def parquet_pieces(answer: Answer, limit: int) -> Iterator[bytes]:
@@ -53,14 +53,13 @@ def parquet_pieces(answer: Answer, limit: int) -> Iterator[bytes]:
 
     Raises `QueryError` where Parquet does not take them.
     """
-    from pyarrow import ArrowException
-
+    from ragdatakit.files.containers.arrow_library import arrow_library
     from ragdatakit.reports.query_output import write_parquet
 
     with tempfile.TemporaryFile(prefix="ragdata-") as file:
         try:
             write_parquet(file, answer.pieces, limit)
-        except ArrowException as error:
+        except arrow_library().ArrowException as error:
             raise QueryError(f"Parquet does not take the rows: {error}; cast the column in the query") from None
         file.seek(0)
         yield from iter(lambda: file.read(1 << 20), b"")

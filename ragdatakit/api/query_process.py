@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Self
 from ragdatakit.api.query_datasets import Question, lost_words, open_queries
 from ragdatakit.api.remote import at_hand, renamed
 from ragdatakit.database.memory_bound import ENDED_ITSELF, MemoryBound
+from ragdatakit.files.containers.arrow_library import arrow_library
 from ragdatakit.outputs.scratch import ScratchFolder
 from ragdatakit.schemas.errors import QueryError, RagdataError
 from ragdatakit.schemas.options import Progress
@@ -50,7 +51,9 @@ class _QueryFailed(Exception):
 @contextmanager
 def asked(question: Question) -> Iterator[Answer]:
     """The answer, for a ``with`` block. Raises what the process met, and `QueryError` where its time is over or it
-    wants more memory than it may have."""
+    wants more memory than it may have; `MissingExtraError` where record batches are asked for without pyarrow."""
+    if question.as_batches:
+        arrow_library()
     if not sys.executable:
         raise RagdataError("a query runs in a process of its own, and there is no Python to start for it")
     with ExitStack() as stack:

@@ -220,10 +220,11 @@ def database_of(found: FoundDataset, memory_limit: int, shared: SharedConnection
     from ragdatakit.schemas.conversions import Losses
 
     source, wanted = found.source, found.wanted
+    tables = read_source(source, wanted, Losses(), partly=True)
     return DatasetDatabase(
-        read_source(source, wanted, Losses(), partly=True),
+        tables,
         source.parts,
-        sql_tables(source, wanted),
+        sql_tables(source, wanted, tables.records) if tables.records is not None else {},
         memory_limit=memory_limit,
         progress=wanted.progress,
         shared=shared,

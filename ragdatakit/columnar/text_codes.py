@@ -1,4 +1,4 @@
-"""Codes of Python texts: those that columns of the same texts have. The scanner makes them without Arrow or DuckDB."""
+"""Codes of Python texts: those that the scanner gives the same texts in the blocks it reads."""
 
 from __future__ import annotations
 
@@ -8,16 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ragdatakit.scanner.library import library
-from ragdatakit.schemas.texts import encodable
 
 
 def codes_of_texts(texts: Sequence[str | None]) -> npt.NDArray[np.uint64]:
-    """A code for each text (None gives some code: mask it). Half characters count as their escapes."""
+    """A code for each text (None gives some code: mask it), another one in each process. Half characters count as
+    their escapes."""
     if library() is None:
-        from ragdatakit.columnar.string_hash import hash_strings
-        from ragdatakit.files.containers.arrow_columns import string_array
-
-        return hash_strings(string_array([None if text is None else encodable(text) for text in texts]))
+        codes = np.fromiter(map(hash, texts), np.int64, len(texts))
+        return codes.view(np.uint64)
     from ragdatakit.scanner.blocks import text_codes
 
     data = [b"" if text is None else text.encode("utf-8", "backslashreplace") for text in texts]

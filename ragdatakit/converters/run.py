@@ -324,7 +324,7 @@ def _read(
         _refuse_changed(root, boundary)
         sources = put_back(map_back(sources, read_renamed(root)), root, losses)
         given_format = restored_format(root)
-    tables = CanonicalTables(name, given_format or converter.name, sources, losses)
+    tables = CanonicalTables(name, given_format or converter.name, sources, losses, reader)
     tables.restored = bool(given_format)
     if options.chunking:
         if unknown := set(options.chunking) - {f.name for f in fields(ChunkOptions)}:

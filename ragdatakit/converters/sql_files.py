@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeVar
 
-from ragdatakit.columnar.decoded_files import Progress, Unproved, incoming
-from ragdatakit.database.sql_text import is_sql_path, sql_text, unglobbed
+from ragdatakit.database.arrow_streams import incoming
+from ragdatakit.database.columns import PackedColumn, Kind, Schema
+from ragdatakit.database.dataset_database import Unproved
+from ragdatakit.database.row_batches import schema_of
 from ragdatakit.files.containers.sources import Source
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.paths.boundary import refuse_link_out
+from ragdatakit.files.paths.sql_text import is_sql_path, sql_text, unglobbed
+from ragdatakit.files.reading.record_reading import Progress
 from ragdatakit.schemas.canonical import TABLES
 
 if TYPE_CHECKING:
     import duckdb
-    import pyarrow as pa
 
 T = TypeVar("T")
 _LOOSE_QUOTE = re.compile(rb',[ \t]+"(?!")')
@@ -29,8 +32,8 @@ def fill(
     table: str,
     files: Iterable[DataFile],
     query: str,
-    schema: pa.Schema,
-    batches: Callable[[DataFile], Iterator[pa.RecordBatch]],
+    schema: Schema,
+    batches: Callable[[DataFile], Iterator[Sequence[PackedColumn]]],
 ) -> None:
     """Make a table of the batches of files, one after the other.
 
@@ -46,30 +49,19 @@ def fill(
 def canonical_columns(table: str, given: Iterable[str]) -> str:
     """The columns of a canonical table for a ``select`` that is given some of them; the others have what they usually
     have."""
-    from ragdatakit.database.row_batches import arrow_schema
-
     wanted = set(given)
     usual = TABLES[table].row._field_defaults
     return ", ".join(
-        field.name
-        if field.name in wanted
-        else f"{_literal(usual[field.name])}::{_TYPES[str(field.type)]} as {field.name}"
-        for field in arrow_schema(table)
+        name if name in wanted else f"{_literal(usual[name])}::{_TYPES[kind]} as {name}"
+        for name, kind in schema_of(table).items()
     )
 
 
-_TYPES = {"string": "varchar", "int64": "bigint", "double": "double", "list<item: string>": "varchar[]"}
+_TYPES = {Kind.TEXT: "varchar", Kind.INTEGER: "bigint", Kind.NUMBER: "double", Kind.TEXTS: "varchar[]"}
 
 
 def _literal(value: object) -> str:
     return "null" if value is None else "[]" if value == () else text(value) if isinstance(value, str) else str(value)
-
-
-def is_empty(kind: pa.DataType) -> bool:
-    """Whether a column of this type, detected from its values, has nothing but nulls and objects without members."""
-    import pyarrow as pa
-
-    return bool(pa.types.is_null(kind) or (pa.types.is_struct(kind) and not kind.num_fields))
 
 
 def look_through_csv(files: Iterable[DataFile], progress: Progress | None = None) -> Future[None]:

@@ -11,8 +11,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from ragdatakit.database.dataset_database import DatasetDatabase
-from ragdatakit.database.sql_text import sql_name, sql_text
 from ragdatakit.files.machine import refuse_machine_fault
+from ragdatakit.files.paths.sql_text import sql_name, sql_text
 from ragdatakit.files.paths.writing import named, part_of
 from ragdatakit.schemas.errors import RagdataError
 

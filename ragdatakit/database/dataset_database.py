@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from ragdatakit.columnar.decoded_files import Unproved, incoming
-from ragdatakit.database.row_batches import arrow_schema, row_batches
-from ragdatakit.database.sql_text import sql_name
+from ragdatakit.database.arrow_streams import ColumnStream, incoming
+from ragdatakit.database.row_batches import row_batches, schema_of
 from ragdatakit.database.views import file_views, path_fault
+from ragdatakit.files.containers.arrow_library import arrow_library
 from ragdatakit.files.containers.nesting import MOST_NESTED, has_deep_line
 from ragdatakit.files.containers.sources import Source, is_lfs_pointer
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.machine import refuse_little_space
 from ragdatakit.files.paths.folders import is_regular
+from ragdatakit.files.paths.sql_text import sql_name
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.outputs.scratch import ScratchFolder
 from ragdatakit.schemas.canonical import TABLES
@@ -36,6 +37,10 @@ FILES = "files"
 USUAL_MEMORY = DATABASE_MEMORY
 """Bytes that DuckDB may hold before it moves tables to the disk."""
 _USUAL_SPLITS = ("train", "val", "dev", "test")
+
+
+class Unproved(Exception):
+    """SQL cannot take a table from its files as it is meant; the rows of the reader will."""
 
 
 def _place_of(split: str | None) -> tuple[bool, int, str]:
@@ -60,14 +65,14 @@ class SqlTable:
 
     ``load`` creates the table of the given name on the connection, and returns the records of each file as far as it
     knows them, by what messages call it. It raises `Unproved` (or DuckDB does of itself) where it is not certain that
-    the rows are those that the reader would give. ``integers`` are columns of which it is then known that they have
-    integers only, as these are usually written; ``values`` has the integers of some of them, in the order of the rows,
-    when it is loaded.
+    the rows are those that the reader would give. ``integers`` are, when it is loaded, columns of which it is known
+    that they have integers only, as these are usually written; ``values`` has those of some of them, in the order of
+    the rows.
     """
 
     table: str
     load: Callable[[duckdb.DuckDBPyConnection, str], dict[str, int]] = field(repr=False)
-    integers: tuple[str, ...] = ()
+    integers: Collection[str] = ()
     values: Mapping[str, npt.NDArray[np.int64]] = field(default_factory=dict, repr=False)
 
 
@@ -184,21 +189,30 @@ class DatasetDatabase:
 
     def batches(self, table: str) -> Iterator[pa.RecordBatch]:
         """The rows of a table as Arrow record batches of at most 8,192 rows, streamed. Raises `RagdataError` for a
-        value that its column cannot hold."""
-        return row_batches(table, self.rows(table), None)
+        value that its column cannot hold, `MissingExtraError` without pyarrow."""
+        pa = arrow_library()
+        stream = ColumnStream(schema_of(table), row_batches(table, self.rows(table), None))
+        try:
+            yield from pa.RecordBatchReader.from_stream(stream)
+        except (pa.ArrowException, OSError):
+            raise stream.raised or AssertionError from None
 
     def arrow(self, table: str) -> pa.Table:
-        """The whole table in memory, as an Arrow table."""
-        import pyarrow as pa
-
-        return pa.Table.from_batches(list(self.batches(table)), schema=arrow_schema(table))
+        """The whole table in memory, as an Arrow table. Raises `MissingExtraError` without pyarrow."""
+        pa = arrow_library()
+        stream = ColumnStream(schema_of(table), row_batches(table, self.rows(table), None))
+        try:
+            return pa.RecordBatchReader.from_stream(stream).read_all()
+        except (pa.ArrowException, OSError):
+            raise stream.raised or AssertionError from None
 
     def pandas(self, table: str) -> pd.DataFrame:
-        """The whole table in memory, as a pandas frame. Raises `MissingExtraError` without pandas."""
+        """The whole table in memory, as a pandas frame. Raises `MissingExtraError` without pandas and pyarrow."""
         try:
             import pandas as pd  # noqa: F401 - Arrow needs it
+            import pyarrow as pa  # noqa: F401
         except ImportError:
-            raise MissingExtraError("frames", "pandas") from None
+            raise MissingExtraError("frames", "pandas and pyarrow") from None
         return self.arrow(table).to_pandas()
 
     def relation(self, table: str) -> duckdb.DuckDBPyRelation:
@@ -322,7 +336,7 @@ class DatasetDatabase:
 
     def _fill_by_rows(self, connection: duckdb.DuckDBPyConnection, table: str) -> None:
         batches = row_batches(table, self._tables.peek(table), None if self._strict else self.losses)
-        with incoming(connection, "incoming_rows", arrow_schema(table), batches):
+        with incoming(connection, "incoming_rows", schema_of(table), batches):
             connection.execute(f'create table main."{table}" as select * from incoming_rows')
 
     def _tell(self, what: str, done: int, total: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ragdatakit.database.sql_text import sql_name, sql_text
+from ragdatakit.files.paths.sql_text import sql_name, sql_text
 from ragdatakit.schemas.declarations import Field, File
 
 _LINES = (

@@ -1,13 +1,15 @@
-"""Rows of canonical tables as Arrow batches, whatever is in them: what a column cannot hold is reported, not raised."""
+"""Rows of canonical tables as batches of columns, whatever is in them: what a column cannot hold is reported, not
+raised."""
 
 from __future__ import annotations
 
 import typing
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ragdatakit.database.columns import PackedColumn, Kind, Schema, packed
 from ragdatakit.files.containers.json_text import HALVES
 from ragdatakit.files.paths.boundary import read_listed
 from ragdatakit.schemas.canonical import TABLES
@@ -15,57 +17,49 @@ from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import MachineError, RagdataError
 from ragdatakit.schemas.texts import as_text, many
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 _BATCH_ROWS = 8192
 _BATCH_CHARACTERS = 1 << 25  # beyond it 64 rows at a time: 32-bit offsets of a column end at 2 GiB
-_SMALL = 1000
-"""Rows of which arrays are made without pandas, whose import takes longer than all else in a small run."""
 _MOST_CONTENT = 1 << 20
 """Bytes of a file (an image, a skill) that are taken into a database."""
 
 
-def arrow_schema(table: str) -> pa.Schema:
-    """The Arrow types of a table's columns: text, int64, float64, lists of text, bytes."""
-    import pyarrow as pa
+_KINDS = {str: Kind.TEXT, int: Kind.INTEGER, float: Kind.NUMBER, bytes: Kind.BYTES, tuple: Kind.TEXTS}
 
-    kinds = {
-        str: pa.string(),
-        int: pa.int64(),
-        float: pa.float64(),
-        bytes: pa.large_binary(),
-        tuple: pa.list_(pa.string()),
-    }
-    fields = []
+
+def schema_of(table: str) -> Schema:
+    """The kinds of a table's columns: texts, integers, numbers, lists of texts, bytes."""
+    found = {}
     for name, hint in typing.get_type_hints(TABLES[table].row).items():
         options = typing.get_args(hint) if typing.get_origin(hint) is not tuple else (tuple,)
-        first = next((k for k in kinds if k is hint or k in options), str)
-        fields.append(pa.field(name, kinds[first]))
-    return pa.schema(fields)
+        found[name] = _KINDS[next((k for k in _KINDS if k is hint or k in options), str)]
+    return found
 
 
-def row_batches(table: str, rows: Iterator[Any], losses: Losses | None) -> Iterator[pa.RecordBatch]:
+def row_batches(table: str, rows: Iterator[Any], losses: Losses | None) -> Iterator[list[PackedColumn]]:
     """The rows as batches of at most 8,192 rows. Where reading fails, what was read stays; the rest is reported.
 
     Half characters (lone surrogates) become U+FFFD, integers beyond 64 bits and the contents of files of more than a
     mebibyte NULL; each is counted in ``losses``. Without them nothing is given up: `RagdataError` is raised instead.
     """
-    import pyarrow as pa
-
-    schema = arrow_schema(table)
+    schema = schema_of(table)
     told = _told(table, rows, losses) if losses is not None else rows
     while chunk := list(islice(told, _BATCH_ROWS)):
-        step = _BATCH_ROWS if _is_light(chunk) else 64
+        columns = list(zip(*chunk, strict=True))
+        step = _BATCH_ROWS if _is_light(columns, schema) else 64
         for first in range(0, len(chunk), step):
-            columns = zip(*chunk[first : first + step], strict=True)
-            arrays = [_array(list(values), table, field, losses) for values, field in zip(columns, schema, strict=True)]
-            yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+            yield [
+                _column(values[first : first + step], table, name, kind, losses)
+                for values, (name, kind) in zip(columns, schema.items(), strict=True)
+            ]
 
 
-def _is_light(rows: list[Any]) -> bool:
-    """Whether a batch of these rows is small enough for Arrow's offsets and for memory."""
-    return sum(len(v) for row in rows for v in row if isinstance(v, str)) < _BATCH_CHARACTERS
+def _is_light(columns: Sequence[Sequence[Any]], schema: Schema) -> bool:
+    """Whether a batch of these columns is small enough for their offsets and for memory."""
+    texts = [c for c, kind in zip(columns, schema.values(), strict=True) if kind is Kind.TEXT]
+    try:
+        return sum(sum(map(len, filter(None, values))) for values in texts) < _BATCH_CHARACTERS
+    except TypeError:  # which is reported of the column
+        return True
 
 
 def _told(table: str, rows: Iterator[Any], losses: Losses) -> Iterator[Any]:
@@ -85,20 +79,16 @@ def _told(table: str, rows: Iterator[Any], losses: Losses) -> Iterator[Any]:
     losses.add("dropped", table, None, f"{how}: {why}", unread=True)
 
 
-def _array(values: list[Any], table: str, field: pa.Field, losses: Losses | None) -> pa.Array:
-    import pyarrow as pa
-
-    from ragdatakit.files.containers.arrow_columns import small_array
-
-    if field.name == "content":
+def _column(values: Sequence[Any], table: str, name: str, kind: Kind, losses: Losses | None) -> PackedColumn:
+    if name == "content":
         values = [_content(v, table, losses) for v in values]
     try:
-        return small_array(values, field.type) if len(values) <= _SMALL else pa.array(values, field.type)
-    except (OverflowError, UnicodeEncodeError, TypeError, ValueError) as error:  # Arrow's errors are ValueErrors
+        return packed(kind, values)
+    except (OverflowError, UnicodeEncodeError, TypeError) as error:
         if losses is None:
-            told = f"{table}.{field.name} has a value that is not of type {field.type}: {error}"
+            told = f"{table}.{name} has a value that is not of type {kind}: {error}"
             raise RagdataError(f"{told}; take its rows instead") from None
-        return pa.array([_mended(v, table, field, losses) for v in values], field.type)
+        return packed(kind, [_mended(v, table, name, kind, losses) for v in values])
 
 
 def _content(value: bytes | Path | None, table: str, losses: Losses | None) -> bytes | None:
@@ -116,20 +106,18 @@ def _content(value: bytes | Path | None, table: str, losses: Losses | None) -> b
     return None
 
 
-def _mended(value: Any, table: str, field: pa.Field, losses: Losses) -> Any:
-    import pyarrow as pa
-
+def _mended(value: Any, table: str, name: str, kind: Kind, losses: Losses) -> Any:
     try:
-        pa.array([value], field.type)
-    except (OverflowError, UnicodeEncodeError, TypeError, ValueError):
+        packed(kind, [value])
+    except (OverflowError, UnicodeEncodeError, TypeError):
         pass
     else:
         return value
     if isinstance(value, str):
-        losses.add("coerced", table, field.name, HALVES, value)
+        losses.add("coerced", table, name, HALVES, value)
         return as_text(value)
     if isinstance(value, tuple | list):
-        losses.add("coerced", table, field.name, HALVES, value)
+        losses.add("coerced", table, name, HALVES, value)
         return [as_text(str(item)) for item in value]
-    losses.add("lost", table, field.name, f"it is not of type {field.type}", value)
+    losses.add("lost", table, name, f"it is not of type {kind}", value)
     return None

@@ -9,9 +9,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ragdatakit.database.arrow_streams import incoming
 from ragdatakit.database.database_group import DatabaseGroup, SingleDatabase
 from ragdatakit.database.dataset_database import FILES, USUAL_MEMORY, DatasetDatabase
-from ragdatakit.database.row_batches import arrow_schema
+from ragdatakit.database.row_batches import schema_of
 from ragdatakit.database.select_statements import (
     NO_MEMORY,
     Select,
@@ -21,7 +22,8 @@ from ragdatakit.database.select_statements import (
     settings,
     without_end,
 )
-from ragdatakit.database.sql_text import sql_name, sql_text
+from ragdatakit.files.containers.arrow_library import arrow_library
+from ragdatakit.files.paths.sql_text import sql_name, sql_text
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import MachineError, QueryError, RagdataError, skip_unreadable
 
@@ -100,9 +102,9 @@ class QueryResult:
             count = max(count // 2, 1) if is_much else min(count * 2, _MOST_ROWS)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """The rows as Arrow record batches; first an empty one, which has the schema."""
-        import pyarrow as pa
-
+        """The rows as Arrow record batches; first an empty one, which has the schema. Raises `MissingExtraError`
+        without pyarrow."""
+        pa = arrow_library()
         text = self._with_texts(_NOT_IN_ARROW, _NOT_IN_ARROW_WHOLE)
         before = int(text != self._text)
         try:
@@ -351,11 +353,8 @@ def _as_text(kind: str, types: Sequence[str], whole: Sequence[str]) -> str:
 
 
 def _create_empty(connection: duckdb.DuckDBPyConnection, table: str) -> None:
-    import pyarrow as pa
-
-    connection.register("no_rows", pa.RecordBatchReader.from_batches(arrow_schema(table), []))  # a table takes pandas
-    connection.execute(f"create table if not exists main.{sql_name(table)} as from no_rows")
-    connection.unregister("no_rows")
+    with incoming(connection, "no_rows", schema_of(table), ()):
+        connection.execute(f"create table if not exists main.{sql_name(table)} as from no_rows")
 
 
 def _lock(connection: duckdb.DuckDBPyConnection) -> None:

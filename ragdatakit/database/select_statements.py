@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from ragdatakit.database.query_functions import FUNCTIONS, TABLE_FUNCTIONS
-from ragdatakit.database.sql_text import sql_name
 from ragdatakit.files.machine import refuse_little_space
+from ragdatakit.files.paths.sql_text import sql_name
 from ragdatakit.schemas.errors import QueryError
 from ragdatakit.schemas.texts import shortened
 

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragdatakit.database.line_views import line_query
-from ragdatakit.database.sql_text import is_sql_path, sql_name, sql_text, unglobbed
 from ragdatakit.files.containers.csv_rows import CsvReader
 from ragdatakit.files.containers.sources import Source
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection.find import detect
 from ragdatakit.files.detection.sniffing import json_container, read_head
 from ragdatakit.files.paths.folders import is_regular
+from ragdatakit.files.paths.sql_text import is_sql_path, sql_name, sql_text, unglobbed
 from ragdatakit.schemas.declarations import Field, File, Record
 from ragdatakit.schemas.errors import RagdataError
 

@@ -14,6 +14,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import orjson
 
+from ragdatakit.files.containers.arrow_library import parquet_library
 from ragdatakit.reports.terminal import Painter, cut_to, painter, width_of
 from ragdatakit.schemas.texts import as_text, many
 from ragdatakit.visible_text import visible_text
@@ -262,8 +263,7 @@ def _markdown_cell(text: str) -> str:
 
 def write_parquet(file: IO[bytes] | Path, batches: Iterable[pa.RecordBatch], limit: int = 0) -> int:
     """Write at most ``limit`` rows (0: all) as Parquet, and say how many there were."""
-    import pyarrow.parquet as pq
-
+    pq = parquet_library()
     told = iter(batches)
     first = next(told)
     schema = first.schema.empty_table().rename_columns(unique_names(first.schema.names)).schema

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from ragdatakit.database.sql_text import sql_text
+from ragdatakit.files.paths.sql_text import sql_text
 from ragdatakit.reports.summary.claims import claim_distributions, claim_scores
 from ragdatakit.reports.summary.columns import IDS, id_summary, table_summary
 from ragdatakit.reports.summary.contexts import context_notes, read_contexts

@@ -38,6 +38,21 @@ _BLANK_TEXT = "a chunk without text is dropped by the loaders"
 _ENCODER = msgspec.json.Encoder()
 
 
+class _Line(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """A chunk as most sets have it, which is read at once; others are read field by field."""
+
+    text: str
+    id: str = ""
+    source: str | None = None
+    metadata: Raw = Raw(b"{}")
+    image_path: str | None = None
+    image_description: str | None = None
+    modality: str | None = None
+
+
+_LINE = msgspec.json.Decoder(_Line)
+
+
 def is_of_documents(file: DataFile, records: RecordReader) -> bool:
     """Whether a file was written from documents, recognised from its first record."""
     fields = next(records.objects(file), None)
@@ -52,9 +67,13 @@ def chunk_rows(files: list[DataFile], records: RecordReader) -> Iterator[Chunk]:
     ordinals: dict[str, int] = {}
     for file in files:
         stem = _stem(file) if len(files) == 1 else None
-        for number, fields in enumerate(records.objects(file)):
-            own = _Own.found(fields, stem) if stem is not None else None
-            chunk = own.chunk(fields) if own else _foreign(fields, file, ordinals)
+        names = _names(file)
+        for number, fields in enumerate(records.shaped(file, _LINE)):
+            if isinstance(fields, dict):
+                own = _Own.found(fields, stem) if stem is not None else None
+                chunk = own.chunk(fields) if own else _foreign(fields, names, ordinals)
+            else:
+                chunk = _plain(fields, names, stem, ordinals)
             if chunk.text or chunk.image_path:
                 yield chunk
             else:
@@ -66,7 +85,7 @@ def document_rows(files: list[DataFile], records: RecordReader) -> Iterator[Docu
     for file in files:
         for number, fields in enumerate(records.objects(file)):
             own = _Own.found(fields, _stem(file))
-            chunk = own.chunk(fields) if own else _foreign(fields, file, {})
+            chunk = own.chunk(fields) if own else _foreign(fields, _names(file), {})
             if chunk.text:
                 yield Document(chunk.chunk_id, chunk.text, own.title if own else None, chunk.metadata)
             else:
@@ -75,6 +94,11 @@ def document_rows(files: list[DataFile], records: RecordReader) -> Iterator[Docu
 
 def _stem(file: DataFile) -> str:
     return PurePosixPath(file.name).stem
+
+
+def _names(file: DataFile) -> tuple[str, str]:
+    """The name of a file, with and without its ending."""
+    return PurePosixPath(file.name).name, _stem(file)
 
 
 class _Own:
@@ -125,14 +149,53 @@ class _Own:
         )
 
 
-def _foreign(fields: Mapping[str, Raw], file: DataFile, ordinals: dict[str, int]) -> Chunk:
+def _plain(line: _Line, names: tuple[str, str], stem: str | None, ordinals: dict[str, int]) -> Chunk:
+    """What `_Own.found` and `_foreign` make of its fields; ``names`` are the file's, whole and without its ending."""
+    data = bytes(line.metadata)
+    if stem is not None and (b"arag_id" in data or b"source_id" in data):
+        fields = fields_of(_ENCODER.encode(line))
+        own = _Own.found(fields, stem)
+        return own.chunk(fields) if own else _foreign(fields, names, ordinals)
+    metadata, source = None, line.source or None
+    document = source
+    if data != b"{}" and data[:1] == b"{":
+        fields = fields_of(data)
+        metadata = _as_written(data, fields)
+        document = source or string_of(fields.get("source")) or None
+    if document in names:
+        document = None
+    ordinal = None
+    if document is not None:
+        ordinal = ordinals.get(document, 0)
+        ordinals[document] = ordinal + 1
+    return Chunk(
+        line.id or made_id(source or names[0], line.text),
+        line.text,
+        document,
+        ordinal,
+        None,
+        line.modality,
+        line.image_path or None,
+        line.image_description,
+        metadata,
+    )
+
+
+def _as_written(data: bytes, fields: Mapping[str, Raw]) -> str | None:
+    """What `object_text` gives of the fields of an object; where each is there once and names are plain, at once."""
+    text = msgspec.json.format(data, indent=-1)
+    if b"\\" in text or text.count(b'":') > len(fields):
+        return object_text(fields)
+    return text.decode() if fields else None
+
+
+def _foreign(fields: Mapping[str, Raw], names: tuple[str, str], ordinals: dict[str, int]) -> Chunk:
     text = string_of(fields.get("text")) or ""
     raw = fields.get("metadata")
     metadata = fields_of(raw) if raw is not None and bytes(raw)[:1] == b"{" else {}
-    name = PurePosixPath(file.name).name
     source = string_of(fields.get("source")) or None
     document = source or string_of(metadata.get("source")) or None
-    if document in (name, _stem(file)):
+    if document in names:
         document = None
     ordinal = None
     if document is not None:
@@ -142,7 +205,7 @@ def _foreign(fields: Mapping[str, Raw], file: DataFile, ordinals: dict[str, int]
         if field not in _FIELDS and bytes(value) != b"null":
             metadata.setdefault(field, value)
     return Chunk(
-        _id_of(fields.get("id"), source or name, text),
+        _id_of(fields.get("id"), source or names[0], text),
         text,
         document,
         ordinal,

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
 
 from ragdatakit.converters.free_names import FreeNames
 from ragdatakit.files.containers.json_text import Raw, fields_of, loads, object_text, string_of
@@ -27,50 +29,113 @@ _FIELDS = frozenset(
 )
 
 
+class _Line(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """A triple as most sets have it, which is read at once; others are read field by field."""
+
+    subject: str
+    relation: str
+    object: str
+    subject_type: str | None = None
+    object_type: str | None = None
+    subject_properties: Raw = Raw(b"")
+    object_properties: Raw = Raw(b"")
+    properties: Raw = Raw(b"")
+    confidence: float | None = None
+    source: str | None = None
+
+
+_LINE = msgspec.json.Decoder(_Line)
+
+
+class Triple(NamedTuple):
+    """A line of a triplet file: an edge, and what it says of the nodes at its ends."""
+
+    source: str
+    relation: str
+    target: str
+    source_type: str | None
+    target_type: str | None
+    source_attributes: str | None
+    target_attributes: str | None
+    attributes: str | None
+    confidence: float | None
+    provenance: str | None
+
+
 def edge_rows(files: list[DataFile], records: RecordReader) -> Iterator[Edge]:
     """The triples of all files; names without the white space around them, as v1 keeps them."""
-    for file, number, fields, names in _triples(files, records):
-        for name in ("subject", "relation", "object"):
-            given = string_of(fields[name])
-            if given != given.strip():  # type: ignore[union-attr]  # _triples takes only strings
-                records.tell_once("coerced", "edges", None, "white space around a name", file, number, given)
-        attributes = _object(fields.get("properties"))
-        for name, value in fields.items():
-            if name not in _FIELDS and bytes(value) != b"null":
-                attributes.setdefault(name, value)
-        yield Edge(
-            names[0],
-            names[1],
-            names[2],
-            object_text(attributes),
-            _number(fields.get("confidence")),
-            string_of(fields.get("source")) or None,
-        )
+    for found in triples(files, records):
+        yield Edge(found.source, found.relation, found.target, found.attributes, found.confidence, found.provenance)
 
 
 def node_rows(files: list[DataFile], records: RecordReader) -> Iterator[Node]:
     """Each entity once, with the type and the properties of the first triple that names it."""
     seen: set[str] = set()
-    for _, _, fields, names in _triples(files, records):
-        for end, name in (("subject", names[0]), ("object", names[2])):
-            if name not in seen:
-                seen.add(name)
-                properties = object_text(_object(fields.get(f"{end}_properties")))
-                yield Node(name, string_of(fields.get(f"{end}_type")), properties)
+    for found in triples(files, records):
+        if found.source not in seen:
+            seen.add(found.source)
+            yield Node(found.source, found.source_type, found.source_attributes)
+        if found.target not in seen:
+            seen.add(found.target)
+            yield Node(found.target, found.target_type, found.target_attributes)
 
 
-def _triples(
-    files: list[DataFile], records: RecordReader
-) -> Iterator[tuple[DataFile, int, dict[str, Raw], tuple[str, str, str]]]:
+def triples(files: list[DataFile], records: RecordReader) -> Iterator[Triple]:
+    """The lines of all files that have a subject, a relation and an object."""
     for file in files:
-        for number, fields in enumerate(records.objects(file)):
-            subject, relation, target = (
-                (string_of(fields.get(n)) or "").strip() for n in ("subject", "relation", "object")
-            )
-            if subject and relation and target:
-                yield file, number, fields, (subject, relation, target)
+        for number, fields in enumerate(records.shaped(file, _LINE)):
+            if isinstance(fields, dict):
+                subject, relation, target = (string_of(fields.get(n)) or "" for n in ("subject", "relation", "object"))
             else:
-                records.leave_out(file, number, "a triple without a subject, relation or object", subject or target)
+                subject, relation, target = fields.subject, fields.relation, fields.object
+            given = subject, relation, target
+            names = subject.strip(), relation.strip(), target.strip()
+            if not all(names):
+                why = "a triple without a subject, relation or object"
+                records.leave_out(file, number, why, names[0] or names[2])
+                continue
+            if names != given:
+                for name, told in zip(names, given, strict=True):
+                    if name != told:
+                        records.tell_once("coerced", "edges", None, "white space around a name", file, number, told)
+            yield _of_fields(names, fields) if isinstance(fields, dict) else _of_line(names, fields)
+
+
+def _of_line(names: tuple[str, str, str], line: _Line) -> Triple:
+    return Triple(
+        *names,
+        line.subject_type,
+        line.object_type,
+        _properties(line.subject_properties),
+        _properties(line.object_properties),
+        _properties(line.properties),
+        line.confidence,
+        line.source or None,
+    )
+
+
+def _of_fields(names: tuple[str, str, str], fields: dict[str, Raw]) -> Triple:
+    attributes = _object(fields.get("properties"))
+    for name, value in fields.items():
+        if name not in _FIELDS and bytes(value) != b"null":
+            attributes.setdefault(name, value)
+    return Triple(
+        *names,
+        string_of(fields.get("subject_type")),
+        string_of(fields.get("object_type")),
+        _properties(fields.get("subject_properties")),
+        _properties(fields.get("object_properties")),
+        object_text(attributes),
+        _number(fields.get("confidence")),
+        string_of(fields.get("source")) or None,
+    )
+
+
+def _properties(raw: Raw | None) -> str | None:
+    return object_text(_object(raw)) if raw is not None and bytes(raw) not in _NO_PROPERTIES else None
+
+
+_NO_PROPERTIES = (b"", b"{}", b"null")
 
 
 def _object(raw: Raw | None) -> dict[str, Raw]:

@@ -6,7 +6,7 @@ import re
 import sqlite3
 from collections.abc import Iterator
 
-from ragdatakit.database.sql_text import sql_name
+from ragdatakit.files.paths.sql_text import sql_name
 
 _QUOTED = re.compile(
     r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|/\*.*?(?:\*/|\Z)""", re.DOTALL

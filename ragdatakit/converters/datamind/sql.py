@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from ragdatakit.converters.datamind.tables import Column, ForeignKey, MendedText, UserTable, Value, user_tables
 from ragdatakit.converters.free_names import FreeNames
-from ragdatakit.database.sql_text import sql_name, sql_text
+from ragdatakit.files.paths.sql_text import sql_name, sql_text
 from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:

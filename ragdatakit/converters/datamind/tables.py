@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ragdatakit.converters.datamind.schemas import lost_clauses
-from ragdatakit.database.sql_text import sql_name
+from ragdatakit.files.paths.sql_text import sql_name
 from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:

@@ -11,20 +11,21 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from ragdatakit.columnar.decoded_files import Progress, Unproved
 from ragdatakit.converters.gfm_rag.attributes import json_of_cell, lift_edge
 from ragdatakit.converters.gfm_rag.reading import DERIVED_BY, DOCUMENT
 from ragdatakit.converters.sql_files import look_through_csv, paths
-from ragdatakit.database.dataset_database import SqlTable
+from ragdatakit.database.arrow_streams import incoming
+from ragdatakit.database.columns import PackedColumn, Kind, packed
+from ragdatakit.database.dataset_database import SqlTable, Unproved
 from ragdatakit.files.containers.arrays import ObjectSource
 from ragdatakit.files.containers.csv_rows import CsvReader
 from ragdatakit.files.containers.element_scans import Element
 from ragdatakit.files.containers.sources import Source
 from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.files.reading.record_reading import Progress, RecordReader
 
 if TYPE_CHECKING:
     import duckdb
-    import pyarrow as pa
 
 Load = Callable[["duckdb.DuckDBPyConnection", str], dict[str, int]]
 
@@ -35,11 +36,11 @@ _OPTIONS = (
 _AT_ONCE = 1 << 14
 
 
-def gfm_rag_tables(dataset: Dataset, progress: Progress | None = None) -> dict[str, SqlTable]:
+def gfm_rag_tables(dataset: Dataset, records: RecordReader) -> dict[str, SqlTable]:
     """Nodes, edges and documents, where the dataset has the three tables of release 2."""
     if any(len(dataset.of_kind(kind)) != 1 for kind in ("nodes", "edges")):
         return {}
-    loader = _Loader(dataset, progress)
+    loader = _Loader(dataset, records.progress)
     found = {"nodes": loader.nodes, "edges": loader.edges}
     if all(len(dataset.of_kind(kind)) <= 1 for kind in ("documents", "built-documents")):
         found["documents"] = loader.documents
@@ -127,17 +128,12 @@ class _Loader:
 
     def documents(self, connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, int]:
         """Titles and texts; behind them the nodes of type document whose text is nowhere else."""
-        import pyarrow as pa
-
         self._load_nodes(connection)
         files = [f for kind in ("documents", "built-documents") for f in self._dataset.of_kind(kind)]
         found: dict[str, int] = {}
-        schema = pa.schema([("title", pa.string()), ("content", pa.string())])
-        connection.register("titled_texts", pa.RecordBatchReader.from_batches(schema, _titled(files, found, schema)))
-        try:
+        schema = {"title": Kind.TEXT, "content": Kind.TEXT}
+        with incoming(connection, "titled_texts", schema, _titled(files, found)):
             connection.execute("create or replace temp table titled as select * from titled_texts")
-        finally:
-            connection.unregister("titled_texts")
         row = "null::varchar as metadata, []::varchar[] as field_order"
         connection.execute(
             f"""
@@ -211,39 +207,32 @@ def _reword(connection: duckdb.DuckDBPyConnection, table: str, where: str, *, ed
 
     Raises `Unproved` where the reader would have something to report about a cell.
     """
-    import pyarrow as pa
-
     cells = f"select rowid, attributes from {table} where {where}"
-    schema = pa.schema([("place", pa.int64()), ("json", pa.string()), ("sure", pa.float64()), ("origin", pa.string())])
+    schema = {"place": Kind.INTEGER, "json": Kind.TEXT, "sure": Kind.NUMBER, "origin": Kind.TEXT}
     with connection.cursor() as cursor:
-        given = cursor.sql(cells).to_arrow_reader(_AT_ONCE)
-        batches = pa.RecordBatchReader.from_batches(schema, _reworded(given, schema, edges))
-        connection.register("reworded_cells", batches)
-        try:
+        given = cursor.execute(cells)
+        with incoming(connection, "reworded_cells", schema, _reworded(given, edges)):
             connection.execute("create or replace temp table reworded as select * from reworded_cells")
-        finally:
-            connection.unregister("reworded_cells")
 
 
-def _reworded(given: Any, schema: pa.Schema, edges: bool) -> Iterator[pa.RecordBatch]:
-    import pyarrow as pa
-
-    for batch in given:
+def _reworded(given: duckdb.DuckDBPyConnection, edges: bool) -> Iterator[list[PackedColumn]]:
+    while some := given.fetchmany(_AT_ONCE):
+        places, cells = zip(*some, strict=True)
         rows = []
-        for cell in batch.column(1).to_pylist():
+        for cell in cells:
             json = json_of_cell(cell, _unproved)
             rows.append(lift_edge(json) if edges else (json, None, None))
-        columns = [
-            pa.array(column, field.type)
-            for column, field in zip(zip(*rows, strict=True), list(schema)[1:], strict=True)
+        texts, sure, origins = zip(*rows, strict=True)
+        yield [
+            packed(Kind.INTEGER, places),
+            packed(Kind.TEXT, texts),
+            packed(Kind.NUMBER, sure),
+            packed(Kind.TEXT, origins),
         ]
-        yield pa.RecordBatch.from_arrays([batch.column(0), *columns], schema=schema)
 
 
-def _titled(files: list[DataFile], found: dict[str, int], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+def _titled(files: list[DataFile], found: dict[str, int]) -> Iterator[list[PackedColumn]]:
     """Titles and texts of the documents; ``found`` gets the documents of each file."""
-    import pyarrow as pa
-
     for file in files:
         found[file.display] = 0
         members = ObjectSource(Source(file.path, file.path.name.lower().endswith(".gz"), boundary=file.boundary))
@@ -253,8 +242,7 @@ def _titled(files: list[DataFile], found: dict[str, int], schema: pa.Schema) -> 
                 raise Unproved
             found[file.display] += len(pairs)
             titles, texts = zip(*pairs, strict=True) if pairs else ((), ())
-            columns = [pa.array(titles, pa.string()), pa.array(texts, pa.string())]
-            yield pa.RecordBatch.from_arrays(columns, schema=schema)
+            yield [packed(Kind.TEXT, titles), packed(Kind.TEXT, texts)]
         if members.top not in ("object", "empty") or not members.whole or members.source.faults:
             raise Unproved
 

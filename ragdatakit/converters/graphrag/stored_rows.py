@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ragdatakit.converters.graphrag.entities import sound_text
+from ragdatakit.files.containers.arrow_library import arrow_library, parquet_library
 from ragdatakit.outputs.written_files import LineWriter, Output
 from ragdatakit.schemas.graphrag.tables import Column, Table
 
@@ -28,9 +29,7 @@ class TableWriter:
     """One table; `write` takes rows by column, and a column that a row has not is null."""
 
     def __init__(self, file: LineWriter, out: Output, table: Table, generation: str) -> None:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
+        pa, pq = arrow_library(), parquet_library()
         self._pa, self._out, self._kind = pa, out, table.kind
         columns = (column for column in table.columns if column.is_of(generation))
         self._columns = [column for column in columns if not column.name.endswith("_embedding")]

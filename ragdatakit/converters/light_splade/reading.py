@@ -12,6 +12,8 @@ from functools import cached_property
 from itertools import groupby
 from typing import Any
 
+import msgspec
+
 from ragdatakit.converters import Options
 from ragdatakit.files.containers import json_text
 from ragdatakit.files.containers.json_text import Raw
@@ -22,6 +24,35 @@ from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.schemas.canonical import Document, PairScore, Qrel, Question, Triplet
 
 _ID = {"documents": "doc_id", "queries": "qid"}
+
+
+class _Document(msgspec.Struct, gc=False):
+    """A record of a master as it usually is, which is read at once; others are read field by field."""
+
+    own: int = msgspec.field(name="doc_id")
+    text: str
+
+
+class _Query(msgspec.Struct, gc=False):
+    """The same of the queries."""
+
+    own: int = msgspec.field(name="qid")
+    text: str
+
+
+class _Triplet(msgspec.Struct, gc=False):
+    """A triplet likewise."""
+
+    qid: int
+    pos_doc_id: int
+    neg_doc_id: int
+
+
+_DECODERS: dict[str, msgspec.json.Decoder[Any]] = {
+    "documents": msgspec.json.Decoder(_Document),
+    "queries": msgspec.json.Decoder(_Query),
+}
+_TRIPLETS = msgspec.json.Decoder(_Triplet)
 _TABLE = {"documents": "documents", "queries": "questions"}
 _SECOND = "validation"
 
@@ -29,7 +60,7 @@ _SECOND = "validation"
 def read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str, RowSource]:
     """The row sources of the tables for which the dataset has files."""
     _note_by_products(dataset, records)
-    reading = _Reading(dataset, records)
+    reading = Reading(dataset, records)
     sources = {
         "documents": ("documents", reading.documents),
         "questions": ("queries", reading.questions),
@@ -46,7 +77,9 @@ def _note_by_products(dataset: Dataset, records: RecordReader) -> None:
             records.losses.add("dropped", kind, None, "a by-product that no trainer reads", file.display)
 
 
-class _Reading:
+class Reading:
+    """The tables of a dataset, row by row."""
+
     def __init__(self, dataset: Dataset, records: RecordReader) -> None:
         self._dataset = dataset
         self._records = records
@@ -58,6 +91,15 @@ class _Reading:
     @cached_property
     def _queries(self) -> _Overlap:
         return _Overlap(self._dataset, self._records, "queries")
+
+    @property
+    def renames(self) -> bool:
+        """Whether an id means something else in the other split, so that it gets another name."""
+        return self._documents.renames or self._queries.renames
+
+    def texts(self, file: DataFile, notes: list[Note]) -> Iterator[tuple[str, str]]:
+        """The records of a master: id and text."""
+        return _texts(self._records, file, notes)
 
     def documents(self, notes: list[Note]) -> Iterator[Document]:
         """The documents; of two masters the larger one first, as the other may be a part of it."""
@@ -91,13 +133,12 @@ class _Reading:
         """The positive lists, as judgements of grade 1."""
         for file in self._dataset.of_kind("positives"):
             for fields in self._records.objects(file):
-                question_id = _id_text(fields.get("qid"))
-                listed = fields.get("positive_doc_ids")
-                if question_id is None or listed is None or bytes(listed)[:1] != b"[":
-                    _note_unread(notes, "qrels", fields)
+                found = positive_ids(fields)
+                if found is None:
+                    note_unread(notes, "qrels", fields)
                     continue
-                question_id = self._queries.name(question_id, file.split)
-                for doc_id in _ids_of(listed):
+                question_id = self._queries.name(found[0], file.split)
+                for doc_id in found[1]:
                     yield Qrel(question_id, self._documents.name(doc_id, file.split), split=file.split)
 
     def triplets(self, notes: list[Note]) -> Iterator[Triplet]:
@@ -105,12 +146,12 @@ class _Reading:
         for file in self._dataset.of_kind("triplets"):
             split = file.split
             query, document = self._queries.name, self._documents.name
-            for fields in self._records.objects(file):
-                ids = [_id_text(fields.get(name)) for name in ("qid", "pos_doc_id", "neg_doc_id")]
-                if None in ids:
-                    _note_unread(notes, "triplets", fields)
+            for fields in self._records.shaped(file, _TRIPLETS):
+                ids = triplet_ids(fields)
+                if ids is None:
+                    note_unread(notes, "triplets", dict(fields) if isinstance(fields, dict) else {})
                     continue
-                question_id, positive, negative = map(str, ids)
+                question_id, positive, negative = ids
                 yield Triplet(query(question_id, split), document(positive, split), document(negative, split), split)
 
     def pair_scores(self, notes: list[Note]) -> Iterator[PairScore]:
@@ -120,7 +161,7 @@ class _Reading:
                 question_id = _id_text(fields.get("qid"))
                 scores = fields.get("scores")
                 if question_id is None or scores is None or bytes(scores)[:1] != b"{":
-                    _note_unread(notes, "pair_scores", fields)
+                    note_unread(notes, "pair_scores", fields)
                     continue
                 split = self._queries.split_of(question_id)
                 for key, raw in json_text.fields_of(scores).items():
@@ -167,6 +208,11 @@ class _Overlap:
         self._shared = set(common[same].tolist())
         self._different = set(common[~same].tolist())
 
+    @property
+    def renames(self) -> bool:
+        """Whether an id means something else in the second split."""
+        return bool(self._different)
+
     def is_shared(self, own: str) -> bool:
         """Whether both splits have the same under this id."""
         return hash(own) in self._shared
@@ -190,15 +236,19 @@ def size_of_text(file: DataFile) -> int:
 def _texts(records: RecordReader, file: DataFile, notes: list[Note]) -> Iterator[tuple[str, str]]:
     """The records of a master: id and text."""
     name = _ID[file.kind]
-    for fields in records.objects(file):
+    for fields in records.shaped(file, _DECODERS[file.kind]):
+        if not isinstance(fields, dict):
+            yield str(fields.own), fields.text
+            continue
         own, text = _id_text(fields.get(name)), json_text.string_of(fields.get("text"))
         if own is None or text is None:
-            _note_unread(notes, _TABLE[file.kind], fields)
+            note_unread(notes, _TABLE[file.kind], fields)
         else:
             yield own, text
 
 
-def _note_unread(notes: list[Note], table: str, fields: dict[str, Raw]) -> None:
+def note_unread(notes: list[Note], table: str, fields: dict[str, Raw]) -> None:
+    """Note that a record is left out."""
     notes.append(("dropped", table, None, "a field is missing, or is not what it should be", json_text.dumps(fields)))
 
 
@@ -213,11 +263,23 @@ def _id_text(raw: Raw | None) -> str | None:
     return "0" if text == "-0" else text if text[:1].isdigit() or text[:1] == "-" else None
 
 
-def _ids_of(listed: Raw) -> Iterator[str]:
+def triplet_ids(fields: _Triplet | dict[str, Raw]) -> tuple[str, str, str] | None:
+    """The ids of a triplet as texts; None where one is missing, or is no id."""
+    if isinstance(fields, _Triplet):
+        return str(fields.qid), str(fields.pos_doc_id), str(fields.neg_doc_id)
+    question_id, positive, negative = (_id_text(fields.get(name)) for name in _Triplet.__struct_fields__)
+    if question_id is None or positive is None or negative is None:
+        return None
+    return question_id, positive, negative
+
+
+def positive_ids(fields: dict[str, Raw]) -> tuple[str, list[str]] | None:
+    """A query's id and those of its documents, as texts; None where there are no such values."""
+    question_id, listed = _id_text(fields.get("qid")), fields.get("positive_doc_ids")
+    if question_id is None or listed is None or bytes(listed)[:1] != b"[":
+        return None
     values: list[Any] = json_text.loads(listed)
-    for value in values:
-        if isinstance(value, int | str) and not isinstance(value, bool):
-            yield str(value)
+    return question_id, [str(v) for v in values if isinstance(v, int | str) and not isinstance(v, bool)]
 
 
 def _score_key(key: str) -> str | None:

@@ -1,35 +1,104 @@
-"""Parquet files, opened within their boundary; what is wrong with one is a `RagdataError`."""
+"""Parquet files, read by DuckDB within their boundary; what is wrong with one is a `RagdataError`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.paths.boundary import Boundary
+from ragdatakit.files.paths.sql_text import is_sql_path, sql_text, unglobbed
 from ragdatakit.schemas.errors import RagdataError
 
+if TYPE_CHECKING:
+    import duckdb
+    import numpy as np
+    import numpy.typing as npt
+
+    Numbers = dict[str, npt.NDArray[np.uint64]]
+
+_MEMORY = "192MB"
 _ROWS = 1024
 """How many rows become Python values together."""
 _NAN = "NaN"
 
 
-@contextmanager
-def opened_parquet(path: Path, boundary: Boundary, buffer_size: int = 0) -> Iterator[Any]:
-    """A `pyarrow.parquet.ParquetFile`. What fails while it is read is raised as `RagdataError`, too.
+class ParquetTable:
+    """``columns`` are its columns with DuckDB's types, ``rows`` how many rows its footer tells."""
 
-    With a ``buffer_size`` columns are read in pieces of so many bytes, and not as wholes.
-    """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+    def __init__(self, connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+        self._connection = connection
+        self._file = sql_text(unglobbed(path))
+        described = connection.execute(f"describe select * from read_parquet({self._file})").fetchall()
+        self.columns: dict[str, str] = {name: kind for name, kind, *_ in described}
+        (self.rows,) = self._all(f"select num_rows from parquet_file_metadata({self._file})")[0]
+
+    def _all(self, query: str) -> list[tuple[Any, ...]]:
+        return self._connection.execute(query).fetchall()
+
+    def value_count(self, names: Sequence[str]) -> int:
+        """How many values these columns have, members of lists included, as the footer says."""
+        found = self._all(f"select path_in_schema, num_values from parquet_metadata({self._file})")
+        return sum(count for path, count in found if path.split(",")[0].strip() in names)
+
+    def chunks(self, expressions: Sequence[str], at_once: int) -> Iterator[list[tuple[Any, ...]]]:
+        """The values of expressions over the columns, so many rows at a time."""
+        result = self._connection.execute(f"select {', '.join(expressions)} from read_parquet({self._file})")
+        while some := result.fetchmany(at_once):
+            yield some
+
+    def arrays(self, query: str) -> Iterator[Numbers]:
+        """Numbers that a query gives, as arrays, one row group after the other; ``{}`` in it stands for the rows."""
+        counts = self._all(
+            f"select row_group_id, any_value(row_group_num_rows) from parquet_metadata({self._file}) group by all order "
+            "by 1"
+        )
+        first = 0
+        for _, count in counts:
+            rows = f"read_parquet({self._file}, file_row_number = true)"
+            where = f"file_row_number >= {first} and file_row_number < {first + count}"
+            yield self._connection.execute(query.format(f"(from {rows} where {where})")).fetchnumpy()
+            first += count
+
+
+@contextmanager
+def opened_parquet(path: Path, boundary: Boundary) -> Iterator[ParquetTable]:
+    """A Parquet file. What fails while it is read is raised as `RagdataError`, too."""
+    import duckdb
 
     try:
-        with boundary.open(path) as stream, pq.ParquetFile(stream, buffer_size=buffer_size) as parquet:
-            yield parquet
-    except (pa.ArrowException, OSError, ValueError) as error:
-        reason = " ".join(str(error).split("\n", 1)[0].split())[:200]
-        raise RagdataError(f"{path}: no Parquet file that can be read: {reason}") from None
+        if not is_sql_path(path):
+            raise ValueError("its path is not UTF-8; rename the file or folder")
+        with boundary.open(path), _reader().cursor() as connection:
+            yield ParquetTable(connection, path)
+    except (duckdb.Error, OSError, ValueError) as error:
+        raise RagdataError(f"{path}: no Parquet file that can be read: {_reason(error, path)}") from None
+
+
+@cache
+def _reader() -> duckdb.DuckDBPyConnection:
+    """The database that reads all of them: to open one takes longer than to read a small file."""
+    import duckdb
+
+    config: dict[str, str | bool | int | float | list[str]] = {
+        "autoinstall_known_extensions": "false",
+        "autoload_known_extensions": "false",
+        "memory_limit": _MEMORY,
+        "threads": 1,
+    }
+    connection = duckdb.connect(config=config)
+    connection.execute("set enable_progress_bar = false")
+    connection.execute("set global disable_parquet_prefetching = true")  # which holds a whole column at once
+    return connection
+
+
+def _reason(error: Exception, path: Path) -> str:
+    words = " ".join(str(error).split("\n", 1)[0].split())
+    for told in (unglobbed(path), str(path)):
+        words = words.replace(f"'{told}'", "the file").replace(f'"{told}"', "the file").replace(told, "the file")
+    return words[:200]
 
 
 def rows_as_json(path: Path, boundary: Boundary) -> Iterator[bytes]:
@@ -38,13 +107,14 @@ def rows_as_json(path: Path, boundary: Boundary) -> Iterator[bytes]:
 
     encode = msgspec.json.Encoder(enc_hook=str).encode
     with opened_parquet(path, boundary) as parquet:
-        for batch in parquet.iter_batches(_ROWS):
-            columns = [[_NAN if value != value else value for value in column.to_pylist()] for column in batch.columns]
-            for values in zip(*columns, strict=True):
-                yield encode(dict(zip(batch.schema.names, values, strict=True)))
+        names = list(parquet.columns)
+        for rows in parquet.chunks("*", at_once=_ROWS):
+            for values in rows:
+                told = (_NAN if value != value else value for value in values)
+                yield encode(dict(zip(names, told, strict=True)))
 
 
 def row_count(path: Path, boundary: Boundary) -> int:
     """How many rows a Parquet file has, as its footer says. Raises `RagdataError` where there is none."""
     with opened_parquet(path, boundary) as parquet:
-        return int(parquet.metadata.num_rows)
+        return int(parquet.rows)

@@ -25,7 +25,7 @@ class Run(Protocol):
         """The fields of each, where all are objects."""
 
     def shaped(self, decoder: msgspec.json.Decoder[T]) -> list[T] | None:
-        """What the decoder makes of each."""
+        """What the decoder makes of each, where all are objects."""
 
     def values(self) -> list[Any] | None:
         """All of them decoded."""
@@ -54,28 +54,39 @@ class LineRun:
 
     def objects(self) -> list[dict[str, Raw]] | None:
         """The fields of each, where all are objects."""
-        return self._together(FIELDS) if is_utf8(self.data) else None
+        return self.shaped(FIELDS)
 
     def shaped(self, decoder: msgspec.json.Decoder[T]) -> list[T] | None:
-        """What the decoder makes of each."""
-        return self._together(decoder)
+        """What the decoder makes of each, where all are objects."""
+        if self._refused or not is_utf8(self.data):  # which decoders do not say of values that they pass on
+            return None
+        return self._known(object_lines(self.data, decoder))
 
     def values(self) -> list[Any] | None:
         """All of them decoded."""
-        return self._together(ANY)
-
-    def _together(self, decoder: msgspec.json.Decoder[T]) -> list[T] | None:
         if self._refused or b"\r" in self.data:
             return None
         lines = self.data.split(b"\n")
         if not lines[-1]:
             lines.pop()
         try:
-            found = list(map(decoder.decode, lines))
+            return self._known(list(map(ANY.decode, lines)))
         except (ValueError, RecursionError):  # a blank line is no record, either
             return None
-        self._number += len(found)
-        self.count += len(found)
+
+    @property
+    def next_line(self) -> int:
+        """The number of the first line that was not given yet, from 1."""
+        return self._number + 1
+
+    def pass_over(self, lines: int, records: int) -> None:
+        """Count lines that somebody else has read, and the records in them."""
+        self._number += lines
+        self.count += records
+
+    def _known(self, found: list[T] | None) -> list[T] | None:
+        self._number += len(found or ())
+        self.count += len(found or ())
         return found
 
     def records(self) -> Iterator[tuple[int, bytes]]:
@@ -124,6 +135,25 @@ class PartRun:
                 self.drop(element.record, element.error or self.refused[element.record], element.raw)
             else:
                 yield element.record, element.raw
+
+
+def object_lines(data: bytes, decoder: msgspec.json.Decoder[T]) -> list[T] | None:
+    """What a decoder makes of lines, where each is one object and no line is blank; else None."""
+    if not data.startswith(b"{"):
+        return None
+    end = b"\r\n" if b"\r" in data else b"\n"
+    count = data.count(b"\n")
+    last = data.endswith(b"}" + end)
+    if end == b"\r\n" and data.count(b"\r") != count:
+        return None
+    # A line feed between } and { is not within an object: in a list there is a comma between them.
+    if data.count(b"}%b{" % end) != count - last:
+        return None
+    try:
+        found = decoder.decode_lines(data)
+    except (ValueError, RecursionError):
+        return None
+    return found if len(found) == count + (not last) else None
 
 
 def is_utf8(raw: bytes) -> bool:

@@ -10,6 +10,7 @@ from ragdatakit.files.containers.csv_rows import CsvReader
 from ragdatakit.files.containers.parquet_tables import opened_parquet
 from ragdatakit.files.containers.sources import Source
 from ragdatakit.files.datasets import DataFile
+from ragdatakit.files.paths.sql_text import sql_name
 from ragdatakit.schemas.graphrag.tables import BY_KIND, PREFIX
 
 _ROWS = 1024
@@ -44,7 +45,7 @@ class StoredTable:
                 self._columns = tuple(reader.header or ()) if reader.open() else ()
             else:
                 with opened_parquet(self.file.path, self.file.boundary) as parquet:
-                    self._columns = tuple(parquet.schema_arrow.names)
+                    self._columns = tuple(parquet.columns)
         return self._columns
 
     @columns.setter
@@ -75,12 +76,10 @@ class StoredTable:
             yield tuple(_typed(cell, kind) for cell, kind in zip(found, kinds, strict=True))
 
     def _parquet_rows(self, names: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
-        there = [name for name in names if name in self.columns]
+        wanted = [sql_name(name) if name in self.columns else "null" for name in names]
         with opened_parquet(self.file.path, self.file.boundary) as parquet:
-            for batch in parquet.iter_batches(_ROWS, columns=there):
-                values = {name: batch.column(name).to_pylist() for name in there}
-                nothing = [None] * batch.num_rows
-                yield from zip(*(values.get(name, nothing) for name in names), strict=True)
+            for rows in parquet.chunks(wanted or ["null"], _ROWS):
+                yield from rows if wanted else [()] * len(rows)
 
 
 def _typed(cell: str | None, kind: str) -> Any:

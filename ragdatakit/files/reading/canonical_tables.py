@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.schemas.canonical import TABLES, Document
 from ragdatakit.schemas.conversions import Losses
 
@@ -22,16 +23,25 @@ class CanonicalTables:
     rows and notes nothing (for a first pass that collects ids). ``covered`` names columns whose values are in another
     table, too (texts that were cut into chunks): a writer that leaves them out loses nothing. ``given`` are the sources
     before anything was made of them, ``restored`` says that a sidecar took part in them. ``numbered`` says, in words,
-    that the ids of the documents are made: row numbers, which judgements from elsewhere cannot mean.
+    that the ids of the documents are made: row numbers, which judgements from elsewhere cannot mean. ``records`` is who
+    reads the files of the dataset.
     """
 
-    def __init__(self, name: str, format_name: str, sources: Mapping[str, RowSource], losses: Losses) -> None:
+    def __init__(
+        self,
+        name: str,
+        format_name: str,
+        sources: Mapping[str, RowSource],
+        losses: Losses,
+        records: RecordReader | None = None,
+    ) -> None:
         unknown = set(sources) - set(TABLES)
         if unknown:
             raise ValueError(f"no canonical tables: {unknown}")
         self.name = name
         self.format = format_name
         self.losses = losses
+        self.records = records
         self.sources = dict(sources)
         self.counts: dict[str, int] = {}
         self.given = self.sources

@@ -11,7 +11,7 @@ import io
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO, Protocol, TypeVar
 
 import msgspec
 
@@ -32,6 +32,22 @@ from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.line_cells import LineError, LineReader
 
 T = TypeVar("T")
+S = TypeVar("S", bound=msgspec.Struct)
+
+
+class Lines(Protocol):
+    """What is made of a block of lines: how many there are, and how many of them are records."""
+
+    @property
+    def lines(self) -> int:
+        """The lines."""
+
+    @property
+    def rows(self) -> int:
+        """The records."""
+
+
+L = TypeVar("L", bound=Lines)
 Progress = Callable[[str, int, int], None]
 """Called with a file's name, the bytes of it that were read, and its size."""
 
@@ -91,7 +107,7 @@ class RecordReader:
     ) -> None:
         self.losses = losses
         self.refused = refused or Refused()
-        self._progress = progress
+        self.progress = progress
         self._longest = max(1 << 24, memory_limit // 4)
         self._told: set[tuple[str, int]] = set()
 
@@ -102,23 +118,52 @@ class RecordReader:
             yield from together if together is not None else self._singly(file, run)
 
     def shaped(
-        self, file: DataFile, decoder: msgspec.json.Decoder[T], container: str = ""
-    ) -> Iterator[T | dict[str, Raw]]:
-        """The same, but what ``decoder`` makes of them in place of their fields, where it can read a block of lines.
-
-        It must be one of a struct without `Raw` values, which could hold what is not UTF-8.
-        """
+        self, file: DataFile, decoder: msgspec.json.Decoder[S], container: str = ""
+    ) -> Iterator[S | dict[str, Raw]]:
+        """The same, but what ``decoder`` makes of them in place of their fields, where it can read them (not of the
+        elements of an array)."""
         for run in self._runs(file, container):
             together = run.shaped(decoder)
             if together is not None:
                 yield from together
                 continue
-            plain = run.objects()
-            yield from plain if plain is not None else self._singly(file, run)
+            plain = run.objects() if not isinstance(run, LineRun) else None
+            yield from plain if plain is not None else self._shaped_singly(file, run, decoder)
+
+    def taken(
+        self, file: DataFile, take: Callable[[bytes], L | None]
+    ) -> Iterator[tuple[int, bytes, L] | list[dict[str, Raw]]]:
+        """The blocks of a file of lines: the number of the first line, the lines, and what ``take`` makes of them;
+        where it makes nothing of a block, the fields of its records."""
+        for run in self._line_runs(file):
+            first = run.next_line
+            found = None if self.refused.lines(file) else take(run.data)
+            if found is None:
+                plain = run.objects()
+                yield plain if plain is not None else list(self._singly(file, run))
+            else:
+                run.pass_over(found.lines, found.rows)
+                yield first, run.data, found
+
+    def fields_at(self, file: DataFile, line: int, raw: bytes) -> dict[str, Raw] | None:
+        """The fields of the record on a line; None where it is dropped, which is reported."""
+        return self._decoded(file, line, raw, FIELDS.decode, "no JSON object")
+
+    def _shaped_singly(
+        self, file: DataFile, run: Run, decoder: msgspec.json.Decoder[S]
+    ) -> Iterator[S | dict[str, Raw]]:
+        decode = decoder.decode
+        for place, raw in run.records():
+            try:
+                yield decode(as_utf8(raw))
+            except (ValueError, RecursionError):
+                fields = self.fields_at(file, place, raw)
+                if fields is not None:
+                    yield fields
 
     def _singly(self, file: DataFile, run: Run) -> Iterator[dict[str, Raw]]:
         for place, raw in run.records():
-            fields = self._decoded(file, place, raw, FIELDS.decode, "no JSON object")
+            fields = self.fields_at(file, place, raw)
             if fields is not None:
                 yield fields
 
@@ -329,7 +374,7 @@ class RecordReader:
         name = file.path.name.removesuffix(".gz").lower()
         return "ndjson" if name.endswith((".jsonl", ".ndjson")) else json_container(file.path, file.boundary)
 
-    def _line_runs(self, file: DataFile) -> Iterator[Run]:
+    def _line_runs(self, file: DataFile) -> Iterator[LineRun]:
         source = self._source(file)
         refused = self.refused.lines(file)
         run = LineRun(refused, lambda number, raw: self._drop(file, number, refused[number], raw))
@@ -367,8 +412,8 @@ class RecordReader:
         return Source(file.path, is_packed, max_line_bytes=self._longest, boundary=file.boundary)
 
     def _report(self, file: DataFile, source: Source) -> None:
-        if self._progress is not None:
-            self._progress(file.display, source.progress, source.size)
+        if self.progress is not None:
+            self.progress(file.display, source.progress, source.size)
 
     def _close(self, file: DataFile, source: Source, records: int | None = None) -> None:
         """A file that could not be read to its end is an error of the run, unless it was to be taken as it is.

@@ -21,6 +21,7 @@ from typing import Any, BinaryIO
 import msgspec
 
 from ragdatakit.files.containers import json_text
+from ragdatakit.files.containers.arrow_library import arrow_library, parquet_library
 from ragdatakit.files.containers.json_text import Raw
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.detection.sniffing import json_container
@@ -188,17 +189,14 @@ class TableFile:
             notes.append(("dropped", "table", None, "a member that is not a text, record or list of ids", shown))
 
     def _open_parquet(self) -> Any:
-        import pyarrow as pa
-        from pyarrow import parquet
-
+        pa, parquet = arrow_library(), parquet_library()
         try:
             return parquet.ParquetFile(self.file.path)
         except (pa.ArrowException, OSError) as error:
             raise RagdataError(f"{self.file.display}: no Parquet file that can be read: {error}") from None
 
     def _parquet_rows(self) -> Iterator[Row]:
-        import pyarrow as pa
-
+        pa = arrow_library()
         try:
             with self._open_parquet() as table:
                 for batch in table.iter_batches(_BATCH_ROWS):
@@ -283,10 +281,8 @@ def text_of(cell: Cell) -> str | None:
 
 def _cells(column: Any) -> list[Cell]:
     """The cells of a Parquet column: texts, dates and times as text, all else as JSON."""
-    import pyarrow as pa
-    from pyarrow import types
-
-    kind = column.type
+    pa = arrow_library()
+    kind, types = column.type, pa.types
     if types.is_dictionary(kind):
         return _cells(column.dictionary_decode())
     if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):

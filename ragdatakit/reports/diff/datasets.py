@@ -11,12 +11,14 @@ from os.path import commonpath
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragdatakit.database.arrow_streams import incoming
+from ragdatakit.database.columns import Kind, packed
 from ragdatakit.database.dataset_database import FILES, DatasetDatabase
 from ragdatakit.database.file_counts import unpacked_size
-from ragdatakit.database.sql_text import sql_text
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.paths.manifest import file_digest
 from ragdatakit.files.paths.own_files import MANIFEST
+from ragdatakit.files.paths.sql_text import sql_text
 from ragdatakit.reports.diff.kinds import KindSide, compare_kind
 from ragdatakit.reports.diff.tables import Rows, TableComparison, stored_rows
 from ragdatakit.schemas.canonical import TABLES
@@ -219,17 +221,13 @@ def _canonical_rows(database: DatasetDatabase, table: str) -> Rows | None:
 
 def _asset_rows(connection: duckdb.DuckDBPyConnection, database: DatasetDatabase) -> Rows:
     """Files that go along by their digests: the database does not take large ones."""
-    import pyarrow as pa
-
     rows = [(asset.path, asset.kind, *_content(asset.content)) for asset in database.rows("assets")]
-    names = ("path", "kind", "bytes", "sha256")
-    kinds = (pa.string(), pa.string(), pa.int64(), pa.string())
-    columns = list(zip(*rows, strict=True)) or [()] * len(names)
-    arrays = [pa.array(list(column), kind) for column, kind in zip(columns, kinds, strict=True)]
-    connection.register("asset_digests", pa.Table.from_arrays(arrays, names=list(names)))
-    connection.execute("create or replace temp table compared_assets as from asset_digests")
-    connection.unregister("asset_digests")
-    return Rows(connection, "(select *, rowid as rid from compared_assets)", names)
+    schema = {"path": Kind.TEXT, "kind": Kind.TEXT, "bytes": Kind.INTEGER, "sha256": Kind.TEXT}
+    columns = zip(schema.values(), zip(*rows, strict=True), strict=True) if rows else ()
+    batches = [[packed(kind, values) for kind, values in columns]] if rows else []
+    with incoming(connection, "asset_digests", schema, batches):
+        connection.execute("create or replace temp table compared_assets as from asset_digests")
+    return Rows(connection, "(select *, rowid as rid from compared_assets)", tuple(schema))
 
 
 def _content(content: bytes | Path) -> tuple[int | None, str | None]:

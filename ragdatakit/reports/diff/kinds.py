@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from itertools import compress
 from typing import TYPE_CHECKING
 
+from ragdatakit.database.arrow_streams import incoming
+from ragdatakit.database.columns import PackedColumn, Kind, packed
 from ragdatakit.database.dataset_database import FILES
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.reports.diff.file_records import WHOLE, FileRecords, other_fields
@@ -109,8 +111,6 @@ def _surplus(mine: npt.NDArray[np.int64], other: npt.NDArray[np.int64]) -> npt.N
 
 def _rows(kind: File, side: KindSide, chosen: npt.NDArray[np.bool_]) -> Rows | None:
     """The chosen records as a table: a column for each declared field, one for the others, split and file."""
-    import pyarrow as pa
-
     if not side.files:
         return None
     declared = list(dict.fromkeys(f.name for r in kind.records for f in r.fields))
@@ -122,9 +122,8 @@ def _rows(kind: File, side: KindSide, chosen: npt.NDArray[np.bool_]) -> Rows | N
             taken.add(name.lower())
             names.append(name)
     columns = (*names, OTHERS, "split", "file")
-    schema = pa.schema([(column, pa.string()) for column in columns])
 
-    def batches() -> Iterator[pa.RecordBatch]:
+    def batches() -> Iterator[list[PackedColumn]]:
         rows: list[tuple[str | None, ...]] = []
         held = 0
         for file_name, file, fields in _chosen(kind, side, chosen):
@@ -132,25 +131,19 @@ def _rows(kind: File, side: KindSide, chosen: npt.NDArray[np.bool_]) -> Rows | N
             rows.append((*values, other_fields(fields), file.split, file_name))
             held += sum(map(len, filter(None, values)))
             if len(rows) >= _BATCH or held >= _BATCH_BYTES:
-                yield _batch(rows, schema)
+                yield _batch(rows)
                 rows, held = [], 0
         if rows:
-            yield _batch(rows, schema)
+            yield _batch(rows)
 
-    reader = pa.RecordBatchReader.from_batches(schema, batches())
-    side.connection.register("file_records", reader)
-    side.connection.execute("create or replace temp table compared_records as from file_records")
-    side.connection.unregister("file_records")
+    with incoming(side.connection, "file_records", dict.fromkeys(columns, Kind.TEXT), batches()):
+        side.connection.execute("create or replace temp table compared_records as from file_records")
     return Rows(side.connection, "(select *, rowid as rid from compared_records)", columns)
 
 
-def _batch(rows: Sequence[tuple[str | None, ...]], schema: object) -> object:
-    import pyarrow as pa
-
-    from ragdatakit.files.containers.arrow_columns import string_array
-
-    arrays = [string_array([v if v is None else encodable(v) for v in column]) for column in zip(*rows, strict=True)]
-    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+def _batch(rows: Sequence[tuple[str | None, ...]]) -> list[PackedColumn]:
+    columns = zip(*rows, strict=True)
+    return [packed(Kind.TEXT, [v if v is None else encodable(v) for v in values]) for values in columns]
 
 
 def _chosen(

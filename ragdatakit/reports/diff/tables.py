@@ -9,15 +9,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.database.sql_text import sql_name
+from ragdatakit.database.arrow_streams import incoming, passed
+from ragdatakit.database.columns import PackedColumn, Kind, packed, packed_numbers
+from ragdatakit.files.paths.sql_text import sql_name
 from ragdatakit.reports.diff.file_records import comparable
 from ragdatakit.schemas.diffs import ColumnUse, RecordChange, RecordShown, TableDiff, ValueChange
 
 if TYPE_CHECKING:
     import duckdb
-    import pyarrow as pa
 
-_BATCH = 1 << 17
+_AT_ONCE = 1 << 13
 _SHOWN = 120
 _BEFORE = 40
 _JSON_COLUMNS = frozenset(("metadata", "attributes", "record", "before"))
@@ -113,49 +114,43 @@ class TableComparison:
 
     def _take(self, source: duckdb.DuckDBPyConnection, query: str, table: str) -> None:
         """The rows of a query of another database as a table."""
-        reader = source.sql(query).to_arrow_reader(_BATCH)
-        self._work.register("taken", reader)
-        self._work.execute(f"create or replace temp table {table} as select * from taken")
-        self._work.unregister("taken")
+        with passed(self._work, "taken", source.sql(query)):
+            self._work.execute(f"create or replace temp table {table} as select * from taken")
 
     def _take_forms(self, side: str, rows: Rows, plain: Sequence[str], json: Sequence[str]) -> None:
         """Of the rows that are left, codes of the values that their JSON means in place of those of its text; the
         rows that are the same are needed no more."""
-        import pyarrow as pa
-
-        from ragdatakit.files.containers.arrow_columns import small_array
-
         texts = [f"t.{sql_name(c)} as j{i}" for i, c in enumerate(json)]
         wanted = ", ".join(["t.rid::bigint as rid", f"{_hash_of(plain, 't.')} as ph", *texts])
-        with self._joined(rows, f"select rid as number from {side}_only", wanted) as reader:
+        names = [f"f{i}" for i in range(len(json))]
+        schema = {"rid": Kind.INTEGER, "ph": Kind.CODE, **dict.fromkeys(names, Kind.INTEGER)}
 
-            def coded() -> Iterator[pa.RecordBatch]:
-                for batch in reader:
-                    codes = [
-                        small_array([_form(value) for value in batch.column(f"j{i}").to_pylist()], pa.int64())
-                        for i in range(len(json))
-                    ]
-                    yield pa.RecordBatch.from_arrays([batch.column("rid"), batch.column("ph"), *codes], schema=schema)
+        def coded(query: str) -> Iterator[list[PackedColumn]]:
+            result = rows.connection.execute(query)
+            while chunk := result.fetchmany(_AT_ONCE):
+                numbers, plain_codes, *values = zip(*chunk, strict=True)
+                codes = ([_form(value) for value in column_values] for column_values in values)
+                columns = zip(schema.values(), (numbers, plain_codes, *codes), strict=True)
+                yield [packed(kind, given) for kind, given in columns]
 
-            names = [(f"f{i}", pa.int64()) for i in range(len(json))]
-            schema = pa.schema([("rid", pa.int64()), ("ph", pa.uint64()), *names])
-            self._work.register("taken", pa.RecordBatchReader.from_batches(schema, coded()))
+        with (
+            self._joined(rows, f"select rid as number from {side}_only", wanted) as query,
+            incoming(self._work, "taken", schema, coded(query)),
+        ):
             self._work.execute(f"create or replace temp table {side}_forms as select * from taken")
-            self._work.unregister("taken")
-        row = f"hash({', '.join(('f.ph', *(f'f.{name}' for name, _ in names)))})"
+        row = f"hash({', '.join(('f.ph', *(f'f.{name}' for name in names)))})"
         query = f"select t.rid, t.kh, {row} as rh, t.grouped from {side}_rows t join {side}_forms f on f.rid = t.rid"
         self._work.execute(f"create or replace temp table {side}_left as {query}")
         self._work.execute(f"create or replace temp table {side}_rows as select * from {side}_left")
 
     @contextmanager
-    def _joined(self, rows: Rows, numbers: str, wanted: str) -> Iterator[pa.RecordBatchReader]:
-        """Values of the rows that a query of the work database numbers; ``w`` is what it gives, ``t`` the rows."""
-        rows.connection.register("wanted_rows", self._work.sql(numbers).to_arrow_table())
-        query = f"select {wanted} from {rows.relation} t join wanted_rows w on t.rid = w.number"
-        try:
-            yield rows.connection.sql(query).to_arrow_reader(_BATCH)
-        finally:
-            rows.connection.unregister("wanted_rows")
+    def _joined(self, rows: Rows, numbers: str, wanted: str) -> Iterator[str]:
+        """A query for values of the rows that a query of the work database numbers; ``w`` is what it gives, ``t`` the
+        rows."""
+        given = self._work.execute(numbers).fetchnumpy()
+        columns = [packed_numbers(Kind.INTEGER, values) for values in given.values()]
+        with incoming(rows.connection, "wanted_rows", dict.fromkeys(given, Kind.INTEGER), [columns]):
+            yield f"select {wanted} from {rows.relation} t join wanted_rows w on t.rid = w.number"
 
     def _match(self, keyed: bool) -> None:
         grouped = "(select kh, rh, count(*) as n from {}_rows group by all)"
@@ -221,17 +216,15 @@ class TableComparison:
         for side, rows, number in (("before", before, "l"), ("after", after, "r")):
             pairs = f"select {number} as number, row_number() over (order by l) as p from pairs where pair = 1"
             wanted = ", ".join(["w.p", "w.number", *(f"{_hash_of([c], 't.')} as h{i}" for i, c in enumerate(plain))])
-            with self._joined(rows, pairs, wanted) as reader:
-                self._work.register("taken", reader)
-                self._work.execute(f"create or replace temp table {side}_columns as select * from taken")
-                self._work.unregister("taken")
+            with self._joined(rows, pairs, wanted) as query:
+                self._take(rows.connection, query, f"{side}_columns")
         sums = [f"count_if(b.h{i} != a.h{i})" for i in range(len(plain))]
         joined = "before_columns b join after_columns a on a.p = b.p"
         if json:
             sums += [f"count_if(bf.f{i} != af.f{i})" for i in range(len(json))]
             joined += " join before_forms bf on bf.rid = b.number join after_forms af on af.rid = a.number"
-        found = dict(zip((*plain, *json), self._row(f"select {', '.join(sums)} from {joined}"), strict=True))
-        return {column: found[column] for column in columns if found[column]}
+        counts = dict(zip((*plain, *json), self._row(f"select {', '.join(sums)} from {joined}"), strict=True))
+        return {name: counts[name] for name in columns if counts[name]}
 
     def _numbers(self, query: str) -> list[int]:
         return [number for (number,) in self._work.execute(f"{query} limit {self._most}").fetchall()]
@@ -246,7 +239,7 @@ class TableComparison:
 def _hash_of(columns: Sequence[str], of: str = "") -> str:
     """One code for the values of all these columns, in SQL."""
     # DuckDB's hash takes texts for equal that differ only at the ends of two 8-byte words, once in 256 times: each
-    # value is hashed a second time, moved by half a word (`string_hash.hash_expression`).
+    # value is hashed a second time, moved by half a word (`sql_text.hash_expression`).
     given = ", ".join(f"{of}{sql_name(c)}, 'abcd' || {of}{sql_name(c)}::varchar" for c in columns)
     return f"hash({given})" if columns else "0::ubigint"
 

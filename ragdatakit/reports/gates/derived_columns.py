@@ -86,8 +86,6 @@ def damage_of(name: str) -> str:
 
 def guess_languages(connection: duckdb.DuckDBPyConnection, table: str, name: str, kept: str) -> None:
     """Make a table ``kept`` of places of rows (``gate place``) and guesses (``gate value``); all names are quoted."""
-    import pyarrow as pa
-
     from ragdatakit.reports.summary.languages import languages_of
     from ragdatakit.reports.summary.text_numbers import SCRIPTS, text_numbers
 
@@ -98,7 +96,7 @@ def guess_languages(connection: duckdb.DuckDBPyConnection, table: str, name: str
         f"(select place from there where n % ceil(total / {_MOST_GUESSED})::bigint = 0) order by rowid"
     ).fetchall()
     texts = [text for _, text in read]
-    scripts = [SCRIPTS[number] for number in text_numbers(pa.array(texts, pa.string())).scripts] if texts else []
+    scripts = [SCRIPTS[number] for number in text_numbers(texts).scripts]
     guesses = list(languages_of(zip(scripts, texts, strict=True)))
     connection.execute(f'create or replace temp table {kept} ("gate place" bigint, "gate value" varchar)')
     if guesses:

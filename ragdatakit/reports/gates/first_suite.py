@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ragdatakit.database.sql_text import sql_name, sql_text
+from ragdatakit.files.paths.sql_text import sql_name, sql_text
 from ragdatakit.reports.gates.derived_columns import DAMAGED, FOUND, KEYS, LANGUAGE, LENGTH, REFERENCES, SHARE
 from ragdatakit.reports.gates.frames import GateFrames
 from ragdatakit.reports.gates.suites import FILES, TABLE

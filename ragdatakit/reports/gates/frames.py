@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from ragdatakit.database.sql_text import sql_name
 from ragdatakit.files.machine import refuse_machine_fault
+from ragdatakit.files.paths.sql_text import sql_name
 from ragdatakit.reports.gates.derived_columns import (
     DAMAGED,
     FOUND,
@@ -174,8 +174,9 @@ class GateFrames:
         """
         try:
             import pandas as pd
+            import pyarrow as pa  # noqa: F401 - DuckDB gives frames by it
         except ImportError:
-            raise MissingExtraError("gates", "pandas") from None
+            raise MissingExtraError("gates", "pandas and pyarrow") from None
         if not columns:
             return pd.DataFrame(index=range(self.rows(table)))
         connection, name = self._source(table)

@@ -90,7 +90,7 @@ def _numbers(connection: duckdb.DuckDBPyConnection, table: str, *columns: str) -
     import numpy as np
 
     from ragdatakit.columnar.numpy_keys import NumpyIndex
-    from ragdatakit.columnar.string_hash import hash_expression
+    from ragdatakit.files.paths.sql_text import hash_expression
 
     def codes(query: str) -> npt.NDArray[np.uint64]:
         return np.asarray(connection.execute(query).fetchnumpy()["code"], np.uint64)

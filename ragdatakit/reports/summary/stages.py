@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ragdatakit.database.sql_text import sql_text
+from ragdatakit.files.paths.sql_text import sql_text
 from ragdatakit.reports.summary.numbers import of_query
 from ragdatakit.schemas.summaries import Distribution
 

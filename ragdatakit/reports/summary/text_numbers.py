@@ -1,24 +1,24 @@
 """Numbers of many texts at once: characters, tokens (as `plain_tokens` counts them), and the script.
 
-Texts come as Arrow arrays and are looked at as bytes. Most texts of most sets are ASCII with some accented letters;
+Texts are looked at as bytes. Most texts of most sets are ASCII with some accented letters;
 those are counted from their bytes. The others are decoded, all of a batch together.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from ragdatakit.files.texts import plain_tokens
 from ragdatakit.files.texts.plain_tokens import LONGEST, SINGLE, WORD
 
 Numbers = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
-_MOST_BYTES = 1 << 20
+_MOST_CHARACTERS = 1 << 20
 _ODD, _DIGIT, _HAN_SIGN = 0x58, 0x64, 0x48
 _PLAIN_LEADS = range(0xC3, 0xCA)
 """First bytes of U+00C0 to U+027F: letters, except for the signs of multiplication and division."""
@@ -57,48 +57,31 @@ class TextNumbers(NamedTuple):
     scripts: Bytes
 
 
-def text_numbers(texts: pa.Array | pa.ChunkedArray) -> TextNumbers:
+def text_numbers(texts: Sequence[str | None]) -> TextNumbers:
     """The numbers of texts, in their order."""
-    chunks = texts.chunks if isinstance(texts, pa.ChunkedArray) else [texts]
-    found = [_of_piece(piece) for chunk in chunks for piece in _pieces(chunk)]
+    found = list(map(_of_piece, _pieces(texts)))
     if not found:
         return TextNumbers(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.uint8))
     characters, tokens, scripts = zip(*found, strict=True)
     return TextNumbers(np.concatenate(characters), np.concatenate(tokens), np.concatenate(scripts))
 
 
-def _pieces(texts: pa.Array) -> list[pa.Array]:
+def _pieces(texts: Sequence[str | None]) -> Iterator[Sequence[str | None]]:
     """The texts in pieces of some megabytes."""
-    if not len(texts):
-        return []
-    texts = _large(texts)
-    offsets = _offsets(texts)
-    pieces, first = [], 0
-    while first < len(texts):
-        last = max(first + 1, int(np.searchsorted(offsets, offsets[first] + _MOST_BYTES, "right")) - 1)
-        pieces.append(texts.slice(first, last - first))
-        first = last
-    return pieces
+    first, size = 0, 0
+    for place, text in enumerate(texts):
+        size += len(text or "")
+        if size > _MOST_CHARACTERS and place > first:
+            yield texts[first:place]
+            first, size = place, len(text or "")
+    if first < len(texts):
+        yield texts[first:]
 
 
-def _large(texts: pa.Array) -> pa.LargeStringArray:
-    """Texts with offsets of 64 bits. ``cast`` would do it, but imports Arrow's functions, which a small run notices."""
-    if not pa.types.is_string(texts.type):
-        return texts.cast(pa.large_string())
-    valid, offsets, data = texts.buffers()
-    long = np.frombuffer(offsets, np.int32)[: texts.offset + len(texts) + 1].astype(np.int64)
-    return pa.LargeStringArray.from_buffers(len(texts), pa.py_buffer(long), data, valid, texts.null_count, texts.offset)
-
-
-def _offsets(texts: pa.LargeStringArray) -> Numbers:
-    return np.frombuffer(texts.buffers()[1], np.int64)[texts.offset : texts.offset + len(texts) + 1]
-
-
-def _of_piece(texts: pa.LargeStringArray) -> TextNumbers:
-    offsets = _offsets(texts)
-    buffer = texts.buffers()[2]
-    data = buffer[int(offsets[0]) : int(offsets[-1])].to_pybytes() if buffer is not None else b""
-    byte_ends = ends = offsets - offsets[0]
+def _of_piece(texts: Sequence[str | None]) -> TextNumbers:
+    encoded = [b"" if text is None else text.encode() for text in texts]
+    data = b"".join(encoded)
+    byte_ends = ends = np.concatenate(([0], np.cumsum(list(map(len, encoded)), dtype=np.int64)))
     plain = data.isascii()
     kinds = np.frombuffer(data.translate(_byte_table(), b"" if plain else _CONTINUATIONS), np.uint8)
     if not plain:
@@ -117,9 +100,11 @@ def _of_piece(texts: pa.LargeStringArray) -> TextNumbers:
                 odd |= _with(data, sign, byte_ends)
         chosen = np.flatnonzero(odd)
         if len(chosen):
-            tokens[chosen], scripts[chosen] = _decoded(texts.take(pa.array(chosen)), characters[chosen])
-    if texts.null_count:
-        missing = np.asarray(texts.is_null())
+            tokens[chosen], scripts[chosen] = _decoded(
+                "".join(texts[i] or "" for i in chosen.tolist()), characters[chosen]
+            )
+    if None in texts:
+        missing = np.array([text is None for text in texts])
         characters[missing] = tokens[missing] = -1
         scripts[missing] = 0
     return TextNumbers(characters, tokens, scripts)
@@ -186,10 +171,8 @@ def _runs(marks: npt.NDArray[np.bool_], length: int) -> Numbers:
     return np.flatnonzero(held) if have == length else np.empty(0, np.int64)
 
 
-def _decoded(texts: pa.LargeStringArray, lengths: Numbers) -> tuple[Numbers, Bytes]:
-    """Tokens and script of texts in which any character may be."""
-    offsets = _offsets(texts)
-    text = str(texts.buffers()[2][int(offsets[0]) : int(offsets[-1])].to_pybytes(), "utf-8", "replace")
+def _decoded(text: str, lengths: Numbers) -> tuple[Numbers, Bytes]:
+    """Tokens and script of texts of these lengths, one behind the other, in which any character may be."""
     ends = np.concatenate(([0], np.cumsum(lengths)))
     kinds = _kinds(np.frombuffer(text.encode("utf-32-le"), np.int32))
     scripts = kinds & _SCRIPT

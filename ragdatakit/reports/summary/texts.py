@@ -105,12 +105,13 @@ def _in_turn(pool: ThreadPoolExecutor, work: Callable[[Any], Any], given: Iterat
         yield future.result()
 
 
-def _batches(database: DatasetDatabase, table: str, column: str, step: int, size: int) -> Iterator[Any]:
+def _batches(database: DatasetDatabase, table: str, column: str, step: int, size: int) -> Iterator[list[str | None]]:
     rows = max(2048, min(_BATCH_ROWS, int(_BATCH_BYTES * database.count(table) / max(size, 1))))
     where = f" where rowid % {step} = 0" if step > 1 else ""
     with database.load(table).cursor() as cursor:
-        for batch in cursor.sql(f'select "{column}" from main."{table}"{where}').to_arrow_reader(rows):
-            yield batch.column(0)
+        result = cursor.execute(f'select "{column}" from main."{table}"{where}')
+        while some := result.fetchmany(rows):
+            yield [text for (text,) in some]
 
 
 def distributions(column: Column, what: str, by: str | None = None) -> list[Distribution]:

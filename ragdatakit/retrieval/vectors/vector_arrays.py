@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 
+from ragdatakit.files.containers.arrow_library import arrow_library, parquet_library
 from ragdatakit.files.machine import refuse_machine_fault
 from ragdatakit.retrieval.server_replies import one_line
 from ragdatakit.retrieval.vectors.vector_rows import IDS, ROWS, TEXTS, VECTORS, DenseBlock, existing, suffix
@@ -71,10 +72,9 @@ def _ids_beside(path: Path) -> list[str] | None:
 def of_parquet(path: Path, counts: Counter[str]) -> Iterator[DenseBlock]:
     """The vectors of a column of lists."""
     import numpy as np
-    import pyarrow as pa
-    import pyarrow.parquet as pq
 
     existing(path)
+    pa, pq = arrow_library(), parquet_library()
     try:
         with pq.ParquetFile(path) as file:
             id_column, vector_column = _columns(path, file.schema_arrow)
@@ -102,8 +102,7 @@ def of_parquet(path: Path, counts: Counter[str]) -> Iterator[DenseBlock]:
 
 
 def _columns(path: Path, schema: Any) -> tuple[str, str]:
-    import pyarrow.types as kinds
-
+    kinds = arrow_library().types
     lists = [
         f.name
         for f in schema

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.declarations import Container, File, Record
-from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.errors import MissingExtraError, RagdataError
 from ragdatakit.schemas.line_cells import LineError, LineReader
 
 if TYPE_CHECKING:
@@ -68,9 +68,12 @@ def _text(path: Path) -> str:
 
 def _read_parquet(path: Path) -> pd.DataFrame:
     import pandas as pd
-    import pyarrow as pa
-    import pyarrow.parquet as pq
 
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise MissingExtraError("frames", "pyarrow") from None
     try:
         table = pq.read_table(path)
     except (pa.ArrowException, ValueError) as error:

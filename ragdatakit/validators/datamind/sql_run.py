@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ragdatakit.database.sql_text import sql_name
+from ragdatakit.files.paths.sql_text import sql_name
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.datamind.sql import Lines, Statement, as_run, statements
 from ragdatakit.validators.excerpts import visible

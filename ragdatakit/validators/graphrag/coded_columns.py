@@ -1,18 +1,16 @@
-"""Columns of ids in Parquet as arrays of codes, for `Proofs`: read once, column by column, outside of DuckDB."""
+"""Columns of ids in Parquet as arrays of codes, for `Proofs`: read once, column by column."""
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
-from ragdatakit.columnar.string_hash import hash_strings
-from ragdatakit.files.containers.arrow_columns import int64_values, offsets_of
-from ragdatakit.files.containers.parquet_tables import opened_parquet
+from ragdatakit.files.containers.parquet_tables import ParquetTable, opened_parquet
+from ragdatakit.files.paths.sql_text import hash_expression, sql_name
 from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:
@@ -20,10 +18,6 @@ if TYPE_CHECKING:
 
 MOST = 32_000_000
 """Values of all columns together beyond which they are not held in memory (8 bytes each)."""
-_PIECE = 1 << 14
-"""Values that are read together."""
-_READ = 1 << 20
-
 Codes = npt.NDArray[np.uint64]
 
 
@@ -47,76 +41,51 @@ def coded_columns(stored: StoredTable, names: list[str]) -> dict[str, Coded]:
 
     def read(name: str) -> tuple[str, Coded | None]:
         try:
-            return name, _read(stored, name)
-        except (RagdataError, pa.ArrowException):  # damaged: DuckDB words it
+            with opened_parquet(stored.file.path, stored.file.boundary) as parquet:
+                return name, _read(parquet, name)
+        except RagdataError:  # damaged: the check of the table words it
             return name, None
 
     with ThreadPoolExecutor(2) as pool:
-        columns = {name: found for name, found in pool.map(read, names) if found is not None}
-    pa.default_memory_pool().release_unused()
-    return columns
+        return {name: found for name, found in pool.map(read, names) if found is not None}
 
 
 def value_count(stored: StoredTable, names: list[str]) -> int:
     """How many values these columns have, members of lists included, as the footer says."""
     with opened_parquet(stored.file.path, stored.file.boundary) as parquet:
-        return _value_count(parquet, names)
+        return parquet.value_count(names)
 
 
-def _value_count(parquet: Any, names: list[str]) -> int:
-    found = parquet.metadata
-    groups = [found.row_group(number) for number in range(found.num_row_groups)]
-    return sum(
-        column.num_values
-        for group in groups
-        for column in map(group.column, range(group.num_columns))
-        if column.path_in_schema.split(".")[0] in names
-    )
-
-
-def _read(stored: StoredTable, name: str) -> Coded | None:
+def _read(parquet: ParquetTable, name: str) -> Coded | None:
+    kind = parquet.columns[name]
+    item, column, is_list = kind.removesuffix("[]"), sql_name(name), kind.endswith("[]")
+    if item not in _CODES or (not is_list and _nulls(parquet, column)):
+        return None
     counts: list[npt.NDArray[np.int32]] = []
+    if is_list:
+        for found in parquet.arrays(f"select len({column}) as n, {column} is null as missing from {{}}"):
+            if found["missing"].any():
+                return None
+            counts.append(np.asarray(found["n"], np.int32))
+    size = sum(int(number.sum()) for number in counts) if is_list else parquet.rows
+    codes, end = np.empty(size, np.uint64), 0
+    source = f"(select unnest({column}) as c from {{}})" if is_list else f"(select {column} as c from {{}})"
     lengths: set[int] = set()
-    with opened_parquet(stored.file.path, stored.file.boundary, _READ) as parquet:
-        kind = parquet.schema_arrow.field(name).type
-        is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind)
-        most = _value_count(parquet, [name])  # with one for each empty list
-        codes = np.empty(most, np.uint64)
-        end = 0
-        rows = max(parquet.metadata.num_rows * _PIECE // max(most, 1), 1)
-        for batch in parquet.iter_batches(min(rows, _PIECE), columns=[name], use_threads=False):
-            column = batch.column(0)
-            if column.null_count:
-                return None
-            if is_list:
-                counts.append(np.diff(_offsets(column)).astype(np.int32))
-                column = column.flatten()
-            found = _codes(column, None if is_list else lengths)
-            if found is None or end + len(found) > most:
-                return None
-            codes[end : end + len(found)] = found
-            end += len(found)
-    return Coded(codes[:end], np.concatenate(counts) if counts else None, frozenset(lengths), end)
+    for found in parquet.arrays(f"select {_CODES[item]} as code, c is null as missing from {source}"):
+        if found["missing"].any():
+            return None
+        piece = np.asarray(found["code"])
+        codes[end : end + len(piece)] = piece.view(np.uint64)
+        end += len(piece)
+    if item == "VARCHAR" and not is_list:
+        for found in parquet.arrays(f"select distinct strlen({column}) as n from {{}}"):
+            lengths.update(found["n"].tolist())
+    return Coded(codes, np.concatenate(counts) if counts else None, frozenset(lengths), size)
 
 
-def _offsets(column: Any) -> npt.NDArray[Any]:
-    """Where the members of each list begin, and where the last ones end."""
-    kind = np.int64 if pa.types.is_large_list(column.type) else np.int32
-    offsets = np.frombuffer(column.buffers()[1], kind)
-    return offsets[column.offset : column.offset + len(column) + 1]
+def _nulls(parquet: ParquetTable, column: str) -> bool:
+    return any(found["n"].any() for found in parquet.arrays(f"select count(*) - count({column}) as n from {{}}"))
 
 
-def _codes(column: Any, lengths: set[int] | None) -> Codes | None:
-    if column.null_count or (pa.types.is_null(column.type) and len(column)):
-        return None
-    if pa.types.is_null(column.type):
-        return np.empty(0, np.uint64)
-    if column.type == pa.int64():
-        return int64_values(column).view(np.uint64)
-    if column.type not in (pa.string(), pa.large_string()):
-        return None
-    column = column.cast(pa.string())
-    column.validate(full=True)
-    if lengths is not None:
-        lengths.update(np.unique(np.diff(offsets_of(column))).tolist())
-    return hash_strings(column)
+_CODES = {"VARCHAR": hash_expression("c"), "BIGINT": "c"}
+"""What codes are, in SQL, by the type of the column."""

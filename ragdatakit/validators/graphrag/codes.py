@@ -5,7 +5,7 @@ Two texts have the same code with a chance of 5e-20; among a million ids one dan
 
 from __future__ import annotations
 
-from ragdatakit.database.sql_text import sql_name
+from ragdatakit.files.paths.sql_text import sql_name
 from ragdatakit.validators.graphrag.sql_tables import SqlTables, code_of
 
 _CODED = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from ragdatakit.database.sql_text import sql_name
+from ragdatakit.files.paths.sql_text import sql_name
 from ragdatakit.validators.graphrag.codes import Codes
 from ragdatakit.validators.graphrag.proofs import Proofs
 from ragdatakit.validators.graphrag.sql_tables import code_of

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from ragdatakit.database.sql_text import sql_name, sql_text
+from ragdatakit.files.paths.sql_text import sql_name, sql_text
 from ragdatakit.schemas.graphrag.tables import SECOND, Column
 from ragdatakit.validators.graphrag.sql_tables import SqlTable
 

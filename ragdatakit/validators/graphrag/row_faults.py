@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator
 
-from ragdatakit.database.sql_text import sql_name
 from ragdatakit.files.paths.folders import size_of
+from ragdatakit.files.paths.sql_text import sql_name
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.graphrag.tables import Column
 from ragdatakit.validators.graphrag.list_cells import torn_members

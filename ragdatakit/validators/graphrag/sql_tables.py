@@ -9,10 +9,12 @@ import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.columnar.string_hash import hash_expression
-from ragdatakit.database.sql_text import is_sql_path, sql_name, sql_text, unglobbed
+from ragdatakit.database.arrow_streams import incoming
+from ragdatakit.database.columns import PackedColumn, Kind, packed
+from ragdatakit.files.paths.sql_text import hash_expression, is_sql_path, sql_name, sql_text, unglobbed
 from ragdatakit.outputs.scratch import ScratchFolder
 from ragdatakit.schemas.graphrag.tables import Column
 
@@ -180,28 +182,19 @@ class SqlTables:
         return {name: kind for name, kind, *_ in self._connection.execute(query).fetchall()}
 
     def _csv(self, table: SqlTable) -> str:
-        import pyarrow as pa
-
         places = {name: place for place, name in enumerate(table.stored.columns) if _is_declared(table.stored, name)}
         table.types = dict.fromkeys(places, "VARCHAR")
-        schema = pa.schema([("__row", pa.int64()), ("__line", pa.int64()), *((c, pa.string()) for c in places)])
+        schema = {"__row": Kind.INTEGER, "__line": Kind.INTEGER, **dict.fromkeys(places, Kind.TEXT)}
 
-        def batches() -> Iterator[Any]:
-            held: list[tuple[int, list[str]]] = []
-            first = 0
-            for line, cells in table.stored.cells():
-                held.append((line, cells))
-                if len(held) == _PIECE:
-                    yield _batch(held, first, list(places.values()), schema)
-                    first, held = first + len(held), []
-            if held:
-                yield _batch(held, first, list(places.values()), schema)
+        def batches() -> Iterator[list[PackedColumn]]:
+            first, rows = 0, table.stored.cells()
+            while held := list(islice(rows, _PIECE)):
+                yield _batch(held, first, list(places.values()))
+                first += len(held)
 
-        incoming = pa.RecordBatchReader.from_batches(schema, batches())
         name = f"t{self._views}"
-        self._connection.register("incoming", incoming)
-        self._connection.execute(f"create table {name} as select * from incoming")
-        self._connection.unregister("incoming")
+        with incoming(self._connection, "incoming", schema, batches()):
+            self._connection.execute(f"create table {name} as select * from incoming")
         return name
 
     def _expression(self, table: SqlTable, name: str, old: bool) -> str:
@@ -262,12 +255,10 @@ def _is_declared(stored: StoredTable, name: str) -> bool:
     return stored.table is None or stored.table.column(name) is not None
 
 
-def _batch(held: list[tuple[int, list[str]]], first: int, places: list[int], schema: Any) -> Any:
-    import pyarrow as pa
-
-    columns: list[Any] = [list(range(first, first + len(held))), [line for line, _ in held]]
-    columns += [[cells[i] if i < len(cells) else None for _, cells in held] for i in places]
-    return pa.record_batch([pa.array(c, f.type) for c, f in zip(columns, schema, strict=True)], schema)
+def _batch(held: list[tuple[int, list[str]]], first: int, places: list[int]) -> list[PackedColumn]:
+    numbers = (range(first, first + len(held)), [line for line, _ in held])
+    cells = ([cells[i] if i < len(cells) else None for _, cells in held] for i in places)
+    return [*(packed(Kind.INTEGER, given) for given in numbers), *(packed(Kind.TEXT, given) for given in cells)]
 
 
 def reason_of(error: Exception, stored: StoredTable) -> str:

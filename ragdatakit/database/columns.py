@@ -1,0 +1,133 @@
+"""Columns of texts, numbers, lists and bytes as they lie in memory in Arrow's layout; made without pyarrow."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+_MOST_EXACT = 1 << 53
+"""Integers beyond it are not all floats."""
+
+
+class Kind(StrEnum):
+    """What a column holds, as messages name it."""
+
+    TEXT = "string"
+    INTEGER = "int64"
+    CODE = "uint64"
+    NUMBER = "double"
+    BYTES = "binary"
+    TEXTS = "list<string>"
+    INTEGERS = "list<int64>"
+
+
+Schema = Mapping[str, Kind]
+"""The kinds of the columns of a table by their names, in order."""
+ITEMS = {Kind.TEXTS: Kind.TEXT, Kind.INTEGERS: Kind.INTEGER}
+"""What is in the lists of a column of lists."""
+_NUMBERS: dict[Kind, Any] = {Kind.INTEGER: np.int64, Kind.CODE: np.uint64, Kind.NUMBER: np.float64}
+
+
+@dataclass(frozen=True, slots=True)
+class PackedColumn:
+    """``buffers`` are what Arrow's layout has for the kind, the first the bits of the values that are there (None: all
+    are); ``items`` are those of all lists of a column of lists."""
+
+    kind: Kind
+    length: int
+    buffers: tuple[npt.NDArray[Any] | bytes | None, ...]
+    items: PackedColumn | None = None
+
+
+def packed(kind: Kind, values: Sequence[Any]) -> PackedColumn:
+    """The values, of which None is none. Raises `UnicodeEncodeError` for texts with half characters, `OverflowError`
+    for numbers that the kind does not hold, `TypeError` for values of another kind."""
+    if kind in _NUMBERS:
+        return _numbers(kind, values)
+    if kind in ITEMS:
+        counts = [0 if items is None else len(_only((list, tuple), items)) for items in values]
+        items = packed(ITEMS[kind], list(chain.from_iterable(items for items in values if items is not None)))
+        return PackedColumn(kind, len(values), (_valid(values), _offsets(counts, np.int32)), items)
+    if kind is Kind.TEXT:
+        return _texts(values)
+    contents = [b"" if content is None else _only(bytes, content) for content in values]
+    buffers = (_valid(values), _offsets([len(content) for content in contents], np.int64), b"".join(contents))
+    return PackedColumn(kind, len(values), buffers)
+
+
+def packed_numbers(kind: Kind, values: npt.NDArray[Any]) -> PackedColumn:
+    """A column of an array of numbers, all of which are there."""
+    return PackedColumn(kind, len(values), (None, np.ascontiguousarray(values, _NUMBERS[kind])))
+
+
+def empty_columns(schema: Schema) -> list[PackedColumn]:
+    """Columns without rows."""
+    return [packed(kind, ()) for kind in schema.values()]
+
+
+def _texts(values: Sequence[Any]) -> PackedColumn:
+    valid = _valid(values)
+    if values and valid is not None and not valid.any():
+        return PackedColumn(Kind.TEXT, len(values), (valid, np.zeros(len(values) + 1, np.int32), b""))
+    there = values if valid is None else ["" if value is None else value for value in values]
+    joined = "".join(there)
+    if joined.isascii():
+        data, sizes = joined.encode("ascii"), list(map(len, there))
+    else:
+        encoded = [text.encode() for text in there]
+        data, sizes = b"".join(encoded), list(map(len, encoded))
+    if len(data) >= 1 << 31:
+        raise OverflowError("texts of more than 2 GiB")
+    return PackedColumn(Kind.TEXT, len(there), (valid, _offsets(sizes, np.int32), data))
+
+
+def _numbers(kind: Kind, values: Sequence[Any]) -> PackedColumn:
+    try:
+        given = [0 if value is None else _number(kind, value) for value in values]
+        return PackedColumn(kind, len(given), (_valid(values), np.array(given, _NUMBERS[kind])))
+    except ValueError as error:  # not a number of Python's
+        raise TypeError(str(error)) from None
+
+
+def _number(kind: Kind, value: Any) -> Any:
+    if kind is Kind.NUMBER:
+        if type(value) is float:
+            return value
+        if type(value) is int and abs(value) > _MOST_EXACT:
+            raise OverflowError("an integer that no float holds")
+        if isinstance(value, bool | str | bytes):
+            raise TypeError(f"{type(value).__name__} is not a number")
+        return float(value)
+    if type(value) is int:
+        return value
+    if isinstance(value, bool):
+        raise TypeError("bool is not an integer")
+    return int(value) if isinstance(value, float) and value.is_integer() else operator.index(value)
+
+
+def _only(kind: Any, value: Any) -> Any:
+    if not isinstance(value, kind):
+        raise TypeError(f"{type(value).__name__} is of another type")
+    return value
+
+
+def _offsets(sizes: Sequence[int], kind: Any) -> npt.NDArray[Any]:
+    found = np.zeros(len(sizes) + 1, kind)
+    np.cumsum(sizes, out=found[1:])
+    return found
+
+
+def _valid(values: Sequence[Any]) -> npt.NDArray[np.uint8] | None:
+    """The bits of the values that are there; None where all are."""
+    if None not in values:
+        return None
+    if values[0] is None and values.count(None) == len(values):  # as many columns of canonical tables are
+        return np.zeros(len(values) // 8 + 1, np.uint8)
+    return np.packbits([value is not None for value in values], bitorder="little")
