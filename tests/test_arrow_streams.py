@@ -13,7 +13,7 @@ import pytest
 
 from ragdatakit.database import arrow_streams
 from ragdatakit.database.arrow_streams import ColumnStream, incoming, passed
-from ragdatakit.database.columns import PackedColumn, Kind, packed, packed_numbers
+from ragdatakit.database.columns import Kind, PackedColumn, packed, packed_numbers
 
 VALUES: list[tuple[list[Any], Kind, pa.DataType]] = [
     (["a", None, "é漢", ""], Kind.TEXT, pa.string()),
@@ -89,9 +89,12 @@ def test_what_stops_the_batches_is_raised() -> None:
         yield from batches(2)
         raise KeyError("quay")
 
-    with duckdb.connect() as connection, pytest.raises(KeyError, match="quay"):
-        with incoming(connection, "given", SCHEMA, broken()):
-            connection.execute("create table kept as from given")
+    with (
+        duckdb.connect() as connection,
+        pytest.raises(KeyError, match="quay"),
+        incoming(connection, "given", SCHEMA, broken()),
+    ):
+        connection.execute("create table kept as from given")
 
 
 def test_rows_pass_from_one_database_to_another() -> None:

@@ -10,10 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from ragdatakit.columnar.blocks import ColumnarDecoder
-from ragdatakit.files.containers.distinct_keys import MOST_KEYS, has_many_keys
-from ragdatakit.schemas.beir.format import BEIR
-
 COMMANDS = {
     "validate": ["validate", "{root}"],
     "report": ["report", "{root}"],
@@ -67,22 +63,3 @@ def test_memory_grows_with_the_bytes(command: str, tmp_path: Path) -> None:
     (tmp_path / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\n")
 
     assert peak(tmp_path, command) < 400 << 10  # with a column for each key: over 1 GiB
-
-
-def test_many_keys_are_not_decoded_by_columns() -> None:
-    decoder = ColumnarDecoder(BEIR.file("corpus").record)
-    one = json.dumps(
-        {"_id": "d1", "title": "", "text": "t", "metadata": {f"k{i}": i for i in range(MOST_KEYS * 4)}}
-    ).encode()
-
-    assert decoder.decode(passages(100)) is not None
-    assert decoder.decode(passages(MOST_KEYS + 1)) is None
-    assert decoder.decode(one + b"\n") is None
-
-
-def test_keys_are_counted_once() -> None:
-    assert not has_many_keys(b'{"a": 1, "b" : {"a":\t2}}\n' * 100, 2)
-    assert has_many_keys(b'{"a": 1, "b" : {"c":\t2}}', 2)
-    assert not has_many_keys(b'["' + b"x" * 10_000 + b'"]', 0)
-    long = [b"x" * 300 + b"%d" % i for i in range(3)]
-    assert has_many_keys(b"{" + b",".join(b'"' + key + b'":1' for key in long) + b"}", 2)

@@ -6,16 +6,16 @@ import string
 from collections.abc import Iterable
 from typing import Any
 
+import duckdb
 import numpy as np
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragdatakit.columnar import code_tables
 from ragdatakit.columnar.numpy_keys import NumpyConsistency, NumpyIndex
-from ragdatakit.columnar.string_hash import hash_strings
-from ragdatakit.files.containers.arrow_columns import string_array
+from ragdatakit.columnar.text_codes import codes_of_texts
+from ragdatakit.files.paths.sql_text import hash_expression
 from ragdatakit.schemas import get_format
 from ragdatakit.validators.coded_columns import coded_values
 from ragdatakit.validators.columns import KeyColumns
@@ -54,7 +54,7 @@ def batches(draw: Any, keys: Any) -> list[tuple[list[Any], list[int]]]:
 def codes(values: list[Any], integers: bool) -> Any:
     if integers:
         return np.array(values, np.int64).view(np.uint64)
-    return hash_strings(pa.array(values, pa.string()))
+    return codes_of_texts(values)
 
 
 def rows_of(rows: list[int]) -> Any:
@@ -234,4 +234,6 @@ def test_hashes_of_texts_that_differ_at_the_ends_of_words() -> None:
     letters = string.ascii_letters + string.digits
     for head, middle in (("abcdefg", "abcdefg"), ("", "abcdefg"), ("abc", "abcdefgabcdefg"), ("abcdefgh", "abc")):
         texts = [f"{head}{a}{middle}{b}" for a in letters for b in letters]
-        assert len(set(hash_strings(string_array(texts)).tolist())) == len(texts)
+        query = f"select count(distinct {hash_expression('t')}) from (select unnest(?::varchar[]) as t)"
+        assert duckdb.execute(query, [texts]).fetchall() == [(len(texts),)]
+        assert len(set(codes_of_texts(texts).tolist())) == len(texts)

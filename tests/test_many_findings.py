@@ -14,8 +14,7 @@ import pytest
 
 import ragdatakit
 from ragdatakit.columnar.numpy_keys import NumpyIndex
-from ragdatakit.columnar.string_hash import hash_strings
-from ragdatakit.files.containers.arrow_columns import string_array
+from ragdatakit.columnar.text_codes import codes_of_texts
 from ragdatakit.outputs import sorted_entries
 from ragdatakit.reports.findings.json import json_pieces
 from ragdatakit.reports.findings.text import TextOptions, text_lines
@@ -127,7 +126,7 @@ def test_json_in_pieces_is_the_document(number: int) -> None:
 
 def test_similar_keys_are_looked_up_together() -> None:
     index = NumpyIndex(True, False)
-    index.add(hash_strings(string_array(["tide", "harbour", ""])), range(3))
+    index.add(codes_of_texts(["tide", "harbour", ""]), range(3))
     index.freeze()
     assert index.are_keys(["Tide", "tide", "\ud800", "harbour"]) == [False, True, False, True]
     assert index.are_keys([]) == []
