@@ -8,7 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeVar
 
 from ragdatakit.database.arrow_streams import incoming
-from ragdatakit.database.columns import PackedColumn, Kind, Schema
+from ragdatakit.database.columns import Kind, PackedColumn, Schema
 from ragdatakit.database.dataset_database import Unproved
 from ragdatakit.database.row_batches import schema_of
 from ragdatakit.files.containers.sources import Source

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.database.columns import ITEMS, PackedColumn, Kind, Schema
+from ragdatakit.database.columns import ITEMS, Kind, PackedColumn, Schema
 
 if TYPE_CHECKING:
     import duckdb

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ragdatakit.database.columns import PackedColumn, Kind, Schema, packed
+from ragdatakit.database.columns import Kind, PackedColumn, Schema, packed
 from ragdatakit.files.containers.json_text import HALVES
 from ragdatakit.files.paths.boundary import read_listed
 from ragdatakit.schemas.canonical import TABLES

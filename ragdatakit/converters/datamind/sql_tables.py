@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ragdatakit.converters.datamind.graph import Triple, triples
 from ragdatakit.converters.sql_files import canonical_columns, fill
-from ragdatakit.database.columns import PackedColumn, Kind, packed
+from ragdatakit.database.columns import Kind, PackedColumn, packed
 from ragdatakit.database.dataset_database import SqlTable
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.reading.record_reading import RecordReader

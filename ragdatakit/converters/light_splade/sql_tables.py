@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ragdatakit.converters.light_splade.id_blocks import id_blocks
 from ragdatakit.converters.light_splade.reading import Reading, size_of_text
 from ragdatakit.converters.sql_files import fill
-from ragdatakit.database.columns import PackedColumn, Kind, packed, packed_numbers
+from ragdatakit.database.columns import Kind, PackedColumn, packed, packed_numbers
 from ragdatakit.database.dataset_database import SqlTable, Unproved
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.reading.noted_rows import Note

@@ -52,8 +52,8 @@ class ParquetTable:
     def arrays(self, query: str) -> Iterator[Numbers]:
         """Numbers that a query gives, as arrays, one row group after the other; ``{}`` in it stands for the rows."""
         counts = self._all(
-            f"select row_group_id, any_value(row_group_num_rows) from parquet_metadata({self._file}) group by all order "
-            "by 1"
+            "select row_group_id, any_value(row_group_num_rows) "
+            f"from parquet_metadata({self._file}) group by all order by 1"
         )
         first = 0
         for _, count in counts:

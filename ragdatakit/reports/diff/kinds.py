@@ -9,7 +9,7 @@ from itertools import compress
 from typing import TYPE_CHECKING
 
 from ragdatakit.database.arrow_streams import incoming
-from ragdatakit.database.columns import PackedColumn, Kind, packed
+from ragdatakit.database.columns import Kind, PackedColumn, packed
 from ragdatakit.database.dataset_database import FILES
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.reports.diff.file_records import WHOLE, FileRecords, other_fields

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.database.arrow_streams import incoming
-from ragdatakit.database.columns import PackedColumn, Kind, packed
+from ragdatakit.database.columns import Kind, PackedColumn, packed
 from ragdatakit.files.paths.sql_text import hash_expression, is_sql_path, sql_name, sql_text, unglobbed
 from ragdatakit.outputs.scratch import ScratchFolder
 from ragdatakit.schemas.graphrag.tables import Column
