@@ -33,7 +33,7 @@ class IdBlock:
 def id_blocks(records: RecordReader, file: DataFile, notes: list[Note]) -> Iterator[IdBlock]:
     """The rows of a file of triplets or positive lists, block by block. Raises `Unproved` where there is no scanner."""
     record = LIGHT_SPLADE.file(file.kind).record
-    if not can_scan(record):
+    if not can_scan((record,)):
         raise Unproved
     scanner = BlockScanner(record, {f.name: f.name for f in record.fields})
     is_list = file.kind == "positives"
