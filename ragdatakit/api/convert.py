@@ -82,6 +82,7 @@ def _convert(
         found = chosen_set(find_sources(where, wanted, place), wanted)
     if not options.dry_run:
         refuse_target_in_source(found, place)
+    wanted = _in_container(wanted, options)
     refuse_unknown_options(wanted.values, (found[0].format, options.to))
     extractor, converter = options.extractor, get_converter(options.to)
     if options.source_format == RAW and not extractor and "edges" in converter.holds:
@@ -105,6 +106,17 @@ def _convert(
             conversion.estimated = prepared
     conversion.run(options.keep_going)
     result.seconds = time.perf_counter() - started
+
+
+def _in_container(wanted: ConversionSettings, options: ConvertOptions) -> ConversionSettings:
+    """The settings with the option that says in what the target is written."""
+    from ragdatakit.converters import get_converter
+
+    if not options.container:
+        return wanted
+    if all(option.name != "container" for option in get_converter(options.to).options):
+        raise RagdataError(f"{options.to} is written in its own container only, not in {options.container}")
+    return replace(wanted, values={**wanted.values, "container": options.container})
 
 
 def pairs(source: str = "", target: str = "") -> tuple[list[Pair], list[str]]:

@@ -181,12 +181,19 @@ class Judgements:
         """
         files: dict[str, LineWriter] = {}
         with ExitStack() as opened:
-            for split, query, document, grade in self.lines():
-                if split not in files:
-                    part = part_of(split)
-                    if part != split:
-                        why = "it names a file"
-                        self._tables.losses.add("coerced", "qrels", "split", why, f"{split} became {part}")
-                    files[split] = opened.enter_context(out.lines(name_of(part)))
-                    files[split].put(header)
-                files[split].write_line(line % (query, document, grade))
+            for part, query, document, grade in self.by_file(part_of):
+                if part not in files:
+                    files[part] = opened.enter_context(out.lines(name_of(part)))
+                    files[part].put(header)
+                files[part].write_line(line % (query, document, grade))
+
+    def by_file(self, part_of: Callable[[str], str]) -> Iterator[tuple[str, str, str, int]]:
+        """The judgements as `lines` gives them, with what stands for the split in the name of its file."""
+        parts: dict[str, str] = {}
+        for split, query, document, grade in self.lines():
+            if split not in parts:
+                part = parts[split] = part_of(split)
+                if part != split:
+                    why = "it names a file"
+                    self._tables.losses.add("coerced", "qrels", "split", why, f"{split} became {part}")
+            yield parts[split], query, document, grade

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from ragdatakit.files.containers.arrays import ELEMENTS, element_source
 from ragdatakit.files.containers.csv_rows import CsvReader
+from ragdatakit.files.containers.parquet_rows import is_parquet
 from ragdatakit.files.containers.parquet_tables import row_count
 from ragdatakit.files.containers.sources import Source
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection.sniffing import json_container
 from ragdatakit.files.paths.boundary import Boundary
-from ragdatakit.files.paths.folders import is_regular
+from ragdatakit.files.paths.folders import is_regular, size_of
 from ragdatakit.schemas.declarations import File
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.results import FileSummary
@@ -68,6 +69,8 @@ def _count(file: DataFile, kind: File | None, known: int | None, progress: Progr
 
 
 def _counted(file: DataFile, kind: File, progress: Progress | None) -> tuple[int | None, int]:
+    if is_parquet(file.path):
+        return row_count(file.path, file.boundary), size_of(file.path)
     source = Source(file.path, file.path.name.lower().endswith(".gz"), boundary=file.boundary)
     container: str = kind.container
     if container == "json":

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from ragdatakit.database.line_views import line_query
 from ragdatakit.files.containers.csv_rows import CsvReader
+from ragdatakit.files.containers.parquet_rows import is_parquet
 from ragdatakit.files.containers.sources import Source
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection.find import detect
@@ -137,6 +138,12 @@ def _query(kind: File, container: str, record: Record, root: Path, split: str | 
         f"case when starts_with(filename, {sql_text(below)}) then substr(filename, {len(below) + 1}) else filename end"
     )
     rest = f'{given} as split, {name} as "file"'
+    tables = [file for file in files if is_parquet(file.path)]
+    if container != "table" and tables:
+        rest_of_it = [file for file in files if not is_parquet(file.path)]
+        parts = [_table_query(record, file, rest) for file in tables]
+        parts += [_query(kind, container, record, root, split, rest_of_it)] if rest_of_it else []
+        return " union all by name ".join(parts)
     if container == "csv":
         return " union all ".join(_csv_query(record, file, rest) for file in files)
     if container == "table":

@@ -22,6 +22,7 @@ class DataFile:
     ``readable``, whether all of it could be read, and ``to_end``, whether no more than single rows could not.
     ``boundary`` is where it has to lie to be opened, links resolved. Of an object that holds the records in an array,
     ``wrapper`` is the name of that member, and ``around`` are the others, each ``"name": value``: filled in by reading.
+    ``row_groups`` of a Parquet file are the numbers of their first records, filled in by reading, too.
     """
 
     path: Path
@@ -36,6 +37,7 @@ class DataFile:
     to_end: bool = True
     wrapper: str = ""
     around: tuple[Element, ...] = ()
+    row_groups: list[int] = field(default_factory=list)
     place: Path = field(init=False)
 
     def __post_init__(self) -> None:

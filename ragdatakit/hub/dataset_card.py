@@ -29,7 +29,7 @@ _MOST_FILES = 40
 _LONGEST_HEADER = 1 << 20
 """Characters; those of datasets of many configurations have some hundred thousand."""
 _LOADABLE = {
-    "ndjson": (".jsonl", ".ndjson", ".json"),
+    "ndjson": (".jsonl", ".ndjson", ".json", ".parquet"),
     "json-array": (".json",),
     "json": (".jsonl", ".ndjson"),
     "csv": (".csv", ".tsv"),

@@ -237,6 +237,10 @@ class Output:
         """A file that is one table with a header."""
         return self._writing(name, partial(CsvWriter, header=header, delimiter=delimiter))
 
+    def file(self, name: str, new: Callable[[str, IO[bytes] | None], W]) -> AbstractContextManager[W]:
+        """A file of another kind, whose writer ``new`` makes of its name and the open file."""
+        return self._writing(name, new)
+
     def write(self, name: str, content: bytes | str | Path) -> None:
         """A whole file, from bytes, text or another file."""
         with self._writing(name, partial(FileWriter, counts_records=False)) as writer:

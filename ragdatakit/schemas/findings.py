@@ -73,6 +73,7 @@ class Finding:
     of rule, path in the project, key, pointer without the numbers in lists, value, and how many such came before. A
     rule that is reported once per file stands for ``count`` faults, in ``records`` (at most --max-per-rule of them).
     ``baselined``: a baseline accepts it, so that it counts nowhere.
+    In a Parquet file there are no lines: ``record`` and ``row_group`` (0-based) say where it is.
     ``byte_columns`` are ``column`` and ``end_column`` counted in bytes of UTF-8. ``fix`` is what would repair it, if
     that is known; ``fixable`` whether ``--fix`` or ``--unsafe-fixes`` does so.
     """
@@ -99,6 +100,7 @@ class Finding:
     fingerprint: Fingerprint = ""
     count: Place = 1
     records: tuple[int, ...] = ()
+    row_group: int | None = None
     excerpt: Excerpt | None = field(default=None, compare=False)
     byte_columns: tuple[int, int] | None = field(default=None, compare=False)
     consequence: str = ""
@@ -129,6 +131,7 @@ class Finding:
             "span": self.span.as_dict() if self.span is not None else None,
             "byte_offset": self.byte_offset,
             "record": self.record,
+            "row_group": self.row_group,
             "key": self.key,
             "pointer": self.pointer,
             "value": self.value,

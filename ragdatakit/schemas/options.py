@@ -233,9 +233,12 @@ class ConvertOptions(DatasetOptions):
     cannot hold in files next to the output. ``overwrite`` replaces what is in the target. ``strict`` writes nothing if
     anything would be lost, ``dry_run`` nothing at all; both report what would be written, and no model is asked in a
     dry run. ``keep_going`` leaves out the records that have errors and counts them. ``memory_limit`` is in bytes.
+    ``container`` is what the records are written in (``parquet``; empty: as the format has them), for formats of which
+    there is a reader of it.
     """
 
     to: str
+    container: str = ""
     profile: str = ""
     name: str = ""
     seed: int = _number(13, -_MOST_SEED, _MOST_SEED)

@@ -8,6 +8,7 @@ through once more.
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -325,6 +326,8 @@ class Collector:
         self._delayed = {}
 
     def _make(self, file: DataFile, problem: Problem, place: Place, those: PerFile = _ONE) -> None:
+        if file.row_groups:
+            place = Place(record=place.record, excerpt=place.excerpt, key=place.key)
         state = self.state(problem.rule)
         rule = state.rule
         suffix = f" (in {those.count:,} records of this file)" if those.count > 1 and rule.counted else ""
@@ -343,6 +346,7 @@ class Collector:
             line=place.line,
             column=place.column,
             byte_offset=place.byte_offset,
+            row_group=_row_group(file, place.record),
             record=place.record,
             pointer=problem.pointer,
             value=value,
@@ -378,3 +382,8 @@ def known_rules(selectors: Iterable[str], own: Sequence[tuple[str, str]] = ()) -
     for selector in found:
         refuse_unknown_rule(selector, own=own)
     return found
+
+
+def _row_group(file: DataFile, record: int | None) -> int | None:
+    """The row group of a Parquet file that a record is in."""
+    return bisect_right(file.row_groups, record) - 1 if file.row_groups and record is not None else None

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.columnar.allocation import keep_freed_memory
+from ragdatakit.files.containers.parquet_rows import is_parquet, parquet_columns
 from ragdatakit.files.containers.positions import Located
 from ragdatakit.files.containers.record_forms import JSON, RecordForm
 from ragdatakit.files.containers.sources import (
@@ -29,6 +30,7 @@ from ragdatakit.files.detection.sniffing import json_container
 from ragdatakit.files.machine import refuse_machine_fault
 from ragdatakit.files.paths.folders import size_of
 from ragdatakit.schemas.declarations import File
+from ragdatakit.schemas.errors import MissingExtraError
 from ragdatakit.schemas.findings import Finding, Problem
 from ragdatakit.schemas.results import DatasetSummary, FileSummary
 from ragdatakit.validators.checks import FormatChecks
@@ -202,6 +204,8 @@ class DatasetRun:
         """Read a file; a crash in it is reported and does not stop the others."""
         try:
             file.readable, file.to_end = self._run_file(group, file, fresh)
+        except MissingExtraError:
+            raise
         except Exception as error:  # noqa: BLE001 - what is wrong with the other files must be reported, too
             refuse_machine_fault(error)
             self.emit(file, Problem("rule-crashed", facts={"reason": f"{type(error).__name__}: {error}"}))
@@ -325,7 +329,10 @@ class DatasetRun:
             size = ARRAY_PART_BYTES
         kind = HeadedSource if self.kind(file).columns.header else Source
         is_packed = file.path.name.endswith(".gz")
-        return kind(file.path, is_packed, min(size, most), max_line_bytes=limit, boundary=file.boundary)
+        found = kind(file.path, is_packed, min(size, most), max_line_bytes=limit, boundary=file.boundary)
+        found.cells, found.texts = parquet_columns(self.kind(file))
+        file.row_groups = found.row_groups
+        return found
 
     def progress(self, file: DataFile, done: int) -> None:
         """Report how far we are."""
@@ -379,7 +386,7 @@ class DatasetRun:
         other_file: DataFile | None = None,
     ) -> None:
         """Note what repairs a problem."""
-        if self._fixer is None or not file.kind:
+        if self._fixer is None or not file.kind or is_parquet(file.path):  # whose lines are nowhere to be edited
             return
         rule = self.collector.state(problem.rule).rule
         if not (rule.fix or problem.nearly) and not self._fixer.wants(rule.name):

@@ -249,7 +249,7 @@ class PendingFindings:
             if not pending.shown:
                 continue
             if pending.other is not None:
-                related = (Related(pending.other[0].display, there.line if there else None, pending.note),)
+                related = (Related(pending.other[0].display, _line_of(pending.other[0], there), pending.note),)
             self._collector.complete(pending.record[0], pending.problem, place, related)
 
 
@@ -349,3 +349,8 @@ def _is_meant(item: Any, value: Any) -> bool:
     from ragdatakit.columnar.text_codes import codes_of_texts
 
     return bool(codes_of_texts([item])[0] == value)
+
+
+def _line_of(file: DataFile, there: Located | None) -> int | None:
+    """The line of a record; a Parquet file has none."""
+    return there.line if there is not None and not file.row_groups else None

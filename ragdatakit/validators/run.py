@@ -284,7 +284,8 @@ def _keeping(findings: KeptFindings | NewFindings, number: int, dataset: Dataset
     def key_of(finding: Finding) -> Key:
         place = places.get(finding.path, -1)
         follows = finding.code in following
-        return number, place, finding.path, follows, finding.line or 0, finding.column or 0, finding.code
+        line = finding.line or (0 if finding.row_group is None else (finding.record or 0) + 1)
+        return number, place, finding.path, follows, line, finding.column or 0, finding.code
 
     if isinstance(findings, KeptFindings):
         return lambda finding: findings.add(key_of(finding), finding)

@@ -9,12 +9,14 @@ members of the metadata; ``field_order`` names them, so that writing BEIR again 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache, partial
 
 import msgspec
 
 from ragdatakit.converters import Converter, Option, Options
+from ragdatakit.converters.beir.parquet_files import CORPUS, METADATA, QUERIES, row_of, write_judgements
 from ragdatakit.converters.judgements import (
     Judgements,
     SafeIds,
@@ -26,12 +28,14 @@ from ragdatakit.converters.judgements import (
 )
 from ragdatakit.converters.question_fields import BESIDE
 from ragdatakit.files.containers.json_text import Raw, compact, fields_of, loads, object_text, string_of
+from ragdatakit.files.containers.parquet_rows import is_parquet, shard_split
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.paths.boundary import boundary_of
 from ragdatakit.files.paths.folders import is_regular
 from ragdatakit.files.reading.canonical_tables import CanonicalTables, RowSource
 from ragdatakit.files.reading.record_reading import RecordReader
-from ragdatakit.outputs.written_files import Output
+from ragdatakit.outputs.parquet_files import ParquetShards, parquet_shards
+from ragdatakit.outputs.written_files import LineWriter, Output
 from ragdatakit.schemas.beir.format import BEIR
 from ragdatakit.schemas.canonical import Document, Qrel, Question
 from ragdatakit.schemas.errors import RagdataError
@@ -121,6 +125,8 @@ def _query_files(dataset: Dataset, name: str, prefix: str | None) -> list[DataFi
 
 def _split_of(file: DataFile) -> str:
     """The split that a file of judgements is of."""
+    if is_parquet(file.path):
+        return shard_split(file.name)
     return file.path.name.removesuffix(".gz").removesuffix(".tsv")
 
 
@@ -246,9 +252,13 @@ def _write(tables: CanonicalTables, out: Output, options: Options) -> None:
     passages, questions = passage_ids(tables, _is_safe), question_ids(tables, _is_safe)
     passages.tell(out, "passage")
     questions.tell(out, "question")
-    documents = _write_corpus(tables, out, passages) if tables.any(tables.passages) else None
-    queries = _write_queries(tables, out, questions) if tables.any("questions") else None
+    in_parquet = options["container"] == "parquet"
+    documents = _write_corpus(tables, out, passages, in_parquet) if tables.any(tables.passages) else None
+    queries = _write_queries(tables, out, questions, in_parquet) if tables.any("questions") else None
     judgements = Judgements(tables, passages, questions, documents, queries, queries or {}, USUAL_SPLIT)
+    if in_parquet:
+        write_judgements(judgements, out)
+        return
     judgements.write(out, partial(out.free_part, "qrels/{}.tsv"), "qrels/{}.tsv".format, "%s\t%s\t%d", _HEADER)
 
 
@@ -257,31 +267,49 @@ def _is_safe(found: str) -> bool:
     return bool(found) and found == found.strip() and not found.startswith('"') and not set(found) & set("\t\r\n\0")
 
 
-def _write_corpus(tables: CanonicalTables, out: Output, ids: SafeIds) -> set[str]:
+def _records(
+    tables: CanonicalTables, out: Output, table: str, in_parquet: bool
+) -> AbstractContextManager[LineWriter | ParquetShards]:
+    """What the records of the corpus or of the queries are written to."""
+    stem, columns = ("queries", QUERIES) if table == "questions" else ("corpus", CORPUS)
+    if not in_parquet:
+        return out.lines(f"{stem}.jsonl")
+    has_metadata = any(row.metadata is not None for row in tables.peek(table))
+    return parquet_shards(out, f"{stem}/{stem}", {**columns, **METADATA} if has_metadata else columns)
+
+
+def _write_corpus(tables: CanonicalTables, out: Output, ids: SafeIds, in_parquet: bool) -> set[str]:
     """The ids that were written."""
     written: set[str] = set()
     of_beir = tables.format == "beir"  # the fields of other formats' records are none of BEIR's
-    with out.lines("corpus.jsonl") as lines:
+    with _records(tables, out, tables.passages, in_parquet) as lines:
         for document in tables.take_passages("doc_id", "title", "text", "metadata"):
             if document.doc_id in written:
                 tables.drop(tables.passages, document, "duplicate id")
                 continue
             written.add(document.doc_id)
             record = {"_id": ids[document.doc_id], "title": document.title or "", "text": document.text}
+            if in_parquet:
+                lines.write(row_of(record, document))
+                continue
             order = document.field_order if of_beir else ()
             lines.write({**record, **_record_fields(document.metadata, order, _DOCUMENT)})
     return written
 
 
-def _write_queries(tables: CanonicalTables, out: Output, ids: SafeIds) -> dict[str, str | None]:
+def _write_queries(tables: CanonicalTables, out: Output, ids: SafeIds, in_parquet: bool) -> dict[str, str | None]:
     """The ids that were written, with the splits of their questions."""
     written: dict[str, str | None] = {}
     of_beir = tables.format == "beir"
-    with out.lines("queries.jsonl") as lines:
+    with _records(tables, out, "questions", in_parquet) as lines:
         for found, question in numbered_questions(tables, ids, "question_id", "text", "metadata", "split"):
             written[found] = question.split
+            record = {"_id": ids[found], "text": question.text}
+            if in_parquet:
+                lines.write(row_of(record, question))
+                continue
             fields = _record_fields(question.metadata, question.field_order if of_beir else (), _QUERY)
-            lines.write({"_id": ids[found], "text": question.text, **fields})
+            lines.write({**record, **fields})
     return written
 
 
@@ -312,5 +340,6 @@ CONVERTER = Converter(
             "which set of queries is meant, where a folder holds several (gen of gen-queries.jsonl and gen-qrels); "
             "without it the one of queries.jsonl",
         ),
+        Option("container", "write", "what the records are written in", "jsonl", choices=("jsonl", "parquet")),
     ),
 )

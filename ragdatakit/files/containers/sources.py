@@ -15,8 +15,10 @@ from pathlib import Path
 from typing import IO, Any, TypeVar, cast
 
 from ragdatakit.files.containers.lines import iter_lines
+from ragdatakit.files.containers.parquet_rows import ParquetRows, is_parquet
 from ragdatakit.files.paths.boundary import ANYWHERE, Boundary
 from ragdatakit.files.paths.folders import size_of
+from ragdatakit.schemas.errors import MissingExtraError, RagdataError
 
 T = TypeVar("T")
 
@@ -79,7 +81,8 @@ class Source:
 
     ``fault`` is set when the file cannot be read at all; faults met on the way are appended to ``faults`` while
     `blocks` runs. ``bytes_read`` counts uncompressed bytes, ``progress`` bytes of the file itself. It is opened where
-    ``boundary`` allows it.
+    ``boundary`` allows it. The rows of a Parquet file come as lines: ``cells``, ``texts`` and ``row_groups`` are those
+    of `ParquetRows`.
     """
 
     path: Path
@@ -91,6 +94,9 @@ class Source:
     progress: int = 0
     bom: bool = False
     boundary: Boundary = ANYWHERE
+    cells: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+    row_groups: list[int] = field(default_factory=list)
 
     @property
     def size(self) -> int:
@@ -104,11 +110,14 @@ class Source:
 
     def blocks(self) -> Iterator[Block]:
         """The file's lines in order; faults go to ``faults``."""
-        yield from self._guarded(self._line_blocks)
+        yield from self._guarded(self._row_blocks if is_parquet(self.path) else self._line_blocks)
 
     def pieces(self) -> Iterator[bytes]:
         """The file's bytes in order, cut anywhere, without a byte-order mark; faults go to ``faults``."""
-        yield from self._guarded(self._byte_pieces)
+        if is_parquet(self.path):
+            yield from (block.data for block in self.blocks())
+        else:
+            yield from self._guarded(self._byte_pieces)
 
     def _guarded(self, read: Callable[[int, int, bool], Iterator[T]]) -> Iterator[T]:
         try:
@@ -148,6 +157,31 @@ class Source:
         elif zipped and not self.gz:
             self.faults.append(_mislabelled("holds gzip data", "plain text"))
         return zipped
+
+    def _row_blocks(self, fd: int, size: int, zipped: bool) -> Iterator[Block]:
+        rows = ParquetRows(self.path, self.boundary, self.cells, self.texts, self.row_groups)
+        offset, held, length = 0, list[bytes](), 0
+        try:
+            for lines in rows.pieces():
+                for line in lines:
+                    if len(line) > self.max_line_bytes:
+                        if held:
+                            yield Block(b"".join(held), offset)
+                        yield Block(b"", offset + length, len(line))
+                        offset, held, length = offset + length + len(line), [], 0
+                        continue
+                    held.append(line)
+                    length += len(line)
+                    if length >= self.block_bytes:
+                        yield Block(b"".join(held), offset)
+                        offset, held, length = offset + length, [], 0
+        except MissingExtraError:
+            raise
+        except RagdataError as error:
+            self._unreadable(str(error).removeprefix(f"{self.path}: "))
+        if held:
+            yield Block(b"".join(held), offset)
+        self.bytes_read = self.progress = size
 
     def _line_blocks(self, fd: int, size: int, zipped: bool) -> Iterator[Block]:
         return self._gzip_blocks(fd, size) if zipped else self._plain_blocks(fd, size)

@@ -21,6 +21,7 @@ from ragdatakit.files.containers.csv_cells import split_record
 from ragdatakit.files.containers.csv_rows import LONGEST_OPEN, CsvReader
 from ragdatakit.files.containers.json_text import HALVES, Raw, without_halves, without_nan
 from ragdatakit.files.containers.lines import iter_lines
+from ragdatakit.files.containers.parquet_rows import is_parquet, parquet_columns
 from ragdatakit.files.containers.record_runs import ANY, FIELDS, LineRun, PartRun, Run, as_utf8, is_utf8
 from ragdatakit.files.containers.sources import Source
 from ragdatakit.files.containers.tagged_text import ElementFinder, TaggedReader
@@ -82,8 +83,10 @@ class Refused:
         if record is not None:
             self._records.setdefault(path, {}).setdefault(record, why)
 
-    def lines(self, file: DataFile) -> Mapping[int, str]:
-        """Line to reason."""
+    def lines(self, file: DataFile, header: bool = False) -> Mapping[int, str]:
+        """Line to reason; of a Parquet file those as which its rows are read, below a ``header``."""
+        if is_parquet(file.path):
+            return {record + 1 + header: why for record, why in self.records(file).items()}
         return self._lines.get(file.display, {})
 
     def records(self, file: DataFile) -> Mapping[int, str]:
@@ -275,7 +278,8 @@ class RecordReader:
     def cells(self, file: DataFile, kind: File) -> Iterator[dict[str, Any]]:
         """The records of a file of columns, without header and comments; numbers where Python reads them as such."""
         source = self._source(file)
-        refused = self.refused.lines(file)
+        source.cells = parquet_columns(kind)[0]
+        refused = self.refused.lines(file, kind.columns.header)
         reader = LineReader(kind)
         number = 0
         for block in source.blocks():

@@ -12,6 +12,7 @@ from ragdatakit.files.containers.csv_cells import split_record
 from ragdatakit.files.containers.csv_rows import CsvReader
 from ragdatakit.files.containers.json_text import compact
 from ragdatakit.files.containers.lines import iter_lines
+from ragdatakit.files.containers.parquet_rows import parquet_columns
 from ragdatakit.files.containers.parquet_tables import rows_as_json
 from ragdatakit.files.containers.record_runs import ANY, FIELDS, as_utf8
 from ragdatakit.files.containers.sources import Source
@@ -138,7 +139,9 @@ class FileRecords:
 
     def _source(self) -> Source:
         path = self.file.path
-        return Source(path, path.name.lower().endswith(".gz"), max_line_bytes=_LONGEST, boundary=self.file.boundary)
+        cells = parquet_columns(self.kind)[0]
+        packed = path.name.lower().endswith(".gz")
+        return Source(path, packed, max_line_bytes=_LONGEST, boundary=self.file.boundary, cells=cells)
 
     def _blocks(self, source: Source) -> Iterator[bytes]:
         for block in source.blocks():

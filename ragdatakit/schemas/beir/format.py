@@ -102,7 +102,7 @@ FILES = (
         title="queries",
         container="ndjson",
         records=(QUERY,),
-        suffixes=(".jsonl",),
+        suffixes=(".jsonl", ".parquet"),
         keys=("_id", "text"),
         without=("title",),
         description="Every query of all splits, one per line.",
@@ -112,7 +112,7 @@ FILES = (
         title="corpus",
         container="ndjson",
         records=(DOCUMENT,),
-        suffixes=(".jsonl",),
+        suffixes=(".jsonl", ".parquet"),
         keys=("_id", "title"),
         signs=(("_id", "text"),),
         description="Every document, one per line.",
@@ -123,7 +123,7 @@ FILES = (
         container="columns",
         columns=Columns(separator="\t", quoted=True, header=True, further=True),
         records=(JUDGEMENT,),
-        suffixes=(".tsv",),
+        suffixes=(".tsv", ".parquet"),
         keys=("query-id", "corpus-id"),
         description="The judgements of one split, with tabs between the columns, below a header.",
     ),
@@ -138,6 +138,24 @@ _PLAIN = {
     "qrels/*.tsv": "qrels",
     "qrels/*.tsv.gz": "qrels",
 }
+_PARQUET = {
+    "corpus.parquet": "corpus",
+    "corpus/*.parquet": "corpus",
+    "corpus/corpus/*.parquet": "corpus",
+    "queries.parquet": "queries",
+    "queries/*.parquet": "queries",
+    "queries/queries/*.parquet": "queries",
+    "qrels.parquet": "qrels",
+    "qrels/*.parquet": "qrels",
+    "qrels/*/*.parquet": "qrels",
+    "*-qrels/*.parquet": "qrels",
+    "*-qrels/*/*.parquet": "qrels",
+    "default/*.parquet": "qrels",
+    "default/*/*.parquet": "qrels",
+    "data/*.parquet": "qrels",
+}
+"""The configurations of MTEB's and BEIR's repositories as they were uploaded, and as the hub's Parquet branch has them.
+That of the judgements is called ``default``, and lies in ``data/``, where nothing else is said."""
 _PREFIXED = {f"*-{name}": kind for name, kind in _PLAIN.items() if kind != "corpus"}
 
 BEIR = Format(
@@ -166,6 +184,16 @@ BEIR = Format(
             files=_PLAIN,
             signature=(tuple(_PLAIN),),
             sniff=True,
+        ),
+        Layout(
+            name="parquet",
+            description="the same in Parquet, in shards or not: `corpus/`, `queries/` and `qrels/` (or `default/`, "
+            "`data/`, `NAME-qrels/`), as MTEB's repositories on the hub have it",
+            files=_PARQUET,
+            signature=(
+                tuple(name for name, kind in _PARQUET.items() if kind == "corpus"),
+                tuple(name for name, kind in _PARQUET.items() if kind == "queries"),
+            ),
         ),
     ),
     keys=(

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from ragdatakit.files.containers.parquet_rows import shard_split
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.texts.flat_text import INVISIBLE, is_blank
 from ragdatakit.schemas.findings import Problem
@@ -47,7 +48,7 @@ class BeirChecks(FormatChecks):
         return (blank, Edged("_id", WHITE_SPACE + '"'), Holds("_id", "\t\n\r"))
 
     def start_file(self, file: DataFile) -> None:
-        self._split = file.name
+        self._split = shard_split(file.name)
 
     def derive(self, kind: str, value: Any, to_show: bool = False) -> dict[str, Any]:
         if kind != "qrels" or not isinstance(value, dict):
