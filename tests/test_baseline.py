@@ -536,6 +536,17 @@ def test_only_what_is_new_since_a_revision_counts(repository: Path) -> None:
     assert hook.code == 1 and "Found 1 error (9 not new since HEAD~1)" in hook.out
 
 
+def test_the_configuration_of_today_holds_for_the_revision_too(repository: Path) -> None:
+    settings = '[severity]\nSP204 = "warning"\n\n[[dataset]]\npath = "data"\nignore = ["SP2"]\n'
+    (repository / "ragdata.toml").write_text(settings, encoding="utf-8")
+
+    done = validate(repository, "--since", "HEAD", "--no-baseline")
+    alone = validate(repository, "--since", "HEAD", "--no-baseline", "--isolated")
+
+    assert done.code == 0 and "(6 not new since HEAD)" in done.out
+    assert "(9 not new since HEAD)" in alone.out
+
+
 def test_a_revision_that_is_not_there(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     outside = tmp_path_factory.mktemp("outside")
     shutil.copytree(GOOD, outside / "data")

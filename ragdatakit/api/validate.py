@@ -18,6 +18,7 @@ from ragdatakit.schemas.results import Report
 if TYPE_CHECKING:
     from ragdatakit.schemas.findings import Finding
     from ragdatakit.validators.baselines.new_findings import Findings, KnownBefore
+    from ragdatakit.validators.stamps import Stamps
     from ragdatakit.validators.faults import Repairer
 
 
@@ -51,9 +52,8 @@ def check(
         options = here.options
         paths, *arguments = _run(here, refused)
         known, finish = _known(paths, options, arguments)
-        if known is not None:
-            arguments[-1] = replace(arguments[-1], known=known)
-        arguments[-1] = replace(arguments[-1], repairer=repairer)
+        stamps = _stamps(paths, options)
+        arguments[-1] = replace(arguments[-1], known=known, stamps=stamps, repairer=repairer)
         report, findings = check_paths(paths, *arguments)
         finish(report)
         report.sources = here.origins
@@ -69,6 +69,15 @@ class _Named:
 
     def __iter__(self) -> Iterator[Finding]:
         return map(renamed, self._findings)
+
+
+def _stamps(paths: list[Path], options: ValidateOptions) -> Stamps | None:
+    """Where it is remembered which datasets are valid; None where nobody asks for it."""
+    if not options.skip_unchanged:
+        return None
+    from ragdatakit.api.known_findings.unchanged import stamps_of
+
+    return stamps_of(options, paths)
 
 
 def _known(

@@ -122,12 +122,15 @@ class ValidateOptions(Options):
     (None: 3). ``config`` is a file with the settings of the project, or True: for each path the nearest one upwards
     holds, False: none does; what is given here goes before it. ``fail_on`` is the least severe level for which the
     report is not ``ok`` (None: error; ``never``: it always is).
-    ``baseline``: findings that this file accepts count nowhere (True: the file ``ragdata-baseline.jsonl`` in the
-    nearest folder from each path up to that of the git repository, if there is one); ``show_baselined`` keeps them in
-    ``findings``, marked. ``write_baseline`` accepts all that is found, ``update_baseline`` removes what is no longer
-    found; both write the file, but not in CI (where the variable ``CI`` is set). ``strict_baseline``: the report is not
-    ``ok`` either where the baseline has more than is found. ``since`` is a git revision: what was found in it, too,
-    counts nowhere.
+    ``baseline``: findings that this file accepts count nowhere (True: the file that the configuration names, or
+    ``ragdata-baseline.jsonl`` in the nearest folder from each path up to that of the git repository, if there is one);
+    ``show_baselined`` keeps them in ``findings``, marked. ``write_baseline`` accepts all that is found,
+    ``update_baseline`` removes what is no longer found; both write the file, but not in CI (where the variable ``CI``
+    is set). ``strict_baseline``: the report is not ``ok`` either where the baseline has more than is found. ``since``
+    is a git revision: what was found in it, too, counts nowhere.
+    ``skip_unchanged``: a dataset that was valid under the same options, and is as it was to the last byte, is not
+    checked again (``unchanged`` names it); ``cache_dir`` is where that is remembered (None: the user's cache). Not with
+    ``quality``.
     ``quality``: also look for what loads but lowers the quality (rules QU…), with thresholds by name in place of True;
     selecting such rules asks for it, too, and reads plain texts and tables where nothing is recognised (``format`` may
     be ``text`` or ``table`` then); ``options`` are those of the format's reader for it. ``on_finding`` is called for
@@ -156,6 +159,8 @@ class ValidateOptions(Options):
     show_baselined: bool = False
     strict_baseline: bool = False
     since: str = ""
+    skip_unchanged: bool = False
+    cache_dir: PathLike | None = None
     config: PathLike | bool = False
     fail_on: str | None = _one_of(None, FAIL_ON, "severity to fail on")
     quality: bool | Mapping[str, object] = False

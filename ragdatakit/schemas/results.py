@@ -85,8 +85,8 @@ class Report:
     the findings that a baseline accepts, ``older`` those that were there at the revision ``since``; they are in none of
     the other counts. ``baselines`` says what of them is stale, exceeded or over; ``strict_baseline``: what is stale
     counts as a failure. ``notes`` are sentences about what could not be taken of the revision.
-    ``budgets`` are the
-    findings that may be there by the configuration. ``passing`` of the errors are no failure, as a budget allows them
+    ``unchanged`` has the datasets that were not checked, as they are what they were when they were valid, with the time
+    of that. ``budgets`` are the findings that may be there by the configuration. ``passing`` of the errors are no failure, as a budget allows them
     or errors do not fail; ``failing`` findings are one, though they are no errors. ``own_rules`` are
     the rules of the configuration, by code. ``ok`` is true when nothing fails.
     ``sources`` say of each URL which state of it was checked: the commit, and the version of each file.
@@ -105,6 +105,7 @@ class Report:
     older: dict[Severity, int] = field(default_factory=lambda: dict.fromkeys(SEVERITIES, 0))
     since: str = ""
     notes: list[str] = field(default_factory=list)
+    unchanged: dict[str, str] = field(default_factory=dict)
     selected: tuple[str, ...] = ()
     budgets: list[Budget] = field(default_factory=list)
     passing: int = 0
@@ -140,6 +141,7 @@ class Report:
             "unrecognised": self.unrecognised,
             "baselined": dict(self.baselined),
             "older": dict(self.older),
+            "unchanged": self.unchanged,
             "budgets": [b.as_dict() for b in self.budgets],
             "ok": self.ok,
             **({"sources": self.sources} if self.sources else {}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from ragdatakit.schemas.findings import Problem
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ragdatakit.files.containers.positions import Located
     from ragdatakit.files.containers.sources import Source
     from ragdatakit.files.datasets import DataFile, Dataset
@@ -49,6 +52,9 @@ class FormatChecks:
     findings of rules that apply to none of them.
     """
 
+    age_seconds: float = math.inf
+    """By how many seconds files may be older than others before a rule sees it."""
+
     def __init__(self, dataset: Dataset, profiles: tuple[str, ...]) -> None:
         self.dataset = dataset
         self.profiles = profiles
@@ -56,6 +62,10 @@ class FormatChecks:
     def needs(self, kind: str, split: str | None = None) -> Needs:
         """What the checks want to see of the files of a kind (in a split)."""
         return Needs()
+
+    def beside(self) -> Iterable[Path]:
+        """Files and folders outside of the dataset's folder on which findings depend, there or not."""
+        return ()
 
     def start(self) -> Iterable[Placed]:
         """Problems of the layout, before any file is read."""

@@ -181,6 +181,11 @@ def _check(
     dataset.options.setdefault("max_hops", settings.max_hops)
     checks = checks_of(dataset.format.name)(dataset, settings.profiles or dataset.format.profiles)
     run = DatasetRun(dataset, checks, settings.profiles, settings.selection, options, carried, keep)
+    stamp = options.stamps.begin(checks, settings.profiles) if options.stamps is not None else None
+    if stamp is not None and stamp.is_unchanged():
+        report.datasets += run.summaries()
+        report.unchanged[dataset.display] = stamp.since
+        return run.collector
     try:
         run.run()
     except RagdataError:
@@ -192,6 +197,8 @@ def _check(
         run.collector.finish()
     report.datasets += run.summaries()
     _add_to(report, run.collector)
+    if stamp is not None and not run.collector.counts.total():
+        stamp.keep()
     return run.collector
 
 
@@ -219,6 +226,7 @@ def _check_and_repair(
         break
     carried.update(count - carried)
     report.datasets += part.datasets
+    report.unchanged |= part.unchanged
     _add_to(report, part)
     return collector
 

@@ -22,6 +22,7 @@ from ragdatakit.validators.faults import Fixer, Repairer
 
 if TYPE_CHECKING:
     from ragdatakit.validators.baselines.new_findings import KnownBefore
+    from ragdatakit.validators.stamps import Stamps
 
 NO_THRESHOLDS: Mapping[str, float] = MappingProxyType({})
 
@@ -76,6 +77,7 @@ class RunOptions:
     the errors of paths that are missing or hold nothing recognised, if others do; without it the first is raised.
     ``known`` are findings that are not new. ``whole_datasets`` and ``skip_unrecognised`` are those of
     `ValidateOptions`. ``fixer`` says how what is found is repaired, ``repairer`` does so.
+    ``stamps`` say which datasets were valid and need not be checked again.
     """
 
     memory_limit: int = ValidateOptions.memory_limit
@@ -93,5 +95,6 @@ class RunOptions:
     quality: QualityCheck | None = None
     own_rules: OwnRuleCheck | None = None
     known: KnownBefore | None = None
+    stamps: Stamps | None = None
     fixer: Fixer | None = None
     repairer: Repairer | None = None

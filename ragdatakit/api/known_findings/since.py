@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragdatakit.files.configuration.chosen import Configuration, Configurations
+from ragdatakit.files.configuration.reading import Given, Name, Section
+from ragdatakit.files.configuration.sources import SettingsFile
 from ragdatakit.schemas.errors import MachineError, RagdataError
 
 if TYPE_CHECKING:
@@ -26,6 +29,7 @@ class SinceRevision:
         self._revision = revision
         self._arguments = arguments
         self._older: OlderFindings | None = None
+        self._top = self._folder = Path()
         self.notes: list[str] = []
 
     def look(self, datasets: Sequence[Dataset]) -> None:
@@ -42,6 +46,7 @@ class SinceRevision:
         top = next(iter(tops))
         assert top is not None
         with ScratchFolder() as folder:
+            self._top, self._folder = top, folder.resolve()
             self._older = OlderFindings(folder)
             places = [place for dataset in datasets for place in self._extracted(dataset, folder, top)]
             if places:
@@ -87,6 +92,7 @@ class SinceRevision:
             on_finding=None,
             whole_datasets=False,
             refused=lambda error: None,
+            configurations=_MovedConfigurations(options.configurations, self._top, self._folder),
         )
         try:
             _, findings = check_paths(places, format_name, profiles, selection, run)
@@ -107,6 +113,33 @@ class _Learning:
     def takes(self, finding: Finding, once: bool) -> bool:
         self._older.learn(finding, once)
         return True
+
+
+class _MovedConfigurations(Configurations):
+    """The configurations as they are now, for files that lie below another folder than that of the repository."""
+
+    def __init__(self, now: Configurations, top: Path, folder: Path) -> None:
+        super().__init__(config=False)
+        self._now, self._top, self._folder = now, top, folder
+
+    def of(self, path: Path) -> Configuration:
+        """That of the same path in the repository."""
+        found = self._now.of(self._top / path.resolve().relative_to(self._folder))
+        return Configuration(
+            tuple(map(self._moved, found.files)), self._values(found.values), tuple(map(self._section, found.sections))
+        )
+
+    def _section(self, section: Section) -> Section:
+        return replace(section, file=self._moved(section.file), values=self._values(section.values))
+
+    def _values(self, values: Mapping[Name, Given]) -> dict[Name, Given]:
+        return {name: replace(given, file=self._moved(given.file)) for name, given in values.items()}
+
+    def _moved(self, file: SettingsFile) -> SettingsFile:
+        real = file.path.resolve()
+        if not real.is_relative_to(self._top):
+            return file
+        return replace(file, path=self._folder / real.relative_to(self._top))
 
 
 def _top(folder: Path) -> Path | None:

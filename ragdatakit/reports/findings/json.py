@@ -39,7 +39,7 @@ def summary_lines(report: Report) -> Iterator[bytes]:
         yield _dumps({"type": "dataset", **dataset.as_dict()})
     counts: dict[str, Any] = {"type": "summary", "version": 1, "counts": report.counts, "by_rule": report.by_rule}
     budgets = [budget.as_dict() for budget in report.budgets]
-    left_out = {"baselined": report.baselined, "older": report.older}
+    left_out = {"baselined": report.baselined, "older": report.older, "unchanged": report.unchanged}
     rest = {"unrecognised": report.unrecognised, **left_out, "budgets": budgets, "ok": report.ok}
     yield _dumps({**counts, **rest}, orjson.OPT_SORT_KEYS)
 

@@ -28,7 +28,8 @@ class _Output(TypedDict):
     rule; ``shown`` says how many these are, ``by_rule`` counts all by code. ``unrecognised`` are data files below the
     paths that belong to no dataset; they were not checked. ``baselined`` counts the findings that a baseline accepts,
     ``older`` those that were there at the revision of --since: neither counts otherwise. ``findings`` has the former
-    with --show-baselined.
+    with --show-baselined. ``unchanged`` has the datasets that --skip-unchanged did not check again, with the time when
+    they were.
     ``budgets`` are how many findings may be there by the configuration; ``ok`` says whether all is well by it.
     ``sources`` say of each URL which state of it was checked.
     """
@@ -42,6 +43,7 @@ class _Output(TypedDict):
     unrecognised: list[str]
     baselined: SeverityCounts
     older: SeverityCounts
+    unchanged: dict[str, str]
     budgets: list[Budget]
     ok: bool
     sources: NotRequired[list[RemoteSource]]

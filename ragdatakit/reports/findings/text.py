@@ -238,11 +238,15 @@ def _verdict(report: Report) -> str:
 
 
 def _known(report: Report) -> str:
-    """How many findings count nowhere, and why."""
+    """How many findings count nowhere, and what was not checked again."""
     baselined, older = sum(report.baselined.values()), sum(report.older.values())
     told = [f"{baselined:,} baselined"] if baselined else []
     if older:
         told.append(f"{older:,} not new since {visible_text(report.since)}")
+    if report.unchanged:
+        all_of_them = len({dataset.path for dataset in report.datasets}) == len(report.unchanged)
+        what = "" if all_of_them else f"{many(len(report.unchanged), 'dataset')} "
+        told.append(f"{what}unchanged since {max(report.unchanged.values())}")
     return f" ({', '.join(told)})" if told else ""
 
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from ragdatakit.files.paths.manifest import file_digest
 from ragdatakit.files.paths.writing import write_whole
+from ragdatakit.outputs.file_states import file_states, read_states
 from ragdatakit.outputs.sealed_json import read_sealed, sealed
 from ragdatakit.outputs.user_cache import VARIABLE
-from ragdatakit.retrieval.index.fingerprints import file_states, read_states
 from ragdatakit.schemas.errors import RagdataError
 
 INDEX, PART, SOURCES, PASSAGES = "index.json", "part.json", "sources", "passages"
@@ -53,7 +53,7 @@ def are_sound(folder: Path, files: Mapping[str, Mapping[str, Any]]) -> bool:
     places = [(name, folder / name) for name in files]
     known = read_states((read_sealed(folder / CHECKED) or {}).get("files"))
     states, same = file_states(places, known)
-    if any(state.sha256 != files[name]["sha256"] for (name, _), state in zip(places, states, strict=True)):
+    if any(state.digest != files[name]["sha256"] for (name, _), state in zip(places, states, strict=True)):
         return False
     if not same:
         with suppress(OSError):  # a folder that is read-only is read each time

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from ragdatakit.files.paths.folder_locks import remove_abandoned
+from ragdatakit.outputs.file_states import are_unchanged, read_states
 from ragdatakit.outputs.sealed_json import read_sealed
 from ragdatakit.outputs.user_cache import cache_folder
 from ragdatakit.retrieval.index.files import INDEX, KINDS, PASSAGES, SOURCES
-from ragdatakit.retrieval.index.fingerprints import are_unchanged, read_states
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.retrieved import StoredIndex
 

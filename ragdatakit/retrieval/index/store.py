@@ -20,6 +20,7 @@ from typing import Any
 from ragdatakit.files.paths.mirrors import as_given
 from ragdatakit.files.paths.writing import write_whole
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
+from ragdatakit.outputs.file_states import FileState, digest_of_files, file_states, read_states
 from ragdatakit.outputs.sealed_json import digest_of, read_sealed, sealed
 from ragdatakit.outputs.staging import StagedFolder
 from ragdatakit.outputs.user_cache import VARIABLE, cache_folder
@@ -37,7 +38,6 @@ from ragdatakit.retrieval.index.files import (
     refuse_alien,
     refuse_read_only,
 )
-from ragdatakit.retrieval.index.fingerprints import FileState, digest_of_files, file_states, read_states
 from ragdatakit.retrieval.index.notes import fault_notes, faults_of, guess_note, nothing_to_search
 from ragdatakit.retrieval.parts import Part, Progress, Ranker
 from ragdatakit.retrieval.passages import Passages, read_passages, write_passages
@@ -388,7 +388,7 @@ class _Opening:
                 "files": described(staged.folder),
             }
             after, _ = file_states(source.files, {s.path: s for s in states})
-            if [s.sha256 for s in after] != [s.sha256 for s in states]:
+            if [s.digest for s in after] != [s.digest for s in states]:
                 raise RagdataError(f"{source.path} changed while it was indexed; run the command again")
             write_whole(staged.folder / INDEX, sealed(document))
             if not self._rebuild and self._opened(folder, key) is not None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.arag.published import REPEATS_A_QUESTION, Subset, subset_named, subset_of_file
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.validators.ages import in_words, lag_seconds
+from ragdatakit.validators.ages import COPYING_SECONDS, in_words, lag_seconds
 from ragdatakit.validators.arag.chunks import (
     ChunkOrder,
     dot_inside,
@@ -37,6 +37,8 @@ DOTS_LOOKED_FOR = 1000
 
 class ARagChecks(FormatChecks):
     """Chunks, questions and predictions one by one, and what they say about each other."""
+
+    age_seconds = COPYING_SECONDS
 
     def __init__(self, dataset: Dataset, profiles: tuple[str, ...]) -> None:
         super().__init__(dataset, profiles)

@@ -14,7 +14,7 @@ from ragdatakit.validators.datamind.bench import plain_questions, question_probl
 from ragdatakit.validators.datamind.chunks import FATAL_RULES, chunk_problems, v2_hash, v2_id
 from ragdatakit.validators.datamind.csv import csv_problems
 from ragdatakit.validators.datamind.images import ImageFolder
-from ragdatakit.validators.datamind.layout import layout_problems
+from ragdatakit.validators.datamind.layout import CLOCK_SECONDS, layout_problems, storage_of
 from ragdatakit.validators.datamind.shapes import shape_of
 from ragdatakit.validators.datamind.skills import read_skill
 from ragdatakit.validators.datamind.sql import file_problems, read_sql
@@ -37,6 +37,8 @@ _FOUND = {"array": "one JSON array", "spread objects": "objects over several lin
 
 class DataMindChecks(FormatChecks):
     """Chunks, triples, questions and results one by one; SQL, skills and tables file by file; the layout."""
+
+    age_seconds = CLOCK_SECONDS
 
     def __init__(self, dataset: Dataset, profiles: tuple[str, ...]) -> None:
         super().__init__(dataset, profiles)
@@ -161,6 +163,11 @@ class DataMindChecks(FormatChecks):
             yield Problem("duplicate-skill-name", value=skill.name, line=skill.name_line, related=related)
         else:
             self._skills[skill.name] = (file, skill.name_line)
+
+    def beside(self) -> Iterable[Path]:
+        """The profile with the images of a lone file, and what was built of a profile."""
+        places = (_profile_folder(self.dataset), storage_of(self.dataset))
+        return [place for place in places if place is not None]
 
     def start(self) -> Iterator[Placed]:
         """The layout, and files that are not lines of JSON."""

@@ -18,7 +18,7 @@ _NOT_DATA = ("readme", "license", "licence", "source", "changelog", "thumbs.db")
 _DOCUMENTS = (".txt", ".md", ".markdown", ".pdf", ".docx", ".html", ".htm", ".epub", ".csv", ".pptx", ".rtf")
 _LISTED_AT_MOST = 20_000
 _BUILT = {"chunks": ("chroma.sqlite3", "chroma/chroma.sqlite3"), "triplets": ("graph", "graph.json")}
-_CLOCK_SECONDS = 2.0
+CLOCK_SECONDS = 2.0
 
 
 def layout_problems(dataset: Dataset) -> Iterator[Placed]:
@@ -100,18 +100,25 @@ def _raw_documents(dataset: Dataset) -> Iterator[Placed]:
         yield _placed(dataset, first), Problem("raw-documents-beside-chunks", facts={"count": f"{count:,}"})
 
 
-def _stale_storage(dataset: Dataset) -> Iterator[Placed]:
+def storage_of(dataset: Dataset) -> Path | None:
+    """Where v2 keeps what it builds of a profile; None where the profile is not in its place."""
     profile = dataset.root.absolute()
     if profile.parent.name != "profiles" or profile.parent.parent.name != "data":
+        return None
+    return profile.parents[2] / "storage" / profile.name
+
+
+def _stale_storage(dataset: Dataset) -> Iterator[Placed]:
+    storage = storage_of(dataset)
+    if storage is None:
         return
-    storage = profile.parents[2] / "storage" / profile.name
     for kind, names in _BUILT.items():
         built = [t for t in (_changed(storage / n) for n in names) if t is not None]
         files = [(t, f) for f in dataset.of_kind(kind) if (t := _changed(f.path)) is not None]
         if built and files:
             newest, file = max(files, key=lambda pair: pair[0])
-            if newest > max(built) + _CLOCK_SECONDS:
-                yield file, Problem("stale-storage", facts={"storage": f"storage/{profile.name}"})
+            if newest > max(built) + CLOCK_SECONDS:
+                yield file, Problem("stale-storage", facts={"storage": f"storage/{storage.name}"})
 
 
 def _changed(path: Path) -> float | None:

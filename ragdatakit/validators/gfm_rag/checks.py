@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.findings import Problem
+from ragdatakit.validators.ages import COPYING_SECONDS
 from ragdatakit.validators.checks import FormatChecks, Needs
-from ragdatakit.validators.gfm_rag.layout import layout_problems, mark_built
+from ragdatakit.validators.gfm_rag.layout import DatasetFolders, layout_problems, mark_built
 from ragdatakit.validators.gfm_rag.legacy import KINDS as LEGACY_KINDS
 from ragdatakit.validators.gfm_rag.legacy import LegacyChecks
 from ragdatakit.validators.gfm_rag.predictions import PredictionChecks
@@ -29,6 +31,8 @@ RAW = ("documents", "built-documents", "raw-questions", "built-raw-questions")
 
 class GfmRagChecks(FormatChecks):
     """Hands each kind of file to the checks that know it; the questions are asked about the graph of the tables."""
+
+    age_seconds = COPYING_SECONDS
 
     def __init__(self, dataset: Dataset, profiles: tuple[str, ...]) -> None:
         super().__init__(dataset, profiles)
@@ -86,6 +90,11 @@ class GfmRagChecks(FormatChecks):
     def batch(self, kind: str, split: str | None, values: list[Any] | None, batch: Any, sets: Any) -> Iterable[Any]:
         """Further set checks."""
         return self._of(kind).batch(kind, split, values, batch, sets)
+
+    def beside(self) -> Iterable[Path]:
+        """The folders of the stages, where these are given alone."""
+        folders = DatasetFolders(self.dataset)
+        return [folder for folder in (folders.stage1, folders.raw, folders.stage2) if folder is not None]
 
     def start(self) -> Iterator[Placed]:
         """The layout, then what each part does first."""

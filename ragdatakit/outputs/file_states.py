@@ -31,12 +31,12 @@ class FileState:
     mtime_ns: int
     ctime_ns: int
     inode: int
-    sha256: str
+    digest: str
     hashed_ns: int
 
     def as_list(self) -> list[Any]:
         """The JSON form."""
-        return [self.path, self.size, self.mtime_ns, self.ctime_ns, self.inode, self.sha256, self.hashed_ns]
+        return [self.path, self.size, self.mtime_ns, self.ctime_ns, self.inode, self.digest, self.hashed_ns]
 
     def is_that_of(self, found: os.stat_result) -> bool:
         """Whether the file on the disk is this one for sure."""
@@ -69,11 +69,12 @@ def file_states(
     files: Sequence[tuple[str, Path]],
     known: Mapping[str, FileState],
     progress: Callable[[str, int, int], None] | None = None,
+    digest_of: Callable[[Path], str] = file_digest,
 ) -> tuple[list[FileState], bool]:
     """The states of all files, in their order, and whether they are those that were known, all of them settled.
 
-    Only files whose state is not known, or not settled, are read. Raises `RagdataError` where a file goes away or is
-    being written to.
+    Only files whose state is not known, or not settled, are read, by ``digest_of`` (default: SHA-256). Raises
+    `RagdataError` where a file goes away or is being written to.
     """
     found: list[FileState] = []
     same = True
@@ -87,7 +88,7 @@ def file_states(
         same = False
         if progress is not None:
             progress(f"looking for changes in {path.name}", number, total)
-        found.append(_hashed(path, place))
+        found.append(_hashed(path, place, digest_of))
     return found, same
 
 
@@ -98,22 +99,22 @@ def _stat(path: Path) -> os.stat_result:
         raise RagdataError(f"{path} went away while it was read") from None
 
 
-def _hashed(path: Path, place: str) -> FileState:
+def _hashed(path: Path, place: str, digest_of: Callable[[Path], str]) -> FileState:
     for _ in range(_TRIES):
         began = time.time_ns()
         before = _state(_stat(path))
-        sha256 = file_digest(path)
+        digest = digest_of(path)
         if _state(_stat(path)) == before:
-            return FileState(place, *before, sha256, began)
+            return FileState(place, *before, digest, began)
     raise RagdataError(f"{path} is being written to; run the command again when that is done")
 
 
 def digest_of_files(files: Iterable[tuple[str, Path]], states: Iterable[FileState]) -> str:
     """The digest over all files (names and contents): that of `source_digest`."""
     whole = hashlib.sha256()
-    named = sorted((name, path, state.sha256) for (name, path), state in zip(files, states, strict=True))
-    for name, _, sha256 in named:
-        whole.update(f"{sha256}  {name}\n".encode("utf-8", "surrogateescape"))
+    named = sorted((name, path, state.digest) for (name, path), state in zip(files, states, strict=True))
+    for name, _, digest in named:
+        whole.update(f"{digest}  {name}\n".encode("utf-8", "surrogateescape"))
     return whole.hexdigest()
 
 
@@ -124,7 +125,7 @@ def are_unchanged(states: Iterable[FileState]) -> bool:
         try:
             if state.is_that_of(path.stat()):
                 continue
-            if file_digest(path) != state.sha256:
+            if file_digest(path) != state.digest:
                 return False
         except OSError:
             return False
