@@ -18,8 +18,8 @@ from ragdatakit.schemas.results import Report
 if TYPE_CHECKING:
     from ragdatakit.schemas.findings import Finding
     from ragdatakit.validators.baselines.new_findings import Findings, KnownBefore
-    from ragdatakit.validators.stamps import Stamps
     from ragdatakit.validators.faults import Repairer
+    from ragdatakit.validators.stamps import Stamps
 
 
 @takes(ValidateOptions)

@@ -122,12 +122,8 @@ _option = options_of(ValidateOptions)
 @cache_dir_option
 @_option("--whole-datasets", help="Of a file, check the whole dataset that it belongs to (for hooks).")
 @_option("--skip-unrecognised", help="Pass over files of no known format; Git LFS pointers are warnings (for hooks).")
-@_option("--skip-unchanged", help="Do not check a dataset again that was valid, and has not changed by a byte since.")
 @_option(
-    "--cache-dir",
-    type=click.Path(file_okay=False, path_type=Path),
-    metavar="DIR",
-    help="With --skip-unchanged: where valid datasets are remembered (default: the user's cache).",
+    "--skip-unchanged", help="Do not check a dataset again that was valid and has not changed since (in --cache-dir)."
 )
 @_option("--strict-files", help="Exit with 1 when data files below PATH were not checked.")
 @fix_options

@@ -129,8 +129,7 @@ class ValidateOptions(Options):
     is set). ``strict_baseline``: the report is not ``ok`` either where the baseline has more than is found. ``since``
     is a git revision: what was found in it, too, counts nowhere.
     ``skip_unchanged``: a dataset that was valid under the same options, and is as it was to the last byte, is not
-    checked again (``unchanged`` names it); ``cache_dir`` is where that is remembered (None: the user's cache). Not with
-    ``quality``.
+    checked again (``unchanged`` names it); ``cache_dir`` is where that is remembered, too. Not with ``quality``.
     ``quality``: also look for what loads but lowers the quality (rules QU…), with thresholds by name in place of True;
     selecting such rules asks for it, too, and reads plain texts and tables where nothing is recognised (``format`` may
     be ``text`` or ``table`` then); ``options`` are those of the format's reader for it. ``on_finding`` is called for
@@ -160,7 +159,6 @@ class ValidateOptions(Options):
     strict_baseline: bool = False
     since: str = ""
     skip_unchanged: bool = False
-    cache_dir: PathLike | None = None
     config: PathLike | bool = False
     fail_on: str | None = _one_of(None, FAIL_ON, "severity to fail on")
     quality: bool | Mapping[str, object] = False
