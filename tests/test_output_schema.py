@@ -139,6 +139,7 @@ def test_the_lines_of_ndjson_are_parts_of_it() -> None:
         "unrecognised": summary["unrecognised"],
         "baselined": summary["baselined"],
         "older": summary["older"],
+        "unchanged": summary["unchanged"],
         "budgets": summary["budgets"],
         "ok": summary["ok"],
         "shown": len([line for line in lines if line["type"] == "finding"]),
