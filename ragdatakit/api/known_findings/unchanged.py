@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ragdatakit.validators.stamps import Stamps
 
 _WITHOUT_EFFECT = frozenset(
-    "progress on_finding jobs max_per_rule skip_unchanged cache_dir since baseline write_baseline update_baseline "
+    "jobs max_per_rule skip_unchanged cache_dir since baseline write_baseline update_baseline "
     "show_baselined strict_baseline".split()
 )
 """Options that change nothing in a dataset without findings."""
@@ -41,13 +41,13 @@ def stamps_of(options: ValidateOptions, paths: Iterable[Path]) -> Stamps | None:
         settings |= {str(file.path): hashlib.blake2b(file.text.encode()).hexdigest() for file in configuration.files}
         if any(section.kind != "dataset" for section in configuration.sections):
             return None  # rules and tables of the project's own may read more than the data
-    words = {field.name: getattr(options, field.name) for field in fields(options)}
+    words = {field.name: getattr(options, field.name) for field in fields(options) if field.name not in _WITHOUT_EFFECT}
     circumstances = {
         "version": __version__,
         "python": sys.version,
         "libraries": {name: _version(name) for name in _LIBRARIES},
         "package": _package(),
-        "options": {name: _plain(value) for name, value in words.items() if name not in _WITHOUT_EFFECT},
+        "options": {name: _plain(value) for name, value in words.items() if not callable(value)},
         "settings": settings,
     }
     folder = Path(options.cache_dir) if options.cache_dir is not None else cache_folder()
