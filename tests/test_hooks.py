@@ -396,3 +396,24 @@ def test_with_a_real_manager(name: str, repository: Path) -> None:
     git(repository, "mv", "data/splade/train/triplets.ndjson", "data/splade/train/other.ndjson")
     code, out = manager.run("ragdata-validate")  # a deletion, and a new name
     assert code == 1 and "there is no doc_master.ndjson" in out
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+@pytest.mark.parametrize("name", ["pre-commit", pytest.param("prek", marks=pytest.mark.broad(2))])
+def test_a_real_manager_fixes_what_changed(name: str, repository: Path) -> None:
+    manager = Manager(name, repository, as_local("ragdata-fix"))
+    file, legacy = repository / "data/splade/train/triplets.ndjson", repository / "data/legacy/train/triplets.ndjson"
+    sound, old = file.read_bytes(), legacy.read_bytes()
+
+    code, out = manager.run()
+    assert code == 0
+
+    file.write_bytes(sound.replace(b"}\n", b",}\n", 1) + b"\n")
+    git(repository, "add", "-A")
+    code, out = manager.run()  # it changes a file, so the commit fails
+    assert code == 1 and "files were modified by this hook" in out and "1 × SP112 blank-line" in out
+    assert file.read_bytes() == sound and legacy.read_bytes() == old
+
+    git(repository, "add", "-A")
+    code, out = manager.run()
+    assert code == 0

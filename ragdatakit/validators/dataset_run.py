@@ -426,10 +426,12 @@ class DatasetRun:
 
     def emit_record(self, file: DataFile, problem: Problem, located: Located) -> None:
         """A problem of one record, or of another piece of a file."""
-        if not self.needs_place(problem.rule, file):
+        has_room = self.collector.room(problem.rule, file)
+        if has_room or self.all_are_wanted(problem.rule):
+            self._find_fix(file, problem, located)
+        if not has_room:
             self.collector.count(problem.rule, file, records=() if located.record == NO_RECORD else (located.record,))
             return
-        self._find_fix(file, problem, located)
         start, length, raw = problem.position, problem.length, located.raw
         longest = MOST_LOCATED if start is not None or problem.pointer else SHOWN_OF_LONG
         text = raw[:longest].decode("utf-8", "replace") if len(raw) > MOST_LOCATED else raw.decode("utf-8", "replace")
