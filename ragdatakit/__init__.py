@@ -61,9 +61,8 @@ if TYPE_CHECKING:
     from ragdatakit.schemas.conversions import ConversionResult
     from ragdatakit.schemas.errors import RagdataError, UnknownNameError
     from ragdatakit.schemas.findings import Finding
-    from ragdatakit.schemas.fix_results import FixResult
     from ragdatakit.schemas.options import SearchOptions
-    from ragdatakit.schemas.results import Report
+    from ragdatakit.schemas.results import FixResult, Report
 
 _HOMES = {
     "connect": "ragdatakit.api.read",
@@ -92,7 +91,7 @@ _HOMES = {
     "ConversionResult": "ragdatakit.schemas.conversions",
     "DatasetDatabase": "ragdatakit.database.dataset_database",
     "Finding": "ragdatakit.schemas.findings",
-    "FixResult": "ragdatakit.schemas.fix_results",
+    "FixResult": "ragdatakit.schemas.results",
     "Report": "ragdatakit.schemas.results",
     "SearchOptions": "ragdatakit.schemas.options",
     "RagdataError": "ragdatakit.schemas.errors",

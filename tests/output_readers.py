@@ -159,12 +159,14 @@ def checkstyle_errors(text: str) -> list[dict[str, Any]]:
 
 def diagnostic(found: dict[str, Any]) -> dict[str, Any]:
     """One diagnostic, if reviewdog takes it."""
-    assert found.keys() <= {"message", "location", "severity", "source", "code", "related_locations"}
+    assert found.keys() <= {"message", "location", "severity", "source", "code", "related_locations", "suggestions"}
     assert isinstance(found["message"], str) and found["severity"] in ("ERROR", "WARNING", "INFO")
     for location in (found["location"], *(other["location"] for other in found.get("related_locations", ()))):
         assert location.keys() <= {"path", "range"} and isinstance(location["path"], str)
         for place in location.get("range", {}).values():
             assert place.keys() <= {"line", "column"} and all(type(n) is int and n > 0 for n in place.values())
+    for suggestion in found.get("suggestions", ()):
+        assert suggestion.keys() == {"range", "text"} and suggestion["range"].keys() == {"start", "end"}
     return found
 
 

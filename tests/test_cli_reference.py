@@ -67,7 +67,7 @@ def test_rules_as_text_and_as_json_are_all() -> None:
     assert [r["code"] for r in listed] == [rule.code for rule in RULES]
     assert [line.split()[0] for line in text.splitlines()] == [rule.code for rule in RULES]
     names = {"code", "name", "severity", "severities", "format", "summary", "upstream", "hint", "source"}
-    names |= {"since", "status", "replaced_by"}
+    names |= {"since", "status", "replaced_by", "fix", "fixable"}
     assert all(r.keys() == names for r in listed)
 
 

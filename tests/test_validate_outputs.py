@@ -70,7 +70,7 @@ QUERIES = "fixtures/demo-broken/train/query_master.ndjson"
 
 
 def test_concise_is_what_problem_matchers_take_apart() -> None:
-    *lines, summary, _ = demo("concise").splitlines()
+    *lines, summary, _, _ = demo("concise").splitlines()
 
     found = [match.groups() for line in lines if (match := MATCHER.match(line))]
     assert len(found) == len(lines) == len(PLACES)
@@ -82,7 +82,7 @@ def test_grouped_names_each_file_once() -> None:
     text = demo("grouped")
 
     assert text.count(QUERIES) == 1
-    assert '\n  3:9 SP121 error qid is "3"' in text
+    assert '\n  3:9 SP121 error [*] qid is "3"' in text
     assert "|" not in text and "→" not in text
 
 
@@ -153,6 +153,18 @@ def test_reviewdog_gets_diagnostics(form: str) -> None:
     assert found[0]["location"]["path"] == QUERIES
     place = {"start": {"line": 3, "column": 9}, "end": {"line": 3, "column": 12}}
     assert found[0]["location"]["range"] == place
+    assert found[0]["suggestions"] == [{"range": place, "text": "3"}]
+    assert [line for one in found for s in one.get("suggestions", ()) if (line := s["text"]) == ""]  # lines that go
+
+
+def test_sarif_has_the_edits() -> None:
+    results = {result["ruleId"]: result for result in sarif_results(demo("sarif"))}
+
+    (fix,) = results["SP121"]["fixes"]
+    (change,) = fix["artifactChanges"]
+    assert change["artifactLocation"]["uri"] == QUERIES
+    assert change["replacements"][0]["insertedContent"] == {"text": "3"}
+    assert "fixes" not in results["SP123"]
 
 
 def test_reviewdog_counts_bytes(tmp_path: Path) -> None:

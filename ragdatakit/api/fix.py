@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from ragdatakit.api.keywords import takes
 from ragdatakit.api.validate import check
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.schemas.fix_results import FixResult
 from ragdatakit.schemas.options import FixOptions, PathLike
+from ragdatakit.schemas.results import FixResult
 
 if TYPE_CHECKING:
     from ragdatakit.validators.baselines.new_findings import Findings

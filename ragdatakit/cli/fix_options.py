@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 import click
 
 from ragdatakit.cli.standard_output import write_output
-from ragdatakit.schemas.fix_results import FixResult
 from ragdatakit.schemas.fixes import REMOVED
+from ragdatakit.schemas.results import FixResult
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 

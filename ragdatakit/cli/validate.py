@@ -27,8 +27,8 @@ from ragdatakit.reports.findings.known_notes import known_notes
 from ragdatakit.reports.findings.output_forms import OLD_NAMES, OUTPUT_FORMS, Found, written
 from ragdatakit.reports.findings.text import TextOptions
 from ragdatakit.schemas.errors import UnknownNameError
-from ragdatakit.schemas.fix_results import FixResult
 from ragdatakit.schemas.options import SHOWN_SEVERITY, FixOptions, ValidateOptions
+from ragdatakit.schemas.results import FixResult
 
 if TYPE_CHECKING:
     from ragdatakit.schemas.errors import RagdataError

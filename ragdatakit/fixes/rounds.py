@@ -23,9 +23,8 @@ from ragdatakit.fixes.staged_files import ChangedMeanwhileError, StagedFiles
 from ragdatakit.outputs.sorted_entries import SortedEntries
 from ragdatakit.schemas import all_rules
 from ragdatakit.schemas.declarations import Rule
-from ragdatakit.schemas.fix_results import FixResult, NotFixed
 from ragdatakit.schemas.fixes import Applicability, Fix
-from ragdatakit.schemas.results import Report
+from ragdatakit.schemas.results import FixResult, NotFixed, Report
 from ragdatakit.validators.faults import Fault
 
 MOST_ROUNDS = 10

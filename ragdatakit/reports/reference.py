@@ -77,7 +77,7 @@ def rule_lines(rules: Sequence[Pair], chosen: str | None) -> Iterator[str]:
     width = max(len(rule.name) for rule, _ in rules)
     for rule, fmt in rules:
         mark = "[*]" if "safe" in rule.fixes else "[-]" if "unsafe" in rule.fixes else "   "
-        yield f"{rule.code}  {_severity(rule, fmt, chosen):<7}  {mark} {rule.name:<{width}}  {rule.summary}"
+        yield f"{rule.code}  {_severity(rule, fmt, chosen):<7}  {rule.name:<{width}}  {mark} {rule.summary}"
 
 
 def _severity(rule: Rule, fmt: Format | None, chosen: str | None) -> str:

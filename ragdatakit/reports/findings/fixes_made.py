@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ragdatakit.schemas import all_rules
-from ragdatakit.schemas.fix_results import FixResult
+from ragdatakit.schemas.results import FixResult
 from ragdatakit.schemas.texts import many
 from ragdatakit.visible_text import visible_text
 
