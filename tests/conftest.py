@@ -65,7 +65,7 @@ def small_tables_of_names() -> Iterator[None]:
 
     Tests of the table itself, and the command run as a process, have it as it is.
     """
-    from ragdatakit.columnar.numpy_keys import NumpyConsistency
+    from ragdatakit.arrays.keys import NumpyConsistency
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(NumpyConsistency, "_BITS", 6)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ragdatakit.columnar.small_graphs import PlainGraph
+from ragdatakit.arrays.small_graphs import PlainGraph
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.schemas import get_format
 from ragdatakit.schemas.findings import Problem

@@ -104,7 +104,7 @@ def near(copy: Path, path: Path, line: int, number: int) -> list[str]:
 def fixtures_of(copy: Path, path: Path) -> list[str]:
     """The test of the fixtures where it runs such a module: of those of the format whose module it is, or all."""
     room = path.parent.relative_to(copy / "ragdatakit").parts
-    if room[:1] not in (("schemas",), ("files",), ("scanner",), ("columnar",), ("validators",)):
+    if room[:1] not in (("schemas",), ("files",), ("scanner",), ("arrays",), ("validators",)):
         return []
     name = room[1].replace("_", "-") if len(room) > 1 else ""
     return ["tests/test_fixtures.py", *(["-k", f"{name}/"] if (copy / "fixtures" / name / "valid").is_dir() else [])]

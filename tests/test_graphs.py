@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragdatakit.columnar import numpy_graphs
-from ragdatakit.columnar.numpy_graphs import NumpyGraph
-from ragdatakit.columnar.small_graphs import Graph, PlainGraph
+from ragdatakit.arrays import graphs as module
+from ragdatakit.arrays.graphs import NumpyGraph
+from ragdatakit.arrays.small_graphs import Graph, PlainGraph
 from tests.broad import examples
 
 Make = Callable[..., Graph]
@@ -70,7 +70,7 @@ def test_parts_and_idle_nodes(make: Make, graph: Any, downward: int) -> None:
     expected = [min(distances(graph, node)) for node in range(graph[0])]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(numpy_graphs, "_DOWNWARD_ROUNDS", downward)
+        patch.setattr(module, "_DOWNWARD_ROUNDS", downward)
         found = made.components()
 
     assert list(found.labels) == expected
@@ -116,7 +116,7 @@ def test_what_is_out_of_reach(make: Make, case: Any, by_node: bool) -> None:
         expected.append([at for at in far if begin and end[at] >= 0])
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(numpy_graphs, "_WORTH_SORTING", 0 if by_node else 1 << 30)
+        patch.setattr(module, "_WORTH_SORTING", 0 if by_node else 1 << 30)
         found = make(*graph).unreachable(starts, targets, hops)
 
     assert found == expected
@@ -125,9 +125,9 @@ def test_what_is_out_of_reach(make: Make, case: Any, by_node: bool) -> None:
 @pytest.mark.parametrize("hops", [1, 2, 3, 5, None])
 @pytest.mark.parametrize("worth_sorting", [0, 1 << 30])
 def test_both_graphs_agree_beyond_a_chunk(hops: int | None, worth_sorting: int, monkeypatch: Any) -> None:
-    monkeypatch.setattr(numpy_graphs, "_WORTH_SORTING", worth_sorting)
-    monkeypatch.setattr(numpy_graphs, "_CHUNK", 1000)
-    monkeypatch.setattr(numpy_graphs._EdgesByNode, "_AT_ONCE", 300)
+    monkeypatch.setattr(module, "_WORTH_SORTING", worth_sorting)
+    monkeypatch.setattr(module, "_CHUNK", 1000)
+    monkeypatch.setattr(graphs._EdgesByNode, "_AT_ONCE", 300)
     random = np.random.default_rng(5)
     count = 4000
     source = np.minimum(count * random.random(6000) ** 3, count - 1).astype(int)
@@ -146,7 +146,7 @@ def test_both_graphs_agree_beyond_a_chunk(hops: int | None, worth_sorting: int, 
 @pytest.mark.parametrize("downward", [0, 3])
 @pytest.mark.parametrize("shape", ["path", "backward path", "star", "late star", "zigzag"])
 def test_shapes_that_take_many_rounds(make: Make, shape: str, downward: int, monkeypatch: Any) -> None:
-    monkeypatch.setattr(numpy_graphs, "_DOWNWARD_ROUNDS", downward)
+    monkeypatch.setattr(module, "_DOWNWARD_ROUNDS", downward)
     count = 3000
     nodes = list(range(count))
     source, target = {

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragdatakit.columnar import code_tables
-from ragdatakit.columnar.numpy_keys import NumpyConsistency, NumpyIndex
-from ragdatakit.columnar.text_codes import codes_of_texts
+from ragdatakit.arrays import code_tables
+from ragdatakit.arrays.keys import NumpyConsistency, NumpyIndex
+from ragdatakit.arrays.text_codes import codes_of_texts
 from ragdatakit.files.paths.sql_text import hash_expression
 from ragdatakit.schemas import get_format
 from ragdatakit.validators.coded_columns import coded_values

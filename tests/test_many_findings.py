@@ -13,8 +13,8 @@ import orjson
 import pytest
 
 import ragdatakit
-from ragdatakit.columnar.numpy_keys import NumpyIndex
-from ragdatakit.columnar.text_codes import codes_of_texts
+from ragdatakit.arrays.keys import NumpyIndex
+from ragdatakit.arrays.text_codes import codes_of_texts
 from ragdatakit.outputs import sorted_entries
 from ragdatakit.reports.findings.json import json_pieces
 from ragdatakit.reports.findings.text import TextOptions, text_lines

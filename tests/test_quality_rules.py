@@ -20,13 +20,13 @@ pytest.importorskip("ftfy", reason="needs ragdatakit[quality]")
 from ftfy.badness import is_bad
 
 from ragdatakit import validate
-from ragdatakit.columnar.word_codes import word_codes
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.files.texts.flat_text import flat_words
 from ragdatakit.quality.garbled import _SUSPICIOUS, garbled
 from ragdatakit.quality.near_copies import NearCopies
 from ragdatakit.quality.run import Quality
+from ragdatakit.quality.word_codes import word_codes
 from ragdatakit.schemas import find_rules, get_format
 from ragdatakit.schemas.canonical import Chunk, Document, Edge, Qrel, Question, Triplet
 from ragdatakit.schemas.findings import Finding

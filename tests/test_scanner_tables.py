@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from ragdatakit.columnar.text_codes import codes_of_texts
+from ragdatakit.arrays.text_codes import codes_of_texts
 from ragdatakit.files.containers.csv_cells import ColumnScan, split_record
 from ragdatakit.files.containers.csv_rows import cut_rows
 from ragdatakit.files.containers.python_literals import judge

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragdatakit.columnar import word_codes as module
-from ragdatakit.columnar.word_codes import DIGITS, word_codes
 from ragdatakit.files.texts.flat_text import flat_words
+from ragdatakit.quality import word_codes as module
+from ragdatakit.quality.word_codes import DIGITS, word_codes
 from tests.broad import examples
 
 TEXTS = st.lists(st.text("abZ_1９ \n\x00é’ßµﬁ市役ー\u0301\ud800-", max_size=30), max_size=6)

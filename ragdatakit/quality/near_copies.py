@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ragdatakit.columnar.word_codes import DIGITS, mixed, word_codes
+from ragdatakit.quality.word_codes import DIGITS, mixed, word_codes
 
 if TYPE_CHECKING:
     import numpy as np

@@ -8,11 +8,11 @@ from array import array
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.columnar.word_codes import word_codes
 from ragdatakit.files.texts.plain_tokens import count
 from ragdatakit.quality.findings import Checked, RecordLookup, TextKeys, question_lookup, shown_id
 from ragdatakit.quality.garbled import garbled
 from ragdatakit.quality.near_copies import NearCopies
+from ragdatakit.quality.word_codes import word_codes
 from ragdatakit.schemas.texts import many
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Key columns as 64-bit codes (see ``columnar.numpy_keys``), from decoded values or from blocks that were scanned."""
+"""Key columns as 64-bit codes (see ``arrays.keys``), from decoded values or from blocks that were scanned."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 
-from ragdatakit.columnar.numpy_keys import Codes, NumpyBatch, mix
-from ragdatakit.columnar.text_codes import codes_of_texts
+from ragdatakit.arrays.keys import Codes, NumpyBatch, mix
+from ragdatakit.arrays.text_codes import codes_of_texts
 from ragdatakit.scanner.notes import REFUSED
 from ragdatakit.validators.python_keys import spelling
 

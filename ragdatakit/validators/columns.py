@@ -1,4 +1,4 @@
-"""Key columns for the set checks, taken from decoded records or from columnar blocks."""
+"""Key columns for the set checks, taken from decoded records or from blocks that were scanned."""
 
 from __future__ import annotations
 

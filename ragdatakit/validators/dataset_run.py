@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.columnar.allocation import keep_freed_memory
+from ragdatakit.files.allocation import keep_freed_memory
 from ragdatakit.files.containers.parquet_rows import is_parquet, parquet_columns
 from ragdatakit.files.containers.positions import Located
 from ragdatakit.files.containers.record_forms import JSON, RecordForm
@@ -148,7 +148,7 @@ class DatasetRun:
         fmt, wants = self.dataset.format, self.collector.wants
         if not self.big:
             return SetChecks(fmt, split, kinds, wants, several)
-        from ragdatakit.columnar.numpy_keys import NumpyConsistency, NumpyIndex
+        from ragdatakit.arrays.keys import NumpyConsistency, NumpyIndex
 
         def new_index(kind: str, fields: tuple[str, ...], lookups: bool) -> NumpyIndex:
             columns = self.columns(kind)

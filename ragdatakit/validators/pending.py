@@ -346,7 +346,7 @@ def _is_meant(item: Any, value: Any) -> bool:
         return True
     if not isinstance(item, str):
         return False
-    from ragdatakit.columnar.text_codes import codes_of_texts
+    from ragdatakit.arrays.text_codes import codes_of_texts
 
     return bool(codes_of_texts([item])[0] == value)
 

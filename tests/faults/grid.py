@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ragdatakit.columnar import code_tables, numpy_keys
+from ragdatakit.arrays import code_tables, keys
 from ragdatakit.validators import dataset_run
 from ragdatakit.validators.collector import Selection
 from ragdatakit.validators.reading import blocks
@@ -110,7 +110,7 @@ COLUMNAR_SETTINGS: dict[tuple[object, str], int] = {
     # Small tables: their pages cost more than the data here, and names share more places, which must be compared.
     (code_tables.RepeatSieve, "_BITS"): 12,
     (code_tables.RepeatSieve, "_BLOCK_BITS"): 6,
-    (numpy_keys.NumpyConsistency, "_BITS"): 6,
+    (keys.NumpyConsistency, "_BITS"): 6,
 }
 
 

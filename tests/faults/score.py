@@ -52,7 +52,7 @@ declaration calls a damage harmless, nothing may be reported.
 
 *Found* counts the faults that were reported with the right rule at the exact line, with every consequence, *silent*
 the harmless ones of which nothing was said, *false alarms* everything else that was reported. Both engines were run,
-the one for small datasets and the columnar one with tiny blocks, and reported the same.
+the one for small datasets and the scanner with tiny blocks, and reported the same.
 
 GraphRAG is not among them: its tables are Parquet. 2,400 damaged indexes, a cell, column or table each, are judged as
 its own loaders of 3.3 and 2.7 were recorded to take them (`tests/test_graphrag_verdicts.py`).

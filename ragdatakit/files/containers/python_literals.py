@@ -1,7 +1,7 @@
 """What ``ast.literal_eval`` makes of a cell, and what is odd about it, without running or blowing up on anything.
 
 The verdict is that of Python's own parser (checked on 3.11 to 3.13, which agree). Cells that are JSON without an escape
-take a quicker way to the same verdict. For columns of millions see `ragdatakit.columnar.literal_cells`.
+take a quicker way to the same verdict. For columns of millions see `ragdatakit.arrays.literal_cells`.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from ragdatakit.columnar.numpy_graphs import NumpyGraph
+    from ragdatakit.arrays.graphs import NumpyGraph
     from ragdatakit.database.dataset_database import DatasetDatabase
 
     Numbers = npt.NDArray[np.int32]
@@ -89,7 +89,7 @@ def _numbers(connection: duckdb.DuckDBPyConnection, table: str, *columns: str) -
     """The numbers of what is in columns of the edges, -1 for what has none: looked up by hashes of 64 bits."""
     import numpy as np
 
-    from ragdatakit.columnar.numpy_keys import NumpyIndex
+    from ragdatakit.arrays.keys import NumpyIndex
     from ragdatakit.files.paths.sql_text import hash_expression
 
     def codes(query: str) -> npt.NDArray[np.uint64]:
@@ -131,7 +131,7 @@ def graph_summary(database: DatasetDatabase, edges: Edges) -> tuple[GraphSummary
     """The shape of the graph, the edges per node, and what is worth a note."""
     import numpy as np
 
-    from ragdatakit.columnar.numpy_graphs import NumpyGraph
+    from ragdatakit.arrays.graphs import NumpyGraph
 
     graph = NumpyGraph(edges.nodes, edges.source, edges.target, edges.relation)
     parts = graph.components()

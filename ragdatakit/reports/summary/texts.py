@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.columnar.allocation import keep_freed_memory
+from ragdatakit.files.allocation import keep_freed_memory
 from ragdatakit.reports.summary.numbers import MOST_VALUES, of_numbers
 from ragdatakit.schemas.summaries import Distribution, Frequencies, Note
 

@@ -66,8 +66,8 @@ class BeirChecks(FormatChecks):
             return
         import numpy as np
 
-        from ragdatakit.columnar.numpy_keys import mix
-        from ragdatakit.columnar.text_codes import codes_of_texts
+        from ragdatakit.arrays.keys import mix
+        from ragdatakit.arrays.text_codes import codes_of_texts
 
         (queries, _), (documents, _), (scores, _) = (given[f] for f in ("query-id", "corpus-id", "score"))
         split = np.full(len(queries), codes_of_texts([self._split])[0])

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ragdatakit.columnar.numpy_keys import mix
-from ragdatakit.columnar.text_codes import codes_of_texts
+from ragdatakit.arrays.keys import mix
+from ragdatakit.arrays.text_codes import codes_of_texts
 from ragdatakit.validators.coded_columns import ScannedCodes
 
 

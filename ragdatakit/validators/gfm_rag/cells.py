@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.columnar.small_graphs import Graph, PlainGraph
+from ragdatakit.arrays.small_graphs import Graph, PlainGraph
 from ragdatakit.files.containers.python_literals import Judgement, judge
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.missing import MISSING
@@ -101,7 +101,7 @@ class TableChecks(FormatChecks):
         """The same of scanned rows."""
         if kind != "nodes" or "type" not in given:
             return
-        from ragdatakit.columnar.text_codes import codes_of_texts
+        from ragdatakit.arrays.text_codes import codes_of_texts
 
         documents = given["type"][0] == codes_of_texts([DOCUMENT])[0]
         for name, of in (("@document", "@spelled"), ("@title", "name" if "uid" in given else "@spelled")):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import orjson
 
-from ragdatakit.columnar.small_graphs import Graph, PlainGraph
+from ragdatakit.arrays.small_graphs import Graph, PlainGraph
 from ragdatakit.files.containers import strict_json
 from ragdatakit.schemas.declarations import INT64_MAX, INT64_MIN
 from ragdatakit.schemas.findings import Problem

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.columnar.small_graphs import Graph, PlainGraph, RepeatedEdges
+from ragdatakit.arrays.small_graphs import Graph, PlainGraph, RepeatedEdges
 from ragdatakit.files.containers.csv_cells import Kind
 from ragdatakit.validators.python_keys import PythonBatch
 from ragdatakit.validators.row_problems import RowProblems
@@ -377,7 +377,7 @@ class _Arrays:
         """The number of a node whose name `expect` was not given, or that is spelled otherwise than its key."""
         import numpy as np
 
-        from ragdatakit.columnar.text_codes import codes_of_texts
+        from ragdatakit.arrays.text_codes import codes_of_texts
 
         if self._sorted is None:
             codes = np.concatenate(self._names) if self._names else np.empty(0, np.uint64)
@@ -389,7 +389,7 @@ class _Arrays:
         return int(order[place]) if place < len(codes) and codes[place] == wanted else -1
 
     def numbers_of(self, names: Iterable[str], relations: bool = False) -> dict[str, int]:
-        from ragdatakit.columnar.text_codes import codes_of_texts
+        from ragdatakit.arrays.text_codes import codes_of_texts
 
         index = self._sets.lookup("relations" if relations else "nodes", "@key") if self._sets is not None else None
         names = list(names)
@@ -429,7 +429,7 @@ class _Arrays:
         return rows + self._first_row
 
     def graph(self) -> Graph:
-        from ragdatakit.columnar.numpy_graphs import NumpyGraph
+        from ragdatakit.arrays.graphs import NumpyGraph
 
         ends = self.ends
         return NumpyGraph(len(self.node_types), ends["source"], ends["target"], ends["relation"])

@@ -9,8 +9,8 @@ from functools import cache, cached_property
 import numpy as np
 import numpy.typing as npt
 
-from ragdatakit.columnar.code_tables import HashTable, RankTable
-from ragdatakit.columnar.numpy_keys import mix
+from ragdatakit.arrays.code_tables import HashTable, RankTable
+from ragdatakit.arrays.keys import mix
 from ragdatakit.validators.graphrag.coded_columns import Coded
 from ragdatakit.validators.graphrag.proofs import Proofs
 

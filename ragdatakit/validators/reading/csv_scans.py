@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ragdatakit.columnar.allocation import give_back_memory
-from ragdatakit.columnar.numpy_keys import NumpyBatch
-from ragdatakit.columnar.text_codes import codes_of_texts
+from ragdatakit.arrays.keys import NumpyBatch
+from ragdatakit.arrays.text_codes import codes_of_texts
+from ragdatakit.files.allocation import give_back_memory
 from ragdatakit.files.containers.csv_cells import ColumnScan, Kind, coerced, key_of
 from ragdatakit.files.containers.csv_rows import CsvBlock, RawRow
 from ragdatakit.scanner.library import library

@@ -77,8 +77,8 @@ class TrecChecks(FormatChecks):
     def derive_scanned(self, kind: str, given: Mapping[str, ScannedCodes], batch: Any) -> None:
         import numpy as np
 
-        from ragdatakit.columnar.numpy_keys import mix
-        from ragdatakit.columnar.text_codes import codes_of_texts
+        from ragdatakit.arrays.keys import mix
+        from ragdatakit.arrays.text_codes import codes_of_texts
 
         queries, documents = given["qid"][0], given["docno"][0]
         file = np.full(len(queries), codes_of_texts([self._file])[0])

@@ -2,7 +2,7 @@
 
 Edges are looked at in chunks that stay in the processor's cache; nothing is kept per edge unless thousands of questions
 ask what they can reach, when it pays to sort the edges by node. Answers are those of
-`ragdatakit.columnar.small_graphs`.
+`ragdatakit.arrays.small_graphs`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ragdatakit.columnar.numpy_keys import NumpyIndex, mix
-from ragdatakit.columnar.small_graphs import Components, RepeatedEdges
+from ragdatakit.arrays.keys import NumpyIndex, mix
+from ragdatakit.arrays.small_graphs import Components, RepeatedEdges
 
 Nodes = npt.NDArray[np.int32]
 Rows = npt.NDArray[np.int64]

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ragdatakit.columnar.code_tables import HashTable, RankTable, RepeatSieve
-from ragdatakit.columnar.text_codes import codes_of_texts
+from ragdatakit.arrays.code_tables import HashTable, RankTable, RepeatSieve
+from ragdatakit.arrays.text_codes import codes_of_texts
 
 Codes = npt.NDArray[np.uint64]
 Rows = npt.NDArray[np.int64]

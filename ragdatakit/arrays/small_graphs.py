@@ -1,7 +1,7 @@
 """What the shape of a small graph shows: its parts, its idle nodes, its repeated edges, what lies within a few hops.
 
 Nodes and relations are numbers from 0; -1 stands for a name that is not defined, and an edge with one is no edge. For
-millions of edges `ragdatakit.columnar.numpy_graphs` answers the same questions with the same words.
+millions of edges `ragdatakit.arrays.graphs` answers the same questions with the same words.
 """
 
 from __future__ import annotations

@@ -1,0 +1,1 @@
+"""Keys and graphs as arrays of numbers: no Python object for each value."""

@@ -1,1 +1,0 @@
-"""Columns of whole blocks: decoders, keys, words and graphs without a Python object for each value."""
