@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import IO, Any, Literal
 
+from ragdatakit.files.containers.arrow_library import arrow_library, parquet_library
 from ragdatakit.outputs.written_files import FileWriter, Output
 
 Columns = Mapping[str, Literal["text", "integer", "json"]]
@@ -23,9 +24,7 @@ class ParquetWriter(FileWriter):
 
     def __init__(self, name: str, file: IO[bytes] | None, columns: Columns) -> None:
         super().__init__(name, file)
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
+        pa, pq = arrow_library(), parquet_library()
         types = {"text": pa.string(), "integer": pa.int64(), "json": pa.json_(pa.string())}
         self._storage = pa.schema([(name, types[kind]) for name, kind in columns.items()])
         self._rows: list[Mapping[str, Any]] = []
@@ -42,8 +41,7 @@ class ParquetWriter(FileWriter):
                 self._write_group()
 
     def _take_rows(self) -> None:
-        import pyarrow as pa
-
+        pa = arrow_library()
         columns = []
         for column in self._storage:
             values = [row.get(column.name) for row in self._rows]
@@ -54,8 +52,7 @@ class ParquetWriter(FileWriter):
         self._rows = []
 
     def _write_group(self) -> None:
-        import pyarrow as pa
-
+        pa = arrow_library()
         table = pa.Table.from_batches(self._waiting, schema=self._storage)
         self._parquet.write_table(table, row_group_size=_ROW_GROUP)
         self._waiting = []

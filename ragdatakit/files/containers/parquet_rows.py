@@ -17,7 +17,8 @@ from typing import Any
 
 import orjson
 
-from ragdatakit.files.containers.parquet_tables import opened_parquet
+from ragdatakit.files.containers.arrow_library import arrow_library
+from ragdatakit.files.containers.parquet_tables import opened_by_arrow
 from ragdatakit.files.paths.boundary import Boundary
 from ragdatakit.schemas.declarations import File
 
@@ -60,8 +61,9 @@ class ParquetRows:
     groups: list[int] = field(default_factory=list)
 
     def pieces(self) -> Iterator[list[bytes]]:
-        """The lines, some thousand at a time. Raises `RagdataError` where the file cannot be read."""
-        with opened_parquet(self.path, self.boundary, 1 << 20) as parquet:
+        """The lines, some thousand at a time. Raises `RagdataError` where the file cannot be read, or without
+        pyarrow."""
+        with opened_by_arrow(self.path, self.boundary, 1 << 20) as parquet:
             rows = 0
             for number in range(parquet.metadata.num_row_groups):
                 self.groups.append(rows)
@@ -94,8 +96,7 @@ class ParquetRows:
 
 def _values(column: Any) -> list[Any]:
     """The values of a column as Python has them; JSON as what it stands for, bytes as text."""
-    import pyarrow as pa
-
+    pa = arrow_library()
     kind = column.type
     if isinstance(kind, pa.JsonType):
         return [None if text is None else _parsed(text) for text in column.storage.to_pylist()]

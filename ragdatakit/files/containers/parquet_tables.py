@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragdatakit.files.containers.arrow_library import arrow_library, parquet_library
 from ragdatakit.files.paths.boundary import Boundary
 from ragdatakit.files.paths.sql_text import is_sql_path, sql_text, unglobbed
 from ragdatakit.schemas.errors import RagdataError
@@ -74,6 +75,18 @@ def opened_parquet(path: Path, boundary: Boundary) -> Iterator[ParquetTable]:
         with boundary.open(path), _reader().cursor() as connection:
             yield ParquetTable(connection, path)
     except (duckdb.Error, OSError, ValueError) as error:
+        raise RagdataError(f"{path}: no Parquet file that can be read: {_reason(error, path)}") from None
+
+
+@contextmanager
+def opened_by_arrow(path: Path, boundary: Boundary, buffer_size: int) -> Iterator[Any]:
+    """The same as a `pyarrow.parquet.ParquetFile`, for those who want types that DuckDB does not tell apart. Columns
+    are read in pieces of ``buffer_size`` bytes. Raises `MissingExtraError` without pyarrow."""
+    pa, pq = arrow_library(), parquet_library()
+    try:
+        with boundary.open(path) as stream, pq.ParquetFile(stream, buffer_size=buffer_size) as parquet:
+            yield parquet
+    except (pa.ArrowException, OSError, ValueError) as error:
         raise RagdataError(f"{path}: no Parquet file that can be read: {_reason(error, path)}") from None
 
 
