@@ -127,7 +127,7 @@ def test_what_is_out_of_reach(make: Make, case: Any, by_node: bool) -> None:
 def test_both_graphs_agree_beyond_a_chunk(hops: int | None, worth_sorting: int, monkeypatch: Any) -> None:
     monkeypatch.setattr(module, "_WORTH_SORTING", worth_sorting)
     monkeypatch.setattr(module, "_CHUNK", 1000)
-    monkeypatch.setattr(graphs._EdgesByNode, "_AT_ONCE", 300)
+    monkeypatch.setattr(module._EdgesByNode, "_AT_ONCE", 300)
     random = np.random.default_rng(5)
     count = 4000
     source = np.minimum(count * random.random(6000) ** 3, count - 1).astype(int)
