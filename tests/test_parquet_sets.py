@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -128,7 +129,7 @@ def test_text_that_is_not_utf_8_is_reported(tmp_path: Path) -> None:
     bad = pa.array([b"ok", b"\xff\xfe", b"ok", b"ok", b"ok"], pa.binary()).view(pa.string())
     pq.write_table(rows.set_column(2, "text", bad), folder / PLACES[0])
 
-    assert [(rule, record) for rule, _, record, _ in found(folder) if rule != "duplicate-text"] == [("invalid-utf8", 1)]
+    assert ("unreadable-file", PLACES[0][7:], None, None) in found(folder)
 
 
 def test_the_same_findings_in_lines_and_in_parquet(tmp_path: Path) -> None:
@@ -244,6 +245,18 @@ def test_a_format_that_is_not_written_in_parquet_says_so(tmp_path: Path) -> None
 
     assert outcome.code == 2
     assert outcome.err == "ragdata: trec is written in its own container only, not in parquet\n"
+
+
+def test_without_pyarrow_it_is_read_and_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = make(tmp_path / "s")
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+
+    read = run("validate", folder)
+    written = run("convert", "--to", "beir", "--container", "parquet", folder, tmp_path / "out")
+
+    assert read.code == 0
+    assert (written.code, written.err) == (2, "ragdata: this needs pyarrow: pip install 'ragdatakit[parquet]'\n")
+    assert not (tmp_path / "out").exists()
 
 
 def test_damage_is_a_finding(tmp_path: Path) -> None:

@@ -10,16 +10,17 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import orjson
 
-from ragdatakit.files.containers.arrow_library import arrow_library
-from ragdatakit.files.containers.parquet_tables import opened_by_arrow
+from ragdatakit.files.containers.parquet_tables import opened_parquet
 from ragdatakit.files.paths.boundary import Boundary
+from ragdatakit.files.paths.sql_text import sql_name
 from ragdatakit.schemas.declarations import File
 
 _ROWS = 2048
@@ -61,54 +62,40 @@ class ParquetRows:
     groups: list[int] = field(default_factory=list)
 
     def pieces(self) -> Iterator[list[bytes]]:
-        """The lines, some thousand at a time. Raises `RagdataError` where the file cannot be read, or without
-        pyarrow."""
-        with opened_by_arrow(self.path, self.boundary, 1 << 20) as parquet:
-            rows = 0
-            for number in range(parquet.metadata.num_row_groups):
-                self.groups.append(rows)
-                rows += parquet.metadata.row_group(number).num_rows
-            names = parquet.schema_arrow.names
-            if len(set(names)) < len(names):
-                repeated = next(name for name in names if names.count(name) > 1)
-                raise ValueError(f"the column {repeated!r} appears twice")
+        """The lines, some thousand at a time. Raises `RagdataError` where the file cannot be read."""
+        with opened_parquet(self.path, self.boundary) as parquet:
+            self.groups += accumulate(parquet.group_rows()[:-1], initial=0)
+            names = [name for name in self.cells if name in parquet.columns] if self.cells else [*parquet.columns]
             if self.cells:
                 yield [_cells_line(self.cells)]
-            wanted = [name for name in self.cells if name in names] if self.cells else None
-            for batch in parquet.iter_batches(_ROWS, columns=wanted, use_threads=False):
-                yield list(self._lines(batch))
+            columns = [sql_name(name) for name in names] or ["null"]
+            for rows in parquet.chunks(columns, _ROWS):
+                yield [*self._cells(names, rows)] if self.cells else [*self._objects(names, parquet.columns, rows)]
 
-    def _lines(self, batch: Any) -> Iterator[bytes]:
-        names = batch.schema.names
-        columns = [_values(column) for column in batch.columns]
-        if self.cells:
-            by_name = dict(zip(names, columns, strict=True))
-            nothing = [None] * batch.num_rows
-            for row in zip(*(by_name.get(name, nothing) for name in self.cells), strict=True):
-                yield _cells_line([_cell(value) for value in row])
-            return
-        for name, values in zip(names, columns, strict=True):
-            if name in self.texts:
-                values[:] = [str(v) if isinstance(v, int) and not isinstance(v, bool) else v for v in values]
-        for row in zip(*columns, strict=True):
+    def _cells(self, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[bytes]:
+        places = [names.index(name) if name in names else None for name in self.cells]
+        for row in rows:
+            yield _cells_line(["" if place is None else _cell(row[place]) for place in places])
+
+    def _objects(
+        self, names: Sequence[str], types: Mapping[str, str], rows: Iterable[Sequence[Any]]
+    ) -> Iterator[bytes]:
+        casts: dict[int, Callable[[Any], Any]] = {n: _as_text for n, name in enumerate(names) if name in self.texts}
+        casts |= {n: _parsed for n, name in enumerate(names) if types[name] == "JSON"}
+        for row in rows:
+            if casts:
+                row = [casts[n](value) if n in casts else value for n, value in enumerate(row)]
             yield _json_line(dict(zip(names, row, strict=True)))
 
 
-def _values(column: Any) -> list[Any]:
-    """The values of a column as Python has them; JSON as what it stands for, bytes as text."""
-    pa = arrow_library()
-    kind = column.type
-    if isinstance(kind, pa.JsonType):
-        return [None if text is None else _parsed(text) for text in column.storage.to_pylist()]
-    try:
-        return list(column.to_pylist())
-    except UnicodeDecodeError:  # the text is not UTF-8: the line is not, either, which readers of lines report
-        return [
-            None if v is None else v.decode("utf-8", "surrogateescape") for v in column.cast(pa.binary()).to_pylist()
-        ]
+def _as_text(value: Any) -> Any:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-def _parsed(text: str) -> Any:
+def _parsed(text: Any) -> Any:
+    """What JSON stands for."""
+    if text is None:
+        return None
     try:
         return orjson.Fragment(text.encode()) if orjson.loads(text) is not None else None
     except ValueError:
@@ -118,9 +105,9 @@ def _parsed(text: str) -> Any:
 def _json_line(row: dict[str, Any]) -> bytes:
     try:
         return orjson.dumps(row, default=_other, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS)
-    except TypeError:  # integers of more than 64 bits, text that is not UTF-8
+    except TypeError:  # integers of more than 64 bits
         text = json.dumps(row, ensure_ascii=False, default=_other, separators=(",", ":"))
-        return text.encode("utf-8", "surrogateescape") + b"\n"
+        return text.encode() + b"\n"
 
 
 def _other(value: Any) -> Any:
@@ -141,4 +128,4 @@ def _cell(value: Any) -> str:
 
 def _cells_line(cells: Sequence[str]) -> bytes:
     quoted = ('"' + c.replace('"', '""') + '"' if "\t" in c or c.startswith('"') else c for c in cells)
-    return "\t".join(quoted).replace("\n", " ").replace("\r", " ").encode("utf-8", "surrogateescape") + b"\n"
+    return "\t".join(quoted).replace("\n", " ").replace("\r", " ").encode() + b"\n"

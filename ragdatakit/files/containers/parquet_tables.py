@@ -8,7 +8,6 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.files.containers.arrow_library import arrow_library, parquet_library
 from ragdatakit.files.paths.boundary import Boundary
 from ragdatakit.files.paths.sql_text import is_sql_path, sql_text, unglobbed
 from ragdatakit.schemas.errors import RagdataError
@@ -50,14 +49,18 @@ class ParquetTable:
         while some := result.fetchmany(at_once):
             yield some
 
-    def arrays(self, query: str) -> Iterator[Numbers]:
-        """Numbers that a query gives, as arrays, one row group after the other; ``{}`` in it stands for the rows."""
+    def group_rows(self) -> list[int]:
+        """How many rows each row group has."""
         counts = self._all(
             "select row_group_id, any_value(row_group_num_rows) "
             f"from parquet_metadata({self._file}) group by all order by 1"
         )
+        return [count for _, count in counts]
+
+    def arrays(self, query: str) -> Iterator[Numbers]:
+        """Numbers that a query gives, as arrays, one row group after the other; ``{}`` in it stands for the rows."""
         first = 0
-        for _, count in counts:
+        for count in self.group_rows():
             rows = f"read_parquet({self._file}, file_row_number = true)"
             where = f"file_row_number >= {first} and file_row_number < {first + count}"
             yield self._connection.execute(query.format(f"(from {rows} where {where})")).fetchnumpy()
@@ -75,18 +78,6 @@ def opened_parquet(path: Path, boundary: Boundary) -> Iterator[ParquetTable]:
         with boundary.open(path), _reader().cursor() as connection:
             yield ParquetTable(connection, path)
     except (duckdb.Error, OSError, ValueError) as error:
-        raise RagdataError(f"{path}: no Parquet file that can be read: {_reason(error, path)}") from None
-
-
-@contextmanager
-def opened_by_arrow(path: Path, boundary: Boundary, buffer_size: int) -> Iterator[Any]:
-    """The same as a `pyarrow.parquet.ParquetFile`, for those who want types that DuckDB does not tell apart. Columns
-    are read in pieces of ``buffer_size`` bytes. Raises `MissingExtraError` without pyarrow."""
-    pa, pq = arrow_library(), parquet_library()
-    try:
-        with boundary.open(path) as stream, pq.ParquetFile(stream, buffer_size=buffer_size) as parquet:
-            yield parquet
-    except (pa.ArrowException, OSError, ValueError) as error:
         raise RagdataError(f"{path}: no Parquet file that can be read: {_reason(error, path)}") from None
 
 
