@@ -61,10 +61,18 @@ class _Stream(io.TextIOWrapper):
 
 
 def run(
-    *words: str | Path, terminal: bool = False, env: dict[str, str] | None = None, cwd: Path | None = None
+    *words: str | Path,
+    terminal: bool = False,
+    env: dict[str, str] | None = None,
+    cwd: Path | None = None,
+    as_one: bool = False,
 ) -> Outcome:
-    """Run in this process, in the folder ``cwd``; ``terminal`` makes both outputs pass for one."""
-    out, err = _Stream(terminal), _Stream(terminal)
+    """Run in this process, in the folder ``cwd``; ``terminal`` makes both outputs pass for one.
+
+    ``as_one``: what belongs on standard error is in `out`, where a terminal would show it.
+    """
+    out = _Stream(terminal)
+    err = out if as_one else _Stream(terminal)
     settings = {"NO_COLOR": "", "FORCE_COLOR": "", "COLUMNS": "100", "TERM": "xterm", **(env or {})}
     arguments = mock.patch.object(sys, "argv", ["ragdata", *map(str, words)])
     code: Any = 0
@@ -75,7 +83,7 @@ def run(
         except SystemExit as stop:
             code = stop.code
     assert isinstance(code, int)
-    return Outcome(code, out.text(), err.text())
+    return Outcome(code, out.text(), "" if as_one else err.text())
 
 
 def spawn(

@@ -52,7 +52,7 @@ def _page(fmt: Format) -> str:
 
 def _console(fmt: Format) -> str:
     with Workspace() as workspace:
-        commands = [f"ragdata init {fmt.name} data > /dev/null", "ragdata validate data"]
+        commands = [f"ragdata init {fmt.name} data", "ragdata validate data"]
         outputs = [workspace.run(command) for command in commands]
     lines = [f"$ {commands[1]}", outputs[1]]
     return fence("\n".join(lines), "console") + "\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+from unittest import mock
+
+import pytest
+
+from tests.command_line import Outcome, run
+from tests.query_tools import answer_in_this_process
 
 ROOT = Path(__file__).parents[2]
 CACHE = ".cache/ragdata"
@@ -96,9 +103,37 @@ class Workspace:
 
     def run(self, command: str) -> str:
         """What a command prints; seconds are made the same for every run."""
-        path = os.pathsep.join([str(self.folder / ".bin"), os.environ.get("PATH", "")])
-        environment = {
-            "PATH": path,
+        words, rest = _own_words(command)
+        if words and not (self.folder / "ragdatakit").exists():
+            done = self._run_here(words, as_one=not rest)
+            shown = done.err + self._run_by_shell(rest, done.out) if rest else done.out
+        else:
+            shown = self._run_by_shell(command, "")
+        return settled(shown, self.folder).rstrip("\n")
+
+    def _run_here(self, words: list[str], *, as_one: bool) -> Outcome:
+        """What ragdata prints, run in this process: starting one takes longer than most examples."""
+        settings = {name: text for name, text in self._environment().items() if not name.startswith("PYTHON")}
+        with pytest.MonkeyPatch.context() as patch, mock.patch.dict(os.environ, settings, clear=True):
+            answer_in_this_process(patch)
+            return run(*words, env=settings, cwd=self.folder, as_one=as_one)
+
+    def _run_by_shell(self, command: str, given: str) -> str:
+        done = subprocess.run(
+            ["/bin/sh", "-c", command],
+            cwd=self.folder,
+            env=self._environment(),
+            input=given.encode(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=120,
+            check=False,
+        )
+        return done.stdout.decode()
+
+    def _environment(self) -> dict[str, str]:
+        return {
+            "PATH": os.pathsep.join([str(self.folder / ".bin"), os.environ.get("PATH", "")]),
             "HOME": str(self.folder),
             "COLUMNS": "100",
             "NO_COLOR": "1",
@@ -106,13 +141,11 @@ class Workspace:
             "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONPATH": os.pathsep.join([str(self.folder), str(ROOT)]),
         }
-        done = subprocess.run(
-            ["/bin/sh", "-c", command],
-            cwd=self.folder,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=120,
-            check=False,
-        )
-        return settled(done.stdout.decode(), self.folder).rstrip("\n")
+
+
+def _own_words(command: str) -> tuple[list[str], str]:
+    """The words of a command that begins with ragdata and needs no shell, and what its output is piped into."""
+    first, _, rest = command.partition(" | ")
+    if not first.startswith("ragdata ") or re.search(r"[$`~*?<>|;&]", re.sub(r"\"[^\"$`\\]*\"|'[^']*'", "", first)):
+        return [], ""
+    return shlex.split(first)[1:], rest
