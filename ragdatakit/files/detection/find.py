@@ -243,8 +243,10 @@ def _is_in_place(folder: Path, layout: Layout) -> bool:
 
 def _may_be_complete(tree: SniffedTree, folder: Path, layout: Layout) -> bool:
     """Whether the names say that a layout may have all it needs: most are ruled out here, at little cost."""
-    loose = layout.loose
-    return all(not loose.keys().isdisjoint(g) or tree.matches_any(folder, g) for g in layout.signature)
+    if not layout.endings:
+        return all(tree.matches_any(folder, group) for group in layout.signature)
+    loose = layout.loose.keys()
+    return all(not loose.isdisjoint(g) or tree.matches_any(folder, g) for g in layout.signature)
 
 
 def _complete(

@@ -35,7 +35,8 @@ def files_of(tree: SniffedTree, folder: Path, fmt: Format, layout: Layout, claim
     """The files whose names are those of a layout, and those at any depth whose endings are."""
     files: list[DataFile] = []
     seen: set[Path] = set()
-    for pattern, kind in layout.files.items():
+    for pattern in tree.may_match(folder, tuple(layout.files)):
+        kind = layout.files[pattern]
         for path in tree.match(folder, pattern) or _folder_instead(tree, folder, fmt, layout, pattern):
             shards = _shards(tree, path, fmt.file(kind)) if pattern.endswith("/") else [path]
             for shard in shards:
@@ -86,7 +87,8 @@ def sniffed_files(
 ) -> list[DataFile]:
     """The files whose first records are those of this format rather than of another one."""
     files = _companions(tree, folder, layout, claimed)
-    candidates = {p: k for pattern, k in layout.sniffed.items() for p in tree.match(folder, pattern)}
+    patterns = tree.may_match(folder, tuple(layout.sniffed))
+    candidates = {p: layout.sniffed[pattern] for pattern in patterns for p in tree.match(folder, pattern)}
     if layout.bare:
         bare = [name for name in tree.names(folder)[0] if "." not in name]
         candidates |= dict.fromkeys(tree.paths(folder, bare), layout.bare)
@@ -122,7 +124,8 @@ def _companions(tree: SniffedTree, folder: Path, layout: Layout, claimed: set[Pa
 
 def files_by_name(tree: SniffedTree, folder: Path, layout: Layout, known: set[Path]) -> list[DataFile]:
     """What is not known of the files that a layout may have, as what their names mostly stand for."""
-    kinds = {p: kind for pattern, kind in reversed(list(layout.sniffed.items())) for p in tree.match(folder, pattern)}
+    patterns = reversed([*tree.may_match(folder, tuple(layout.sniffed))])
+    kinds = {p: layout.sniffed[pattern] for pattern in patterns for p in tree.match(folder, pattern)}
     return [DataFile(p, str(p), p.relative_to(folder).as_posix(), k) for p, k in kinds.items() if p not in known]
 
 
@@ -130,7 +133,8 @@ def named_files(tree: SniffedTree, folder: Path, layout: Layout) -> list[DataFil
     """The files whose names are those of this format and whose content says nothing at all."""
     files: dict[Path, DataFile] = {}
     empty = []
-    for pattern, kind in layout.sniffed.items():
+    for pattern in tree.may_match(folder, tuple(layout.sniffed)):
+        kind = layout.sniffed[pattern]
         for path in tree.match(folder, pattern):
             head = tree.head(path)
             if path in files or (head is not None and any(head.records)):
@@ -181,7 +185,8 @@ def folders_instead(tree: SniffedTree, dataset: Dataset, layout: Layout) -> list
     """Folders with the names of files that the format opens; reading them says so."""
     known = {file.path for file in dataset.files}
     found: dict[Path, DataFile] = {}
-    for pattern, kind in layout.patterns.items():
+    for pattern in tree.may_match(dataset.root, tuple(layout.patterns)):
+        kind = layout.patterns[pattern]
         if pattern.endswith("/") or f"{pattern}/" in layout.files:
             continue
         declared = dataset.format.file(kind)

@@ -100,6 +100,19 @@ class Tree:
                 return any(self.match(folder, pattern) for pattern in patterns)
         return False
 
+    def may_match(self, folder: Path, patterns: tuple[str, ...]) -> Iterator[str]:
+        """The patterns that files or folders below ``folder`` may match: the names in it rule most of them out.
+
+        TREC's collections have 94 patterns, which every folder without names of another format is tried with.
+        """
+        (files, folders), (plain, others) = self._names(folder), _first_segments(patterns)
+        named = files.known.intersection(plain) | folders.known.intersection(plain)
+        known = [number for name in named for number in plain[name]]
+        for number, segment, is_deeper in others:
+            if (folders.all and folders.matching(segment)) or (not is_deeper and files.matching(segment)):
+                known.append(number)
+        return (patterns[number] for number in sorted(set(known)))
+
     def leads_out(self, path: Path) -> bool:
         """Whether ``path`` is a link to a file that may not be opened."""
         return not self.is_plain(path) and not self.boundary.holds(path) and path.exists()
@@ -134,6 +147,21 @@ def _beginnings(patterns: tuple[str, ...]) -> tuple[tuple[frozenset[str], frozen
         begin[1 if parents else which].add(parents[0] if parents else last)
     plain = [frozenset(filter(is_name, segments)) for segments in begin]
     return tuple((names, frozenset(segments) - names) for names, segments in zip(plain, begin, strict=True))
+
+
+@lru_cache(maxsize=1024)
+def _first_segments(patterns: tuple[str, ...]) -> tuple[dict[str, list[int]], list[tuple[int, str, bool]]]:
+    """The numbers of the patterns by the name that each begins with; and those that begin with several names, with
+    the segment and whether more follow."""
+    plain: dict[str, list[int]] = {}
+    others: list[tuple[int, str, bool]] = []
+    for number, (parents, last, _) in enumerate(map(_parsed, patterns)):
+        first = parents[0] if parents else last
+        if is_name(first):
+            plain.setdefault(first, []).append(number)
+        else:
+            others.append((number, first, bool(parents)))
+    return plain, others
 
 
 def unreadable_folders(root: Path) -> list[Path]:

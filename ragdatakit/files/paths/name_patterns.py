@@ -18,6 +18,7 @@ class Names:
 
     def __init__(self, names: Iterable[str]) -> None:
         self.all = sorted(names)
+        self._matching: dict[str, list[str]] = {}  # formats share segments, such as `*.json`
 
     @cached_property
     def known(self) -> frozenset[str]:
@@ -41,6 +42,12 @@ class Names:
 
     def matching(self, segment: str) -> list[str]:
         """The names that match one segment of a pattern, sorted."""
+        found = self._matching.get(segment)
+        if found is None:
+            found = self._matching[segment] = self._find(segment)
+        return found
+
+    def _find(self, segment: str) -> list[str]:
         if is_name(segment):
             return [segment] if segment in self.known else []
         before, inner, after, only_star = _literals(segment)
