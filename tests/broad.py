@@ -23,9 +23,9 @@ def some(number: int, every: int = 10, of: str = "") -> list[int]:
     return sorted(Random(f"{SEED} {of} {number}").sample(range(number), -(-number // every)))
 
 
-def examples(number: int) -> int:
-    """How many random examples of a property are tried: of the number that all tests try a fifth, at least six."""
-    return number if ALL else max(6, number // 5)
+def examples(number: int, every: int = 5, least: int = 6) -> int:
+    """How many random examples of a property are tried: of the number that all tests try one in ``every``."""
+    return number if ALL else max(least, number // every)
 
 
 def chosen(case: str, every: int = 10) -> bool:

@@ -31,9 +31,27 @@ def pytest_report_header() -> str:
     return "broad tests: all" if broad.ALL else f"broad tests: a tenth, RAGDATA_SEED={broad.SEED}"
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> Iterator[None]:
+    """Do not even make the broad cases that are not run: to make them all takes each process two seconds."""
+    yield
+    broad_ones = metafunc.definition.get_closest_marker("broad")
+    if broad_ones is None or _are_named(metafunc.config):
+        return
+    name = metafunc.definition.nodeid
+    calls = [c for c in metafunc._calls if broad.chosen(f"{name}[{c.id}]", *broad_ones.args)]
+    if calls:  # a test without calls would be taken for one without parameters
+        metafunc._calls[:] = calls
+
+
+def _are_named(config: pytest.Config) -> bool:
+    """Whether the command line names tests one by one, which are run whatever they are."""
+    return any("::" in word for word in config.args)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out nine of ten broad tests, but for those that the command line names one by one."""
-    if any("::" in word for word in config.args):
+    if _are_named(config):
         return
     left_out = {item for item in items if not _is_run(item)}
     config.hook.pytest_deselected(items=[item for item in items if item in left_out])
@@ -48,8 +66,10 @@ def _is_run(item: pytest.Item) -> bool:
 
 
 def pytest_collection_finish() -> None:
-    """What was collected stays until the end: to look through it for garbage again and again took a twentieth."""
+    """What was collected stays until the end: to look through it for garbage again and again took a twentieth, and to
+    look through what the tests make as often as Python does by itself as much."""
     gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
 
 
 @pytest.hookimpl(tryfirst=True)

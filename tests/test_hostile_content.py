@@ -195,7 +195,7 @@ CONFIGS: dict[str, Callable[[], str]] = {
     "nul": lambda: 'train_query_master: "x\\0y"\n',
     "long-path": lambda: f"train_query_master: {'a' * 100_000}\n",
     "long-key": lambda: f"train_query_master: ${{.{'a' * 10_000}}}\n",
-    "deep": lambda: f"train_query_master: {'[' * 1_500}{']' * 1_500}\n",
+    "deep": lambda: f"train_query_master: {'[' * 1_100}{']' * 1_100}\n",
     "circle": lambda: "A: ${.B}\nB: ${.A}\ntrain_query_master: ${.A}\n",
     "doubling": lambda: doubling(60),
     "escapes": lambda: 'train_query_master: "\\e[31m"\ntrain_positives: "${\\e[31m}"\neval_loss_size: "\\e[31m"\n',
