@@ -95,7 +95,7 @@ def corpus_summary() -> Summary:
         ],
         notes=[
             Note("coverage.questions", "809 of 1,109 questions are judged", 809 / 1109),
-            Note("leakage.questions", "12 questions of the split test stand in train, too", 12, "warning"),
+            Note("leakage.questions", "12 questions of the split test also appear in train", 12, "warning"),
         ],
         examples=[
             Example(

@@ -277,6 +277,17 @@ def test_predictions_of_others_get_question_and_gold_and_no_costs_that_are_none(
     assert errors(tmp_path) == []
 
 
+def test_answers_alone_need_what_would_have_been_right(tmp_path: Path) -> None:
+    """A-RAG judges predictions by the gold answers in them."""
+    judged = Answer("q1", "the north reef", metadata=json.dumps({"gold_answer": "the north reef"}))
+
+    write_tables(tables_of(answers=[judged]), "arag", tmp_path / "judged")
+
+    assert (tmp_path / "judged" / "predictions.jsonl").is_file()
+    with pytest.raises(RagdataError, match="answers without gold answers"):
+        write_tables(tables_of(answers=[judged._replace(metadata=None)]), "arag", tmp_path / "bare")
+
+
 def test_evidence_of_both_shapes_becomes_edges(tmp_path: Path) -> None:
     questions = [
         {"id": "a", "question": "q", "answer": "x", "evidence": [["s", "r", "o"], ["s", "", "o"], ["t", ["one"]]]},

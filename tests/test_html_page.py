@@ -113,7 +113,7 @@ def test_the_numbers_of_a_summary_stand_in_the_page() -> None:
 
     assert "5,183" in words and "judgements" in words and "8.2\u00a0MB" in parsed.text
     assert "train 919, test 339" in words
-    assert "12 questions of the split test stand in train, too" in words
+    assert "12 questions of the split test also appear in train" in words
     assert "160 3.1%" in words
     assert "Columns without any value: documents.metadata." in words
     assert "integers from 4983 to 198309074" in words

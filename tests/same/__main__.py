@@ -1,8 +1,8 @@
-"""Compares two revisions: ``python -m tests.same REV [--only validate] [--data FOLDER …] [--fixtures PATTERN]``.
+"""Compares two revisions: ``python -m tests.same REV [--only validate] [--data FOLDER …] [--every 10] [--jobs 4]``.
 
 The revision is checked out beside, both run with this environment's libraries over the same data: fixtures, generated
-sets, and folders that are named. Differences are grouped; those that `expected.txt` lists pass. Exit code 1 where
-others are left.
+sets, and folders that are named; fixtures of formats that the revision does not have are left out. Differences are
+grouped; those that `expected.txt` lists pass. Exit code 1 where others are left.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from tests.same.cases import Case, cases, datasets_below
+from tests.same.cases import Case, cases, datasets_below, sampled
 
 ROOT = Path(__file__).parents[2]
 EXPECTED = Path(__file__).with_name("expected.txt")
@@ -41,6 +41,9 @@ def main() -> int:
     parser.add_argument("--data", action="append", default=[], type=Path, help="a folder with real sets (repeatable)")
     parser.add_argument("--no-generated", action="store_true", help="without the generated sets")
     parser.add_argument("--most", type=int, default=3, help="examples shown of one kind of difference")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="of each kind of call one in N")
+    parser.add_argument("--seed", default="0", help="which ones")
+    parser.add_argument("--jobs", type=int, default=1, help="processes of each revision at a time (1)")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="ragdata-same-") as scratch:
         data = Path(scratch, "data")
@@ -52,10 +55,40 @@ def main() -> int:
         for folder in options.data:
             shutil.copytree(folder, data / folder.name, symlinks=True)
             sets += datasets_below(data / folder.name, "*")
-        asked = list(cases(sets, broken, options.only or COMMANDS))
-        with _checked_out(options.rev, Path(scratch, "old")) as old, ThreadPoolExecutor(2) as both:
-            answers = list(both.map(lambda tree: _answers(tree, asked, data, Path(scratch)), (old, ROOT)))
-    return _tell(asked, answers[0], answers[1], options.most)
+        with _checked_out(options.rev, Path(scratch, "old")) as old:
+            asked = list(cases(*(_known(old, places) for places in (sets, broken)), options.only or COMMANDS))
+            asked = sampled(asked, options.every, options.seed)
+            answers = _both(old, asked, data, Path(scratch), options.jobs)
+    return _tell(asked, *answers, options.most)
+
+
+def _known(old: Path, places: list[str]) -> list[str]:
+    """Without fixtures of formats that are new."""
+    return [
+        place
+        for place in places
+        if not place.startswith("fixtures/") or (old / "/".join(place.split("/", 2)[:2])).is_dir()
+    ]
+
+
+def _both(old: Path, asked: list[Case], data: Path, scratch: Path, jobs: int) -> list[list[dict[str, Any]]]:
+    """The answers of both trees, each by so many processes, which have copies of the data at paths of one length."""
+    shares: list[list[int]] = [[] for _ in range(jobs)]
+    of_dataset: dict[str, int] = {}  # what a call leaves, such as a suite, a later one of the same dataset may read
+    for number, case in enumerate(asked):
+        dataset = case.data.partition("#")[0]
+        shares[of_dataset.setdefault(dataset, len(of_dataset) % jobs)].append(number)
+    answers: list[list[dict[str, Any]]] = [[{}] * len(asked), [{}] * len(asked)]
+
+    def answer(side: int, job: int) -> None:
+        place = scratch / f"{('old', 'new')[side]}-data-{job:03}"
+        found = _answers((old, ROOT)[side], [asked[number] for number in shares[job]], data, place)
+        for number, told in zip(shares[job], found, strict=True):
+            answers[side][number] = told
+
+    with ThreadPoolExecutor(2 * jobs) as pool:
+        list(pool.map(answer, [0, 1] * jobs, [job for job in range(jobs) for _ in range(2)]))
+    return answers
 
 
 class _checked_out:  # noqa: N801 - reads as a verb in a with statement
@@ -85,9 +118,8 @@ def _generated(folder: Path) -> list[str]:
     return [Path(place).relative_to(folder.parent).as_posix() for place in made]
 
 
-def _answers(tree: Path, asked: list[Case], data: Path, scratch: Path) -> list[dict[str, Any]]:
-    """What the package in ``tree`` leaves for each case; each side has a copy of the data, at a path of one length."""
-    mine = scratch / ("new-data" if tree == ROOT else "old-data")
+def _answers(tree: Path, asked: list[Case], data: Path, mine: Path) -> list[dict[str, Any]]:
+    """What the package in ``tree`` leaves for each case, with a copy of the data at ``mine``."""
     shutil.copytree(data, mine, symlinks=True)
     env = {**os.environ, "PYTHONPATH": str(tree), "XDG_CACHE_HOME": str(mine / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
     worker = [sys.executable, Path(__file__).with_name("worker.py")]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 
 TABLES = (
     "documents", "chunks", "nodes", "relations", "edges", "questions", "qrels", "start_nodes", "triplets",
@@ -33,6 +34,20 @@ def cases(sets: Sequence[str], broken: Sequence[str], commands: Sequence[str]) -
         yield from (case for case in _reading(each) if case.words[0] in commands)
     for number, each in enumerate(sets):
         yield from (case for case in _others(each, sets[number - 1]) if case.words[0] in commands)
+
+
+def sampled(asked: list[Case], every: int, seed: str) -> list[Case]:
+    """Of the calls of each command over each format one in ``every``, at least one; with what they need before."""
+    kinds: dict[tuple[str, ...], list[Case]] = {}
+    for case in asked:
+        name = case.name.partition(" ")[0]
+        kinds.setdefault((name, *case.data.split("/")[1:3], case.data.partition("#")[2]), []).append(case)
+    taken = {
+        case.name
+        for kind, listed in kinds.items()
+        for case in Random(f"{seed} {kind}").sample(listed, -(-len(listed) // every))
+    }
+    return [case for case in asked if case.name in taken or f"{case.name}#run" in taken]
 
 
 def _reading(data: str) -> Iterator[Case]:

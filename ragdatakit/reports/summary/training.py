@@ -191,7 +191,7 @@ def leakage(database: DatasetDatabase) -> list[Note]:
             Note(
                 "leakage.questions",
                 f"{count:,} question{'s' if count != 1 else ''} of the split {split} "
-                f"{'stand' if count != 1 else 'stands'} in train, too",
+                f"also appear{'' if count != 1 else 's'} in train",
                 count,
                 "warning",
             )
@@ -210,7 +210,7 @@ def leakage(database: DatasetDatabase) -> list[Note]:
         notes += [
             Note(
                 "leakage.positives",
-                f"{count:,} of {total:,} positives of the split {split} are positives in train, too",
+                f"{count:,} of {total:,} positives of the split {split} are also positives in train",
                 count,
             )
             for split, count, total in database.load("qrels").execute(query).fetchall()
