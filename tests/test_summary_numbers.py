@@ -54,6 +54,14 @@ def test_the_greatest_numbers_have_bins_and_a_mean() -> None:
     assert all(math.isfinite(one.high) for one in skewed.bins)
 
 
+def test_integers_around_zero_have_no_more_bins_than_others() -> None:
+    import numpy as np
+
+    around = of_numbers(np.arange(-100, 101), "n", "t", "u")
+
+    assert around is not None and len(around.bins) <= 21
+
+
 def test_counts_are_weights() -> None:
     import numpy as np
 

@@ -7,7 +7,7 @@ import stat
 import tomllib
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -116,7 +116,7 @@ def _read(path: Path) -> SettingsFile | None:
         return None
     try:
         text = data.decode("utf-8-sig")
-        table = _inner(tomllib.loads(text), file)
+        table = _inner(_parsed(text), file)
     except tomllib.TOMLDecodeError as error:
         raise RagdataError(f"{file.display} is not TOML: {error}") from None
     except UnicodeDecodeError as error:
@@ -125,6 +125,12 @@ def _read(path: Path) -> SettingsFile | None:
     except (RecursionError, ValueError):  # a number of 5,000 digits, a date that is none
         raise RagdataError(f"{file.display} is not TOML that can be read: a value is nested or written oddly") from None
     return SettingsFile(path, table, text.replace("\r\n", "\n"), above) if table is not None else None
+
+
+@lru_cache(maxsize=8)
+def _parsed(text: str) -> dict[str, Any]:
+    """One run asks for the settings of its folder and for those of each dataset: mostly they are in the same file."""
+    return tomllib.loads(text)
 
 
 def _inner(table: dict[str, Any], file: SettingsFile) -> dict[str, Any] | None:
