@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import tempfile
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import ragdatakit
@@ -60,6 +61,12 @@ def rows_of(path: Path, source_format: str = "", options: dict[str, str] | None 
     return {table: rows for table, rows in found.items() if rows}
 
 
+@cache
+def _rows_of_source(path: Path) -> dict[str, list[object]]:
+    """Each source goes to every other format, and is read once."""
+    return rows_of(path)
+
+
 def _settled(row: object) -> object:
     """A row with the content of its file instead of the place where that stands."""
     content = getattr(row, "content", None)
@@ -105,7 +112,7 @@ def _lost(conversion: Conversion) -> tuple[str, ...]:
 
 def _back(target: str, source: str, path: Path, folder: Path) -> str:
     """Whether the way back gives the same rows: without a sidecar, with one, or which tables differ."""
-    before = rows_of(path)
+    before = _rows_of_source(path)
     if not _differing(source, folder / "there", folder / "back", before, fields_in_order=False):
         return "same"
     ragdatakit.convert(path, folder / "kept", to=target, sidecar=True, options=NEEDED.get(target))
