@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragdatakit.api.arguments import reading
+from ragdatakit.api.arguments import reading, several_words
 from ragdatakit.api.keywords import takes
 from ragdatakit.api.remote import at_hand, renamed
 from ragdatakit.api.sources import find_datasets, meant_datasets, several
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ragdatakit.api.results import DiffResult
     from ragdatakit.api.sources import FoundDataset
     from ragdatakit.converters.run import ConversionSettings
+    from ragdatakit.reports.diff.conditions import Condition
     from ragdatakit.reports.diff.datasets import Compared, CompareOptions
     from ragdatakit.reports.other_files import OtherFiles
     from ragdatakit.schemas.diffs import DatasetDiff, Metric, Side
@@ -46,6 +47,9 @@ def diff(options: DiffOptions, before: PathLike, after: PathLike) -> DiffResult:
     from ragdatakit.reports.diff.datasets import CompareOptions
 
     started = time.perf_counter()
+    conditions = _conditions(options, after)
+    if any(condition.metric for condition in conditions):
+        options = replace(options, metrics=True)
     how = CompareOptions(
         records=options.records,
         ignored=tuple(options.ignore),
@@ -64,8 +68,26 @@ def diff(options: DiffOptions, before: PathLike, after: PathLike) -> DiffResult:
         found = comparing.folders(*sides) if any(side.several for side in sides) else comparing.datasets(*sides)
         _add_other_files(found, sides[0], sides[1], tuple(options.exclude), options.progress)
         found.notes[:0] = notes
+    found.conditions = tuple(condition.text for condition in conditions)
+    found.met = [met for condition in conditions for met in condition.met(found)]
     found.seconds = time.perf_counter() - started
     return renamed(DiffResult.of(found))
+
+
+def _conditions(options: DiffOptions, after: PathLike) -> list[Condition]:
+    """Those that are given, or those of the settings of the project."""
+    from ragdatakit.api.configuration import configuration_of
+    from ragdatakit.reports.diff.conditions import condition_of
+
+    if given := several_words(options.fail_on):
+        return [condition_of(text) for text in given]
+    setting = None
+    if options.config is not False:
+        setting = configuration_of(after, options.config).values.get(("diff", "fail-on"))
+    if setting is None:
+        return []
+    places = [setting.file.place((*setting.keys, number)) for number in range(len(setting.value))]
+    return [condition_of(text, place) for text, place in zip(setting.value, places, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)

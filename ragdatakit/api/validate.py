@@ -16,6 +16,7 @@ from ragdatakit.schemas.options import PathLike, ValidateOptions
 from ragdatakit.schemas.results import Report
 
 if TYPE_CHECKING:
+    from ragdatakit.quality.own_rules import OwnRules
     from ragdatakit.schemas.findings import Finding
     from ragdatakit.validators.baselines.new_findings import Findings, KnownBefore
     from ragdatakit.validators.faults import Repairer
@@ -107,13 +108,19 @@ def _known(
     return known, finish
 
 
+def _own_rules() -> OwnRules:
+    """What checks the rules of a project; imported where it has some."""
+    from ragdatakit.api.query import query_rows
+    from ragdatakit.quality.own_rules import OwnRules
+
+    return OwnRules(query_rows)
+
+
 def _run(here: AtHand[ValidateOptions], refused: Callable[[RagdataError], None] | None) -> tuple[Any, ...]:
     """The arguments of a run."""
     from ragdatakit.api.quality import checked_quality
-    from ragdatakit.api.query import query_rows
     from ragdatakit.files.machine import usual_jobs
     from ragdatakit.fixes.find import FixFinder
-    from ragdatakit.quality.own_rules import OwnRules
     from ragdatakit.validators.collector import Selection, known_rules
     from ragdatakit.validators.run_options import RunOptions
 
@@ -138,7 +145,7 @@ def _run(here: AtHand[ValidateOptions], refused: Callable[[RagdataError], None] 
         max_hops=options.max_hops,
         fail_on=options.fail_on,
         configurations=chosen,
-        own_rules=OwnRules(query_rows) if options.config is not False else None,
+        own_rules=_own_rules() if own else None,
         on_finding=options.on_finding,
         progress=options.progress,
         quality=checked_quality(selection, options),

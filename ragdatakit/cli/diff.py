@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ragdatakit.cli import wants_colour
-from ragdatakit.cli.dataset_options import dataset_name_option, dataset_options, read_words
+from ragdatakit.cli.dataset_options import config_options, configured, dataset_name_option, dataset_options, read_words
 from ragdatakit.cli.declared_options import DataPath, given, options_of
 from ragdatakit.cli.output_format import check_place, chosen_form, output_options
 from ragdatakit.cli.standard_output import write_output
@@ -48,6 +48,13 @@ _option = options_of(DiffOptions)
 @_option("--metrics/--no-metrics", "metrics", help="Compare the numbers of the two reports, too (default: do).")
 @output_options(_FORMS)
 @click.option("-q", "--quiet", is_flag=True, help="Only the summary line.")
+@_option(
+    "--fail-on",
+    multiple=True,
+    metavar="CONDITION",
+    help="Exit with 1 only then, as 'documents.removed > 5%' or 'edges.rows < -10%'; may be repeated.",
+)
+@config_options
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even when they differ.")
 @_option(
     "--memory-limit", show_default=True, help="How much each database may hold in memory; the rest goes to the disk."
@@ -58,7 +65,8 @@ def command(**words: Any) -> int:
     """Compare the dataset at A with that at B: records by key, files, and the numbers that moved.
 
     A and B are paths, or a git revision and a path in it, as HEAD~1:data. They may be of different formats.
-    Exit code: 0 they are the same, 1 they differ, 2 failed, or not all could be read.
+    Exit code: 0 they are the same, 1 they differ (with --fail-on: a condition is met), 2 failed, or not all could be
+    read.
 
     \b
     ragdata diff old/ new/
@@ -86,6 +94,7 @@ def command(**words: Any) -> int:
                 keys=keys,
                 metrics=words["metrics"] and not words["quiet"],
                 progress=progress,
+                **configured(words),
             ),
         )
     data = _render(found, form, words["quiet"], out)
@@ -96,7 +105,7 @@ def command(**words: Any) -> int:
         told = "" if form == "text" and out is None else f": {unread_told(found)}"  # the last line shows it
         click.echo(f"ragdata: not everything was compared{told}", err=True)
         return 2
-    return 1 if found.different and not words["exit_zero"] else 0
+    return 1 if found.fails and not words["exit_zero"] else 0
 
 
 def _keys(given: tuple[str, ...]) -> dict[str, list[str]]:
@@ -112,13 +121,14 @@ def _keys(given: tuple[str, ...]) -> dict[str, list[str]]:
 
 def _render(found: DatasetDiff, form: str, quiet: bool, out: Path | None) -> bytes:
     if form == "text":
-        from ragdatakit.reports.diff.text import diff_lines, summary_line
+        from ragdatakit.reports.diff.text import condition_lines, diff_lines, summary_line
         from ragdatakit.reports.terminal import painter
 
         colour = out is None and wants_colour()
         width = shutil.get_terminal_size((100, 24)).columns if out is None else 100
         width = min(max(width, _LEAST_WIDTH), _MOST_WIDTH)
-        lines = [summary_line(found, painter(colour))] if quiet else diff_lines(found, colour=colour, width=width)
+        last = [*condition_lines(found, painter(colour)), summary_line(found, painter(colour))]
+        lines = last if quiet else diff_lines(found, colour=colour, width=width)
         return "".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace")
     if form == "html":
         from ragdatakit.reports.html.diff import diff_html

@@ -124,7 +124,7 @@ def _explained(
         yield f"\n{rule.status.capitalize()}{replaced}."
     yield f"\n{_wrap(rule.summary)}\n"
     if _is_own(rule):
-        yield from ([f"\n{_wrap(f'What to do: {rule.hint}.')}"] if rule.hint else [])
+        yield from ([_wrap(f"What to do: {rule.hint}.")] if rule.hint else [])
         return
     if fmt is None:
         yield from _of_any_format(rule)

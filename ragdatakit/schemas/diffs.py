@@ -126,6 +126,15 @@ class Metric:
 
 
 @dataclass(frozen=True, slots=True)
+class MetCondition:
+    """A condition under which the comparison fails, and that is so: what was written, the dataset, what was found."""
+
+    condition: str
+    dataset: str
+    found: str
+
+
+@dataclass(frozen=True, slots=True)
 class Side:
     """One of the two datasets; ``path`` is what the user called it."""
 
@@ -144,6 +153,7 @@ class DatasetDiff:
     are those below the two folders that belong to no dataset, compared by their bytes; empty where the formats are
     different, too. ``notes`` are sentences about what could not be compared or was left out. Where the two are folders
     with several datasets, these are in ``pairs``, and ``tables``, ``kinds``, ``files`` and ``metrics`` are empty.
+    ``conditions`` are those under which the comparison fails, ``met`` those of them that are so.
     """
 
     before: Side
@@ -157,12 +167,19 @@ class DatasetDiff:
     tables_decide: bool = False
     pairs: list[DatasetPair] = field(default_factory=list)
     other_files: list[FileDiff] = field(default_factory=list)
+    conditions: tuple[str, ...] = ()
+    met: list[MetCondition] = field(default_factory=list)
 
     def __repr__(self) -> str:
         """One line: the two sides, and how many records are added, removed and changed."""
         told = f"{self.added:,} added, {self.removed:,} removed, {self.changed:,} changed"
         state = "different" if self.different else "same"
         return f"<{type(self).__name__} of {self.before.path!r} and {self.after.path!r}: {state}, {told}>"
+
+    @property
+    def fails(self) -> bool:
+        """Whether a condition is met; where there are none, whether anything differs."""
+        return bool(self.met) if self.conditions else self.different
 
     @property
     def different(self) -> bool:

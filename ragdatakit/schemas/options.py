@@ -303,6 +303,9 @@ class DiffOptions(DatasetOptions):
     that do not (``*.log``, ``notes/*``). Records are found again by the keys of the tables, or by ``keys`` (table to
     columns). At most ``records`` are kept of each kind of difference in a table, all are counted. ``metrics`` says
     whether the numbers of the two reports are compared, too. ``memory_limit`` is what each database may hold, in bytes.
+    ``fail_on`` are conditions under which the result ``fails``, as ``documents.removed > 5%``; without any those of the
+    settings of the project of ``after`` count (``config`` as for `validate`), and without these it fails where anything
+    differs.
     """
 
     after_format: str = ""
@@ -311,6 +314,8 @@ class DiffOptions(DatasetOptions):
     keys: Mapping[str, Iterable[str]] | None = None
     records: int = _number(20, 0)
     metrics: bool = True
+    fail_on: Iterable[str] = ()
+    config: PathLike | bool = False
     memory_limit: int = _bytes(DATABASE_MEMORY)
 
 

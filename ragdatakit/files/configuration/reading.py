@@ -136,7 +136,7 @@ class _Reader:
                     known = [*FORMATS, *PLAIN_SOURCES]
                     raise UnknownNameError("format", name, known, place=self.file.place(keys))
                 return name
-            case "texts" | "globs" | "rules":
+            case "texts" | "globs" | "rules" | "conditions":
                 return self._texts(setting, value, keys)
             case "choice":
                 if value not in setting.choices:

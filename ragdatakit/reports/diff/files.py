@@ -36,7 +36,8 @@ def diff_json(diff: DatasetDiff) -> bytes:
 
 def diff_dict(diff: DatasetDiff) -> dict[str, Any]:
     """The JSON form."""
-    return {"version": VERSION, **_comparison(diff)}
+    met = [{"condition": one.condition, "dataset": one.dataset, "found": one.found} for one in diff.met]
+    return {"version": VERSION, **_comparison(diff), "conditions": list(diff.conditions), "met": _finite(met)}
 
 
 def _comparison(diff: DatasetDiff) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Literal, TypedDict
 
 from ragdatakit.reports.derived_schema import Schema, schema_of
-from ragdatakit.schemas.diffs import ColumnUse, RecordChange, Side
+from ragdatakit.schemas.diffs import ColumnUse, MetCondition, RecordChange, Side
 
 
 class _Column(TypedDict):
@@ -137,7 +137,8 @@ class _Diff(TypedDict):
     side has, empty where all files are the same; ``kinds`` are the records of files that differ, by kind of file.
     ``other_files`` are those below both folders of no dataset; they and ``files`` are empty where the formats differ.
     ``metrics`` are the numbers of the two reports that are different, ``notes`` says what could not be compared or was
-    left out. Where the two are folders with several datasets, these are in ``datasets``, by place.
+    left out. Where the two are folders with several datasets, these are in ``datasets``, by place. ``conditions`` are
+    those under which the comparison fails, ``met`` those that are so.
     """
 
     version: Literal[1]
@@ -154,6 +155,8 @@ class _Diff(TypedDict):
     notes: list[str]
     seconds: float
     datasets: list[_Pair]
+    conditions: list[str]
+    met: list[MetCondition]
 
 
 def query_schemas() -> dict[str, Schema]:

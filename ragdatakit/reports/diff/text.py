@@ -44,7 +44,19 @@ def diff_lines(diff: DatasetDiff, *, colour: bool = False, width: int = 100) -> 
             if pair.diff.notes:
                 yield ""
     yield from _body_lines(diff, paint, width)
+    yield from condition_lines(diff, paint)
     yield summary_line(diff, paint)
+
+
+def condition_lines(diff: DatasetDiff, paint: Painter) -> Iterator[str]:
+    """The conditions that are met, or that none is."""
+    for one in diff.met:
+        of = f" ({visible_text(one.dataset)})" if diff.pairs else ""
+        yield f"{paint('error', 'fails')}: {visible_text(one.condition)}: it is {one.found}{of}"
+    if diff.conditions and not diff.met:
+        number = len(diff.conditions)
+        told = "the condition is not met" if number == 1 else f"none of {number} conditions is met"
+        yield paint("good", f"passes: {told}")
 
 
 def _body_lines(diff: DatasetDiff, paint: Painter, width: int) -> Iterator[str]:

@@ -25,6 +25,7 @@ Kind = Literal[
     "integer",
     "share",  # a number from 0 to 1
     "flag",  # true or false
+    "conditions",  # conditions under which a comparison fails
     "code",  # the code of an own rule
     "message",  # a template of a message: texts, and names in braces
     "document",  # a JSON Schema: a table, or the path of a file
@@ -249,6 +250,20 @@ TOP = Setting(
             example="{ most-tokens = 512 }",
             within=_thresholds(),
         ),
+        Setting(
+            name="diff",
+            kind="section",
+            meaning="when `ragdata diff` fails",
+            example='{ fail-on = ["documents.removed > 5%"] }',
+            within=(
+                Setting(
+                    name="fail-on",
+                    kind="conditions",
+                    meaning="the conditions under which it exits with 1, instead of whenever anything differs",
+                    example='["documents.removed > 5%", "questions.changed > 0", "edges.rows < -10%"]',
+                ),
+            ),
+        ),
         DATASET,
         RULE,
     ),
@@ -264,6 +279,7 @@ _WORDS: Mapping[Kind, str] = {
     "integer": "an integer",
     "share": "a number from 0 to 1",
     "flag": "true or false",
+    "conditions": "a condition or a list of them",
     "code": "three letters or more, and digits, such as ACME101",
     "message": "a text with names in braces, such as {value}, and nothing else in these",
     "document": "a table or a path",
