@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
+from ragdatakit import query
 from tests.command_line import GOOD, run
 
 
@@ -41,18 +43,44 @@ def test_a_setting_that_does_not_exist(
 
 @pytest.mark.parametrize(
     "words",
-    [("report", GOOD), ("query", GOOD, "--tables"), ("diff", GOOD, GOOD), ("convert", GOOD, "out", "--to", "beir")],
+    [
+        ("report", "data"),
+        ("query", "data", "--tables"),
+        ("diff", "data", GOOD),
+        ("convert", "data", "out", "--to", "beir"),
+    ],
     ids=lambda words: words[0],
 )
 def test_every_command_that_reads_data_says_so(
     words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    shutil.copytree(GOOD, tmp_path / "data")
     (tmp_path / "ragdata.toml").write_text("slect = ['SP']\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
 
-    assert run(*words).code == 2
+    refused = run(*words)
+
+    assert (refused.code, "ragdata.toml:1: unknown setting 'slect'" in refused.err) == (2, True)
     assert run(words[0], "--help").code == 0
-    assert run("rules").code == 0
+    assert run("rules", "SP2", "--isolated").code == 0
+
+
+def test_sections_say_how_data_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "faq.csv").write_bytes("nr,body\n1,caf\u00e9\n".encode("latin-1"))
+    (tmp_path / "ragdata.toml").write_text(
+        "[[dataset]]\npath = 'notes'\nformat = 'table'\noptions = {map = 'id=nr,text=body', encoding = 'latin-1'}\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    sql = "select doc_id, text from documents"
+
+    assert run("query", "notes", sql, "--output-format", "json").json["rows"] == [{"doc_id": "1", "text": "caf\u00e9"}]
+    assert query("notes", sql, config=True).to_pylist() == [{"doc_id": "1", "text": "caf\u00e9"}]
+    assert run("query", "notes", sql, "--isolated").code == 2
+    assert run("query", "notes", sql, "--option", "encoding=utf-8").code == 2
+    assert run("report", "notes", "--output-format", "json").code == 0
+    assert run("convert", "notes", "out", "--to", "beir").code == 0
+    assert "caf\u00e9" in (tmp_path / "out" / "corpus.jsonl").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

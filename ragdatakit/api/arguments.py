@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragdatakit.schemas.errors import RagdataError
@@ -42,5 +43,6 @@ def reading(options: SourceOptions, name: str = "") -> ConversionSettings:
         values=option_words(options.options),
         chunking=dict(options.chunking or {}),
         follow_links=options.follow_links,
+        config=options.config if isinstance(options.config, bool) else Path(options.config),
         progress=options.progress,
     )

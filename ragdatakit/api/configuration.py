@@ -4,13 +4,16 @@ applies, and a first one for what is there."""
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragdatakit.api.arguments import option_words
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.options import PathLike
 
 if TYPE_CHECKING:
+    from ragdatakit.converters.run import ConversionSettings
     from ragdatakit.files.configuration.chosen import Configuration, Configurations
     from ragdatakit.files.configuration.reading import Given, Name
     from ragdatakit.files.datasets import Dataset
@@ -33,9 +36,20 @@ def configuration_of(path: PathLike, config: PathLike | bool = True) -> Configur
     return configurations(config).of(Path(path))
 
 
-def check_settings() -> None:
-    """Raise `RagdataError` for a setting of the current folder that does not exist, or whose value is wrong."""
-    configuration_of(Path.cwd())
+def as_configured(path: Path, wanted: ConversionSettings) -> ConversionSettings:
+    """How what is at a path is read: as it is asked for, else as the sections say that fit the path as a whole.
+
+    Raises `RagdataError` where the configuration is wrong.
+    """
+    if wanted.config is False:
+        return wanted
+    given = configuration_of(path, wanted.config).at(path)
+    named = given.get(("format",))
+    options = {
+        name[1]: option_words({name[1]: one.value})[name[1]] for name, one in given.items() if name[0] == "options"
+    }
+    source_format = wanted.source_format or (named.value if named is not None else "")
+    return replace(wanted, source_format=source_format, values={**options, **wanted.values}, config=False)
 
 
 def config(path: PathLike = ".", config: PathLike | bool = True) -> AppliedSettings:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.api.arguments import reading
+from ragdatakit.api.configuration import as_configured
 from ragdatakit.api.keywords import takes
 from ragdatakit.api.remote import at_hand, refuse_url, renamed
 from ragdatakit.files.machine import refuse_machine_fault
@@ -72,6 +73,7 @@ def _convert(
         memory_limit=options.memory_limit,
         origin=origin,
     )
+    wanted = wanted if options.dataset else as_configured(where, wanted)
     if not options.dry_run:
         refuse_target(place, options.overwrite)
         _refuse_nested(where, place)

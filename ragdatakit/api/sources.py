@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragdatakit.api.configuration import as_configured
 from ragdatakit.files.paths.boundary import real_path
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.texts import as_text
@@ -41,11 +42,12 @@ def find_datasets(paths: Sequence[Path], wanted: ConversionSettings) -> list[Fou
     """
     from ragdatakit.converters.hipporag.data_sets import each_set
 
-    sources = [(path, source) for path in paths for source in _sources(path, wanted)]
+    read_as = {path: as_configured(path, wanted) for path in paths}
+    sources = [(path, source) for path in paths for source in _sources(path, read_as[path])]
     return _named(
         (_place(path, *pair), *pair)
         for path, source in (_each_once(sources) if len(paths) > 1 else sources)
-        for pair in each_set(source, wanted)
+        for pair in each_set(source, read_as[path])
     )
 
 
@@ -83,6 +85,7 @@ def meant_datasets(path: Path, wanted: ConversionSettings, dataset: str = "") ->
 
     if dataset:
         return [_called(dataset, find_datasets([path], wanted), path)]
+    wanted = as_configured(path, wanted)
     try:
         sources = find_sources(path, wanted)
     except UnknownNameError:

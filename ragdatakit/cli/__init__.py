@@ -34,21 +34,6 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "init-config": ("config:init_command", "Write a ragdata.toml for the datasets that lie in a folder."),
 }
 
-_WITHOUT_SETTINGS = (
-    "validate",
-    "fetch",
-    "verify",
-    "formats",
-    "rules",
-    "explain",
-    "schema",
-    "init",
-    "config",
-    "init-config",
-)
-"""Commands for which the settings of the current folder mean nothing, so that wrong ones do not stop them; `validate`
-looks for those of each PATH."""
-
 _MEANT = {
     "--output": ("--output-file",),
     "--out": ("--output-file",),
@@ -115,10 +100,6 @@ def group(ctx: click.Context, verbose: bool) -> None:
     ctx.color = wants_colour()
     if verbose:
         raise click.UsageError(f"-v belongs behind the command: ragdata {ctx.invoked_subcommand} -v", ctx)
-    if ctx.invoked_subcommand not in _WITHOUT_SETTINGS and not {"-h", "--help"} & set(sys.argv):
-        from ragdatakit.api.configuration import check_settings
-
-        check_settings()
 
 
 def _show_version(ctx: click.Context) -> None:

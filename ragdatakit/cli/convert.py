@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ragdatakit.cli import wants_colour
-from ragdatakit.cli.dataset_options import cache_dir_option, dataset_name_option, follow_links_option, read_words
+from ragdatakit.cli.dataset_options import (
+    cache_dir_option,
+    config_options,
+    dataset_name_option,
+    follow_links_option,
+    read_words,
+)
 from ragdatakit.cli.declared_options import DataPath, given, options_of
 from ragdatakit.cli.output_format import check_place, chosen_form, output_options
 from ragdatakit.cli.standard_output import write_output
@@ -100,6 +106,7 @@ _option = options_of(ConvertOptions)
     help="light-splade: mine hard negatives, as bm25:depth=100,per_query=4,seed=13.",
 )
 @_option("--seed", metavar="N", show_default=True, help="For what is drawn at random (splits).")
+@config_options
 @follow_links_option
 @cache_dir_option
 @_option("--dry-run", help="Write nothing; show the files, the counts and the losses.")

@@ -81,6 +81,7 @@ _DATASET = (
         "--chunk-by", type=click.Choice(["tokens", "sentences", "characters"]), help="The unit (default: tokens)."
     ),
     follow_links_option,
+    *_CONFIG,
     cache_dir_option,
 )
 
@@ -95,6 +96,8 @@ _DATASET_NAMES = (
     "chunk_by",
     "follow_links",
     "cache_dir",
+    "config",
+    "isolated",
 )
 _SEARCH_NAMES = (
     *("analyzer", "stemmer", "embedder", "base_url", "api_key_env", "vectors", "query_vectors", "vector_store"),
@@ -244,6 +247,7 @@ def read_words(words: dict[str, Any]) -> dict[str, Any]:
         "follow_links": words["follow_links"],
         "cache_dir": words["cache_dir"],
         "tell": say,
+        **configured(words),
     }
     return {**found, "dataset": words["dataset"]} if "dataset" in words else found
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ragdatakit.cli import wants_colour
-from ragdatakit.cli.dataset_options import config_options, configured, dataset_name_option, dataset_options, read_words
+from ragdatakit.cli.dataset_options import dataset_name_option, dataset_options, read_words
 from ragdatakit.cli.declared_options import DataPath, given, options_of
 from ragdatakit.cli.output_format import check_place, chosen_form, output_options
 from ragdatakit.cli.standard_output import write_output
@@ -54,7 +54,6 @@ _option = options_of(DiffOptions)
     metavar="CONDITION",
     help="Exit with 1 only then, as 'documents.removed > 5%' or 'edges.rows < -10%'; may be repeated.",
 )
-@config_options
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even when they differ.")
 @_option(
     "--memory-limit", show_default=True, help="How much each database may hold in memory; the rest goes to the disk."
@@ -94,7 +93,6 @@ def command(**words: Any) -> int:
                 keys=keys,
                 metrics=words["metrics"] and not words["quiet"],
                 progress=progress,
-                **configured(words),
             ),
         )
     data = _render(found, form, words["quiet"], out)

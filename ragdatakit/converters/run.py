@@ -76,6 +76,7 @@ class ConversionSettings:
     sidecar: bool = False
     memory_limit: int = ConvertOptions.memory_limit
     follow_links: bool = False
+    config: Path | bool = False
     origin: Mapping[str, Any] = field(default_factory=dict)
     progress: Progress | None = None
 

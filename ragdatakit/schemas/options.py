@@ -192,12 +192,15 @@ class SourceOptions(Options):
     ``language``. ``follow_links``: files that links lead to out of the path are read, too. A path may be a URL
     (``s3://``, ``gs://``, ``hf://datasets/``, ``https://``): its files are fetched into the user's cache
     (RAGDATA_CACHE_DIR), or into ``cache_dir``. ``tell`` is called with a sentence about what is fetched.
+    ``config`` is a file with the settings of the project, True: for each path the nearest one upwards; where its
+    sections name a format or options for the path, these hold where none are given here.
     """
 
     source_format: str = ""
     options: Mapping[str, object] | None = None
     chunking: Mapping[str, object] | None = None
     follow_links: bool = False
+    config: PathLike | bool = False
     cache_dir: PathLike | None = None
     tell: Tell | None = None
 
@@ -304,7 +307,7 @@ class DiffOptions(DatasetOptions):
     columns). At most ``records`` are kept of each kind of difference in a table, all are counted. ``metrics`` says
     whether the numbers of the two reports are compared, too. ``memory_limit`` is what each database may hold, in bytes.
     ``fail_on`` are conditions under which the result ``fails``, as ``documents.removed > 5%``; without any those of the
-    settings of the project of ``after`` count (``config`` as for `validate`), and without these it fails where anything
+    settings of the project of ``after`` count (see ``config``), and without these it fails where anything
     differs.
     """
 
@@ -315,7 +318,6 @@ class DiffOptions(DatasetOptions):
     records: int = _number(20, 0)
     metrics: bool = True
     fail_on: Iterable[str] = ()
-    config: PathLike | bool = False
     memory_limit: int = _bytes(DATABASE_MEMORY)
 
 
