@@ -98,6 +98,17 @@ def test_labels_that_do_not_fit_are_left_out() -> None:
     assert scores.groups == {"overall_metrics": {"recall": 33.3}}
 
 
+def test_labels_that_take_too_much_memory_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ragdatakit.retrieval.gold_and_metrics.claim_metrics._LONGEST_ROW", 100)
+    folder = FIXTURES / "ragchecker" / "valid" / "outputs"
+
+    shown = {name: run(name, folder) for name in ("report", "eval")}
+
+    for outcome in shown.values():
+        assert outcome.code == 0, outcome.err
+        assert "whose claims and labels take more than 64 MB are left out" in outcome.out
+
+
 def test_other_answers_have_none() -> None:
     assert score_claims(tables_of(answers=[Answer("1", "x", metadata='{"a":"answer2response"}')])) == []
 

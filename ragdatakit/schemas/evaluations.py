@@ -204,7 +204,8 @@ class ClaimScores:
     rows each metric is the mean. ``rows`` have labels, those of ``misfits`` do not fit their claims and passages.
     ``by_words`` are shares by metric for the ``unchecked`` rows that have claims and no labels: claims all of whose
     words are in one passage, or in the response, which is an approximation. ``failed`` are the first claims that
-    failed, ``answers`` the answers that these are about, ``questions`` the metrics of each row, from 0 to 1.
+    failed, ``answers`` the answers that these are about, ``questions`` the metrics of each row, from 0 to 1. ``long``
+    rows were left out, as their claims and labels take more memory than is well.
     """
 
     name: str
@@ -217,6 +218,7 @@ class ClaimScores:
     failed: tuple[FailedClaim, ...] = ()
     answers: tuple[CheckedAnswer, ...] = ()
     questions: Mapping[str, Mapping[str, Share]] = field(default_factory=dict, repr=False)
+    long: int = 0
 
     def metric_rows(self) -> list[tuple[str, str, float]]:
         """Group, metric, and percent with one decimal; the group is named once."""

@@ -27,7 +27,7 @@ def claim_scores(database: DatasetDatabase) -> ClaimScores | None:
         return None
     sources = {table: partial(database.rows, table) for table in _READ if table in database.tables}
     found = score_claims(CanonicalTables(database.name, database.format, sources, Losses()))
-    return found[0] if found and found[0].groups else None
+    return found[0] if found and (found[0].groups or found[0].long) else None
 
 
 def _is_checked(database: DatasetDatabase) -> bool:
@@ -53,4 +53,5 @@ def claim_words(scores: ClaimScores) -> str:
     """How many rows the numbers are about."""
     told = [f"{scores.rows:,} {'answer' if scores.rows == 1 else 'answers'} with labels"]
     told += [f"{scores.misfits:,} whose labels do not fit are left out"] if scores.misfits else []
+    told += [f"{scores.long:,} whose claims and labels take more than 64 MB are left out"] if scores.long else []
     return ", ".join(told)

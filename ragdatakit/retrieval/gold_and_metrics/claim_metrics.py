@@ -26,6 +26,8 @@ _MARKS = ("2answer", "2response", "_claims")
 _WORD = re.compile(r"\w+")
 _SMALL = STOP_WORDS["english"]
 _MOST_KEPT = 200
+_LONGEST_ROW = 64 << 20
+"""Characters of claims and labels of one row; as Python values they take thirty times as much memory."""
 _Failed = tuple[FailedClaim, tuple[int, ...]]
 """A claim, and the places of the passages that say it."""
 
@@ -36,6 +38,7 @@ class _Tally:
     by_words: dict[str, list[float]] = field(default_factory=lambda: {"claim_recall": [], "recall": []})
     rows: int = 0
     misfits: int = 0
+    long: int = 0
     failed: list[_Failed] = field(default_factory=list)
     questions: dict[str, dict[str, float]] = field(default_factory=dict)
 
@@ -46,6 +49,9 @@ def score_claims(tables: CanonicalTables, name: str = "") -> list[ClaimScores]:
     tally = _Tally()
     unchecked: dict[str, tuple[list[str], str]] = {}
     for answer in tables.peek("answers"):
+        if answer.metadata is not None and len(answer.metadata) > _LONGEST_ROW:
+            tally.long += 1
+            continue
         row = _row(answer.metadata)
         if answer.question_id in of_questions:
             row.setdefault("gt_answer_claims", of_questions[answer.question_id])
@@ -54,7 +60,7 @@ def score_claims(tables: CanonicalTables, name: str = "") -> list[ClaimScores]:
         elif claims := [text for claim in _listed(row.get("gt_answer_claims")) if (text := claim_text(claim))]:
             unchecked[answer.question_id] = (claims, answer.text or "")
     _by_words(tally, tables, unchecked)
-    if not tally.rows and not unchecked:
+    if not (tally.rows or tally.long or unchecked):
         return []
     answers, failed = checked_answers(tables, tally.failed)
     means = {metric: values for metric, values in tally.values.items() if values}
@@ -70,6 +76,7 @@ def score_claims(tables: CanonicalTables, name: str = "") -> list[ClaimScores]:
             failed,
             answers,
             tally.questions,
+            tally.long,
         )
     ]
 
