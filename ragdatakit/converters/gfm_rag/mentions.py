@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 
 _WORD = re.compile("[a-z0-9]+")
 _SPACED_UP_TO = "\u0e00"
@@ -45,10 +46,10 @@ class NameFinder:
 
     def _find_phrases(self, text: str) -> Iterator[str]:
         words = _words(text.lower())
-        place = 0
+        place, lengths_of, name_of = 0, self._lengths.get, self._phrases.get
         while place < len(words):
-            for length in self._lengths.get(words[place], ()):
-                name = self._phrases.get(tuple(words[place : place + length]))
+            for length in lengths_of(words[place], ()):
+                name = name_of(tuple(words[place : place + length]))
                 if name is not None:
                     yield name
                     place += length
@@ -78,13 +79,18 @@ def _note_length(lengths: dict[str, list[int]], first: str, length: int) -> None
 
 
 def _words(text: str) -> list[str]:
-    """The words of ASCII letters and digits; an empty one for each that has other letters, too."""
+    """The words of ASCII letters and digits; an empty one for a word that has other letters, too."""
     if text.isascii():
         return _WORD.findall(text)
-    return [
-        "" if _cuts_word(text, found.start()) or _cuts_word(text, found.end()) else found[0]
-        for found in _WORD.finditer(text)
-    ]
+    runs = _runs().findall(text)
+    return [run if run.isascii() else "" for run in runs if run.isascii() or _WORD.search(run)]
+
+
+@cache
+def _runs() -> re.Pattern[str]:
+    """Letters and digits of scripts that put blanks between words, one next to the other."""
+    others = "".join(c for c in map(chr, range(0x80, ord(_SPACED_UP_TO))) if c.isalnum())
+    return re.compile(f"[a-z0-9{others}]+")
 
 
 def _cuts_word(text: str, place: int) -> bool:
