@@ -246,6 +246,7 @@ def test_capped_findings_are_fixed_all(tmp_path: Path) -> None:
     result = ragdatakit.fix(tmp_path / "data", max_per_rule=2, select=["SP1"])
 
     assert result.fixed[str(file)] == {"SP121": 300, "SP112": 300}
+    assert repr(result) == "<FixResult: 600 findings in 1 file>"
     assert result.report.ok
 
 

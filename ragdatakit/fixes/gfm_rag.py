@@ -9,7 +9,7 @@ from ragdatakit.fixes.csv_cells import named_as_declared, with_last_cell
 from ragdatakit.fixes.edits import remove_record
 from ragdatakit.fixes.find import Repair
 from ragdatakit.fixes.json_syntax import mend_syntax
-from ragdatakit.fixes.json_values import list_of_texts, text_to_list, to_empty_list, to_text
+from ragdatakit.fixes.json_values import list_of_texts, moved_to, text_to_list, to_empty_list, to_text
 from ragdatakit.fixes.whole_files import as_array, unwrapped
 from ragdatakit.schemas.fixes import Fix
 from ragdatakit.validators.faults import Fault
@@ -17,6 +17,12 @@ from ragdatakit.validators.faults import Fault
 
 def _array(fault: Fault) -> Fix | None:
     return as_array(fault) or mend_syntax(fault)
+
+
+def _own_type(fault: Fault) -> str | None:
+    """The type that nodes.csv gives a node."""
+    kind = fault.problem.facts.get("found")
+    return kind if isinstance(kind, str) else None
 
 
 _with_attributes = with_last_cell("attributes", "{}")
@@ -42,6 +48,8 @@ REPAIRS: Mapping[str, Repair] = {
     "node-name-not-text": to_text,
     "node-list-is-text": text_to_list,
     "question-id-decimal": to_text,
+    "mixed-question-ids": to_text,
+    "node-under-other-type": moved_to(_own_type),
     "answer-not-text": to_text,
     "aliases-not-list": list_of_texts,
     "supporting-documents-not-list": list_of_texts,

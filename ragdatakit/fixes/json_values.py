@@ -224,6 +224,31 @@ def reorder(first: str) -> Callable[[Fault], Fix | None]:
     return repair
 
 
+def moved_to(name: Callable[[Fault], str | None]) -> Callable[[Fault], Fix | None]:
+    """The repair that moves an item of a list to the end of another list, which is next to it under this name or is
+    made."""
+
+    def repair(fault: Fault) -> Fix | None:
+        found, target, pointer = _container_of(fault), name(fault), fault.problem.pointer or ""
+        if found is None or not target:
+            return None
+        text, parts, place = found
+        span = fault.form.span(text, pointer.rsplit("/", 2)[0])
+        beside = list(_parts(text, span[0])) if span is not None else []
+        item = text[parts[place][1] : parts[place][2]]
+        there = [end for each, _, end in beside if each == target]
+        if len(there) > 1 or not beside or (there and text[there[0] - 1] != "]"):
+            return None
+        if there:
+            is_empty = text[: there[0] - 1].rstrip().endswith("[")
+            at, new = there[0] - 1, item if is_empty else f", {item}"
+        else:
+            at, new = beside[-1][2], f", {json.dumps(target, ensure_ascii=False)}: [{item}]"
+        return safe(edit_of(fault, text, *_cut(text, parts, place), ""), edit_of(fault, text, at, at, new))
+
+    return repair
+
+
 def _container_of(fault: Fault) -> tuple[str, list[tuple[str, int, int]], int] | None:
     """The record, the parts of the object or list that has the value at fault, and which of them that is."""
     text, pointer = record_text(fault), fault.problem.pointer

@@ -110,7 +110,7 @@ class Rule:
         declared_fixes(self.fix)
 
     @property
-    def fixes(self) -> dict[Applicability, str]:
+    def fixes(self) -> Mapping[Applicability, str]:
         """What its fixes do, by how far they can be trusted."""
         return declared_fixes(self.fix)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal, get_args
 
 Applicability = Literal["safe", "unsafe", "display"]
@@ -71,7 +73,8 @@ class Fix:
         return {"applicability": self.applicability, "message": self.message, "edits": edits, "rewrite": self.rewrite}
 
 
-def declared_fixes(words: str | tuple[str, ...]) -> dict[Applicability, str]:
+@cache
+def declared_fixes(words: str | tuple[str, ...]) -> Mapping[Applicability, str]:
     """What a rule's fixes do, by how far they can be trusted, of ``safe: drop the byte-order mark``."""
     found: dict[Applicability, str] = {}
     for text in (words,) if isinstance(words, str) else words:

@@ -9,6 +9,7 @@ from typing import Any, TypedDict
 from ragdatakit.schemas.baselines import BaselineUse
 from ragdatakit.schemas.declarations import Rule
 from ragdatakit.schemas.findings import SEVERITIES, Finding, Severity
+from ragdatakit.schemas.texts import many
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +162,7 @@ class NotFixed:
         return {"path": self.path, "reason": self.reason}
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class FixResult:
     """What `ragdatakit.fix` did.
 
@@ -177,6 +178,11 @@ class FixResult:
     removed: int = 0
     removed_to: str = ""
     difference: list[str] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        """One line: how much was repaired."""
+        left = f", {many(len(self.not_fixed), 'file')} left alone" if self.not_fixed else ""
+        return f"<FixResult: {many(self.number, 'finding')} in {many(len(self.fixed), 'file')}{left}>"
 
     @property
     def changed(self) -> bool:
