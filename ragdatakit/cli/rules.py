@@ -21,7 +21,8 @@ _FORMS = ("text", "json")
 @config_options
 @output_options(_FORMS)
 def command(chosen: tuple[str, ...], format_name: str | None = None, **words: Any) -> None:
-    """List rules: code, severity, name, what is wrong.
+    """List rules: code, severity, name, what is wrong; [*] is what `validate --fix` repairs, [-] what it repairs with
+    --unsafe-fixes.
 
     All of them, or those of a code or name or of its beginning (SP201, SP2, dangling), or of a format.
 
