@@ -63,7 +63,10 @@ class BothWays:
         assert keys is not None
         asked = (*predicates, *map(Spelled, spelled))
         cells = kind.columns if kind.container == "columns" else None
-        self.scanners = [BlockScanner(kind.record, keys, asked, portable=p, cells=cells) for p in (False, True)]
+        known = self.checks.known_codes(kind.kind)
+        self.scanners = [
+            BlockScanner(kind.record, keys, asked, portable=p, cells=cells, known=known) for p in (False, True)
+        ]
         self._scanned = [ScannedChecker(checker, scanner, 0, self.checks.counted) for scanner in self.scanners]
         self._file = DataFile(Path("x"), "x", "x", kind.kind)
 

@@ -121,3 +121,18 @@ def test_results_of_queries_are_compared_as_in_small_sets(
                 report = validate(root, max_per_rule=0, jobs=rng.choice([1, 2, 7]))
                 found.append(sorted(repr((f.as_dict(), f.excerpt)) for f in report.findings))
         assert found[0] == found[1]
+
+
+def test_a_score_that_cannot_be_read_is_another_one_than_0(tmp_path: Path) -> None:
+    (tmp_path / "corpus.jsonl").write_text('{"_id": "d1", "title": "", "text": "tide"}\n')
+    (tmp_path / "queries.jsonl").write_text('{"_id": "q1", "text": "tide"}\n')
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t0\nq1\td1\t\n")
+    found = []
+    for small in (dataset_run.SMALL_DATASET, -1):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(dataset_run, "SMALL_DATASET", small)
+            found.append(sorted(f.code for f in validate(tmp_path).findings))
+
+    assert found[0] == found[1]
+    assert "BE204" in found[0]

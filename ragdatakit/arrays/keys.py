@@ -23,6 +23,8 @@ Marks = npt.NDArray[np.bool_]
 _ODD_1 = np.uint64(0x9E3779B97F4A7C15)
 _ODD_2 = np.uint64(0xD6E8FEB86659FD93)
 _SHIFT = np.uint64(32)
+_NO_INTEGER = np.uint64((1 << 63) + 1)
+"""The code of what is not there, next to integers: 0 is one of them."""
 _NO_ROWS = np.empty(0, np.int64)
 
 
@@ -156,7 +158,7 @@ class NumpyBatch:
 def _default_code(default: Any) -> np.uint64:
     if isinstance(default, str):
         return np.uint64(codes_of_texts([default])[0])
-    return np.uint64(0)
+    return _NO_INTEGER
 
 
 class RowRuns:

@@ -47,6 +47,7 @@ from ragdatakit.scanner.relations import (
     Lacking,
     Measure,
     NoQuotient,
+    OnceCount,
     Parts,
     Relation,
     Several,
@@ -95,7 +96,13 @@ _JOINED = 255
 
 def counts_of(asked: Iterable[Asked]) -> list[Hashable]:
     """The names of all counts, by their numbers."""
-    return list(dict.fromkeys(one.count for one in asked if isinstance(one, Counted)))
+    names: list[Hashable] = []
+    for one in asked:
+        if isinstance(one, Counted):
+            names.append(one.count)
+        elif isinstance(one, Relation) and one.once:
+            names.append(OnceCount(one.once))
+    return list(dict.fromkeys(names))
 
 
 def scopes_of(record: Record, asked: Iterable[Asked]) -> dict[str, dict[str, Field]]:
@@ -131,10 +138,10 @@ def plan_blob(record: Record, keys: Collection[str], asked: Iterable[Asked], cel
         parts.append(struct.pack("<HHB", names.index(owner) if owner else 0, len(own), is_closed))
         parts.append(_text(closed.unless if is_closed and closed is not None else ""))
     predicates = [one for one in asked if isinstance(one, Predicate)]
-    counts = counts_of(predicates)
+    counts = counts_of(asked)
     parts += [struct.pack("<H", len(predicates)), *(_predicate(one, names, counts) for one in predicates)]
     relations = [one for one in asked if isinstance(one, Relation | Joined)]
-    parts += [struct.pack("<H", len(relations)), *(_relation(one, names, list(scopes)) for one in relations)]
+    parts += [struct.pack("<H", len(relations)), *(_relation(one, names, list(scopes), counts) for one in relations)]
     cut = next((one.at for one in asked if isinstance(one, Cut)), "\0")
     parts.append(cut.encode())
     if cells is None:
@@ -143,13 +150,14 @@ def plan_blob(record: Record, keys: Collection[str], asked: Iterable[Asked], cel
     return b"".join((*parts, struct.pack("<BBB", 1, separator, cells.quoted), _text(cells.comment)))
 
 
-def _relation(one: Relation | Joined, names: list[str], scopes: list[str]) -> bytes:
+def _relation(one: Relation | Joined, names: list[str], scopes: list[str], counts: list[Hashable]) -> bytes:
     numbers = [names.index(name) for name in one.fields]
     listed = struct.pack(f"<B{len(numbers)}H", len(numbers), *numbers)
     if isinstance(one, Joined):
         head = struct.pack("<BBH", scopes.index(one.key.rpartition("/")[0]), _JOINED, names.index(one.key))
         return head + listed + _text(one.between) + _text(one.within)
-    return struct.pack("<BBBd", _scope(one, scopes), RELATIONS.index(type(one)), one.once, one.number) + listed
+    once = counts.index(OnceCount(one.once)) + 1 if one.once else 0
+    return struct.pack("<BBBd", _scope(one, scopes), RELATIONS.index(type(one)), once, one.number) + listed
 
 
 def _scope(one: Relation, scopes: list[str]) -> int:

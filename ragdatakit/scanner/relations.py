@@ -62,13 +62,20 @@ class Joined:
     within: str = ""
 
 
+class OnceCount(str):
+    """A count that belongs to the rule of this name."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A question about several fields. ``once``: of a block one record is shown, for rules that report one a file."""
+    """A question about several fields. ``once`` is the rule that is reported once a file, with a count, where one is
+    asked for: of a block one record is shown to it, the others are counted."""
 
     fields: tuple[str, ...]
     number: float = 0
-    once: bool = False
+    once: str = ""
 
 
 class Apart(Relation):

@@ -295,11 +295,17 @@ pub fn finish_object<I: Isa>(plan: &Plan, number: usize, into: &mut Scanned, dat
     for joined in &scope.joined {
         found.candidate |= into.join(plan, joined, data);
     }
-    for (place, relation) in scope.relations.iter().enumerate() {
-        let bit = u64::from(relation.once) << (place % 64);
-        if into.shown_once & bit == 0 && relation.is_shown::<I>(into, data) {
-            found.candidate = true;
-            found.shown_once |= bit;
+    for relation in &scope.relations {
+        if !relation.is_shown::<I>(into, data) {
+            continue;
+        }
+        match relation.once {
+            Some(tally) if into.shown_once & 1 << tally != 0 => found.counted |= 1 << tally,
+            Some(tally) => {
+                found.candidate = true;
+                found.shown_once |= 1 << tally;
+            }
+            None => found.candidate = true,
         }
     }
 }

@@ -241,6 +241,7 @@ impl Plan {
             }
             field.held = true;
         }
+        self.tallies = self.tallies.max(relation.once.map_or(0, |tally| tally as usize + 1));
         self.scopes.get_mut(scope)?.relations.push(relation);
         Some(())
     }

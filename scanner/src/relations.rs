@@ -103,8 +103,8 @@ const KINDS: [Kind; 20] = [
 /// A question, and the fields that it is about.
 pub struct Relation {
     kind: Kind,
-    /// Of a block one record is shown for it, not all.
-    pub once: bool,
+    /// Of a block one record is shown for it; the others are counted under this number.
+    pub once: Option<u32>,
     number: f64,
     fields: Vec<usize>,
     /// A bit for each of the fields, and for each but the first.
@@ -116,7 +116,10 @@ impl Relation {
     /// What a plan says of one, where `count` fields are declared.
     pub(crate) fn parse(kind: u8, reader: &mut Reader, count: usize) -> Option<Self> {
         let kind = *KINDS.get(usize::from(kind))?;
-        let once = reader.u8()? == 1;
+        let once = reader.u8()?.checked_sub(1).map(u32::from);
+        if once.is_some_and(|tally| tally >= u64::BITS) {
+            return None;
+        }
         let number = reader.f64()?;
         let fields =
             (0..reader.u8()?).map(|_| reader.u16().filter(|&field| field < count)).collect::<Option<Vec<_>>>()?;

@@ -368,6 +368,7 @@ REFINING_RULES: tuple[Rule, ...] = (
         "SG411 unit-of-lengths info",
         per_file=True,
         counted=False,
+        numbered=False,
         summary="The lengths are those of the text in characters, or in words.",
         message="{field} is {value}, the number of {unit} of the text",
         upstream={"unified": "the unit is not documented; characters and tokens are both found"},

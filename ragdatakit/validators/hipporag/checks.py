@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.detection.sniffing import json_container
@@ -10,7 +10,6 @@ from ragdatakit.files.hipporag.passages import (
     CORPUS_END,
     corpus_of,
     joiner_of,
-    passage_code,
     passage_id,
     passage_text,
     set_name,
@@ -19,13 +18,17 @@ from ragdatakit.files.hipporag.passages import (
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.checks import FormatChecks, Needs
 from ragdatakit.validators.hipporag.embeddings import embedding_problems
+from ragdatakit.validators.hipporag.known import KnownPassages
 from ragdatakit.validators.hipporag.openie import ResultsCheck
 from ragdatakit.validators.hipporag.questions import question_problems
+from ragdatakit.validators.python_keys import PythonBatch
 from ragdatakit.validators.row_problems import RowProblems, unreliable_keys
 
 if TYPE_CHECKING:
     from ragdatakit.files.datasets import DataFile, Dataset
+    from ragdatakit.scanner.plan import Asked
     from ragdatakit.validators.checks import Placed
+    from ragdatakit.validators.coded_columns import ScannedCodes
     from ragdatakit.validators.csv_parts import CsvTable
 
 CORPORA = ("corpus", "legacy-corpus")
@@ -37,7 +40,7 @@ class HippoRagChecks(FormatChecks):
 
     def __init__(self, dataset: Dataset, profiles: tuple[str, ...]) -> None:
         super().__init__(dataset, profiles)
-        self._passages: dict[str, set[int]] = {}
+        self._passages: dict[str, KnownPassages] = {}
         self._keyless: dict[str, tuple[str, list[int]]] = {}  # by data set, rows of a kind that are no passage
         self._missed: set[str] = set()
         self._unchecked: set[str] = set()
@@ -45,7 +48,7 @@ class HippoRagChecks(FormatChecks):
         self._place = 0
         self._results = ResultsCheck()
 
-    def _known(self, name: str | None) -> set[int] | None:
+    def _known(self, name: str | None) -> KnownPassages | None:
         """The codes of a data set's passages; None where it has no corpus, or one not read to its end."""
         if name is None:
             return None
@@ -79,11 +82,47 @@ class HippoRagChecks(FormatChecks):
         return problems
 
     def derive(self, kind: str, value: Any, to_show: bool = False) -> dict[str, Any]:
-        """``@passage``: the passage's id; ``@id``: the question's; both are unique within their ``@set``."""
+        """``@passage``: the passage, or its id; ``@id``: the question's; both are unique within their ``@set``."""
         if kind == "questions":
             return {"@set": self._name, "@id": _question_key(value)}
         passage = self._passage(kind, value)
-        return {"@set": self._name, "@passage": passage_id(passage) if passage is not None else None}
+        return {"@set": self._name, "@passage": passage_id(passage) if to_show and passage is not None else passage}
+
+    def predicates(self, kind: str) -> Iterable[Asked] | None:
+        """Those of passages and of questions."""
+        from ragdatakit.validators.hipporag.predicates import PASSAGES, QUESTIONS
+
+        return {"corpus": PASSAGES, "questions": QUESTIONS}.get(kind)
+
+    def texts_of_fields(self, kind: str) -> Mapping[str, str]:
+        """The id of a question, and what is indexed of a passage."""
+        return {"corpus": {"@passage": "@passage"}, "questions": {"@id": "id"}}.get(kind, {})
+
+    def fields_of_derived(self, kind: str) -> tuple[str, ...]:
+        """The places of passages, and the passages that questions bring along."""
+        from ragdatakit.validators.hipporag.predicates import JOINED
+
+        return {"corpus": ("idx",), "questions": JOINED}.get(kind, ())
+
+    def derive_scanned(self, kind: str, given: Mapping[str, ScannedCodes], batch: Any) -> None:
+        """The data set, the same for all records of a file; the places are for `batch`."""
+        import numpy as np
+
+        from ragdatakit.arrays.text_codes import codes_of_texts
+
+        batch.columns["@set"] = np.repeat(codes_of_texts([self._name]), batch.length)
+        batch.valid["@set"] = None
+        if kind == "corpus":
+            batch.columns["@idx"], batch.valid["@idx"] = given["idx"]
+
+    def known_codes(self, kind: str) -> Mapping[str, Any]:
+        """The passages of the corpus, for those that questions bring along."""
+        known = self._known(self._name) if kind == "questions" else None
+        if known is None:
+            return {}
+        from ragdatakit.validators.hipporag.predicates import JOINED
+
+        return dict.fromkeys(JOINED, known.codes())
 
     def _passage(self, kind: str, value: Any) -> str | None:
         if not isinstance(value, dict) or not isinstance(value.get("title"), str):
@@ -101,20 +140,39 @@ class HippoRagChecks(FormatChecks):
         """Remember the passages; idx that are no places."""
         if kind not in CORPORA:
             return
-        known = self._passages.setdefault(self._name, set())
-        rows, facts = [], []
-        for row, value in enumerate(values or (), batch.first_row):
+        is_coded = not isinstance(batch, PythonBatch)
+        known = self._passages.setdefault(self._name, KnownPassages())
+        keyless = batch.without("@passage") if is_coded else []
+        if is_coded:
+            known.add_codes(batch.codes(("@passage",))[0])
+        for row, value in enumerate(values or (), batch.first_row) if not is_coded else ():
             passage = self._passage(kind, value)
             if passage is None:
-                self._keyless.setdefault(self._name, (kind, []))[1].append(row)
+                keyless.append(row)
             else:
-                known.add(passage_code(passage))
-            idx = value.get("idx", self._place) if isinstance(value, dict) else self._place
-            if kind == "corpus" and (idx != self._place or isinstance(idx, bool)):
-                rows.append(row)
-                facts.append({"expected": self._place})
-            self._place += 1
-        yield RowProblems("idx-out-of-order", kind, "idx", rows, facts=facts)
+                known.add(passage)
+        if keyless:
+            self._keyless.setdefault(self._name, (kind, []))[1].extend(keyless)
+        if kind == "corpus":
+            yield self._places(values, batch)
+
+    def _places(self, values: list[Any] | None, batch: Any) -> RowProblems:
+        """The passages that say of themselves that they are at another place; of a batch that was scanned those that
+        are not noted have a number, or none."""
+        first, seen = self._place, dict(enumerate(values) if values is not None else batch.noted)
+        count = len(values) if values is not None else batch.length
+        self._place += count
+        rows = {row for row, value in seen.items() if _is_elsewhere(value, first + row)}
+        if values is None:
+            import numpy as np
+
+            elsewhere = batch.columns["@idx"].view(np.int64) != np.arange(first, first + count)
+            if batch.valid["@idx"] is not None:
+                elsewhere &= batch.valid["@idx"]
+            rows |= set(np.flatnonzero(elsewhere).tolist()) - seen.keys()
+        found = sorted(rows)
+        facts = [{"expected": first + row} for row in found]
+        return RowProblems("idx-out-of-order", "corpus", "idx", [batch.first_row + row for row in found], facts=facts)
 
     def start(self) -> Iterator[Placed]:
         """Questions without a corpus, where they are looked at as a dataset."""
@@ -130,7 +188,7 @@ class HippoRagChecks(FormatChecks):
         self._name = set_name(file.name)
         self._place = 0
         if file.kind in CORPORA:
-            self._passages.setdefault(self._name, set())
+            self._passages.setdefault(self._name, KnownPassages())
 
     def finish_file(self, file: DataFile, records: int, table: CsvTable | None = None) -> Iterator[Placed]:
         """What is reported of a file as a whole."""
@@ -156,6 +214,11 @@ class HippoRagChecks(FormatChecks):
             if file.readable:
                 for problem in embedding_problems(file):
                     yield file, problem
+
+
+def _is_elsewhere(value: Any, place: int) -> bool:
+    idx = value.get("idx", place) if isinstance(value, dict) else place
+    return idx != place or isinstance(idx, bool)
 
 
 def _question_key(value: Any) -> str | None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-from ragdatakit.files.hipporag.passages import passage_code, passage_id
+from ragdatakit.files.hipporag.passages import passage_id
 from ragdatakit.schemas.findings import Problem
+from ragdatakit.validators.hipporag.known import KnownPassages, code_of
 
 _OUTSIDE = re.compile("[^A-Za-z0-9 ]")
 _SHOWN = 60
@@ -22,7 +23,7 @@ class ResultsCheck:
     """Checks one file of results; `finish` gives what is known when it has been read whole."""
 
     def __init__(self) -> None:
-        self._corpus: Collection[int] | None = None
+        self._corpus: KnownPassages | None = None
         self._start()
 
     def _start(self) -> None:
@@ -30,7 +31,7 @@ class ResultsCheck:
         self._members = 0
         self._missing = 0
 
-    def problems(self, value: dict[str, Any], corpus: Collection[int] | None) -> Iterator[Problem]:
+    def problems(self, value: dict[str, Any], corpus: KnownPassages | None) -> Iterator[Problem]:
         """The faults of the results of all passages; ``corpus`` None: the passages are not known."""
         self._corpus = corpus
         docs = value.get("docs")
@@ -60,7 +61,7 @@ class ResultsCheck:
 
     def _passage(self, doc: dict[str, Any], pointer: str) -> Iterator[Problem]:
         passage = doc["passage"]
-        code = passage_code(passage)
+        code = code_of(passage, self._corpus)
         shown = passage if len(passage) <= _SHOWN else f"{passage[: _SHOWN - 1]}…"
         if "idx" in doc and doc["idx"] != passage_id(passage):
             yield Problem("wrong-passage-id", f"{pointer}/idx", doc["idx"], {"expected": passage_id(passage)})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from ragdatakit.files.hipporag.passages import (
@@ -12,18 +12,18 @@ from ragdatakit.files.hipporag.passages import (
     gold_answers,
     is_context,
     paragraphs_of,
-    passage_code,
     passage_text,
     supporting_titles,
 )
 from ragdatakit.schemas.findings import Problem
+from ragdatakit.validators.hipporag.known import KnownPassages
 
 _TRUE = {"true", "yes", "1"}
 """Texts that mean what Python makes of them."""
 _HOPS = re.compile(r"(\d+)hop")
 
 
-def question_problems(value: dict[str, Any], joiner: str, corpus: Collection[int] | None) -> Iterator[Problem]:
+def question_problems(value: dict[str, Any], joiner: str, corpus: KnownPassages | None) -> Iterator[Problem]:
     """The faults of one question that the declaration does not name.
 
     ``corpus`` are the codes of the passages; None: they are not known.
@@ -151,10 +151,10 @@ def _support_problems(value: dict[str, Any], joiner: str) -> Iterator[Problem]:
         yield Problem("no-supporting-paragraph", f"/{field}")
 
 
-def _corpus_problems(value: dict[str, Any], joiner: str, corpus: Collection[int]) -> Iterator[Problem]:
+def _corpus_problems(value: dict[str, Any], joiner: str, corpus: KnownPassages) -> Iterator[Problem]:
     other = " " if not joiner else ""
     for paragraph in paragraphs_of(value, joiner):
-        if passage_code(paragraph.passage) in corpus:
+        if corpus.code(paragraph.passage) in corpus:
             continue
         if not paragraph.supporting:
             yield Problem("paragraph-not-in-corpus", paragraph.pointer)
@@ -162,7 +162,7 @@ def _corpus_problems(value: dict[str, Any], joiner: str, corpus: Collection[int]
         nearly = ""
         if "supporting_facts" in value:
             sentences = value["context"][int(paragraph.pointer.rsplit("/", 1)[1])][1]
-            if passage_code(passage_text(paragraph.title, other.join(sentences))) in corpus:
+            if corpus.code(passage_text(paragraph.title, other.join(sentences))) in corpus:
                 nearly = f"; it has one whose sentences are joined with{'' if other else 'out'} a blank"
         yield Problem("gold-passage-not-in-corpus", paragraph.pointer, None, {"nearly": nearly})
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ragdatakit.files.containers.lines import LONG_LINE, iter_lines
 from ragdatakit.files.containers.positions import Located
 from ragdatakit.scanner.notes import BLANK, REFUSED
+from ragdatakit.scanner.relations import OnceCount
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.collector import NO_RECORD
 from ragdatakit.validators.records import RecordChecker
@@ -175,6 +176,7 @@ class ScannedChecker(BlockChecker):
             spell_odd(scanned, data)
         block = CheckedBlock(records=scanned.rows, lines=scanned.lines, ends=LineEnds(scanned.lf, scanned.crlf))
         noted = self._noted(data, scanned, block)
+        block.excess.update({str(name): n for name, n in scanned.counts.items() if isinstance(name, OnceCount)})
         if self._count is not None and scanned.counts:
             self._count(scanned.counts)
         values = [value for why, _, value in noted if why == REFUSED]

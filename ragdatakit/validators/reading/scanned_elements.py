@@ -16,6 +16,7 @@ from ragdatakit.files.containers.arrays import ArraySource, Buffer, Part
 from ragdatakit.files.containers.element_scans import Element
 from ragdatakit.scanner.blocks import BlockScanner, ScannedBlock, last_comma
 from ragdatakit.scanner.notes import REFUSED
+from ragdatakit.scanner.relations import OnceCount
 from ragdatakit.validators.coded_columns import coded_scan, spell_odd
 from ragdatakit.validators.reading.file_runs import ElementsRun
 
@@ -98,6 +99,8 @@ class ScannedElementsRun(ElementsRun):
         spell_odd(scanned, part.data)
         noted = self._noted(part, scanned)
         self.run_.checks.counted(scanned.counts)
+        once = {str(name): n for name, n in scanned.counts.items() if isinstance(name, OnceCount)}
+        self.run_.collector.count_all(once if self.fresh else {}, self.file)
         if self.columns is None:
             return
         values = [value for why, _, value in noted if why == REFUSED]

@@ -65,7 +65,7 @@ def _refining() -> Iterator[Asked]:
     original, refined, ratio = (f"refining_results/{field.name}" for field in _NUMBERS)
     yield Apart((original, refined, ratio))
     yield NoQuotient((refined, original, ratio), TOLERANCE)
-    yield Measure((_REFINED, refined), once=True)
+    yield Measure((_REFINED, refined), once="unit-of-lengths")
     yield from (More((_REFINED, _RETRIEVED)), OneOfMany((_REFINED, _RETRIEVED)), OneOfMany((_REFINED, _RERANKED)))
 
 

@@ -1,0 +1,64 @@
+"""Which passages and questions the rules may want to see, in words that the scanner understands.
+
+Proved are passages, and questions whose evidence is a list of paragraphs or contexts. HotpotQA's shape goes to Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ragdatakit.scanner.plan import Asked
+from ragdatakit.scanner.predicates import Blank, OpenUnlessGiven, OpenUnlessTexts, Shorter
+from ragdatakit.scanner.relations import (
+    Joined,
+    Lacking,
+    Miscounted,
+    NoneTrue,
+    Parts,
+    Several,
+    Shared,
+    Taken,
+    Unmarked,
+    Untrue,
+)
+from ragdatakit.schemas.declarations import Field
+
+LINE_FEED = "\n"
+PASSAGES: tuple[Asked, ...] = (
+    Blank("title"),
+    Blank("text"),
+    Taken(Field("idx?: integer")),
+    Joined("@passage", ("title", "text"), LINE_FEED),
+)
+EVIDENCE = ("paragraphs", "contexts")
+JOINED = tuple(f"{field}/@passage" for field in EVIDENCE)
+_STEPS = "question_decomposition"
+
+
+def _evidence(field: str) -> Iterator[Asked]:
+    texts = ("text", "paragraph_text") if field == "paragraphs" else ("text",)
+    optional = (Field("idx?: integer"), *(Field(f"{name}?: string") for name in texts))
+    yield Parts(field, (Field("title: string"), Field("is_supporting: boolean"), *optional))
+    of_texts = tuple(f"{field}/{name}" for name in texts)
+    yield from (Lacking(of_texts), Several(of_texts))
+    yield Joined(f"{field}/@passage", (f"{field}/title", *of_texts), LINE_FEED)
+
+
+QUESTIONS: tuple[Asked, ...] = (
+    OpenUnlessGiven("id"),
+    OpenUnlessGiven("answer"),
+    OpenUnlessTexts("answer"),
+    Shorter("answer", 1),
+    Shared(("answer_aliases", "answer")),
+    Untrue(("answerable",)),
+    Lacking(EVIDENCE),
+    Several((*EVIDENCE, "supporting_facts")),
+    *(asked for field in EVIDENCE for asked in _evidence(field)),
+    NoneTrue(tuple(f"{field}/is_supporting" for field in EVIDENCE)),
+    Taken(Field("supporting_facts?: any")),
+    Taken(Field("context?: any")),
+    Taken(Field(f"{_STEPS}?: object[]")),
+    Parts(_STEPS, (Field("paragraph_support_idx?: integer"),)),
+    Unmarked((f"{_STEPS}/paragraph_support_idx", "paragraphs/idx", "paragraphs/is_supporting")),
+    Miscounted(("id", _STEPS)),
+)
