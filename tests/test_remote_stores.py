@@ -130,8 +130,9 @@ def test_only_what_belongs_is_fetched_and_only_once(store: Store, tmp_path: Path
     first = run_with(store, tmp_path, "validate", URL)
     fetched = store.sent
     second = run_with(store, tmp_path, "validate", URL)
+    third = run_with(store, tmp_path, "convert", "--to", "trec", "-q", URL, "out")
 
-    assert first.code == second.code == 0
+    assert first.code == second.code == third.code == 0
     assert fetched <= 1.1 * total
     assert store.sent == fetched
     assert "weights.safetensors" not in " ".join(store.gets)
@@ -311,3 +312,14 @@ def test_a_run_that_was_ended_goes_on(store: Store, tmp_path: Path) -> None:
     assert failed.code == 2
     assert again.code == 0
     assert store.sent <= 1.1 * total
+
+
+def test_a_comparison_sees_all_files(store: Store, tmp_path: Path) -> None:
+    folder = large_set(tmp_path / "set", 10)
+    store.put_folder(folder, "data/scifact")
+    (folder / "weights.safetensors").write_bytes(bytes(JUNK - 1) + b"1")
+
+    outcome = run_with(store, tmp_path, "diff", URL, folder)
+
+    assert outcome.code == 1
+    assert "weights.safetensors" in outcome.out

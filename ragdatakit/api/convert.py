@@ -46,7 +46,7 @@ def convert(options: ConvertOptions, source: PathLike, target: PathLike | None =
 
     place = target if target is not None else options.to
     refuse_url(place, "what is converted goes to a folder of this machine")
-    with at_hand(options, [source], options.source_format, beside=True) as here:
+    with at_hand(options, [source], options.source_format, beside="data") as here:
         result = ConversionResult(str(place), dry_run=options.dry_run, sidecar=options.sidecar)
         origin: Mapping[str, Any] = {**here.origins[0]} if here.origins else {}
         _convert(here.options, Path(here.paths[0]), Path(place), result, origin)

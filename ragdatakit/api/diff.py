@@ -58,7 +58,7 @@ def diff(options: DiffOptions, before: PathLike, after: PathLike) -> DiffResult:
     )
     notes: list[str] = []
     with ExitStack() as stack:
-        here = stack.enter_context(at_hand(options, [before, after], beside=True))
+        here = stack.enter_context(at_hand(options, [before, after], beside="all"))
         options = here.options
         sides = []
         for path, format_name in zip(here.paths, (options.source_format, options.after_format), strict=True):

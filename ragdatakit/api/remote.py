@@ -8,12 +8,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ragdatakit.files.paths.mirrors import any_mirrored, as_given
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.options import PathLike, SourceOptions, ValidateOptions
 from ragdatakit.schemas.results import RemoteSource
+
+if TYPE_CHECKING:
+    from ragdatakit.remote.needed import Beside
 
 _Options = TypeVar("_Options", bound=ValidateOptions | SourceOptions)
 _Value = TypeVar("_Value")
@@ -31,10 +34,10 @@ class AtHand(Generic[_Options]):
 
 @contextmanager
 def at_hand(
-    options: _Options, paths: Iterable[PathLike], format_name: str | None = "", *, beside: bool = False
+    options: _Options, paths: Iterable[PathLike], format_name: str | None = "", *, beside: Beside = "nothing"
 ) -> Iterator[AtHand[_Options]]:
-    """What is at the paths, for a ``with`` block whose errors name the URLs, too. ``beside``: not only the files of
-    datasets are wanted, but what lies in their folders.
+    """What is at the paths, for a ``with`` block whose errors name the URLs, too. ``beside`` says
+    what else is wanted of what lies in the folders of the datasets.
 
     Raises `RagdataError` where it cannot be fetched, `MissingExtraError` where a library is missing.
     """
@@ -54,7 +57,7 @@ def at_hand(
         raise
 
 
-def _fetched(path: PathLike, here: AtHand[Any], format_name: str, beside: bool) -> PathLike:
+def _fetched(path: PathLike, here: AtHand[Any], format_name: str, beside: Beside) -> PathLike:
     from ragdatakit.remote.urls import store_of, url_of
 
     url = url_of(path)

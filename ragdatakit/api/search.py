@@ -194,7 +194,7 @@ def dataset_source(path: PathLike, options: DatasetOptions) -> IndexSource:
     from ragdatakit.converters.run import files_read, name_of
     from ragdatakit.retrieval.index.store import IndexSource
 
-    with at_hand(options, [path], options.source_format, beside=True) as here:
+    with at_hand(options, [path], options.source_format, beside="data") as here:
         where = Path(here.paths[0])
         found = only_dataset(where, reading(here.options), options.dataset)
     source, wanted = found.source, found.wanted

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.detection.find import detect
@@ -12,12 +13,18 @@ from ragdatakit.files.detection.triple_files import TRIPLE_SUFFIXES
 from ragdatakit.schemas import all_formats
 from ragdatakit.schemas.errors import RagdataError
 
+Beside = Literal["nothing", "data", "all"]
+_MODELS = frozenset(".safetensors .pt .pth .onnx .gguf .ckpt .h5 .zip .tar .7z .rar .whl .exe .so".split())
+"""What no format has, but is often uploaded next to a dataset."""
 _DATA = (*DATA_SUFFIXES, *TABLE_SUFFIXES, *TEXT_SUFFIXES, *TRIPLE_SUFFIXES)
 
 
-def needed_files(path: Path, format_name: str = "", *, beside: bool = False) -> set[Path] | None:
-    """The files of the datasets at ``path``; ``beside``: and all that lies below their folders, where a reader may look
-    for more. Plain texts and tables where nothing is recognised or they are asked for. None where nobody can say."""
+def needed_files(path: Path, format_name: str = "", *, beside: Beside = "nothing") -> set[Path] | None:
+    """The files of the datasets at ``path``; ``beside``: and other ``data`` below their folders, where a reader may
+    look for more. Plain texts and tables where nothing is recognised or they are asked for. None: all files, where they
+    are wanted, or nobody can say."""
+    if beside == "all":
+        return None
     if format_name in PLAIN_SOURCES:
         return _plain(path)
     if format_name and format_name not in {known.name for known in all_formats()}:
@@ -29,13 +36,15 @@ def needed_files(path: Path, format_name: str = "", *, beside: bool = False) -> 
     return {file for dataset in found for file in _files(dataset, beside)}
 
 
-def _files(dataset: Dataset, beside: bool) -> set[Path]:
-    if beside and dataset.layout != "file":
-        return _below(dataset.root)
+def _files(dataset: Dataset, beside: Beside) -> set[Path]:
     config = () if dataset.config is None else (dataset.config,)
     found = {file.path for file in (*dataset.files, *config)}
     stores = {folder for file in found for folder in file.parents if folder.suffix == ".lance"}
-    return found.union(*map(_below, stores))
+    found = found.union(*map(_below, stores))
+    if beside == "nothing" or dataset.layout == "file":
+        return found
+    below = _below(dataset.root)
+    return found | {file for file in below if file.suffix.lower() not in _MODELS}
 
 
 def _plain(path: Path) -> set[Path] | None:
