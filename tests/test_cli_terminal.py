@@ -177,7 +177,7 @@ def test_reader_that_stops_early_is_no_failure_of_ours(words: tuple[str, ...], c
 
 def test_interrupt_ends_with_a_word() -> None:
     script = (
-        "import ragdatakit.validators.run as r, signal, sys, time\n"
+        "import ragdatakit.validators.found_datasets as r, signal, sys, time\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)  # it is ignored in what a shell runs behind it\n"
         "def wait(*_, **__): print('started', flush=True); time.sleep(30)\n"
         "r.detect = wait\n"

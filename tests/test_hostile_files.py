@@ -207,7 +207,7 @@ def test_files_that_vanish_before_they_are_read(tmp_path: Path, case: str, monke
             path.unlink()
         return datasets
 
-    monkeypatch.setattr("ragdatakit.validators.run.detect", and_remove)
+    monkeypatch.setattr("ragdatakit.validators.found_datasets.detect", and_remove)
     report = validate(folder)
 
     assert "unreadable-file" in {f.rule for f in report.findings}

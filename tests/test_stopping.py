@@ -64,7 +64,7 @@ def test_an_import_in_the_middle_of_the_work_comes_to_its_end_first(number: sign
     (tmp_path / "slow_library.py").write_text("import time\nprint('here', flush=True)\ntime.sleep(1)\nprint('whole')\n")
     script = (
         f"sys.path.insert(0, {str(tmp_path)!r})\n"
-        "import ragdatakit.validators.run as r\n"
+        "import ragdatakit.validators.found_datasets as r\n"
         "def detect(*_, **__):\n"
         "    import slow_library\n"
         "    time.sleep(20)\n"
@@ -76,7 +76,7 @@ def test_an_import_in_the_middle_of_the_work_comes_to_its_end_first(number: sign
 
 def test_what_a_finalizer_swallows_is_raised_again(tmp_path: Path) -> None:
     script = (
-        "import ragdatakit.validators.run as r\n"
+        "import ragdatakit.validators.found_datasets as r\n"
         "class Held:\n"
         "    def __del__(self): print('here', flush=True); time.sleep(1)\n"
         "def detect(*_, **__):\n"
@@ -93,7 +93,7 @@ def test_what_a_finalizer_swallows_is_raised_again(tmp_path: Path) -> None:
 
 def test_what_a_library_makes_another_error_of_is_still_a_signal(tmp_path: Path) -> None:
     script = (
-        "import ragdatakit.validators.run as r\n"
+        "import ragdatakit.validators.found_datasets as r\n"
         "from ragdatakit.schemas.errors import RagdataError\n"
         "def detect(*_, **__):\n"
         "    try: print('here', flush=True); time.sleep(20)\n"
@@ -106,7 +106,7 @@ def test_what_a_library_makes_another_error_of_is_still_a_signal(tmp_path: Path)
 
 def test_scratch_folders_go_although_threads_are_busy(tmp_path: Path) -> None:
     script = (
-        "import ragdatakit.validators.run as r, threading\n"
+        "import ragdatakit.validators.found_datasets as r, threading\n"
         "from ragdatakit.outputs.scratch import ScratchFolder\n"
         "def detect(*_, **__):\n"
         "    r.kept = ScratchFolder()\n"

@@ -125,7 +125,7 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Whether the frameworks read everything well, but for what the configuration lets pass."""
+        """Whether the frameworks read everything well, except for what the configuration lets pass."""
         if self.strict_baseline and any(use.stale or use.lower for use in self.baselines):
             return False
         fails = self.counts["error"] > self.passing or self.failing

@@ -30,7 +30,7 @@ class FoundDatasets(Detected):
         return self._configurations.get(dataset, NONE)
 
     def take(self, found: Detected, configuration: Configuration) -> None:
-        """Add what is at one path, but for what its configuration excludes."""
+        """Add what is at one path, except for what its configuration excludes."""
         excludes = configuration.excludes
         for dataset in found.datasets:
             had_files = bool(dataset.files)
