@@ -57,6 +57,7 @@ def found(folder: Path) -> list[tuple[str, str, int | None, int | None]]:
     ],
     ids=lambda places: places[2],
 )
+@pytest.mark.broad(3)
 def test_layouts(tmp_path: Path, places: tuple[str, ...]) -> None:
     folder = make(tmp_path / "scifact", places=places)
 
@@ -218,6 +219,7 @@ def test_what_is_written_is_read_back_equal(name: str, tmp_path: Path, monkeypat
         ]
 
 
+@pytest.mark.broad(3)
 def test_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parquet_files, "MOST_BYTES", 20_000)
     monkeypatch.setattr(parquet_files, "_ROWS", 100)
@@ -282,6 +284,7 @@ def test_damage_is_a_finding(tmp_path: Path) -> None:
         (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 12\n", "Git LFS pointer"),
     ],
 )
+@pytest.mark.broad(3)
 def test_what_is_no_parquet_file(content: bytes, told: str, tmp_path: Path) -> None:
     folder = make(tmp_path / "s")
     (folder / PLACES[0]).write_bytes(content)

@@ -55,7 +55,7 @@ def run_from(folder: Path, tmp_path: Path, *words: str) -> tuple[Any, FolderStor
 
 
 @pytest.mark.parametrize("folder", VALID, ids=lambda path: str(path.relative_to(FIXTURES)))
-@pytest.mark.broad(3)
+@pytest.mark.broad
 def test_valid_sets(folder: Path, tmp_path: Path) -> None:
     place = tmp_path / "reefs" / folder.name
     shutil.copytree(folder, place)
@@ -71,7 +71,7 @@ def test_valid_sets(folder: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("folder", BROKEN, ids=lambda path: str(path.relative_to(FIXTURES)))
-@pytest.mark.broad(60)
+@pytest.mark.broad(200)
 def test_broken_sets(folder: Path, tmp_path: Path) -> None:
     test_valid_sets(folder, tmp_path)
 

@@ -48,6 +48,7 @@ def test_a_repository_is_pinned_to_a_commit(hub: Hub, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("page", ["", "/tree/main"])
+@pytest.mark.broad(3)
 def test_the_address_of_its_page_is_one_of_it(hub: Hub, tmp_path: Path, page: str) -> None:
     outcome = run_with(hub, tmp_path, *words_of(tmp_path, f"{hub.url}/datasets/reefs/scifact{page}"))
 
@@ -67,6 +68,7 @@ def test_a_folder_and_a_file_of_it(hub: Hub, tmp_path: Path) -> None:
     assert none.err.startswith("ragdata: no such file or folder: hf://datasets/reefs/many/sets/two (at ")
 
 
+@pytest.mark.broad(3)
 def test_a_branch_whose_name_has_slashes(hub: Hub, tmp_path: Path) -> None:
     repo = hub.repos["reefs/scifact"]
     repo.refs["refs/convert/parquet"] = repo.refs["main"]
@@ -119,6 +121,7 @@ def test_offline_the_cache_of_the_hub_is_read(hub: Hub, tmp_path: Path) -> None:
     assert hub.requests == []
 
 
+@pytest.mark.broad(3)
 def test_a_private_repository_and_one_that_is_not_there(hub: Hub, tmp_path: Path) -> None:
     hub.add("reefs/hidden", FILES, private=True)
 
@@ -130,6 +133,7 @@ def test_a_private_repository_and_one_that_is_not_there(hub: Hub, tmp_path: Path
 
 
 @pytest.mark.parametrize("path", ["datasets/reefs", "reefs/scifact", "datasets/../x", "datasets/a/b@"])
+@pytest.mark.broad(3)
 def test_urls_that_name_no_dataset(tmp_path: Path, path: str) -> None:
     outcome = run("validate", f"hf://{path}", cwd=tmp_path)
 
@@ -155,6 +159,7 @@ def test_a_file_of_a_web_server(hub: Hub, tmp_path: Path) -> None:
     assert "names no file; a web server does not say which files a folder has" in folder.err
 
 
+@pytest.mark.broad(3)
 def test_a_file_of_a_web_server_that_changes(hub: Hub, tmp_path: Path) -> None:
     repo = hub.add("reefs/large", {"corpus.jsonl": LARGE})
     url = f"{hub.url}/datasets/reefs/large/resolve/main/corpus.jsonl"

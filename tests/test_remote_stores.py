@@ -78,6 +78,7 @@ def test_findings_are_those_of_the_disk_with_urls(store: Store, tmp_path: Path) 
     assert str(tmp_path) not in there.out + there.err
 
 
+@pytest.mark.broad(3)
 def test_fingerprints_do_not_depend_on_the_cache(store: Store, tmp_path: Path) -> None:
     store.put_folder(FIXTURES / "demo-broken", "data/demo")
     words = ("validate", f"s3://{BUCKET}/data/demo", "--output-format", "json")
@@ -187,6 +188,7 @@ def test_a_file_that_changes_meanwhile_is_an_error(store: Store, tmp_path: Path)
     assert again.code == 0
 
 
+@pytest.mark.broad(3)
 def test_a_changed_file_is_fetched_anew(store: Store, tmp_path: Path) -> None:
     store.put_folder(BEIR, "data/scifact")
     before = run_with(store, tmp_path, "validate", URL, "--output-format", "json").json["sources"]
@@ -198,6 +200,7 @@ def test_a_changed_file_is_fetched_anew(store: Store, tmp_path: Path) -> None:
     assert outcome.json["sources"] != before
 
 
+@pytest.mark.broad(3)
 def test_without_credentials_a_bucket_is_asked_as_anybody_may(store: Store, tmp_path: Path) -> None:
     store.put_folder(BEIR, "data/scifact")
     nobody = {"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": ""}
@@ -239,6 +242,7 @@ def test_no_room_is_said_before(store: Store, tmp_path: Path, monkeypatch: pytes
     assert store.sent == 0
 
 
+@pytest.mark.broad(3)
 def test_room_is_made_of_what_no_run_uses(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store.put_folder(BEIR, "data/scifact")
     store.put_folder(BEIR, "data/other")
@@ -295,6 +299,7 @@ def test_a_missing_library_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert (outcome.code, outcome.err) == (2, "ragdata: this needs s3fs: pip install 'ragdatakit[remote]'\n")
 
 
+@pytest.mark.broad(3)
 def test_a_run_that_was_ended_goes_on(store: Store, tmp_path: Path) -> None:
     total = store.put_folder(large_set(tmp_path / "set"), "data/scifact") - JUNK
     seen: list[str] = []
@@ -314,6 +319,7 @@ def test_a_run_that_was_ended_goes_on(store: Store, tmp_path: Path) -> None:
     assert store.sent <= 1.1 * total
 
 
+@pytest.mark.broad(3)
 def test_a_comparison_sees_all_files(store: Store, tmp_path: Path) -> None:
     folder = large_set(tmp_path / "set", 10)
     store.put_folder(folder, "data/scifact")
