@@ -244,3 +244,18 @@ def test_the_action_and_the_workflows_are_without_findings_of_zizmor(tmp_path: P
 
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stderr.count("completed") == len(workflows()) + 1
+
+
+@needs_bash
+def test_only_what_is_new_since_a_revision_fails(runner: Path) -> None:
+    work = runner / "work"
+    for words in (["init", "-q"], ["add", "-A"], ["-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "1"]):
+        subprocess.run(["git", *words], cwd=work, check=True)
+    old = step(runner, path="broken set", since="HEAD")
+    lists = work / "broken set/train/positive_lists.ndjson"
+    lists.write_text(lists.read_text("utf-8").replace("31]", "31, 99]"), encoding="utf-8")
+    new = step(runner, path="broken set", since="HEAD", args="--output-format github")
+
+    assert (old.code, old.outputs["outcome"]) == (0, "valid") and "(9 not new since HEAD)" in old.log
+    assert (new.code, new.outputs["errors"]) == (1, "1")
+    assert new.log.count("::error file=broken set/train/positive_lists.ndjson,line=4") == 1
