@@ -228,7 +228,7 @@ class _Editor:
         shutil.copytree(self.origin, self.folder)
 
 
-EDITS = 10_000 if ALL else 40
+EDITS = 10_000 if ALL else 20
 _ROUNDS = 10
 
 
