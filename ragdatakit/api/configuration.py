@@ -43,13 +43,26 @@ def as_configured(path: Path, wanted: ConversionSettings) -> ConversionSettings:
     """
     if wanted.config is False:
         return wanted
-    given = configuration_of(path, wanted.config).at(path)
+    chosen = configuration_of(path, wanted.config)
+    given = chosen.at(path)
     named = given.get(("format",))
+    source_format = wanted.source_format or (named.value if named is not None else "")
     options = {
         name[1]: option_words({name[1]: one.value})[name[1]] for name, one in given.items() if name[0] == "options"
     }
-    source_format = wanted.source_format or (named.value if named is not None else "")
+    if source_format in ("", "table") and "map" not in {*options, *wanted.values}:
+        tables = _table_options(chosen, path)
+        options, source_format = {**tables, **options}, "table" if tables else source_format
     return replace(wanted, source_format=source_format, values={**options, **wanted.values}, config=False)
+
+
+def _table_options(chosen: Configuration, path: Path) -> dict[str, str]:
+    """How the tables are read that the configuration names at a path; empty where it names none."""
+    if not chosen.of_kind("table"):
+        return {}
+    from ragdatakit.files.configuration.named_tables import table_options
+
+    return table_options(chosen, path)
 
 
 def config(path: PathLike = ".", config: PathLike | bool = True) -> AppliedSettings:

@@ -112,7 +112,10 @@ class _Item:
     file: str = ""
 
     def concerns(self, file: Columned) -> bool:
-        """Whether the item is of this file: by its path, its name, or its name without endings."""
+        """Whether the item is of this file: by its path, its name, or its name without endings; where it begins with a
+        slash, by its path alone."""
+        if self.file.startswith("/"):
+            return self.file == f"/{file.name}"
         base = file.name.rsplit("/", 1)[-1]
         return not self.file or any(fnmatchcase(n, self.file) for n in (file.name, base)) or self.file == file.stem
 
@@ -143,6 +146,13 @@ def guess_columns(files: Sequence[Columned]) -> list[ColumnMap | None]:
 def maps_edges(text: str) -> bool:
     """Whether a map says which columns are those of edges. Raises `RagdataError` where the text is no map."""
     return any(item.target in EDGE for item in parse(text))
+
+
+def named_files(text: str) -> set[str] | None:
+    """The paths of the only files that a map reads: one all of whose items begin with such a path; None: any. Raises
+    `RagdataError` where the text is no map."""
+    items = parse(text)
+    return {item.file[1:] for item in items} if items and all(item.file.startswith("/") for item in items) else None
 
 
 def parse(text: str) -> list[_Item]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from ragdatakit.converters.column_maps import maps_edges
+from ragdatakit.converters.column_maps import maps_edges, named_files
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.detection.plain_sources import (
     PASSED_OVER,
@@ -31,7 +31,12 @@ _PART = re.compile(
 def asked_dataset(path: Path, kind: str, map_words: str = "", follow_links: bool = False) -> Dataset:
     """The plain dataset of this kind at a path; ``map_words`` is the map of its columns. Raises `RagdataError`."""
     if kind == "table" and map_words:
-        return table_dataset(path, boundary_of(path, follow_links), texts=maps_edges(map_words))
+        found = table_dataset(path, boundary_of(path, follow_links), texts=maps_edges(map_words))
+        if (names := named_files(map_words)) is not None:
+            found.files = [file for file in found.files if file.name in names]
+            found.ignored = [file for file in found.ignored if file.name in names]
+            found.options.pop(PASSED_OVER, None)
+        return found
     return PLAIN_SOURCES[kind](path, boundary_of(path, follow_links))
 
 

@@ -10,6 +10,7 @@ from ragdatakit.converters.hipporag.data_sets import each_set, own_parts
 from ragdatakit.converters.plain_folders import asked_dataset, plain_datasets
 from ragdatakit.converters.run import ConversionSettings, Source, read_source
 from ragdatakit.files.datasets import Dataset
+from ragdatakit.files.detection.plain_sources import READ_AS
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.files.reading.record_reading import Progress
 from ragdatakit.schemas.conversions import Losses
@@ -30,7 +31,8 @@ def checked_tables(
     if converter is None or converter.read is None:
         return
     groups = converter.group(list(datasets)) if converter.group is not None else [[d] for d in datasets]
-    options = ConversionSettings(target_format="", values=dict(values or {}), progress=progress)
+    read_as = datasets[0].options.get(READ_AS, {})
+    options = ConversionSettings(target_format="", values={**read_as, **(values or {})}, progress=progress)
     found = [pair for group in groups for pair in each_set(Source(tuple(group)), options)]
     not_meant: list[NotMeantError] = []
     for source, wanted in found:
@@ -52,16 +54,24 @@ def checked_tables(
 
 
 def checked_plain(
-    path: Path, format_name: str, follow_links: bool = False, values: Mapping[str, str] | None = None
+    path: Path,
+    format_name: str,
+    follow_links: bool = False,
+    read_as: Mapping[str, str] | None = None,
+    values: Mapping[str, str] | None = None,
 ) -> list[Dataset]:
     """The plain texts and tables at a path, of which nothing is declared; empty where there are none.
 
-    ``format_name`` is ``text`` or ``table``; empty: by the files. Raises `RagdataError` where
+    ``format_name`` is ``text`` or ``table``; empty: by the files. ``read_as`` are options of its reader that a
+    configuration says, before which go ``values``. Raises `RagdataError` where
     there are none of that format, or texts and tables side by side.
     """
-    map_words = (values or {}).get("map", "")
+    map_words = {**(read_as or {}), **(values or {})}.get("map", "")
     if format_name or map_words:
-        return [asked_dataset(path, format_name or "table", map_words, follow_links)]
+        found = asked_dataset(path, format_name or "table", map_words, follow_links)
+        if read_as:
+            found.options[READ_AS] = read_as
+        return [found]
     try:
         return plain_datasets(path, follow_links)
     except RagdataError as error:

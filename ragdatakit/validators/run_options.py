@@ -30,8 +30,9 @@ NO_THRESHOLDS: Mapping[str, float] = MappingProxyType({})
 class QualityCheck(Protocol):
     """What a run asks of the room above, which it does not know."""
 
-    def plain(self, path: Path, format_name: str, follow_links: bool, /) -> list[Dataset]:
-        """The plain texts and tables at a path, of a format or (empty name) of any. Raises `RagdataError`."""
+    def plain(self, path: Path, format_name: str, follow_links: bool, read_as: Mapping[str, str], /) -> list[Dataset]:
+        """The plain texts and tables at a path, of a format or (empty name) of any; ``read_as`` are options of the
+        reader. Raises `RagdataError`."""
 
     def check(
         self,

@@ -197,7 +197,7 @@ class _Reader:
             if isinstance(value, bool) or not isinstance(value, int) or value < 0:
                 raise self._refuse(setting, value, keys, "an integer of at least 0")
             return value
-        if setting.kind == "ignores":
+        if setting.kind in ("ignores", "columns"):
             return self._texts(setting, value, keys)
         if not isinstance(value, str | int | float | bool):
             raise self._refuse(setting, value, keys, "a text, a number, true or false")

@@ -61,6 +61,8 @@ NUMBERED = "numbered"
 LABELS = "labels"
 """The option of a plain dataset that names the file with the labels of nodes and relations: names to labels, of
 names."""
+READ_AS = "read_as"
+"""The option of a plain dataset that has the options of its reader, where a configuration says them."""
 NO_DATA = (_BESIDE_TRIPLES, _ABOUT_TEXTS)
 """The reasons why nothing is missed where such a file is not read."""
 

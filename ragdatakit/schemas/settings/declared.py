@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from ragdatakit.schemas.findings import SEVERITIES
 from ragdatakit.schemas.options import FAIL_ON
+from ragdatakit.schemas.settings.tables import MEANINGS
 from ragdatakit.schemas.settings.thresholds import QualityOptions
 
 OWN_CODE = "^[A-Z]{3,12}[0-9]{1,6}$"
@@ -33,10 +34,11 @@ Kind = Literal[
     "severities",  # a table: rule to severity
     "budgets",  # a table: rule to the number of findings that pass
     "ignores",  # a table: glob to rules
+    "columns",  # a table: what it means to the names of columns
     "section",  # a table of settings
     "sections",  # any number of such tables
 ]
-TABLES = ("words", "severities", "budgets", "ignores", "section")
+TABLES = ("words", "severities", "budgets", "ignores", "columns", "section")
 """Kinds that are tables, of which a nearer one replaces key by key and not the whole."""
 
 
@@ -128,6 +130,37 @@ DATASET = Setting(
             meaning="options of the format's reader, as `--option` of `ragdata convert`",
             example='{ encoding = "latin-1" }',
         ),
+    ),
+)
+
+TABLE = Setting(
+    name="table",
+    kind="sections",
+    meaning="files of no known format, and what their columns are",
+    within=(
+        Setting(
+            name="path",
+            kind="globs",
+            meaning="the file (CSV, TSV, JSON, JSON Lines, Parquet), or a pattern of files; several in a list",
+            example='"data/faq-*.csv"',
+            required=True,
+        ),
+        Setting(
+            name="kind",
+            kind="choice",
+            meaning="what a row is",
+            example='"documents"',
+            required=True,
+            choices=tuple(MEANINGS),
+        ),
+        Setting(
+            name="map",
+            kind="columns",
+            meaning="which column is what; what a row must have and is not named here is a column of that name",
+            example='{ doc_id = "id", text = "body" }',
+        ),
+        Setting(name="encoding", kind="text", meaning="how CSV files are encoded", example='"latin-1"'),
+        Setting(name="delimiter", kind="text", meaning="what separates the cells of CSV files", example='";"'),
     ),
 )
 
@@ -265,6 +298,7 @@ TOP = Setting(
             ),
         ),
         DATASET,
+        TABLE,
         RULE,
     ),
 )
@@ -289,6 +323,7 @@ _WORDS: Mapping[Kind, str] = {
     "severities": "a table of severities by rule",
     "budgets": "a table of numbers by rule",
     "ignores": "a table of rules by path",
+    "columns": "a table of columns by what they mean",
 }
 
 

@@ -62,7 +62,7 @@ def _type(setting: Setting) -> dict[str, Any]:
             return _by_name({"enum": list(setting.choices)})
         case "budgets":
             return _by_name({"type": "integer", "minimum": 0})
-        case "ignores":
+        case "ignores" | "columns":
             return _by_name(_TEXTS)
         case "code":
             return {"type": "string", "pattern": OWN_CODE}

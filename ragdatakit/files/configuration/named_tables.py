@@ -1,0 +1,82 @@
+"""The tables that a configuration names, as options of the reader of tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from ragdatakit.files.configuration.chosen import Configuration, begins_in, is_at
+from ragdatakit.files.configuration.reading import Given, Section
+from ragdatakit.files.datasets import DataFile
+from ragdatakit.files.detection.plain_sources import table_dataset
+from ragdatakit.schemas.errors import RagdataError, UnknownNameError
+from ragdatakit.schemas.settings.tables import MEANINGS, REQUIRED
+
+_OF_ALL = ("encoding", "delimiter")
+"""Options that the reader has once for all files."""
+_SEVERAL = ("metadata", "aliases", "doc_id")
+"""What may be in several columns."""
+
+
+def table_options(configuration: Configuration, path: Path) -> dict[str, str]:
+    """How the tables at a path are read: those that ``[[table]]`` names there; empty where it names none, or where a
+    ``[[dataset]]`` below the path names the format of something else.
+
+    Raises `RagdataError` where a section names no file or one file is in two, and `UnknownNameError` for a meaning
+    that such rows do not have.
+    """
+    sections = [s for s in configuration.of_kind("table") if begins_in(s, path) or is_at(s, path)]
+    others = (s for s in configuration.of_kind("dataset") if begins_in(s, path) and not is_at(s, path))
+    if not sections or any(("format",) in section.values for section in others):
+        return {}
+    files = table_dataset(path, texts=True).files
+    owners: dict[str, Section] = {}
+    items: list[str] = []
+    for section in sections:
+        mine = [file for file in files if is_at(section, file.path) and not configuration.excludes(file.path)]
+        if not mine:
+            raise RagdataError(f"{section.place}: [[table]] names no file below {path}")
+        for file in mine:
+            if file.name in owners:
+                raise RagdataError(f"{section.place}: {file.display} is in the table of {owners[file.name].place}, too")
+            owners[file.name] = section
+        items += _items(section, mine)
+    return {"map": ",".join(items), **_shared(sections)}
+
+
+def _items(section: Section, files: Iterable[DataFile]) -> list[str]:
+    """The items of the map for the files of a section."""
+    kind = section.values["kind",].value
+    given: dict[str, Given] = {name[1]: one for name, one in section.values.items() if name[0] == "map"}
+    for meaning, one in given.items():
+        if meaning not in MEANINGS[kind]:
+            raise UnknownNameError("column", meaning, MEANINGS[kind], f"of {kind}", place=one.place)
+        if len(one.value) != 1 and MEANINGS[kind][meaning] not in _SEVERAL:
+            raise RagdataError(f"{one.place}: {meaning} is {len(one.value)} columns, expected one")
+    columns = {name: (name,) for name in REQUIRED[kind]} | {name: one.value for name, one in given.items()}
+    return [
+        f"{_quoted('/' + file.name)}:{MEANINGS[kind][meaning]}={'+'.join(map(_quoted, names))}"
+        for file in files
+        for meaning, names in columns.items()
+    ]
+
+
+def _shared(sections: Iterable[Section]) -> dict[str, str]:
+    found: dict[str, Given] = {}
+    for section in sections:
+        for name in _OF_ALL:
+            one = section.values.get((name,))
+            if one is None:
+                continue
+            if name in found and found[name].value != one.value:
+                raise RagdataError(
+                    f"{one.place}: {name} is {one.value!r}, but {found[name].value!r} at {found[name].place}: "
+                    "tables that are read together have one"
+                )
+            found[name] = one
+    return {name: one.value for name, one in found.items()}
+
+
+def _quoted(name: str) -> str:
+    doubled = name.replace('"', '""')
+    return f'"{doubled}"'

@@ -1,0 +1,113 @@
+"""`[[table]]` of the settings: files of any columns, read alike by all commands without a flag."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ragdatakit import report, validate
+from ragdatakit.schemas.errors import RagdataError
+from tests.command_line import run
+
+SETTINGS = """\
+[[table]]
+path = "data/docs-*.csv"
+kind = "documents"
+map = { doc_id = "id", text = "body" }
+
+[[table]]
+path = "data/questions.jsonl"
+kind = "questions"
+map = { question_id = "nr", text = "q" }
+
+[[table]]
+path = "data/rel.tsv"
+kind = "qrels"
+map = { question_id = "q", doc_id = "d" }
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / ".git").mkdir()
+    data = tmp_path / "data"
+    data.mkdir()
+    (tmp_path / "ragdata.toml").write_text(SETTINGS)
+    (data / "docs-1.csv").write_text("id,body,lang\nd1,The reef was mapped in one summer.,en\n")
+    (data / "docs-2.csv").write_text("id,body,lang\nd2,The museum opens at nine.,en\n")
+    questions = [{"nr": "1", "q": "who mapped the reef"}, {"nr": "2", "q": "when does the museum open"}]
+    (data / "questions.jsonl").write_text("".join(f"{json.dumps(question)}\n" for question in questions))
+    (data / "rel.tsv").write_text("q\td\n1\td1\n2\td2\n")
+    (data / "other.json").write_text('{"text": "what no section names"}')
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def texts(path: str, *words: str) -> list[str]:
+    found = run("query", path, "select text from documents order by doc_id", *words, "--output-format", "json")
+    return [row["text"] for row in found.json["rows"]]
+
+
+@pytest.mark.parametrize("path", ["data", "."])
+def test_all_commands_read_them(path: str, project: Path) -> None:
+    (summary,) = report(path, config=True)
+    assert {table.name: table.rows for table in summary.tables} == {"documents": 2, "questions": 2, "qrels": 2}
+    names = [file.path.rpartition("/")[2] for file in summary.files]
+    assert names == ["docs-1.csv", "docs-2.csv", "questions.jsonl", "rel.tsv"]
+    assert texts(path) == ["The reef was mapped in one summer.", "The museum opens at nine."]
+    assert run("convert", path, "out", "--to", "beir").code == 0
+    assert json.loads((project / "out" / "corpus.jsonl").read_text().splitlines()[0])["_id"] == "d1"
+    assert run("eval", path).out.splitlines()[1].startswith("2 questions with gold; 2 passages")
+
+
+def test_one_file_of_them(project: Path) -> None:
+    (summary,) = report("data/docs-2.csv", config=True)
+
+    assert {table.name: table.rows for table in summary.tables} == {"documents": 1}
+
+
+def test_quality_of_them(project: Path) -> None:
+    (project / "data" / "docs-2.csv").write_text("id,body,lang\nd2,Museum,en\n")
+
+    found = validate(".", config=True, quality=True).findings
+
+    assert [(f.code, f.path, f.line) for f in found] == [("QU201", "data/docs-2.csv", 2)]
+
+
+def test_encoding_and_delimiter(project: Path) -> None:
+    text = SETTINGS.replace('kind = "documents"\n', 'kind = "documents"\nencoding = "latin-1"\ndelimiter = ";"\n')
+    (project / "ragdata.toml").write_text(text.partition('[[table]]\npath = "data/q')[0])
+    (project / "data" / "docs-1.csv").write_bytes("id;body\nd1;Über Pears, and more.\n".encode("latin-1"))
+    (project / "data" / "docs-2.csv").write_text("id;body\nd2;Of pears\n")
+
+    assert texts("data") == ["Über Pears, and more.", "Of pears"]
+
+
+def test_the_command_line_goes_first(project: Path) -> None:
+    assert texts("data/docs-1.csv", "--option", "map=id=id,text=lang") == ["en"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        (
+            'text = "body"',
+            'txt = "body"',
+            "ragdata.toml:4: unknown column 'txt' of documents, did you mean text or title?",
+        ),
+        ('doc_id = "id"', 'doc_id = ["id", "lang"]', "4: doc_id is 2 columns, expected one"),
+        ('"data/rel.tsv"', '"data/rell.tsv"', "ragdata.toml:11: [[table]] names no file below data"),
+        ('"data/rel.tsv"', '"data/*.jsonl"', "questions.jsonl is in the table of ragdata.toml:6, too"),
+        ('"documents"', '"documnets"', "ragdata.toml:3: table.kind is 'documnets', expected one of documents, "),
+        ('"body"', '"bdy"', "no column 'bdy', did you mean body?"),
+    ],
+)
+def test_what_is_wrong_is_named(old: str, new: str, told: str, project: Path) -> None:
+    (project / "ragdata.toml").write_text(SETTINGS.replace(old, new))
+
+    with pytest.raises(RagdataError) as raised:
+        report("data", config=True)
+
+    assert told in str(raised.value)
