@@ -6,10 +6,12 @@ import os
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
+from ragdatakit.fixes.removed import removed_line
 from ragdatakit.schemas.fixes import Edit, Fix
 
 _PIECE = 1 << 20
@@ -22,6 +24,8 @@ class Change:
     """A fix of one finding: the code of its rule, and the line of the record (1-based) with its offset in the file.
 
     ``hides_others``: the fault may have hidden others, so that errors at its place were not caused by the fix.
+    ``group``: it is safe only if all of its group are; ``changes_ids``: it is made in all files of the dataset, or in
+    none.
     """
 
     code: str
@@ -29,9 +33,11 @@ class Change:
     line: int
     record: int
     hides_others: bool = False
+    group: tuple[str, int, int | str] | None = None
+    changes_ids: bool = False
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Change, (self.code, self.fix, self.line, self.record, self.hides_others)
+        return Change, (self.code, self.fix, self.line, self.record, self.hides_others, self.group, self.changes_ids)
 
     @property
     def start(self) -> int:
@@ -42,20 +48,17 @@ class Change:
 @dataclass(slots=True)
 class Applied:
     """What was done to a file: how many changes by code, and where the records are that were touched (``everywhere``:
-    all of them)."""
+    all of them); ``changed_ids``: it has to be taken back where the same is taken back in another file."""
 
     codes: dict[str, int] = field(default_factory=dict)
     touched: array[int] = field(default_factory=lambda: array("q"))
     everywhere: bool = False
+    changed_ids: bool = False
 
     def has_touched(self, record: int) -> bool:
         """Whether the record that begins at this byte was changed."""
         place = bisect_left(self.touched, record)
         return self.everywhere or (place < len(self.touched) and self.touched[place] == record)
-
-
-Remove = Callable[[Change, bytes], object]
-"""Takes what unsafe changes remove."""
 
 
 class PlainFile:
@@ -83,6 +86,29 @@ class PlainFile:
         self._file.close()
 
 
+Remove = Callable[[Change, bytes], object]
+"""Takes what unsafe changes remove."""
+Fill = Callable[[Path, PlainFile, IO[bytes]], Applied]
+"""Writes a version, given where to put what is removed, and the version before."""
+
+
+def editing(display: str, changes: Iterable[Change]) -> Fill:
+    """What writes a file, shown as ``display``, with these changes."""
+
+    def fill(spool: Path, source: PlainFile, target: IO[bytes]) -> Applied:
+        with ExitStack() as stack:
+            kept: list[IO[bytes]] = []
+
+            def remove(change: Change, data: bytes) -> None:
+                if not kept:
+                    kept.append(stack.enter_context(spool.open("xb")))
+                kept[0].write(removed_line(display, change.line, change.code, data))
+
+            return apply(source, changes, target, remove)
+
+    return fill
+
+
 def apply(source: PlainFile, changes: Iterable[Change], target: IO[bytes], remove: Remove) -> Applied:
     """Write ``source`` to ``target`` with all changes that do not touch what another one has touched.
 
@@ -101,6 +127,7 @@ def apply(source: PlainFile, changes: Iterable[Change], target: IO[bytes], remov
             target.write(text)
             shift += len(text) - (end - start)
             at = end
+        applied.changed_ids |= change.changes_ids
         applied.codes[change.code] = applied.codes.get(change.code, 0) + 1
         for edit in change.fix.edits if change.fix.applicability == "unsafe" else ():
             remove(change, source.read(edit.start, edit.end))

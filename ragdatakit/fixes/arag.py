@@ -8,7 +8,7 @@ from ragdatakit.files.containers import strict_json
 from ragdatakit.fixes.edits import record_text
 from ragdatakit.fixes.find import Repair
 from ragdatakit.fixes.json_syntax import mend_syntax
-from ragdatakit.fixes.json_values import drop_null, only_item, replaced, to_text
+from ragdatakit.fixes.json_values import drop_null, only_item, replaced, to_text, to_text_id
 from ragdatakit.fixes.whole_files import as_array, in_a_list, unwrapped
 from ragdatakit.schemas.fixes import Fix
 from ragdatakit.validators.faults import Fault
@@ -28,7 +28,7 @@ def _drop_answer(fault: Fault) -> Fix | None:
 REPAIRS: Mapping[str, Repair] = {
     "chunks-not-json": _array,
     "chunks-one-string": in_a_list,
-    "chunk-id-not-string": to_text,
+    "chunk-id-not-string": to_text_id,
     "questions-not-json": _array,
     "questions-not-array": unwrapped,
     "null-answer": _drop_answer,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from ragdatakit.fixes.edits import drop_record, remove_record, safe
 from ragdatakit.fixes.find import Repair
 from ragdatakit.fixes.json_syntax import mend_syntax
-from ragdatakit.fixes.json_values import add_member, to_integer, to_text
+from ragdatakit.fixes.json_values import add_member, to_integer, to_text_id
 from ragdatakit.fixes.records import drop_copy, keep_last
 from ragdatakit.schemas.fixes import Edit, Fix
 from ragdatakit.validators.faults import Fault
@@ -22,7 +22,7 @@ def _with_header(fault: Fault) -> Fix | None:
 REPAIRS: Mapping[str, Repair] = {
     "invalid-json": mend_syntax,
     "blank-line": drop_record,
-    "id-not-string": to_text,
+    "id-not-string": to_text_id,
     "missing-title": add_member("title", '""'),
     "no-header": _with_header,
     "score-not-integer": to_integer,

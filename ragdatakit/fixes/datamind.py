@@ -7,7 +7,16 @@ from collections.abc import Mapping
 from ragdatakit.fixes.edits import drop_record
 from ragdatakit.fixes.find import Repair
 from ragdatakit.fixes.json_syntax import mend_syntax
-from ragdatakit.fixes.json_values import drop_empty_text, drop_null, lower, replaced, to_lone_text, to_number, to_text
+from ragdatakit.fixes.json_values import (
+    drop_empty_text,
+    drop_null,
+    lower,
+    replaced,
+    to_lone_text,
+    to_number,
+    to_text,
+    to_text_id,
+)
 from ragdatakit.fixes.records import drop_copy
 from ragdatakit.fixes.whole_files import as_lines, without_mark
 from ragdatakit.schemas.fixes import Fix
@@ -35,7 +44,7 @@ REPAIRS: Mapping[str, Repair] = {
     "null-metadata": drop_null,
     "unknown-modality": replaced(lower(_MODALITIES)),
     "lossy-metadata-value": drop_null,
-    "source-not-string": to_text,
+    "source-not-string": to_text_id,
     "duplicate-chunk": drop_copy,
     "empty-image-path": drop_empty_text,
     "triple-field-not-string": _type_or_name,

@@ -9,7 +9,7 @@ from ragdatakit.fixes.csv_cells import named_as_declared, with_last_cell
 from ragdatakit.fixes.edits import remove_record
 from ragdatakit.fixes.find import Repair
 from ragdatakit.fixes.json_syntax import mend_syntax
-from ragdatakit.fixes.json_values import list_of_texts, moved_to, text_to_list, to_empty_list, to_text
+from ragdatakit.fixes.json_values import list_of_texts, moved_to, text_to_list, to_empty_list, to_text, to_text_id
 from ragdatakit.fixes.whole_files import as_array, unwrapped
 from ragdatakit.schemas.fixes import Fix
 from ragdatakit.validators.faults import Fault
@@ -45,10 +45,10 @@ REPAIRS: Mapping[str, Repair] = {
     "dangling-relation": remove_record,
     "duplicate-edge": remove_record,
     "node-list-not-list": to_empty_list,
-    "node-name-not-text": to_text,
+    "node-name-not-text": to_text_id,
     "node-list-is-text": text_to_list,
     "question-id-decimal": to_text,
-    "mixed-question-ids": to_text,
+    "mixed-question-ids": to_text_id,
     "node-under-other-type": moved_to(_own_type),
     "answer-not-text": to_text,
     "aliases-not-list": list_of_texts,

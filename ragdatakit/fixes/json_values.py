@@ -76,6 +76,11 @@ def as_text(value: Any, text: str) -> str | None:
     return f'"{text}"'
 
 
+def as_id(value: Any, text: str) -> str | None:
+    """The same of an integer: other numbers are written in more than one way."""
+    return as_text(value, text) if isinstance(value, int) else None
+
+
 def as_list(kind: type | tuple[type, ...]) -> ValueText:
     """A value of this type as the one item of a list."""
 
@@ -114,6 +119,7 @@ def either(*texts: ValueText) -> ValueText:
 to_integer = replaced(as_integer)
 to_number = replaced(as_number)
 to_text = replaced(as_text)
+to_text_id = replaced(as_id)
 to_lone_text = replaced(either(as_text, only_item))
 list_of_texts = replaced(either(as_list(str), null_as("[]")))
 to_empty_list = replaced(null_as("[]"))

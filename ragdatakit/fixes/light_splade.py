@@ -8,7 +8,7 @@ from ragdatakit.fixes.edits import drop_record, remove_record
 from ragdatakit.fixes.find import Repair
 from ragdatakit.fixes.json_syntax import mend_syntax
 from ragdatakit.fixes.json_values import integer_to_list, remove_item, remove_member, reorder, to_integer, to_number
-from ragdatakit.fixes.records import keep_last
+from ragdatakit.fixes.records import copy_or_last, keep_last
 from ragdatakit.schemas.fixes import Fix
 from ragdatakit.validators.faults import Fault
 
@@ -32,8 +32,8 @@ REPAIRS: Mapping[str, Repair] = {
     "dangling-positive-doc-id": remove_item,
     "query-without-positives": remove_record,
     "negative-is-positive": remove_record,
-    "duplicate-qid": keep_last,
-    "duplicate-doc-id": keep_last,
+    "duplicate-qid": copy_or_last,
+    "duplicate-doc-id": copy_or_last,
     "duplicate-positive-list": keep_last,
     "duplicate-scores": keep_last,
     "duplicate-triplet": remove_record,

@@ -23,6 +23,12 @@ def keep_last(fault: Fault) -> Fix | None:
     return unsafe(edit_without(fault, other))
 
 
+def copy_or_last(fault: Fault) -> Fix | None:
+    """The same, where the loader counts copies, so that even a copy says something."""
+    fix = keep_last(fault)
+    return unsafe(*fix.edits) if fix is not None else None
+
+
 def lowest_score_goes(fault: Fault) -> Fix | None:
     """Of two results remove the copy, or the later one if its score is no better."""
     if (copy := drop_copy(fault)) is not None:

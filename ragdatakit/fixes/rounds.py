@@ -4,7 +4,7 @@ is nothing left to repair. Then all versions take the places of the files, or no
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
@@ -14,10 +14,11 @@ from typing import IO
 
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.paths.boundary import Boundary
-from ragdatakit.fixes.applying import Applied, Change, PlainFile, apply
+from ragdatakit.fixes.applying import Applied, Change, Fill, PlainFile, editing
 from ragdatakit.fixes.difference import Difference
 from ragdatakit.fixes.find import fix_of, repairs_of
-from ragdatakit.fixes.removed import RemovedFile, removed_line
+from ragdatakit.fixes.groups import Withheld, changes_ids, group_of, is_grouped
+from ragdatakit.fixes.removed import RemovedFile
 from ragdatakit.fixes.rewriting import REWRITES
 from ragdatakit.fixes.staged_files import ChangedMeanwhileError, StagedFiles
 from ragdatakit.outputs.sorted_entries import SortedEntries
@@ -31,8 +32,6 @@ MOST_ROUNDS = 10
 _IN_MEMORY = 20_000
 """Changes that are held in memory: about 500 bytes each."""
 
-_Fill = Callable[[Path, PlainFile, IO[bytes]], Applied]
-"""Writes a version, given where to put what is removed, and the version before."""
 _Key = tuple[int, int, int]
 """The number of a file, the first byte that is touched, how many changes came before."""
 
@@ -77,6 +76,8 @@ class _State:
     fixed: dict[DataFile, Counter[str]] = field(default_factory=dict)
     spools: dict[DataFile, list[Path]] = field(default_factory=dict)
     left: dict[DataFile, str] = field(default_factory=dict)
+    withheld: Withheld = field(default_factory=Withheld)
+    only_together: dict[DataFile, str] = field(default_factory=dict)
     watched: frozenset[str] = frozenset()
     broken: dict[DataFile, str] = field(default_factory=dict)
 
@@ -104,7 +105,7 @@ class Repairs:
         state = self._state
         if state is None or rule not in state.rules:
             return False
-        if rule in state.watched:
+        if rule in state.watched or is_grouped(state.dataset.format.name, rule):
             return True
         return any(map(self._how.applies, state.rules[rule].fixes)) and rule in repairs_of(state.dataset.format.name)
 
@@ -116,6 +117,7 @@ class Repairs:
         if fault.rule.name in state.watched:
             self._watch(state, fault)
         fix = fix_of(fault)
+        state.withheld.see(fault, fix)
         if fix is not None and self._how.applies(fix.applicability) and fault.file not in state.left:
             self._remember(state, fault, fix)
         return fix
@@ -156,7 +158,8 @@ class Repairs:
         line, record = (located.line, located.byte_offset) if located is not None else (1, -1)
         if fault.other is not None and any(edit.start == fault.other.byte_offset for edit in fix.edits):
             line = fault.other.line
-        change = Change(fault.rule.code, fix, line, record, "*" in fault.rule.reveals)
+        hides_others = "*" in fault.rule.reveals
+        change = Change(fault.rule.code, fix, line, record, hides_others, group_of(fault), changes_ids(fault))
         if fix.rewrite:
             state.rewrites.setdefault(fault.file, change)
             return
@@ -169,6 +172,7 @@ class Repairs:
         state.changes = SortedEntries(_IN_MEMORY)
         state.number = 0
         state.rewrites = {}
+        state.withheld = Withheld()
 
     def _apply(self, state: _State, report: Report) -> bool:
         """New versions of all files that are to be changed; whether there are any."""
@@ -177,13 +181,16 @@ class Repairs:
         for file, change in rewrites.items():
             self.rewrote |= change.fix.rewrite != "line-feeds"
             self._apply_to(state, file, partial(_rewrite, change))
+        unwritable = any(file in state.left or state.staged.refusal(file) for file in state.withheld.files)
+        state.withheld.decide(unwritable, ((number, change) for (number, _, _), change in state.changes))
         for file, changes in _by_file(state):
             if file not in rewrites:
-                self._apply_to(state, file, _editing(file, changes))
+                self._apply_to(state, file, editing(file.display, state.withheld.without(file, changes)))
+        state.only_together = state.withheld.reasons
         self._drop_changes(state)
         return bool(state.last)
 
-    def _apply_to(self, state: _State, file: DataFile, fill: _Fill) -> None:
+    def _apply_to(self, state: _State, file: DataFile, fill: Fill) -> None:
         if file in state.left:
             return
         if reason := state.staged.refusal(file):
@@ -213,8 +220,12 @@ class Repairs:
 
     def _watch(self, state: _State, fault: Fault) -> None:
         version, located = state.last.get(fault.file), fault.located
+        rule = f"{fault.rule.code} {fault.rule.name}"
         if version is not None and (located is None or version.applied.has_touched(located.byte_offset)):
-            state.broken.setdefault(fault.file, f"{fault.rule.code} {fault.rule.name}")
+            state.broken.setdefault(fault.file, rule)
+        for file, each in state.last.items():
+            if each.applied.changed_ids:
+                state.broken.setdefault(file, rule)
 
     def _roll_back(self, state: _State) -> None:
         """Files in which a repair led to another error get the version before back, and are left alone."""
@@ -253,7 +264,8 @@ class Repairs:
                 result.difference += Difference(file.place, file.path, file.display, most).lines()
         for file, counts in state.fixed.items():
             result.fixed.setdefault(file.display, Counter()).update(counts)
-        result.not_fixed += [NotFixed(file.display, reason) for file, reason in state.left.items()]
+        left = state.only_together | state.left
+        result.not_fixed += [NotFixed(file.display, reason) for file, reason in left.items()]
         self._state = None
         self._stack.close()
 
@@ -282,18 +294,3 @@ def _rewrite(change: Change, spool: Path, source: PlainFile, target: IO[bytes]) 
 def _by_file(state: _State) -> Iterator[tuple[DataFile, Iterable[Change]]]:
     for number, entries in groupby(state.changes, key=lambda entry: entry[0][0]):
         yield state.dataset.files[number], (change for _, change in entries)
-
-
-def _editing(file: DataFile, changes: Iterable[Change]) -> _Fill:
-    def fill(spool: Path, source: PlainFile, target: IO[bytes]) -> Applied:
-        with ExitStack() as stack:
-            kept: list[IO[bytes]] = []
-
-            def remove(change: Change, data: bytes) -> None:
-                if not kept:
-                    kept.append(stack.enter_context(spool.open("xb")))
-                kept[0].write(removed_line(file.display, change.line, change.code, data))
-
-            return apply(source, changes, target, remove)
-
-    return fill

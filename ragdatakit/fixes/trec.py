@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ragdatakit.fixes.edits import drop_record, edit_of, record_text, remove_record, safe
+from ragdatakit.fixes.edits import drop_record, edit_of, record_text, remove_record, safe, unsafe
 from ragdatakit.fixes.find import Repair
 from ragdatakit.fixes.json_values import to_integer
 from ragdatakit.fixes.records import drop_copy, keep_last, lowest_score_goes
@@ -13,12 +13,13 @@ from ragdatakit.validators.faults import Fault
 
 
 def _number(fault: Fault) -> Fix | None:
-    """The rank that follows the one before."""
+    """The rank that follows the one before; safe where they count from 0, as their order cannot change then."""
     text, expected = record_text(fault), fault.problem.facts.get("expected")
     span = fault.form.span(text, fault.problem.pointer or "") if text is not None else None
     if text is None or span is None or not isinstance(expected, int):
         return None
-    return safe(edit_of(fault, text, span[0], span[0] + span[1], str(expected)))
+    counts_from_0 = (fault.problem.facts["before"], fault.problem.facts["given"]) == (expected - 2, expected - 1)
+    return (safe if counts_from_0 else unsafe)(edit_of(fault, text, span[0], span[0] + span[1], str(expected)))
 
 
 REPAIRS: Mapping[str, Repair] = {

@@ -28,6 +28,8 @@ COPY_WORDS = (
     "unsafe: remove the earlier one, as the last one is used",
 )
 """What is done about the second record of an id."""
+COUNTED_COPY_WORDS = "unsafe: remove the copy, or the earlier one, as the last one is used"
+"""The same, where a copy counts."""
 REMOVED = "ragdata-removed.ndjson"
 """The usual name of the file that takes what unsafe fixes remove."""
 

@@ -8,7 +8,7 @@ A long module, because it is one table of texts: nothing in it is code.
 from __future__ import annotations
 
 from ragdatakit.schemas.declarations import Rule
-from ragdatakit.schemas.fixes import COPY_WORDS, SYNTAX_WORDS
+from ragdatakit.schemas.fixes import COPY_WORDS, COUNTED_COPY_WORDS, SYNTAX_WORDS
 
 _LOADER = "data/ndjson_loader.py:NdjsonLoader"
 _TRIPLET = "data/triplet_dataset.py:_validate"
@@ -429,7 +429,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         upstream="the last text wins and the query counts twice",
         hint="keep one of them, or give them different ids",
         source="light-splade: data/master.py:load_data",
-        fix=COPY_WORDS,
+        fix=COUNTED_COPY_WORDS,
         bad='{"qid": 2, "text": "tide times"}\n{"qid": 2, "text": "opening hours"}',
         good='{"qid": 2, "text": "tide times"}\n{"qid": 3, "text": "opening hours"}',
     ),
@@ -441,7 +441,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         "belong to the wrong ones",
         hint="keep one of them, or give them different ids",
         source="light-splade: data/master.py:load_data, evaluator/sparse_indexer.py",
-        fix=COPY_WORDS,
+        fix=COUNTED_COPY_WORDS,
         bad=('{"doc_id": 11, "text": "The museum opens at nine."}\n{"doc_id": 11, "text": "It is closed on Mondays."}'),
         good=(
             '{"doc_id": 11, "text": "The museum opens at nine."}\n{"doc_id": 12, "text": "It is closed on Mondays."}'

@@ -165,7 +165,10 @@ FILE_RULES: tuple[Rule, ...] = (
         hint="number the results of each query from 1",
         per_file=True,
         source="form_res_rels.c",
-        fix="safe: number the results of the query in the order of the lines",
+        fix=(
+            "safe: number the results of the query from 1, if they count from 0",
+            "unsafe: number the results of the query in the order of the lines",
+        ),
         bad="q2 Q0 d1 1 4.0 bm25\nq2 Q0 d2 3 2.5 bm25",
         good="q2 Q0 d1 1 4.0 bm25\nq2 Q0 d2 2 2.5 bm25",
     ),

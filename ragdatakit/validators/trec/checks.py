@@ -205,7 +205,8 @@ class _Results:
         score = given_score if not isinstance(given_score, str) else None
         query.results += 1
         if rank != query.results:
-            yield "odd-rank", given_rank, {"expected": query.results}
+            before = query.rank if query.results > 1 else -1
+            yield "odd-rank", given_rank, {"expected": query.results, "given": rank, "before": before}
         if score is not None and query.score is not None:
             if score == query.score:
                 yield "equal-scores", score, {}

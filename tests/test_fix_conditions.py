@@ -1,0 +1,232 @@
+"""What is called safe is safe: for each condition a counter-example, in which the fix is not made."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ragdatakit
+
+FIXTURES = Path(__file__).parent.parent / "fixtures"
+SPLADE = "light-splade/broken/id-not-integer"
+BEIR = "beir/broken/id-not-string"
+TREC = "trec/broken/odd-rank"
+GFM = "gfm-rag/broken/mixed-question-ids"
+QUERIES = "train/query_master.ndjson"
+POSITIVES = "train/positive_lists.ndjson"
+RUN = "run.bm25.txt"
+QUESTIONS = "processed/stage1/test.json"
+
+
+def made(tmp_path: Path, fixture: str, **files: str) -> Path:
+    """A copy of a fixture in which these files have other contents (names with ``__`` for slashes)."""
+    root = Path(shutil.copytree(FIXTURES / fixture / "data", tmp_path / "data"))
+    for name, text in files.items():
+        path = root / NAMES[name]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return root
+
+
+NAMES = {
+    "queries": QUERIES,
+    "positives": POSITIVES,
+    "triplets": "train/triplets.ndjson",
+    "corpus": "corpus.jsonl",
+    "judgements": "qrels/test.tsv",
+    "run": RUN,
+    "qrels": "qrels.txt",
+    "questions": QUESTIONS,
+    "training": "processed/stage1/train.json",
+    "chunks": "chunks.json",
+    "notes": "chunks/notes.jsonl",
+}
+
+
+def lines(*records: Any) -> str:
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+def read(root: Path, name: str) -> str:
+    return (root / NAMES[name]).read_text(encoding="utf-8")
+
+
+def fix(root: Path, unsafe: bool = False, **words: Any) -> ragdatakit.FixResult:
+    return ragdatakit.fix(root, unsafe=unsafe, removed=root.parent / "removed.ndjson", max_per_rule=0, **words)
+
+
+LISTS = [
+    {"qid": 1, "positive_doc_ids": [10]},
+    {"qid": 1, "positive_doc_ids": [11]},
+    {"qid": 2, "positive_doc_ids": [11]},
+]
+
+
+def test_the_last_copy_counts_where_another_record_lies_between(tmp_path: Path) -> None:
+    before = lines(*LISTS, LISTS[0])
+    root = made(tmp_path, SPLADE, positives=before, queries=lines({"qid": 1, "text": "x"}, {"qid": 2, "text": "y"}))
+    result = fix(root)
+
+    assert read(root, "positives") == before
+    assert [(each.path, "SP303" in each.reason) for each in result.not_fixed] == [(str(root / POSITIVES), True)]
+
+    fix(root, unsafe=True)
+    assert read(root, "positives") == lines(LISTS[2], LISTS[0])  # what the loader took
+
+
+def test_a_copy_that_nothing_contradicts_goes(tmp_path: Path) -> None:
+    root = made(tmp_path, SPLADE, positives=lines(LISTS[0], LISTS[2], LISTS[0], LISTS[0]))
+    fix(root)
+
+    assert read(root, "positives") == lines(LISTS[0], LISTS[2])
+
+
+def test_copies_of_what_is_counted_stay(tmp_path: Path) -> None:
+    before = lines({"qid": 1, "text": "x"}, {"qid": 2, "text": "y"}, {"qid": 1, "text": "x"})
+    root = made(tmp_path, SPLADE, queries=before)
+    fix(root)
+    assert read(root, "queries") == before
+
+    fix(root, unsafe=True)
+    assert read(root, "queries") == lines({"qid": 1, "text": "x"}, {"qid": 2, "text": "y"})
+
+
+def test_a_judgement_that_another_one_replaced_comes_not_back(tmp_path: Path) -> None:
+    before = "query-id\tcorpus-id\tscore\nq1\td2\t1\nq1\td2\t2\nq1\td2\t1\nq2\td3\t1\n"
+    root = made(tmp_path, BEIR, judgements=before)
+    fix(root)
+    assert read(root, "judgements") == before
+
+    fix(root, unsafe=True)
+    assert read(root, "judgements") == "query-id\tcorpus-id\tscore\nq1\td2\t1\nq2\td3\t1\n"
+
+
+@pytest.mark.parametrize("mine_first", [True, False])
+def test_an_id_that_is_there_in_the_other_type_stays(tmp_path: Path, mine_first: bool) -> None:
+    records = [{"qid": "1", "text": "x"}, {"qid": 1, "text": "y"}, {"qid": 2, "text": "z"}]
+    queries = lines(*(records if mine_first else [records[1], records[0], records[2]]))
+    lists = lines({"qid": "1", "positive_doc_ids": [10]}, {"qid": 2, "positive_doc_ids": [11]})
+    root = made(tmp_path, SPLADE, queries=queries, positives=lists)
+    result = fix(root)
+
+    assert (read(root, "queries"), read(root, "positives")) == (queries, lists)
+    assert any("for all ids" in each.reason for each in result.not_fixed)
+
+
+def test_ids_change_in_all_files_or_in_none(tmp_path: Path) -> None:
+    queries = lines({"qid": "1", "text": "x"}, {"qid": 2, "text": "y"})
+    root = made(tmp_path, SPLADE, queries=queries)
+    elsewhere = tmp_path / "lists.ndjson"
+    elsewhere.write_text(lines({"qid": "1", "positive_doc_ids": [10]}, {"qid": 2, "positive_doc_ids": [11]}))
+    (root / POSITIVES).unlink()
+    (root / POSITIVES).hardlink_to(elsewhere)
+    assert fix(root).changed  # a second name is no link
+
+    shutil.rmtree(root)
+    root = made(tmp_path, SPLADE, queries=queries)
+    moved = root / "train/lists.ndjson.kept"
+    moved.write_text(lines({"qid": "1", "positive_doc_ids": [10]}, {"qid": 2, "positive_doc_ids": [11]}))
+    (root / POSITIVES).unlink()
+    (root / POSITIVES).symlink_to(moved)
+    result = fix(root)
+    assert read(root, "queries") == queries
+    assert any("for all ids" in each.reason for each in result.not_fixed)
+
+
+@pytest.mark.parametrize("mine_first", [True, False])
+def test_a_quoted_id_that_exists_stays_a_number(tmp_path: Path, mine_first: bool) -> None:
+    pair = [{"_id": 1, "title": "", "text": "a"}, {"_id": "1", "title": "", "text": "b"}]
+    rest = [{"_id": name, "title": "", "text": name} for name in ("d1", "d2", "d3")]
+    corpus = lines(*rest, *(pair if mine_first else reversed(pair)))
+    root = made(tmp_path, BEIR, corpus=corpus)
+    fix(root)
+
+    assert read(root, "corpus") == corpus
+
+
+def test_a_quoted_id_is_what_judgements_say(tmp_path: Path) -> None:
+    corpus = lines(*({"_id": name, "title": "", "text": f"t{name}"} for name in ("d1", "d2", "d3", 7, 7.0)))
+    root = made(tmp_path, BEIR, corpus=corpus, judgements="query-id\tcorpus-id\tscore\nq1\t7\t1\nq2\td3\t1\n")
+    result = fix(root)
+
+    ids = [json.loads(line)["_id"] for line in read(root, "corpus").splitlines()]
+    assert ids == ["d1", "d2", "d3", "7", 7.0]  # of a decimal nobody knows how judgements write it
+    assert "BE203" not in {finding.code for finding in result.report.findings}
+
+
+def questions(*ids: Any) -> str:
+    kept = json.loads((FIXTURES / GFM / "data" / QUESTIONS).read_text())
+    return json.dumps([question | {"id": name} for question, name in zip(kept, ids, strict=False)], indent=1)
+
+
+@pytest.mark.parametrize(
+    ("training", "test", "after"),
+    [
+        ([], ["a", 2], ["a", "2"]),
+        ([], [1.5, 2], [1.5, 2]),
+        (["a", "b"], [1, 2], [1, 2]),
+        ([1, 2], [1.5, 3], [1.5, 3]),
+        (["a"], ["1", 1], ["1", 1]),
+        (["a"], [True, 7], [True, 7]),
+    ],
+)
+def test_ids_of_questions_are_of_one_type(
+    tmp_path: Path, training: list[Any], test: list[Any], after: list[Any]
+) -> None:
+    files = {"questions": questions(*test)} | ({"training": questions(*training)} if training else {})
+    root = made(tmp_path, GFM, **files)
+    fix(root)
+
+    assert [each["id"] for each in json.loads(read(root, "questions"))] == after
+    if training:
+        assert [each["id"] for each in json.loads(read(root, "training"))] == training
+
+
+def test_ids_of_training_and_test_change_together(tmp_path: Path) -> None:
+    root = made(tmp_path, GFM, questions=questions("a", 2), training=questions(1))
+    fix(root)
+
+    found = {name: [each["id"] for each in json.loads(read(root, name))] for name in ("questions", "training")}
+    assert found == {"questions": ["a", "2"], "training": ["1"]}
+
+
+def test_a_chunk_id_that_is_there_as_text_stays(tmp_path: Path) -> None:
+    chunks = json.dumps([{"id": "0", "text": "The lamp was lit."}, {"id": 0, "text": "It burned oil."}])
+    root = made(tmp_path, "arag/broken/chunk-id-not-string", chunks=chunks)
+    fix(root)
+
+    assert read(root, "chunks") == chunks
+
+
+def test_a_source_that_makes_a_second_chunk_of_one_id_stays(tmp_path: Path) -> None:
+    notes = lines({"text": "a", "source": "12"}, {"text": "a", "source": 12})
+    root = made(tmp_path, "datamind/broken/source-not-string", notes=notes)
+    fix(root, profile="v2")
+
+    assert read(root, "notes") == notes
+
+
+@pytest.mark.parametrize(
+    ("ranks", "safe"),
+    [
+        ([0, 1, 2], True),
+        ([0, 1, 3], True),
+        ([1, 5, 3], False),
+        ([5, 2, 3], False),
+        ([0, 3, 2], False),
+        ([3, 2, 1], False),
+    ],
+)
+def test_ranks_keep_their_order(tmp_path: Path, ranks: list[int], safe: bool) -> None:
+    rows = [f"q1 Q0 d{n} {rank} 1 t\n" for n, rank in enumerate(ranks, 1)]
+    root = made(tmp_path, TREC, run="".join(rows))
+    fix(root, unsafe=False)
+
+    counted = "".join(f"q1 Q0 d{n} {n} 1 t\n" for n in range(1, 4))
+    assert read(root, "run") == (counted if safe else "".join(rows))
+    fix(root, unsafe=True)
+    assert read(root, "run") == counted
