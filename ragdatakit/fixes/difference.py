@@ -61,7 +61,7 @@ def _split(data: bytes, most: int = -1) -> list[bytes]:
 
 
 class Difference:
-    """What differs between two versions of a file that is called ``name``, in at most so many hunks (0: all)."""
+    """What differs between two versions of a file that is called ``name``, in at most this many hunks (0: all)."""
 
     def __init__(self, old: Path, new: Path, name: str, most: int) -> None:
         self._old, self._new = old, new

@@ -38,7 +38,7 @@ _Key = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repairing:
-    """How to repair: also with ``unsafe`` fixes; ``write`` the files, or tell the ``difference`` in at most so many
+    """How to repair: also with ``unsafe`` fixes; ``write`` the files, or tell the ``difference`` in at most this many
     places of a rule. ``removed`` takes what unsafe fixes remove."""
 
     unsafe: bool = False
