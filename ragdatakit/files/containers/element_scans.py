@@ -14,9 +14,10 @@ from ragdatakit.files.containers.indents import NO_INDENT, Indent
 _TEXT = rb'"[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+"'
 _STRING = re.compile(_TEXT)
 _FLAT = rb'(?:[^"{}\[\]]++|%b)*+' % _TEXT
-_BRACKETS = re.compile(rb'(?:%b[^"{}\[\]]*+)++|\[%b\]|\{%b\}|[{}\[\]]|"' % (_TEXT, _FLAT, _FLAT))
-"""A bracket, a quote mark that nothing closes, or what may be passed over at once: texts, a value without another in
-it."""
+_FLAT_VALUE = re.compile(rb"\[%b\]|\{%b\}" % (_FLAT, _FLAT))
+_BRACKETS = re.compile(rb'(?:(?:%b|\[%b\]|\{%b\})[^"{}\[\]]*+)++|[{}\[\]]|"' % (_TEXT, _FLAT, _FLAT))
+"""A bracket, a quote mark that nothing closes, or what may be passed over at once: texts, values without another in
+them."""
 _SCALAR = re.compile(rb'[^,\]\[{}"\s]+')
 _BARE_NAME = re.compile(rb'[^,\]\[{}"\s:]+')
 _SPACE = re.compile(rb"[ \t\r\n]*")
@@ -32,6 +33,8 @@ _CLOSING = {b"{": b"}", b"[": b"]"}
 _BLANKS = b" \t\r\n"
 _SHOWN = 80
 _AHEAD = 1 << 12  # bytes within which the next line decides whether an array continues after a broken element
+_BYTES_A_BRACKET = 64
+"""Bytes that are passed over in the time that a bracket takes."""
 MOST_IN_VAIN = 1 << 24
 """Brackets of broken values that are looked at before the rest of a file is given up: some seconds."""
 LONG_ELEMENT = 1 << 24
@@ -224,26 +227,31 @@ class ElementScan:
                 return match.end()
             return -2 if data.find(b"\n", start) >= 0 else -1
         if first in (b"{", b"["):
+            if match := _FLAT_VALUE.match(data, start):
+                return match.end()
             open_: list[bytes] = []
             for self._brackets, token in enumerate(_BRACKETS.finditer(data, start)):
                 begin, end = token.span()
                 if end - begin > 1:
-                    if not open_:
-                        return end
                     continue
                 mark = data[begin:end]
                 if mark in _CLOSING:
                     open_.append(_CLOSING[mark])
                 elif mark in (b"}", b"]"):
                     if open_.pop() != mark:
-                        return -2
+                        return self._in_vain(end - start, -2)
                     if not open_:
                         return end
                 else:
-                    return -2 if data.find(b"\n", end) >= 0 else -1
-            return -1
+                    return self._in_vain(end - start, -2 if data.find(b"\n", end) >= 0 else -1)
+            return self._in_vain(len(data) - start, -1)
         match = _SCALAR.match(data, start)
         return match.end() if match else start + 1
+
+    def _in_vain(self, passed: int, found: int) -> int:
+        """What was found after so many bytes, which count as brackets."""
+        self._brackets = max(self._brackets, passed // _BYTES_A_BRACKET)
+        return found
 
     def _line_behind(self, start: int) -> int:
         """Where the next line begins, if it continues with elements as if the array were not closed.
