@@ -106,7 +106,7 @@ def test_labels_that_take_too_much_memory_are_left_out(tmp_path: Path, monkeypat
 
     for outcome in shown.values():
         assert outcome.code == 0, outcome.err
-        assert "whose claims and labels take more than 64 MB are left out" in outcome.out
+        assert "whose claims and labels take more than 16 MB are left out" in outcome.out
 
 
 def test_other_answers_have_none() -> None:

@@ -294,6 +294,19 @@ def test_well_known_keys_count_beside_many_others() -> None:
     assert found["questions.metadata.evidence.shape"] == (("list", 1),)
 
 
+def test_long_values_of_metadata_are_not_looked_into(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = ({"type": "fact", "claims": [["a", "b"]] * 500}, {"type": "fact", "evidence": [1]}, {"type": "x" * 2000})
+    given = [Question(str(n), "x", metadata=json.dumps(row)) for n, row in enumerate(rows)]
+    names = ("questions.metadata", "questions.metadata.type")
+    whole = {f.name: f.values for f in summary_of(questions=given).frequencies}
+    monkeypatch.setattr("ragdatakit.reports.summary.metadata._LONG", 1000)
+
+    found = {f.name: f.values for f in summary_of(questions=given).frequencies}
+
+    assert found[names[0]] == whole[names[0]] == (("type", 3), ("claims", 1), ("evidence", 1))
+    assert found[names[1]] == (("fact", 2),), "the long text is not among the values"
+
+
 def test_what_reading_adds_is_no_loss(tmp_path: Path) -> None:
     (tmp_path / "page.md").write_text("# Skarn\n\nThe lamp was lit in 1871.\n")
     (summary,) = report(tmp_path, source_format="text")

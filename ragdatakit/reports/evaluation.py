@@ -281,7 +281,7 @@ def _claim_scores(scores: ClaimScores, paint: Painter, options: EvaluationOption
     yield ""
     counts = [f"{many(scores.rows, 'row')} with labels"] if scores.rows else []
     counts += [f"{scores.misfits:,} whose labels do not fit are left out"] if scores.misfits else []
-    counts += [f"{scores.long:,} whose claims and labels take more than 64 MB are left out"] if scores.long else []
+    counts += [f"{scores.long:,} whose claims and labels take more than 16 MB are left out"] if scores.long else []
     counts += [f"{many(scores.unchecked, 'row')} with claims and no labels"] if scores.unchecked else []
     title = f"RAGChecker's metrics, {one_line(scores.name)}"
     yield f"{paint('bold', title)}: {', '.join(counts)}"

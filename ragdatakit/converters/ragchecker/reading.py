@@ -7,7 +7,8 @@ from functools import cached_property
 from typing import Any
 
 from ragdatakit.converters import Options
-from ragdatakit.files.containers.json_text import Raw, dumps, fields_of, loads, object_text, string_of
+from ragdatakit.files.containers.json_text import Raw, dumps, fields_of, items_of, loads, object_text, string_of
+from ragdatakit.files.containers.long_json import LONG, decode_long
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.reading.canonical_tables import RowSource
 from ragdatakit.files.reading.record_reading import RecordReader
@@ -118,7 +119,7 @@ class RagCheckerReading:
             about = [(name, fields[name]) for name in OF_ANSWER if bytes(fields.get(name, b"null")) != b"null"]
             yield Answer(question_id, string_of(fields["response"]), metadata=object_text(about))
 
-    def _passages(self) -> Iterator[tuple[str, int, list[dict[str, Raw]]]]:
+    def _passages(self) -> Iterator[tuple[str, int, Iterator[dict[str, Raw]]]]:
         """By question, what was retrieved for it."""
         seen: set[str] = set()
         for number, question_id, fields in self._rows():
@@ -205,14 +206,16 @@ class RagCheckerReading:
         """Passages that entail a claim of the right answer, as RAGChecker takes them for relevant."""
         kind = "chunk" if self._chunks else "document"
         for number, question_id, fields in self._rows():
-            row = {n: _value(fields.get(n)) for n in ("retrieved2answer", "gt_answer_claims", "retrieved_context")}
+            row = {n: _listed(fields.get(n)) for n in ("retrieved2answer", "gt_answer_claims", "retrieved_context")}
             if row["retrieved2answer"] is None or not labels_fit(row):
                 continue
-            passages = _objects(fields.get("retrieved_context"))
+            relevant = relevant_passages(entailed_by(row["retrieved2answer"]))
             seen: set[str] = set()
-            for place, relevant in enumerate(relevant_passages(entailed_by(row["retrieved2answer"]))):
-                if relevant and place < len(passages):
-                    target = self._target(question_id, place, passages[place])
+            for place, (is_relevant, passage) in enumerate(
+                zip(relevant, _objects(fields.get("retrieved_context")), strict=False)
+            ):
+                if is_relevant:
+                    target = self._target(question_id, place, passage)
                     if target in seen:
                         continue
                     seen.add(target)
@@ -238,9 +241,11 @@ def _name(passage: dict[str, Raw]) -> str | None:
     return f"{doc_id}-{chunk_id}" if doc_id is not None and chunk_id is not None else doc_id
 
 
-def _objects(raw: Raw | None) -> list[dict[str, Raw]]:
+def _listed(raw: Raw | None) -> Any:
+    """A value; of a long list one part after the other is decoded."""
+    return decode_long(bytes(raw))[0].value if raw is not None and len(bytes(raw)) >= LONG else _value(raw)
+
+
+def _objects(raw: Raw | None) -> Iterator[dict[str, Raw]]:
     """The passages in a list; one that is null or anything else has no text."""
-    items = loads(raw) if raw is not None else None
-    if not isinstance(items, list):
-        return []
-    return [fields_of(dumps(item)) if isinstance(item, dict) else {} for item in items]
+    return (fields_of(item) if bytes(item)[:1] == b"{" else {} for item in items_of(raw) or ())

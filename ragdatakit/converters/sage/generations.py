@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from ragdatakit.files.containers import json_text
-from ragdatakit.files.containers.json_text import Raw
+from ragdatakit.files.containers.json_text import Raw, items_of
 from ragdatakit.schemas.conversions import LossKind
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.sage.older import LISTS, OLDER, STAGES, TEXT_KEYS, TIMES, stage_of_results
@@ -25,7 +25,6 @@ KEPT_PROMPT = "ragdata_prompt"
 KEPT_MESSAGES = "ragdata_messages"
 """The messages that an operator passed on beside the record."""
 
-_ITEMS = msgspec.json.Decoder(list[Raw])
 _ENCODER = msgspec.json.Encoder()
 _ORDER = tuple(f.name for f in RECORD.fields)
 _DOCUMENTED_TIMES = {operators: documented for documented, operators in TIMES.items()}
@@ -58,11 +57,6 @@ class Changed:
 def raw_of(value: Any) -> Raw:
     """A value as JSON; ``Raw`` values in it are as they are."""
     return Raw(_ENCODER.encode(value))
-
-
-def items_of(raw: Raw | None) -> list[Raw] | None:
-    """The items of a JSON array; None where there is no value or it is not an array."""
-    return _ITEMS.decode(raw) if raw is not None and bytes(raw)[:1] == b"[" else None
 
 
 def is_object(raw: Raw | None) -> bool:

@@ -10,7 +10,6 @@ from ragdatakit.converters.sage.generations import (
     Fields,
     is_object,
     is_string,
-    items_of,
     number_in,
     raw_of,
     text_in,
@@ -18,7 +17,7 @@ from ragdatakit.converters.sage.generations import (
     to_documented,
 )
 from ragdatakit.files.containers import json_text
-from ragdatakit.files.containers.json_text import Raw
+from ragdatakit.files.containers.json_text import Raw, items_of
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.files.reading.row_groups import RowGroups

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ragdatakit.converters.sage.documents import KEPT_METADATA
-from ragdatakit.converters.sage.generations import Fields, is_object, is_string, items_of, number_in, raw_of, text_in
+from ragdatakit.converters.sage.generations import Fields, is_object, is_string, number_in, raw_of, text_in
 from ragdatakit.files.containers import json_text
-from ragdatakit.files.containers.json_text import Raw
+from ragdatakit.files.containers.json_text import Raw, items_of
 from ragdatakit.schemas.canonical import Answer, Question, Run
 from ragdatakit.schemas.sage.older import STAGES, TEXT_KEYS
 from ragdatakit.schemas.sage.records import RECORD

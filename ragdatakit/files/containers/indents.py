@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+_PIECE = 1 << 20
+"""Bytes that are counted at once: a line may have hundreds of millions."""
 _CONTINUATION = bytes(range(0x80, 0xC0))
 
 
@@ -16,10 +18,11 @@ class Indent(NamedTuple):
     def behind(self, data: bytes, start: int, end: int) -> Indent:
         """What is before the byte ``end`` of ``data``, where this is what is before the byte ``start``."""
         begin = data.rfind(b"\n", start, end) + 1
-        own = data[begin or start : end]
+        first = begin or start
+        own = sum(characters(data[at : min(at + _PIECE, end)]) for at in range(first, end, _PIECE))
         if begin:
-            return Indent(characters(own), len(own))
-        return Indent(self.characters + characters(own), self.size + len(own))
+            return Indent(own, end - begin)
+        return Indent(self.characters + own, self.size + end - start)
 
 
 NO_INDENT = Indent()

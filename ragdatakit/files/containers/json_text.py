@@ -12,6 +12,7 @@ import msgspec
 Raw = msgspec.Raw
 _ENCODER = msgspec.json.Encoder()
 _OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_ITEMS = msgspec.json.Decoder(list[msgspec.Raw])
 _ANY = msgspec.json.Decoder()
 _STRING = msgspec.json.Decoder(str)
 HALVES = "half a character (an unpaired surrogate) became U+FFFD"
@@ -60,6 +61,11 @@ def without_halves(data: bytes) -> bytes:
 def fields_of(text: str | bytes | Raw) -> dict[str, Raw]:
     """The fields of a JSON object, each value as it stands. Raises `msgspec.DecodeError` where it is not an object."""
     return _OBJECT.decode(text)
+
+
+def items_of(raw: Raw | None) -> list[Raw] | None:
+    """The items of a JSON array, each as it stands; None where there is no value or it is not an array."""
+    return _ITEMS.decode(raw) if raw is not None and bytes(raw)[:1] == b"[" else None
 
 
 def string_of(raw: Raw | None) -> str | None:

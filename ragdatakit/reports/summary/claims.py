@@ -53,5 +53,5 @@ def claim_words(scores: ClaimScores) -> str:
     """How many rows the numbers are about."""
     told = [f"{scores.rows:,} {'answer' if scores.rows == 1 else 'answers'} with labels"]
     told += [f"{scores.misfits:,} whose labels do not fit are left out"] if scores.misfits else []
-    told += [f"{scores.long:,} whose claims and labels take more than 64 MB are left out"] if scores.long else []
+    told += [f"{scores.long:,} whose claims and labels take more than 16 MB are left out"] if scores.long else []
     return ", ".join(told)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ragdatakit.files.containers.json_text import Raw, fields_of, object_text
+from ragdatakit.files.paths.sql_text import sql_text
 from ragdatakit.reports.summary.numbers import MOST_VALUES, frequencies
 from ragdatakit.schemas.summaries import Frequencies, Note
 
 if TYPE_CHECKING:
+    import duckdb
+
     from ragdatakit.database.dataset_database import DatasetDatabase
 
 _KINDS = ("question_type", "type", "level", "difficulty", "category", "domain", "language", "lang", "task", "source")
@@ -20,6 +24,8 @@ _TABLES = (
     ("answers", "metadata"),
     ("nodes", "attributes"),
 )
+_LONG, _SHORT = 1 << 20, 1 << 10
+"""Bytes of an object that DuckDB does not get as a whole, and of a value that it gets then."""
 _RARE = 0.1
 """Where there are many keys and each is in a smaller share of the objects, keys are data: ids, names, dates."""
 
@@ -35,7 +41,7 @@ def metadata_frequencies(database: DatasetDatabase) -> tuple[list[Frequencies], 
         if not database.count(table):
             continue
         connection = database.load(table)
-        given = f"(select {column} as object from main.{table} where json_valid({column}) and {column} like '{{%')"
+        given = _objects(connection, table, column)
         keys = f"select unnest(list_distinct(json_keys(object))) from {given}"
         title = f"Keys of the {column} of {table}"
         counted = frequencies(connection, keys, f"{table}.{column}", title)
@@ -63,6 +69,28 @@ def metadata_frequencies(database: DatasetDatabase) -> tuple[list[Frequencies], 
             name = f"{table}.{column}.{key}.shape"
             found.append(frequencies(connection, shapes, name, f"Shape of {key}"))
     return [one for one in found if one is not None], notes
+
+
+def _objects(connection: duckdb.DuckDBPyConnection, table: str, column: str) -> str:
+    """The query for the objects in a column. DuckDB makes a tree of each, which takes many times its size: of long
+    ones it gets the names and what is short."""
+    short = f"select {column} as object from main.{table} where strlen({column}) < {_LONG}"
+    long = connection.cursor().execute(f"select {column} from main.{table} where strlen({column}) >= {_LONG}")
+    found = [_shortened(text) for (text,) in iter(long.fetchone, None)]
+    listed = ", ".join(sql_text(text) for text in found if len(text) < _LONG)
+    both = f"({short} union all select unnest([{listed}]::varchar[]))"
+    return f"(from {both} where json_valid(object) and object like '{{%')"
+
+
+def _shortened(text: str) -> str:
+    """An object with empty lists and objects in place of long ones, and null for long texts."""
+    try:
+        fields = fields_of(text)
+    except ValueError:
+        return ""
+    values = {name: bytes(raw) for name, raw in fields.items()}
+    empty = {b"[": b"[]", b"{": b"{}", b'"': b"null"}
+    return object_text({n: Raw(empty.get(v[:1], v) if len(v) > _SHORT else v) for n, v in values.items()}) or "{}"
 
 
 def _shape(key: str) -> str:

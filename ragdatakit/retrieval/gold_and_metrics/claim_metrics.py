@@ -26,7 +26,7 @@ _MARKS = ("2answer", "2response", "_claims")
 _WORD = re.compile(r"\w+")
 _SMALL = STOP_WORDS["english"]
 _MOST_KEPT = 200
-_LONGEST_ROW = 64 << 20
+_LONGEST_ROW = 16 << 20
 """Characters of claims and labels of one row; as Python values they take thirty times as much memory."""
 _Failed = tuple[FailedClaim, tuple[int, ...]]
 """A claim, and the places of the passages that say it."""

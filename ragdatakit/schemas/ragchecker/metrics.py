@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 _LARGEST = sys.float_info.max
@@ -89,14 +89,19 @@ def _of_response(
     return found
 
 
-def relevant_passages(of_answer: Sequence[Sequence[bool]]) -> list[bool]:
+def relevant_passages(of_answer: Iterable[Sequence[bool]]) -> list[bool]:
     """By passage, whether any claim of the answer is entailed by it."""
-    return [any(column) for column in zip(*of_answer, strict=False)]
+    claims = iter(of_answer)
+    found = list(next(claims, ()))
+    for claim in claims:
+        found = [known or entails for known, entails in zip(found, claim, strict=False)]
+    return found
 
 
-def entailed_by(labels: Any) -> list[list[bool]]:
-    """A matrix of labels as a matrix of truths; empty where there is none."""
-    return _matrix(labels) or []
+def entailed_by(labels: Any) -> Iterator[list[bool]]:
+    """The rows of a matrix of labels as truths; none where there is none."""
+    rows = labels if isinstance(labels, list) else ()
+    return ([label == ENTAILED for label in row] for row in rows if isinstance(row, list))
 
 
 def group_means(rows: Mapping[str, Sequence[float]]) -> dict[str, dict[str, float]]:
@@ -117,9 +122,7 @@ def _entailed(labels: Any) -> list[bool] | None:
 
 
 def _matrix(labels: Any) -> list[list[bool]] | None:
-    if not isinstance(labels, list):
-        return None
-    return [[label == ENTAILED for label in row] for row in labels if isinstance(row, list)]
+    return list(entailed_by(labels)) if isinstance(labels, list) else None
 
 
 def _width(matrix: list[list[bool]]) -> int:
