@@ -322,7 +322,7 @@ def test_a_table_that_ends_early_is_not_one_record() -> None:
         raise RagdataError("the topics have other numbers")
 
     losses = Losses()
-    assert sum(batch.num_rows for batch in row_batches("questions", rows(), losses)) == 1
+    assert sum(batch[0].length for batch in row_batches("questions", rows(), losses)) == 1
     assert loss_words(losses) == [
         "questions: it could not be read further than 1 record: the topics have other numbers"
     ]
