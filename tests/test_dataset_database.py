@@ -19,6 +19,7 @@ from ragdatakit.converters.run import ConversionSettings, find_sources, read_sou
 from ragdatakit.converters.sql_tables import sql_tables
 from ragdatakit.database.dataset_database import DatasetDatabase, SqlTable
 from ragdatakit.database.file_counts import count_files
+from ragdatakit.scanner.library import library
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.conversions import Losses
 from tests.conversion_tools import tables_of
@@ -337,6 +338,74 @@ def test_attributes(tmp_path: Path, cell: str) -> None:
     with both_ways(tmp_path) as (fast, plain):
         for table in ("nodes", "edges", "documents"):
             assert rows(fast, table) == rows(plain, table)
+
+
+ODD_ROWS = {
+    "short": b"n1\n",
+    "long": b"n1,entity,{},more\n",
+    "nul": b"n\0,entity,{}\n",
+    "control": b"n\x01,entity,{}\n",
+    "not UTF-8": b"n\xff,entity,{}\n",
+    "blanks before a quote": b'n1, "entity", {}\n',
+    "a quote within": b'n"1,entity,{}\n',
+    "more behind a quote": b'"n"1,entity,{}\n',
+    "several lines": b'"n\n1",entity,"{\'a\': 1}"\n',
+    "several lines, a blank one": b'"n\n\n1",entity,{}\n',
+    "an open quote": b'"n1,entity,{}\n',
+    "blank": b"\n",
+    "only blanks": b"  \n",
+    "CR LF": b"n1,entity,{}\r\n",
+    "CR": b"n1,entity,{}\rn2,entity,{}\r",
+    "a word": b"n1,entity,word\n",
+    "half a character": b"n1,entity,\"{'a': '\\ud800'}\"\n",
+    "no end": b"n1,entity,{}",
+}
+
+
+@pytest.mark.broad
+@pytest.mark.parametrize("place", ["first", "inside", "last"])
+@pytest.mark.parametrize("name", ODD_ROWS)
+def test_odd_rows_are_read_apart(tmp_path: Path, name: str, place: str) -> None:
+    folder = tmp_path / "set" / "processed" / "stage1"
+    folder.mkdir(parents=True)
+    usual = [b"m%d,entity,\"{'a': %d}\"\n" % (number, number) for number in range(200)]
+    usual.insert({"first": 1, "inside": 100, "last": 200}[place], ODD_ROWS[name])
+    (folder / "nodes.csv").write_bytes(b"name,type,attributes\n" + b"".join(usual))
+    (folder / "relations.csv").write_text("name,attributes\nr,{}\n")
+    edges = b"".join(b"m1,r,m%d,{}\n" % number for number in range(100))
+    (folder / "edges.csv").write_bytes(
+        b"source,relation,target,attributes\n" + edges + ODD_ROWS[name].replace(b"entity", b"r,m2") + edges
+    )
+    with both_ways(tmp_path) as (fast, plain):
+        for table in ("nodes", "edges", "documents"):
+            assert rows(fast, table) == rows(plain, table), table
+        assert [loss.as_dict() for loss in fast.losses] == [loss.as_dict() for loss in plain.losses]
+        if library() is not None:
+            assert {"nodes", "edges"} <= fast.taken_by_sql
+
+
+def test_documents_have_the_titles_of_their_nodes(tmp_path: Path) -> None:
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "raw" / "documents.json").write_text('{"d2": "A text.", "d3": "Another."}')
+    folder = tmp_path / "processed" / "stage1"
+    folder.mkdir(parents=True)
+    cells = [
+        ("d1", "document", "{'title': 'Real', 'content': 'Text of it'}"), ("d2", "entity", "{'title': 'None of it'}"),
+        ("d2", "document", "{'title': '\u2003\x85'}"), ("d2", "document", "{'title': 7}"),
+        ("d2", "document", "{'title': 'First'}"), ("d2", "document", "{'title': 'Second'}"),
+    ]  # fmt: skip
+    (folder / "nodes.csv").write_text(
+        "name,type,attributes\n" + "".join(f'{name},{kind},"{cell}"\n' for name, kind, cell in cells)
+    )
+    (folder / "relations.csv").write_text("name,attributes\nr,{}\n")
+    (folder / "edges.csv").write_text("source,relation,target,attributes\nd1,r,d2,{}\n")
+    with both_ways(tmp_path) as (fast, plain):
+        found = rows(fast, "documents")
+        assert [row[:3] for row in found] == [
+            ("d2", "A text.", "First"), ("d3", "Another.", "d3"), ("d1", "Text of it", "Real")
+        ]  # fmt: skip
+        assert found == rows(plain, "documents")
+        assert "documents" in fast.taken_by_sql
 
 
 def test_what_rows_cannot_be_is_told() -> None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _LOOSE_QUOTE = re.compile(rb',[ \t]+"(?!")')
+_BLANK_LINE = re.compile(rb"(?:\A|\n)[ \t]+(?:\n|\Z)")
 _HUGE_LINE = 1 << 26
 _TAB, _LINE, _BLANK, _QUOTE = b'\t\n "'
 
@@ -86,23 +87,30 @@ def _aside(work: Callable[[], T]) -> Future[T]:
 
 
 def _look_through(file: DataFile, progress: Progress | None) -> None:
-    import numpy as np
-
     is_packed = file.path.name.lower().endswith(".gz")
     source = Source(file.path, is_packed, max_line_bytes=_HUGE_LINE, boundary=file.boundary)
     for block in source.blocks():
         if block.skipped:
             raise Unproved
-        data = np.frombuffer(block.data, np.uint8)
-        ends, quotes, blanks = data == _LINE, data == _QUOTE, (data == _BLANK) | (data == _TAB)
-        if ((data < _BLANK) & ~ends & ~blanks).any() or ends[0] or (ends[:-1] & ends[1:]).any():
-            raise Unproved
-        if (blanks[:-1] & quotes[1:]).any() and _LOOSE_QUOTE.search(block.data):
+        if not is_read_alike(block.data):
             raise Unproved
         if progress is not None:
             progress(file.display, source.progress, source.size)
     if source.faults:
         raise Unproved
+
+
+def is_read_alike(lines: bytes) -> bool:
+    """Whether DuckDB takes no line of a table for nothing, and no cell for quoted that only has quotes in it."""
+    import numpy as np
+
+    data = np.frombuffer(lines, np.uint8)
+    ends, quotes, blanks = data == _LINE, data == _QUOTE, (data == _BLANK) | (data == _TAB)
+    if ((data < _BLANK) & ~ends & ~blanks).any() or ends[:1].any() or (ends[:-1] & ends[1:]).any():
+        return False
+    if (blanks[:1].any() or (ends[:-1] & blanks[1:]).any()) and _BLANK_LINE.search(lines):
+        return False
+    return not ((blanks[:-1] & quotes[1:]).any() and _LOOSE_QUOTE.search(lines))
 
 
 def paths(files: Iterable[DataFile]) -> str:

@@ -71,6 +71,14 @@ class Losses:
             text = str(example)
             loss.examples.append(shortened(text, _EXAMPLE_CHARACTERS))
 
+    def take(self, others: Losses) -> None:
+        """Count what others have counted."""
+        for loss in others._found.values():
+            for example in loss.examples:
+                self.add(loss.kind, loss.table, loss.column, loss.reason, example, unread=loss.unread)
+            more = loss.count - len(loss.examples)
+            self.add(loss.kind, loss.table, loss.column, loss.reason, count=more, unread=loss.unread)
+
     def __iter__(self) -> Any:
         order = list(LOSS_KINDS)
         return iter(sorted(self._found.values(), key=lambda loss: order.index(loss.kind)))

@@ -1,19 +1,18 @@
-"""The tables of a GFM-RAG graph by SQL: nodes, edges and relations from CSV, documents from the JSON object.
-
-Attributes are Python literals. Those whose JSON can be had by leaving out blanks, or is that of one text, SQL words;
-the others Python does, cell by cell.
-"""
+"""The tables of a GFM-RAG graph by SQL: nodes, edges and relations from CSV, documents from the JSON object."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from ragdatakit.converters.gfm_rag.attributes import json_of_cell, lift_edge
+from ragdatakit.converters.gfm_rag.attributes import NOTHING, json_of_cell, lift_edge
+from ragdatakit.converters.gfm_rag.cell_patterns import AS_JSON
 from ragdatakit.converters.gfm_rag.reading import DERIVED_BY, DOCUMENT
-from ragdatakit.converters.sql_files import look_through_csv, paths
+from ragdatakit.converters.odd_rows import OddRows
+from ragdatakit.converters.sql_files import look_through_csv, paths, text
 from ragdatakit.database.arrow_streams import incoming
 from ragdatakit.database.columns import Kind, PackedColumn, packed
 from ragdatakit.database.dataset_database import SqlTable, Unproved
@@ -22,7 +21,10 @@ from ragdatakit.files.containers.csv_rows import CsvReader
 from ragdatakit.files.containers.element_scans import Element
 from ragdatakit.files.containers.sources import Source
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.reading.record_reading import Progress, RecordReader
+from ragdatakit.files.paths.sql_text import unglobbed
+from ragdatakit.files.reading.record_reading import RecordReader
+from ragdatakit.outputs.scratch import ScratchFolder
+from ragdatakit.schemas.conversions import Losses
 
 if TYPE_CHECKING:
     import duckdb
@@ -34,13 +36,15 @@ _OPTIONS = (
     "null_padding = false"
 )
 _AT_ONCE = 1 << 14
+_WHITE_SPACE = r"[\s\v\p{Z}\x1c-\x1f\x{85}]*"
+"""Texts of which Python's `str.strip` leaves nothing."""
 
 
 def gfm_rag_tables(dataset: Dataset, records: RecordReader) -> dict[str, SqlTable]:
     """Nodes, edges and documents, where the dataset has the three tables of release 2."""
     if any(len(dataset.of_kind(kind)) != 1 for kind in ("nodes", "edges")):
         return {}
-    loader = _Loader(dataset, records.progress)
+    loader = _Loader(dataset, records)
     found = {"nodes": loader.nodes, "edges": loader.edges}
     if all(len(dataset.of_kind(kind)) <= 1 for kind in ("documents", "built-documents")):
         found["documents"] = loader.documents
@@ -62,8 +66,9 @@ def _cleaned(load: Load) -> Load:
 
 
 class _Loader:
-    def __init__(self, dataset: Dataset, progress: Progress | None) -> None:
-        self._dataset, self._progress = dataset, progress
+    def __init__(self, dataset: Dataset, records: RecordReader) -> None:
+        self._dataset, self._records, self._progress = dataset, records, records.progress
+        self._notes = Losses()
         self._counts: dict[str, int] = {}
 
     def nodes(self, connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, int]:
@@ -71,21 +76,22 @@ class _Loader:
         if not _is_there(connection, "nodes_from_file"):
             self._load_nodes(connection)
         connection.execute(f'alter table main.nodes_from_file rename to "{table}"')
+        self._records.losses.take(self._notes)
         return self._counts
 
     def _load_nodes(self, connection: duckdb.DuckDBPyConnection) -> None:
         (file,) = self._dataset.of_kind("nodes")
-        cells = _cells(file, ("name", "type", "attributes"), refused=("uid",))
-        looked = look_through_csv([file], self._progress)
+        usual = {"name": "", "type": "", "attributes": NOTHING}
         connection.execute("drop table if exists main.nodes_from_file")
-        connection.execute(
-            "create table main.nodes_from_file as select name, type, coalesce(json, cell) as attributes, "
-            "cell is not null and json is null as pending from ("
-            f"select name, type, cell, case when cell is not null then {_AS_JSON} end as json from ("
-            f"select name, type, attributes, nullif(attributes, '{{}}') as cell from ({cells})))"
+        self._load_cells(
+            connection,
+            "main.nodes_from_file",
+            _Cells(self._records, file, usual, refused=("uid",)),
+            "select name, type, coalesce(json, cell) as attributes, cell is not null and json is null as pending from ("
+            f"select name, type, cell, case when cell is not null then {AS_JSON} end as json from ("
+            "select name, type, attributes, nullif(attributes, '{}') as cell from ",
         )
-        looked.result()
-        _reword(connection, "main.nodes_from_file", "pending", edges=False)
+        self._notes = _reword(connection, "main.nodes_from_file", "pending", "nodes")
         connection.execute(
             "update main.nodes_from_file t set attributes = json from reworded r where t.rowid = r.place"
         )
@@ -98,19 +104,22 @@ class _Loader:
     def edges(self, connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, int]:
         """The edges, in the order of the file."""
         (file,) = self._dataset.of_kind("edges")
-        cells = _cells(file, ("source", "relation", "target", "attributes"))
-        looked = look_through_csv([file], self._progress)
+        usual = {"source": "", "relation": "", "target": "", "attributes": NOTHING}
         lifted = "contains(cell, 'confidence') or contains(cell, 'source')"
-        connection.execute(
-            "create or replace table main.edge_cells as select source, relation, target, "
+        connection.execute("drop table if exists main.edge_cells")
+        self._load_cells(
+            connection,
+            "main.edge_cells",
+            _Cells(self._records, file, usual),
+            "select source, relation, target, "
             "coalesce(json, cell) as attributes, null::double as confidence, null::varchar as provenance, "
             "cell is not null and json is null as pending from (select *, "
-            f"case when cell is not null and not ({lifted}) then {_AS_JSON} end as json "
-            f"from (select *, nullif(attributes, '{{}}') as cell from ({cells})))"
+            f"case when cell is not null and not ({lifted}) then {AS_JSON} end as json "
+            "from (select *, nullif(attributes, '{}') as cell from ",
         )
-        looked.result()
+        notes = Losses()
         if connection.execute("select 1 from main.edge_cells where pending limit 1").fetchall():
-            _reword(connection, "main.edge_cells", "pending", edges=True)
+            notes = _reword(connection, "main.edge_cells", "pending", "edges")
             connection.execute(
                 f'create table main."{table}" as select e.source, e.relation, e.target, '
                 "case when e.pending then r.json else e.attributes end as attributes, "
@@ -124,7 +133,36 @@ class _Loader:
             connection.execute(f'alter table main.edge_cells rename to "{table}"')
         derived = f"attributes like '%\"{DERIVED_BY}\"%'"
         _prove(connection, f'select count(*) from main."{table}" where {derived}')
+        self._records.losses.take(notes)
         return {file.display: connection.execute(f'select count(*) from main."{table}"').fetchall()[0][0]}
+
+    def _load_cells(self, connection: duckdb.DuckDBPyConnection, table: str, cells: _Cells, query: str) -> None:
+        """Make a table of the cells; where rows are odd, these are read apart."""
+        import duckdb
+
+        try:
+            looked = look_through_csv([cells.file], self._progress)
+            connection.execute(f"create table {table} as {query} ({cells.query(paths([cells.file]))})))")
+            looked.result()
+        except (Unproved, duckdb.Error):
+            connection.execute(f"drop table if exists {table}")
+            with ScratchFolder() as folder:
+                self._load_apart(connection, table, cells, query, folder / "sound.csv")
+
+    def _load_apart(
+        self, connection: duckdb.DuckDBPyConnection, table: str, cells: _Cells, query: str, copy: Path
+    ) -> None:
+        odd = OddRows(self._records, cells.file, cells.usual)
+        with incoming(connection, "odd_rows_read", odd.schema, odd.batches(copy)):
+            connection.execute("create or replace temp table odd_rows as select * from odd_rows_read")
+        connection.execute(f"create table {table} as {query} ({cells.query(f'[{text(unglobbed(copy))}]')})))")
+        _prove(connection, f"select count(*) - {odd.rows} from {table}")
+        given = ", ".join(f"{name} = o.{name}" for name in cells.usual if name != "attributes")
+        connection.execute(
+            f"update {table} t set {given}, attributes = nullif(o.attributes, '{NOTHING}'), "
+            f"pending = o.attributes <> '{NOTHING}' from odd_rows o where t.rowid = o.place"
+        )
+        connection.execute("drop table odd_rows")
 
     def documents(self, connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, int]:
         """Titles and texts; behind them the nodes of type document whose text is nowhere else."""
@@ -138,90 +176,82 @@ class _Loader:
         connection.execute(
             f"""
             create table main."{table}" as
-            select title as doc_id, content as text, title, {row} from titled
-            union all select name, attributes ->> '$.content', name, {row} from main.nodes_from_file
-            where type = '{DOCUMENT}' and attributes like '%"content"%' and name not in (select title from titled)
-            and json_type(attributes, '$.content') = 'VARCHAR' and attributes ->> '$.content' <> ''
+            with documents as (
+                select rowid as place, name, attributes from main.nodes_from_file where type = '{DOCUMENT}'
+            ),
+            own as (
+                select name, arg_min(attributes ->> '$.title', place) as own_title from documents
+                where attributes like '%"title"%' and json_type(attributes, '$.title') = 'VARCHAR'
+                and not regexp_full_match(attributes ->> '$.title', '{_WHITE_SPACE}') group by name
+            ),
+            texts as (
+                select 0 as part, rowid as place, title as doc_id, content as text from titled
+                union all select 1, place, name, attributes ->> '$.content' from documents
+                where attributes like '%"content"%' and name not in (select title from titled)
+                and json_type(attributes, '$.content') = 'VARCHAR' and attributes ->> '$.content' <> ''
+            )
+            select doc_id, text, coalesce(own_title, doc_id) as title, {row}
+            from texts left join own on doc_id = name order by part, place
             """
         )
         connection.execute("drop table titled")
         return found
 
 
-def _cells(file: DataFile, wanted: tuple[str, ...], refused: tuple[str, ...] = ()) -> str:
-    """A query of the wanted columns as texts; attributes that the file does not have are ``{}``."""
-    reader = CsvReader(Source(file.path, file.path.name.lower().endswith(".gz"), boundary=file.boundary))
-    header = (reader.header or []) if reader.open() else []
-    first = reader.header_row.line if reader.header_row is not None else 0
-    if first != 1 or len(set(header)) < len(header) or any(name in header for name in refused):
-        raise Unproved
-    if any(name not in header for name in wanted if name not in ("attributes", "type")):
-        raise Unproved
-    places = {name: header.index(name) for name in wanted if name in header}
-    missing = {"attributes": "'{}'", "type": "''"}
-    listed = [f"coalesce(c{places[n]}, '') as {n}" if n in places else f"{missing[n]} as {n}" for n in wanted]
-    columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(header)))
-    options = f"{_OPTIONS}, columns = {{{columns}}}"
-    return f"select {', '.join(listed)} from read_csv({paths([file])}, {options})"
+class _Cells:
+    """The wanted columns of a file as texts, with what a row has there that lacks them.
 
-
-def _plain(quote: str, barred: str) -> str:
-    """A pattern of dictionaries of texts, lists of texts and short numbers, written as Python and JSON usually do."""
-
-    def character(but: str) -> str:
-        return rf"(?:[^{barred}\\\x00-\x1f{but}]|\\[nt])"
-
-    text = rf"{quote}(?:{character(' :')}|{character(':')}{character('')}*{character(' ')})?{quote}"
-    number = r"0|-?[1-9][0-9]{0,14}|-?(?:0|[1-9][0-9]{0,14})\.[0-9]{1,15}"
-    value = rf"(?:{text}|{number}|\[{text}(?:, {text})*\])"
-    return rf"\{{{text}: {value}(?:, {text}: {value})*\}}".replace("'", "''")
-
-
-_ONE_TEXT = r"""\{''[^''"\\\x00-\x1f]*'': "(?:[^"\\\x00-\x1f]|\\[nt])*"\}"""
-_ITS_PARTS = r"""^\{''([^'']*)'': "(.*)"\}$"""
-_INSIDE = r"(?:[^''\\\x00-\x1f]|\\[nt])*"
-_QUOTING = rf"""\{{''[^''"\\\x00-\x1f]*'': ''{_INSIDE}"{_INSIDE}''\}}"""
-_ITS_OTHER_PARTS = r"""^\{''([^'']*)'': ''(.*)''\}$"""
-_DOUBLE = "replace(cell, chr(39), chr(34))"
-_AS_JSON = rf"""
-case
-    when regexp_full_match(cell, '{_ONE_TEXT}') then regexp_replace(cell, '{_ITS_PARTS}', '{{"\1":"\2"}}', 's')
-    when regexp_full_match(cell, '{_QUOTING}')
-    then '{{"' || regexp_extract(cell, '{_ITS_OTHER_PARTS}', 1, 's') || '":"'
-        || replace(regexp_extract(cell, '{_ITS_OTHER_PARTS}', 2, 's'), '"', '\"') || '"}}'
-    when starts_with(cell, '{{''') and regexp_full_match(cell, '{_plain("'", "'" + chr(34))}')
-        and len(list_distinct(json_keys({_DOUBLE}))) = len(json_keys({_DOUBLE}))
-    then replace(replace({_DOUBLE}, '": ', '":'), ', "', ',"')
-    when starts_with(cell, '{{"') and regexp_full_match(cell, '{_plain(chr(34), chr(34))}')
-        and len(list_distinct(json_keys(cell))) = len(json_keys(cell))
-    then replace(replace(cell, '": ', '":'), ', "', ',"')
-end
-"""
-"""The JSON of a cell of one text that has quotes of one kind, or of that pattern, where leaving out the blanks between
-its parts is all there is to do. No string in it begins with a colon or ends with a blank, which could be taken for
-those between them. NULL where the cell is another."""
-
-
-def _reword(connection: duckdb.DuckDBPyConnection, table: str, where: str, *, edges: bool) -> None:
-    """Make a table ``reworded`` of the JSON of cells (place, json, sure, origin); of edges what has columns goes there.
-
-    Raises `Unproved` where the reader would have something to report about a cell.
+    Raises `Unproved` where the file has no such columns, or has those that are refused.
     """
+
+    def __init__(
+        self, records: RecordReader, file: DataFile, usual: dict[str, str], refused: tuple[str, ...] = ()
+    ) -> None:
+        self.file, self.usual = file, usual
+        reader = CsvReader(records.source(file))
+        header = (reader.header or []) if reader.open() else []
+        first = reader.header_row.line if reader.header_row is not None else 0
+        if first != 1 or len(set(header)) < len(header) or any(name in header for name in refused):
+            raise Unproved
+        if any(name not in header for name in usual if name not in ("attributes", "type")):
+            raise Unproved
+        self._header = header
+
+    def query(self, files: str) -> str:
+        """Of files that look like it, which are listed in SQL."""
+        places = {name: self._header.index(name) for name in self.usual if name in self._header}
+        listed = [
+            f"coalesce(c{places[name]}, '') as {name}" if name in places else f"'{usual}' as {name}"
+            for name, usual in self.usual.items()
+        ]
+        columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(self._header)))
+        options = f"{_OPTIONS}, columns = {{{columns}}}"
+        return f"select {', '.join(listed)} from read_csv({files}, {options})"
+
+
+def _reword(connection: duckdb.DuckDBPyConnection, table: str, where: str, kind: str) -> Losses:
+    """Make a table ``reworded`` of the JSON of cells (place, json, sure, origin); of edges what has columns goes there.
+    What the reader would report about the cells."""
     cells = f"select rowid, attributes from {table} where {where}"
     schema = {"place": Kind.INTEGER, "json": Kind.TEXT, "sure": Kind.NUMBER, "origin": Kind.TEXT}
+    notes = Losses()
     with connection.cursor() as cursor:
         given = cursor.execute(cells)
-        with incoming(connection, "reworded_cells", schema, _reworded(given, edges)):
+        with incoming(connection, "reworded_cells", schema, _reworded(given, kind, notes)):
             connection.execute("create or replace temp table reworded as select * from reworded_cells")
+    return notes
 
 
-def _reworded(given: duckdb.DuckDBPyConnection, edges: bool) -> Iterator[list[PackedColumn]]:
+def _reworded(given: duckdb.DuckDBPyConnection, kind: str, notes: Losses) -> Iterator[list[PackedColumn]]:
+    def note(why: str, example: object) -> None:
+        notes.add("coerced", kind, "attributes", why, example)
+
     while some := given.fetchmany(_AT_ONCE):
         places, cells = zip(*some, strict=True)
         rows = []
         for cell in cells:
-            json = json_of_cell(cell, _unproved)
-            rows.append(lift_edge(json) if edges else (json, None, None))
+            json = json_of_cell(cell, note)
+            rows.append(lift_edge(json) if kind == "edges" else (json, None, None))
         texts, sure, origins = zip(*rows, strict=True)
         yield [
             packed(Kind.INTEGER, places),
@@ -255,10 +285,6 @@ def _member(element: Element) -> tuple[str, Any]:
     except ValueError:
         raise Unproved from None
     return name, value
-
-
-def _unproved(why: str, example: object) -> None:
-    raise Unproved(why)
 
 
 def _is_there(connection: duckdb.DuckDBPyConnection, table: str) -> bool:

@@ -18,7 +18,7 @@ import msgspec
 from ragdatakit.files.containers import json_text
 from ragdatakit.files.containers.arrays import ELEMENTS, WrappedSource, element_source
 from ragdatakit.files.containers.csv_cells import split_record
-from ragdatakit.files.containers.csv_rows import LONGEST_OPEN, CsvReader
+from ragdatakit.files.containers.csv_rows import LONGEST_OPEN, CsvReader, RawRow
 from ragdatakit.files.containers.json_text import HALVES, Raw, without_halves, without_nan
 from ragdatakit.files.containers.lines import iter_lines
 from ragdatakit.files.containers.parquet_rows import is_parquet, parquet_columns
@@ -235,7 +235,7 @@ class RecordReader:
 
     def rows(self, file: DataFile) -> Iterator[dict[str, str]]:
         """The rows of a CSV file: column to cell, as text; a cell that a short row lacks is missing."""
-        source = self._source(file)
+        source = self.source(file)
         reader = CsvReader(source)
         if reader.open():
             header = reader.header or []
@@ -256,13 +256,17 @@ class RecordReader:
                     if row.line in refused:
                         self._drop(file, row.line, refused[row.line], row.raw)
                         continue
-                    cells = [f.text for f in split_record(self._text(file, row.line, row.raw))[0]]
-                    yield {name: cells[i] for name, i in places.items() if i < len(cells)}
+                    yield self.row_at(file, places, row)
         self._close(file, source)
+
+    def row_at(self, file: DataFile, places: Mapping[str, int], row: RawRow) -> dict[str, str]:
+        """The cells of a row, by the names of the columns at these places; those that it lacks are missing."""
+        cells = [f.text for f in split_record(self._text(file, row.line, row.raw))[0]]
+        return {name: cells[i] for name, i in places.items() if i < len(cells)}
 
     def lines(self, file: DataFile) -> Iterator[str]:
         """The lines of a text file, without their ends; blank ones too."""
-        source = self._source(file)
+        source = self.source(file)
         refused = self.refused.lines(file)
         number = 0
         for block in source.blocks():
@@ -277,7 +281,7 @@ class RecordReader:
 
     def cells(self, file: DataFile, kind: File) -> Iterator[dict[str, Any]]:
         """The records of a file of columns, without header and comments; numbers where Python reads them as such."""
-        source = self._source(file)
+        source = self.source(file)
         source.cells = parquet_columns(kind)[0]
         refused = self.refused.lines(file, kind.columns.header)
         reader = LineReader(kind)
@@ -305,7 +309,7 @@ class RecordReader:
 
     def elements(self, file: DataFile, kind: File) -> Iterator[dict[str, str]]:
         """The records of a file of elements between tags: the names of the elements in them to their contents."""
-        source = self._source(file)
+        source = self.source(file)
         refused = self.refused.records(file)
         reader = TaggedReader(kind.tags, tuple(f.name for f in kind.record.fields))
         for element in ElementFinder(kind.tags, self._longest).elements(source.pieces()):
@@ -320,7 +324,7 @@ class RecordReader:
 
     def text(self, file: DataFile) -> str:
         """A whole text file (without a byte-order mark)."""
-        source = self._source(file)
+        source = self.source(file)
         data = b"".join(source.pieces())
         self._close(file, source)
         return self._text(file, 0, data)
@@ -336,7 +340,7 @@ class RecordReader:
 
     def content(self, file: DataFile) -> tuple[bytes, bool] | None:
         """A whole file without its byte-order mark, and whether it had one; None where nothing could be read of it."""
-        source = self._source(file)
+        source = self.source(file)
         data = b"".join(source.pieces())
         self._report(file, source)
         self._close(file, source)
@@ -345,7 +349,7 @@ class RecordReader:
     @contextmanager
     def stream(self, file: DataFile) -> Iterator[BinaryIO]:
         """A file's bytes, unpacked, without its byte-order mark."""
-        source = self._source(file)
+        source = self.source(file)
         with io.BufferedReader(_Pieces(self._reported(file, source)), 1 << 20) as stream:
             yield stream
         self._close(file, source)
@@ -379,7 +383,7 @@ class RecordReader:
         return "ndjson" if name.endswith((".jsonl", ".ndjson")) else json_container(file.path, file.boundary)
 
     def _line_runs(self, file: DataFile) -> Iterator[LineRun]:
-        source = self._source(file)
+        source = self.source(file)
         refused = self.refused.lines(file)
         run = LineRun(refused, lambda number, raw: self._drop(file, number, refused[number], raw))
         for block in source.blocks():
@@ -396,7 +400,7 @@ class RecordReader:
         file.records, file.bytes = run.count, source.bytes_read
 
     def _element_runs(self, file: DataFile, container: str, kind: File | None = None) -> Iterator[Run]:
-        source = self._source(file)
+        source = self.source(file)
         array = element_source(container, source, kind)
         refused = self.refused.records(file)
         count = 0
@@ -411,7 +415,8 @@ class RecordReader:
         self._close(file, source, count)
         file.records, file.bytes = count, source.bytes_read
 
-    def _source(self, file: DataFile) -> Source:
+    def source(self, file: DataFile) -> Source:
+        """A file as it is read, piece by piece."""
         is_packed = file.path.name.lower().endswith(".gz")
         return Source(file.path, is_packed, max_line_bytes=self._longest, boundary=file.boundary)
 
