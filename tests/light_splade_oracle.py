@@ -252,3 +252,20 @@ def _finite(score: Any) -> bool:
         return type(score) in (int, float) and math.isfinite(score)
     except OverflowError:
         return False
+
+
+def records(root: Path, variant: Variant, split: str) -> dict[str, Any] | str:
+    """All that the loader holds of one split, or the error that it raises."""
+    try:
+        dataset = _load(root, variant, split)
+    except Exception as error:  # noqa: BLE001  # whatever it raises is upstream's answer
+        return _worded(error)
+    held = {
+        "queries": dataset.queries.data,
+        "documents": dataset.docs.data,
+        "positives": dataset.positive_list.positives,
+    }
+    held |= {"order of queries": dataset.queries.id_list, "order of documents": dataset.docs.id_list}
+    if variant == "distil":
+        return held | {"scores": dataset.similarities.pair_scores}
+    return held | {"triplets": dataset.triplets.triplets if dataset.triplets is not None else []}
