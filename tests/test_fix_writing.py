@@ -57,6 +57,20 @@ def test_the_demo_is_repaired(data: Path) -> None:
     assert {entry["line"] for entry in removed if entry["rule"] == "SP302"} == {3}
 
 
+@posix
+def test_what_is_removed_goes_through_no_link(data: Path) -> None:
+    (data.parent / "mine").write_text("mine\n")
+    (data.parent / "removed.ndjson").symlink_to(data.parent / "mine")
+    old = files_below(data)
+
+    outcome = run(*fix_words(data))
+
+    assert outcome.code == 2
+    assert "removed.ndjson is a link, and nothing is written through links" in outcome.err
+    assert (data.parent / "mine").read_text() == "mine\n"
+    assert files_below(data) == old
+
+
 def test_exit_codes(data: Path) -> None:
     assert run("validate", data, "--diff").code == 1
     assert run("validate", data, "--fix-only", "--exit-non-zero-on-fix").code == 1

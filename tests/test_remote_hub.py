@@ -180,6 +180,41 @@ def test_a_file_of_a_web_server_that_changes(hub: Hub, tmp_path: Path) -> None:
     assert outcome.err.endswith(told)
 
 
+@pytest.mark.parametrize(
+    "path", ["%2Ftmp%2Fcorpus.jsonl", "..%2F..%2Fcorpus.jsonl", "../../corpus.jsonl", "a%00.jsonl"]
+)
+def test_addresses_that_lead_out_of_the_cache(hub: Hub, tmp_path: Path, path: str) -> None:
+    hub.says = LARGE
+
+    outcome = run_with(hub, tmp_path, *words_of(tmp_path, f"{hub.url}/{path}"))
+
+    assert outcome.code == 2
+    assert outcome.err.endswith(" is not a file name that can be written\n")
+    assert [file for file in tmp_path.rglob("*") if file.is_file()] == []
+
+
+def test_a_file_of_which_no_version_is_known_is_fetched_anew(hub: Hub, tmp_path: Path) -> None:
+    words = words_of(tmp_path, f"{hub.url}/d\u00e9mo/corpus.jsonl", "--from", "beir")
+    hub.says = b'{"_id": "d1", "title": "", "text": "pears"}\n'
+    before = run_with(hub, tmp_path, *words)
+    hub.says = b'{"_id": "d1", "title": "", "text": "pear"}?\n'
+    after = run_with(hub, tmp_path, *words)
+
+    assert (before.code, after.code) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    "url", ["https://me:secret@[::1/corpus.jsonl", "https://" + "p\u00e9ar" * 20 + ".org/corpus.jsonl"]
+)
+def test_texts_that_are_no_urls(tmp_path: Path, url: str) -> None:
+    outcome = run("validate", url, cwd=tmp_path)
+
+    assert outcome.code == 2
+    assert outcome.err.count("\n") == 1
+    assert "secret" not in outcome.err
+    assert " is not a URL: " in outcome.err or " names no host: " in outcome.err
+
+
 def test_what_is_converted_says_where_it_is_from(hub: Hub, tmp_path: Path) -> None:
     outcome = run_with(hub, tmp_path, "convert", "--to", "trec", URL, "out", "--cache-dir", "cache")
 

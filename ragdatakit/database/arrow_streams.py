@@ -197,8 +197,6 @@ class ColumnStream:
         return 0
 
 
-_Get = ctypes.CFUNCTYPE(ctypes.c_int, _POINTER, _POINTER)
-_Words = ctypes.CFUNCTYPE(_POINTER, _POINTER)
 _new_capsule = ctypes.pythonapi.PyCapsule_New
 _new_capsule.restype, _new_capsule.argtypes = ctypes.py_object, (_POINTER, ctypes.c_char_p, _POINTER)
 

@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 
 from ragdatakit.files.paths.writing import flush_to_disk
+from ragdatakit.schemas.errors import RagdataError
 
 
 def removed_line(path: str, line: int, rule: str, data: bytes) -> bytes:
@@ -26,6 +27,10 @@ def removed_line(path: str, line: int, rule: str, data: bytes) -> bytes:
         return orjson.dumps(entry) + b"\n"
 
 
+def _opened(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
+
+
 class RemovedFile:
     """The file that entries are put at the end of; `undo` takes back what was put there last."""
 
@@ -34,11 +39,16 @@ class RemovedFile:
         self._before: int | None = None
 
     def add(self, spools: list[Path]) -> int:
-        """The entries in these files, which are on the disk afterwards; how many they are. Raises `OSError`."""
+        """The entries in these files, which are on the disk afterwards; how many they are. Raises `OSError`, and
+        `RagdataError` where the file is a link: one in a foreign repository may lead to any file of the user's."""
+        if self.path.is_symlink():
+            raise RagdataError(
+                f"{self.path} is a link, and nothing is written through links; --removed names another file"
+            )
         number = 0
         self._before = self.path.stat().st_size if self.path.exists() else -1
         try:
-            with self.path.open("ab") as file:
+            with open(self.path, "ab", opener=_opened) as file:
                 for spool in spools:
                     with spool.open("rb") as entries:
                         while piece := entries.read(1 << 20):

@@ -15,8 +15,8 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ragdatakit.files.paths.folder_locks import lock_folder
@@ -54,6 +54,12 @@ class Cache:
         """Where a file is kept when it is whole."""
         return self._files / _digest(f"{url}/{file.name}".rstrip("/"), file.version, str(file.bytes))
 
+    def forget(self, url: str, file: StoredFile) -> None:
+        """Fetch a file anew, as nothing says whether it is what it was."""
+        whole = self.file(url, file)
+        for path in (whole, whole.with_suffix(".part")):
+            path.unlink(missing_ok=True)
+
     def make_room(self, needed: int, url: str) -> None:
         """Remove what no run uses until there is room for so many bytes. Raises `RagdataError` where there is none."""
         if self._free() >= needed:
@@ -78,25 +84,32 @@ class Cache:
 
 def put(whole: Path, place: Path) -> None:
     """Let a whole file lie in its tree: by a link, or where the disk has none, as a copy."""
-    new = place.with_name(f".{place.name[:100]}.{os.getpid()}")
-    try:
+    with _replacing(place) as new:
         try:
             os.link(whole, new)
         except OSError:
             shutil.copyfile(whole, new)
-        new.replace(place)
-    finally:
-        with suppress(OSError):
-            new.unlink()
 
 
 def put_beginning(part: Path, place: Path, length: int) -> None:
     """Let a file of which only the beginning is here lie in its tree, with its size; what follows takes no room."""
-    with place.open("wb") as out:
+    with _replacing(place) as new, new.open("wb") as out:
         if part.is_file():
             with part.open("rb") as data:
                 shutil.copyfileobj(data, out)
         out.truncate(length)
+
+
+@contextmanager
+def _replacing(place: Path) -> Iterator[Path]:
+    """A file that then takes its place: what lies there may be the whole file, or be read by another run."""
+    new = place.with_name(f".{_digest(place.name)[:20]}.{os.getpid()}")
+    try:
+        yield new
+        new.replace(place)
+    finally:
+        with suppress(OSError):
+            new.unlink()
 
 
 def told(files: Iterable[StoredFile], all_files: int, missing: int, url: str) -> str:

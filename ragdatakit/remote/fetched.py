@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,12 +51,15 @@ def fetched(
     fails, a file changes meanwhile, or there is no room."""
     listing = store.listed()
     files = _wanted(store.shown, listing)
-    tree = cache.tree(store.shown, listing)
-    path = tree.joinpath(*store.place)
+    place = _place(store)
+    path = cache.tree(store.shown, listing).joinpath(*place)
     # the folders above are as in the store, too: some formats are known by their names
     mirror(str(path), store.shown)
     loading = Loading(store, cache, progress)
     places = {file.name: path / file.name if file.name else path for file in files}
+    for file in files:
+        if not file.version and file.copy is None:  # what was fetched before may be anything else
+            cache.forget(store.shown, file)
     absent = [file for file in files if not cache.file(store.shown, file).is_file() and file.copy is None]
     for file in files:
         places[file.name].parent.mkdir(parents=True, exist_ok=True)
@@ -77,8 +81,17 @@ def fetched(
         cache.make_room(sum(file.bytes - loading.have(file) for file in missing), store.shown)
         loading.load([(file, file.bytes) for file in missing])
         for file in missing:
-            _lay(cache, store.shown, file, places[file.name])
+            _lay_whole(cache, store.shown, file, places[file.name])
     return Fetched(path, store.shown, _origin(store.shown, listing, wanted))
+
+
+def _place(store: Store) -> tuple[str, ...]:
+    """The place of a store as folders of this machine. Raises `RagdataError` where they would lead anywhere else."""
+    parts = tuple(re.sub(r'[<>:"|?*]', "_", part) for part in store.place)
+    for part in parts:
+        if not is_safe_name(part):
+            raise RagdataError(f"{store.shown}: {part!r} is not a file name that can be written")
+    return parts
 
 
 def _wanted(url: str, listing: Listing) -> list[StoredFile]:
@@ -119,6 +132,16 @@ def _lay(cache: Cache, url: str, file: StoredFile, place: Path) -> None:
         put_beginning(whole.with_suffix(".part"), place, file.bytes)
     elif not place.is_file() or not place.samefile(whole):
         put(whole, place)
+
+
+def _lay_whole(cache: Cache, url: str, file: StoredFile, place: Path) -> None:
+    try:
+        put(cache.file(url, file), place)
+    except FileNotFoundError:
+        name = f"{url}/{file.name}".rstrip("/")
+        raise RagdataError(
+            f"{name}: another run removed it from the cache to make room; run the command again"
+        ) from None
 
 
 def _those(files: Iterable[StoredFile], places: dict[str, Path], needed: Iterable[Path]) -> list[StoredFile]:

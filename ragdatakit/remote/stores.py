@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,8 +62,14 @@ class Store(Protocol):
 
 
 def shown_url(url: str) -> str:
-    """A URL without user, password, query and fragment, where secrets may be."""
-    parts = urlsplit(url)
+    """A URL without user, password, query and fragment, where secrets may be. Raises `RagdataError` for a text that is
+    no URL."""
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        scheme, _, rest = url.partition("://")
+        host = re.split(r"[/?#]", rest)[0].rpartition("@")[2]
+        raise RagdataError(f"{scheme}://{host} is not a URL: {error}") from None
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="")).rstrip("/")
 
 

@@ -29,6 +29,7 @@ def url_of(path: PathLike) -> str:
 
 def store_of(url: str) -> Store:
     """The store that a URL leads to. Raises `RagdataError` for one that names none, and `MissingExtraError`."""
+    shown = shown_url(url)
     match = _URL.match(url)
     scheme = match.group(1).lower() if match else ""
     if scheme in ("s3", "s3a", "gs", "gcs"):
@@ -46,7 +47,7 @@ def store_of(url: str) -> Store:
             below = f"@{revision}" * bool(revision) + f"/{folder}" * bool(folder)
             return _hub(f"datasets/{page.group(1)}{below}")
         return WebFile(url)
-    raise RagdataError(f"{shown_url(url)}: {scheme}:// is not read; expected {_SCHEMES}")
+    raise RagdataError(f"{shown}: {scheme}:// is not read; expected {_SCHEMES}")
 
 
 def _hub(path: str) -> Store:

@@ -9,7 +9,7 @@ import urllib.request
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from typing import Any
-from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from ragdatakit.remote.stores import CutError, Listing, StoredFile, changed, from_byte, shown_url
 from ragdatakit.schemas.errors import RagdataError
@@ -17,15 +17,16 @@ from ragdatakit.version import __version__
 
 _SECONDS = 30
 _PIECE = 1 << 20
+_AS_IT_IS = "/%:@!$&'()*+,;=?~[]|"
 _AGAIN = (408, 425, 429, 500, 502, 503, 504)
 
 
 class _Redirects(urllib.request.HTTPRedirectHandler):
-    """Follows as usual, but a password is for the server that the user named."""
+    """Follows as usual, but a password is for the server that the user named, and the way it is reached."""
 
     def redirect_request(self, req: Any, *given: Any) -> urllib.request.Request | None:
         new = super().redirect_request(req, *given)
-        if new is not None and urlsplit(new.full_url).netloc != urlsplit(req.full_url).netloc:
+        if new is not None and urlsplit(new.full_url)[:2] != urlsplit(req.full_url)[:2]:
             new.remove_header("Authorization")
         return new
 
@@ -37,7 +38,8 @@ class WebFile:
         parts = urlsplit(url)
         self.shown = shown_url(url)
         user, _, host = parts.netloc.rpartition("@")
-        self._url = urlunsplit(parts._replace(netloc=host, fragment=""))
+        path, query = (quote(each, safe=_AS_IT_IS) for each in (parts.path, parts.query))
+        self._url = urlunsplit((parts.scheme, host, path, query, ""))
         self._headers = {"User-Agent": f"ragdata/{__version__}", "Accept-Encoding": "identity"}
         if user:
             self._headers["Authorization"] = f"Basic {base64.b64encode(unquote(user).encode()).decode()}"
@@ -79,6 +81,8 @@ class WebFile:
         except urllib.error.HTTPError as error:
             with error:
                 raise self._refusal(error.code) from None
+        except UnicodeError as error:
+            raise RagdataError(f"{self.shown} names no host: {error}") from None
         except (OSError, http.client.HTTPException) as error:
             reason = getattr(error, "reason", None) or error
             raise CutError(str(reason) or type(error).__name__) from None
