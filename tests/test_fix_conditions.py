@@ -194,6 +194,29 @@ def test_ids_of_training_and_test_change_together(tmp_path: Path) -> None:
     assert found == {"questions": ["a", "2"], "training": ["1"]}
 
 
+def removed(root: Path) -> list[str]:
+    return [json.loads(line)["removed"] for line in (root.parent / "removed.ndjson").read_text().splitlines()]
+
+
+def test_what_was_around_a_list_is_kept(tmp_path: Path) -> None:
+    root = made(tmp_path, GFM, questions='{"data": ' + questions("a", "b") + "}\n")
+    result = fix(root, unsafe=True)
+
+    assert [each["id"] for each in json.loads(read(root, "questions"))] == ["a", "b"]
+    assert removed(root)[:2] == ['{"data":', "}"]
+    assert result.removed == 2
+
+
+@pytest.mark.parametrize("ids", [[99, 10], [10, 99], [10, 99, 11]])
+def test_a_removed_item_is_kept_without_its_comma(tmp_path: Path, ids: list[int]) -> None:
+    lists = lines({"qid": 1, "positive_doc_ids": ids}, {"qid": 2, "positive_doc_ids": [11]})
+    root = made(tmp_path, SPLADE, positives=lists, queries=lines({"qid": 1, "text": "x"}, {"qid": 2, "text": "y"}))
+    fix(root, unsafe=True)
+
+    assert removed(root) == ["99"]
+    assert json.loads(read(root, "positives").splitlines()[0])["positive_doc_ids"] == [i for i in ids if i != 99]
+
+
 def test_a_chunk_id_that_is_there_as_text_stays(tmp_path: Path) -> None:
     chunks = json.dumps([{"id": "0", "text": "The lamp was lit."}, {"id": 0, "text": "It burned oil."}])
     root = made(tmp_path, "arag/broken/chunk-id-not-string", chunks=chunks)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -96,17 +96,24 @@ def editing(display: str, changes: Iterable[Change]) -> Fill:
     """What writes a file, shown as ``display``, with these changes."""
 
     def fill(spool: Path, source: PlainFile, target: IO[bytes]) -> Applied:
-        with ExitStack() as stack:
-            kept: list[IO[bytes]] = []
-
-            def remove(change: Change, data: bytes) -> None:
-                if not kept:
-                    kept.append(stack.enter_context(spool.open("xb")))
-                kept[0].write(removed_line(display, change.line, change.code, data))
-
+        with keeping(display, spool) as remove:
             return apply(source, changes, target, remove)
 
     return fill
+
+
+@contextmanager
+def keeping(display: str, spool: Path) -> Iterator[Remove]:
+    """Puts what is removed of a file, shown as ``display``, into ``spool``, which is made when there is something."""
+    with ExitStack() as stack:
+        kept: list[IO[bytes]] = []
+
+        def remove(change: Change, data: bytes) -> None:
+            if not kept:
+                kept.append(stack.enter_context(spool.open("xb")))
+            kept[0].write(removed_line(display, change.line, change.code, data))
+
+        yield remove
 
 
 def apply(source: PlainFile, changes: Iterable[Change], target: IO[bytes], remove: Remove) -> Applied:
@@ -130,7 +137,8 @@ def apply(source: PlainFile, changes: Iterable[Change], target: IO[bytes], remov
         applied.changed_ids |= change.changes_ids
         applied.codes[change.code] = applied.codes.get(change.code, 0) + 1
         for edit in change.fix.edits if change.fix.applicability == "unsafe" else ():
-            remove(change, source.read(edit.start, edit.end))
+            data = source.read(edit.start, edit.end)
+            remove(change, data if edit.text else data.strip(b"," + _BLANKS))
     source.copy(at, source.size, target)
     return applied
 

@@ -22,7 +22,8 @@ _BLANKS = b" \t\r\n"
 _BREAK = re.compile(rb"\s*[\r\n]\s*")
 """A line break within a JSON value: it is between tokens, as texts have none."""
 
-Rewrite = Callable[[PlainFile, IO[bytes]], None]
+Rewrite = Callable[[PlainFile, IO[bytes]], list[bytes] | None]
+"""Writes a file anew; what it leaves out is given, where that says something."""
 
 
 def can_be_lines(path: Path, boundary: Boundary) -> bool:
@@ -117,12 +118,14 @@ def _in_a_list(source: PlainFile, target: IO[bytes]) -> None:
     target.write(b"]\n")
 
 
-def _unwrapped(source: PlainFile, target: IO[bytes]) -> None:
-    """The list that is the one member of an object."""
+def _unwrapped(source: PlainFile, target: IO[bytes]) -> list[bytes]:
+    """The list that is the one member of an object; the object around it is left out."""
     span = _wrapped(source.read(0, source.size))
-    if span is not None:
-        source.copy(*span, target)
-        target.write(b"\n")
+    if span is None:
+        return []
+    source.copy(*span, target)
+    target.write(b"\n")
+    return [source.read(0, span[0]).strip(_BLANKS), source.read(span[1], source.size).strip(_BLANKS)]
 
 
 def _wrapped(data: bytes) -> tuple[int, int] | None:

@@ -14,7 +14,7 @@ from typing import IO
 
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.paths.boundary import Boundary
-from ragdatakit.fixes.applying import Applied, Change, Fill, PlainFile, editing
+from ragdatakit.fixes.applying import Applied, Change, Fill, PlainFile, editing, keeping
 from ragdatakit.fixes.difference import Difference
 from ragdatakit.fixes.find import fix_of, repairs_of
 from ragdatakit.fixes.groups import Withheld, changes_ids, group_of, is_grouped
@@ -180,7 +180,7 @@ class Repairs:
         rewrites = dict(state.rewrites)
         for file, change in rewrites.items():
             self.rewrote |= change.fix.rewrite != "line-feeds"
-            self._apply_to(state, file, partial(_rewrite, change))
+            self._apply_to(state, file, partial(_rewrite, change, file.display))
         unwritable = any(file in state.left or state.staged.refusal(file) for file in state.withheld.files)
         state.withheld.decide(unwritable, ((number, change) for (number, _, _), change in state.changes))
         for file, changes in _by_file(state):
@@ -286,8 +286,10 @@ class Repairs:
         self._state = None
 
 
-def _rewrite(change: Change, spool: Path, source: PlainFile, target: IO[bytes]) -> Applied:
-    REWRITES[change.fix.rewrite](source, target)
+def _rewrite(change: Change, display: str, spool: Path, source: PlainFile, target: IO[bytes]) -> Applied:
+    with keeping(display, spool) as remove:
+        for data in REWRITES[change.fix.rewrite](source, target) or ():
+            remove(change, data)
     return Applied({change.code: 1}, everywhere=not change.hides_others)
 
 
