@@ -26,6 +26,7 @@ from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.results import Report
 from ragdatakit.schemas.rules import evaluation as evaluation_rules
 from ragdatakit.schemas.rules import quality as quality_rules
+from ragdatakit.schemas.rules import tables as table_rules
 from ragdatakit.validators import dataset_run
 from tests.broad import chosen
 from tests.command_line import FIXTURES, GOOD, run
@@ -46,6 +47,7 @@ SHOWN_BY_OTHER_TESTS = {
     "unchecked-tree": "test_raptor_pickles.py",  # more values than are kept of a file
     **{rule.name: "test_evaluation_checks.py" for rule in evaluation_rules.RULES},  # found by searching
     **{rule.name: "test_quality_rules.py" for rule in quality_rules.RULES},  # fixtures/quality, with --quality
+    **{rule.name: "test_named_tables.py" for rule in table_rules.RULES},  # tables that settings name
 }
 
 Key = tuple[str, int | None, str, str]

@@ -111,3 +111,55 @@ def test_what_is_wrong_is_named(old: str, new: str, told: str, project: Path) ->
         report("data", config=True)
 
     assert told in str(raised.value)
+
+
+def test_what_is_wrong_in_them(project: Path) -> None:
+    data = project / "data"
+    (data / "docs-1.csv").write_text('id,body\nd1,One\n\nd2,""\nd1,"two\nlines"\n,x\n')
+    (data / "questions.jsonl").write_text('{"nr": "1", "q": "who"}\n{"nr": 2}\n')
+    (data / "rel.tsv").write_text("q\td\tgrade\n1\td1\t1\n2\td9\thigh\n")
+    settings = SETTINGS.replace('doc_id = "d" }', 'doc_id = "d", grade = "grade" }')
+    (project / "ragdata.toml").write_text(settings)
+
+    outcome = run("validate", ".", "--output-format", "json")
+
+    assert [(f["rule"], f["path"], f["line"], f["column"]) for f in outcome.json["findings"]] == [
+        ("missing-table-value", "data/docs-1.csv", 4, 4),
+        ("repeated-table-id", "data/docs-1.csv", 5, 1),
+        ("missing-table-value", "data/docs-1.csv", 7, 1),
+        ("repeated-table-id", "data/docs-2.csv", 2, 1),
+        ("missing-table-value", "data/questions.jsonl", 2, None),
+        ("unknown-table-id", "data/rel.tsv", 3, 3),
+        ("grade-not-integer", "data/rel.tsv", 3, 6),
+    ]
+    assert outcome.code == 1
+    assert run("validate", ".", "--ignore", "TB").code == 0
+
+
+def test_without_faults_and_what_cannot_be_read(project: Path) -> None:
+    assert run("validate", ".").out.splitlines()[-1].startswith("Valid: 4 files, 6 records")
+
+    (project / "data" / "docs-1.csv").write_bytes(b"id,body\nd1,\xff\n")
+
+    found = [(f.code, f.path) for f in validate("data", config=True).findings]
+    assert ("RD101", "data/docs-1.csv") in found
+
+
+def test_a_row_without_a_line_has_a_number(project: Path) -> None:
+    settings = SETTINGS.replace('kind = "documents"\n', 'kind = "documents"\nencoding = "utf-16"\n')
+    (project / "ragdata.toml").write_text(settings.partition('[[table]]\npath = "data/q')[0])
+    for name in ("docs-1.csv", "docs-2.csv"):
+        (project / "data" / name).write_text("id,body\nd1,x\n", encoding="utf-16")
+
+    (finding,) = validate("data", config=True).findings
+
+    assert (finding.rule, finding.path, finding.line or finding.record) == ("repeated-table-id", "data/docs-2.csv", 2)
+
+
+def test_nothing_is_unknown_where_a_table_is_not_read(project: Path) -> None:
+    (project / "data" / "docs-2.csv").write_text("id,text\nd2,x\n")
+
+    (finding,) = validate("data", config=True).findings
+
+    assert (finding.rule, finding.path, finding.line) == ("missing-table-column", "data/docs-2.csv", None)
+    assert finding.fault == "has no column 'body'; there are id, text"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from ragdatakit.schemas.declarations import Format, Rule
 from ragdatakit.schemas.rules.evaluation import LETTERS as EVALUATION
 from ragdatakit.schemas.rules.quality import LETTERS as QUALITY
+from ragdatakit.schemas.rules.tables import LETTERS as TABLES
 
 _SPECIAL = re.compile(r"[*<\[\]|]|(?<!\w)_|_(?!\w)")
 _FENCE = re.compile(r"^(?P<ticks>`{3,})(?P<language>[\w-]*)(?P<rest>.*)$")
@@ -50,7 +51,7 @@ def rule_page(rule: Rule, fmt: Format | None) -> str:
     """The name of the page that has a rule's section."""
     if fmt is not None:
         return fmt.name
-    return {EVALUATION: "evaluation", QUALITY: "quality"}.get(rule.code[:2], "shared")
+    return {EVALUATION: "evaluation", QUALITY: "quality", TABLES: "tables"}.get(rule.code[:2], "shared")
 
 
 def rule_link(rule: Rule, fmt: Format | None, folder: str, text: str = "") -> str:

@@ -14,6 +14,8 @@ from ragdatakit.schemas.rules.evaluation import RULES as OF_EVALUATION
 from ragdatakit.schemas.rules.quality import LETTERS as QUALITY
 from ragdatakit.schemas.rules.quality import RULES as OF_QUALITY
 from ragdatakit.schemas.rules.shared import RULES as SHARED
+from ragdatakit.schemas.rules.tables import LETTERS as TABLES
+from ragdatakit.schemas.rules.tables import RULES as OF_TABLES
 
 NOTE = "<!-- Written by docs/generate.py from the declarations: change those, and run `make docs`. -->\n"
 
@@ -24,6 +26,7 @@ def rule_pages() -> dict[str, str]:
     pages["rules/shared.md"] = _shared_page()
     pages["rules/evaluation.md"] = _evaluation_page()
     pages["rules/quality.md"] = _quality_page()
+    pages["rules/tables.md"] = _tables_page()
     pages["rules/index.md"] = _index_page()
     return pages
 
@@ -100,6 +103,21 @@ def _quality_page() -> str:
     )
 
 
+def _tables_page() -> str:
+    return "\n".join(
+        [
+            NOTE,
+            "# Rules of named tables\n",
+            (
+                "What is wrong in the tables that `[[table]]` of the settings "
+                "[names](../configuration.md#tables-of-no-known-format). "
+                f"Codes begin with {TABLES}; `ragdata explain CODE` shows the same.\n"
+            ),
+            *(_section(rule, None) for rule in OF_TABLES),
+        ]
+    )
+
+
 def _index_page() -> str:
     rows = (
         [
@@ -131,7 +149,7 @@ def _section(rule: Rule, fmt: Format | None) -> str:
     parts = [f"## {rule_title(rule)}\n", f"*{rule.severity_words()}* · {plain(rule.summary)}\n"]
     who = fmt.title if fmt is not None else "a loader"
     if isinstance(rule.upstream, str):
-        what = "What follows" if rule.code.startswith((EVALUATION, QUALITY)) else f"What {who} does"
+        what = "What follows" if rule.code.startswith((EVALUATION, QUALITY, TABLES)) else f"What {who} does"
         parts.append(f"**{what}:** {plain(_sentence(rule.upstream))}\n")
     else:
         parts.append(f"**What {who} does:**\n")

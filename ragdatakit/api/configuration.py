@@ -101,11 +101,13 @@ def _is_used(values: dict[Name, Given], used: set[int]) -> bool:
 
 
 def _datasets(place: Path, config: PathLike | bool) -> list[Dataset]:
+    from ragdatakit.quality.named_tables import NamedTables
     from ragdatakit.validators.found_datasets import found_datasets
     from ragdatakit.validators.run_options import RunOptions
 
     try:
-        return found_datasets([place], None, RunOptions(configurations=configurations(config))).datasets
+        options = RunOptions(configurations=configurations(config), tables=NamedTables())
+        return found_datasets([place], None, options).datasets
     except RagdataError:
         return []  # nothing that is recognised
 

@@ -16,6 +16,7 @@ from ragdatakit.schemas.options import PathLike, ValidateOptions
 from ragdatakit.schemas.results import Report
 
 if TYPE_CHECKING:
+    from ragdatakit.quality.named_tables import NamedTables
     from ragdatakit.quality.own_rules import OwnRules
     from ragdatakit.schemas.findings import Finding
     from ragdatakit.validators.baselines.new_findings import Findings, KnownBefore
@@ -108,6 +109,13 @@ def _known(
     return known, finish
 
 
+def _tables() -> NamedTables:
+    """What checks the tables that settings name; imported where they name some."""
+    from ragdatakit.quality.named_tables import NamedTables
+
+    return NamedTables()
+
+
 def _own_rules() -> OwnRules:
     """What checks the rules of a project; imported where it has some."""
     from ragdatakit.api.query import query_rows
@@ -145,6 +153,7 @@ def _run(here: AtHand[ValidateOptions], refused: Callable[[RagdataError], None] 
         max_hops=options.max_hops,
         fail_on=options.fail_on,
         configurations=chosen,
+        tables=_tables() if any(chosen.of(path).of_kind("table") for path in paths) else None,
         own_rules=_own_rules() if own else None,
         on_finding=options.on_finding,
         progress=options.progress,

@@ -166,7 +166,7 @@ class RecordFinder:
             return
         form = form_of(kind)
         if kind.container == "opaque":
-            form = {"tabs": _TABS, "json-object": _MEMBERS}.get(container, JSON)
+            form = {"tabs": TABS, "json-object": _MEMBERS}.get(container, JSON)
         for located in self._raw(file, kind, container, source):
             value = form.plain(located.raw)
             if value is REFUSED:
@@ -247,7 +247,8 @@ def _cells(text: str) -> Iterator[tuple[str, str]]:
     return ((str(number), cell) for number, cell in enumerate(text.rstrip("\r\n").split("\t"), 1))
 
 
-_TABS = _TabsForm()
+TABS = _TabsForm()
+"""That of lines of cells between tabs, of which a header is one."""
 _MEMBERS = MemberForm("id", "text")
 
 

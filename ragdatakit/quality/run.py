@@ -40,9 +40,9 @@ ReadTables = Callable[
 ]
 """Datasets as tables: those that are read as one together; the error where one of several cannot be read. Raises
 `RagdataError` where the only one cannot."""
-FindPlain = Callable[[Path, str, bool, Mapping[str, str]], list[Dataset]]
+FindPlain = Callable[[Path, str, bool], list[Dataset]]
 """The plain texts and tables at a path, of a format or (empty name) of any, with or without those that
-links lead out to, and options of the reader. Raises `RagdataError`."""
+links lead out to. Raises `RagdataError`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -86,8 +86,9 @@ def all_rules() -> tuple[tuple[Rule, Format | None], ...]:
     from ragdatakit.schemas.rules import evaluation as evaluation_rules
     from ragdatakit.schemas.rules import quality as quality_rules
     from ragdatakit.schemas.rules import shared
+    from ragdatakit.schemas.rules import tables as table_rules
 
-    of_all = (*shared.RULES, *evaluation_rules.RULES, *quality_rules.RULES)
+    of_all = (*shared.RULES, *evaluation_rules.RULES, *quality_rules.RULES, *table_rules.RULES)
     found: list[tuple[Rule, Format | None]] = [(rule, None) for rule in of_all]
     found += [(rule, fmt) for fmt in all_formats() for rule in fmt.rules]
     return tuple(sorted(found, key=lambda pair: (pair[1] is not None, pair[0].code)))

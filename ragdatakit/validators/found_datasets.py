@@ -104,10 +104,8 @@ def _at_path(path: Path, format_name: str | None, options: RunOptions) -> Iterat
     """What is at a path: where sections name formats, these datasets by themselves, and then what else is there."""
     configuration = options.configurations.of(path)
     named = format_name or _format_at(configuration, path)
-    if named in (None, "", "table") and (tables := table_options(configuration, path)):
-        if options.quality is None:
-            raise RagdataError(f"the tables at {path} are checked with --quality")
-        yield Detected(options.quality.plain(path, "table", options.follow_links, tables))
+    if options.tables is not None and named in (None, "", "table") and (tables := table_options(configuration, path)):
+        yield Detected(options.tables.find(path, options.follow_links, tables))
         return
     if named or configuration is NONE:
         yield _detected(path, named, options, configuration.excludes)
@@ -152,7 +150,7 @@ def _detected(
         if quality is None:
             reason = f"nothing is declared of plain data ({format_name}) that could be checked"
             raise RagdataError(f"{reason}; with --quality its texts are checked")
-        return Detected(quality.plain(path, format_name, options.follow_links, {}))
+        return Detected(quality.plain(path, format_name, options.follow_links))
     try:
         return detect(path, format_name, options.follow_links, options.skip_unrecognised, passed_over)
     except (UnreadableError, UnknownNameError):
@@ -160,7 +158,7 @@ def _detected(
     except RagdataError as error:
         if format_name or not path.exists() or options.skip_unrecognised:
             raise
-        if quality is not None and (plain := quality.plain(path, "", options.follow_links, {})):
+        if quality is not None and (plain := quality.plain(path, "", options.follow_links)):
             return Detected(plain)
         if quality is None and _is_plain(path):
             raise type(error)(f"{error}; plain texts and tables are checked with --quality") from None

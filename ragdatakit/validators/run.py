@@ -12,7 +12,7 @@ from pathlib import Path
 from ragdatakit.files.configuration.chosen import Configuration
 from ragdatakit.files.configuration.own_rules import own_rules
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.detection.plain_sources import PLAIN_SOURCES
+from ragdatakit.files.detection.plain_sources import PLAIN_SOURCES, READ_AS
 from ragdatakit.files.machine import refuse_machine_fault
 from ragdatakit.outputs.sorted_entries import SortedEntries
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
@@ -27,7 +27,7 @@ from ragdatakit.validators.collector import Collector, Place, Selection
 from ragdatakit.validators.dataset_run import DatasetRun
 from ragdatakit.validators.found_datasets import found_datasets
 from ragdatakit.validators.kept_findings import IN_MEMORY, KeptFindings, Key
-from ragdatakit.validators.run_options import RunOptions
+from ragdatakit.validators.run_options import RunOptions, TableCheck
 from ragdatakit.validators.run_settings import DatasetSettings, settings_of, settle
 
 _Keep = Callable[[Finding], object]
@@ -107,10 +107,13 @@ def check_paths(
         checked.append(_Checked(mine, settings, [collector]))
     if options.quality is not None:
         _check_quality(checked, options, carried, report)
+    if options.tables is not None:
+        for each in checked:
+            _check_tables(each, options.tables, options, carried, report)
     if options.own_rules is not None:
         for each in checked:
             _check_own_rules(each, detected.configuration_of(each.dataset), options, carried, report)
-    report.quality_only = bool(found) and all(dataset.format.name in PLAIN_SOURCES for dataset in found)
+    report.quality_only = bool(found) and all(map(_is_undeclared, found))
     if found:
         keep = partial(kept.add, (len(checked), 0, "", False, 0, 0, ""))
         unreadable = list(dict.fromkeys(detected.unreadable))
@@ -253,6 +256,23 @@ def _check_quality(checked: list[_Checked], options: RunOptions, carried: Counte
         mine[0].collectors.append(collector)
 
 
+def _is_undeclared(dataset: Dataset) -> bool:
+    return dataset.format.name in PLAIN_SOURCES and READ_AS not in dataset.options
+
+
+def _check_tables(
+    each: _Checked, check: TableCheck, options: RunOptions, carried: Counter[str], report: Report
+) -> None:
+    """Check the tables that a configuration names."""
+    if READ_AS in each.dataset.options:
+        _take(each, check.check_tables(each.dataset, options, each.settings.selection, carried), report)
+        for number, summary in enumerate(report.datasets):
+            if summary.path == each.dataset.display and summary.format == each.dataset.format.name:
+                pairs = zip(summary.files, each.dataset.files, strict=True)  # which are read only now
+                files = tuple(replace(file, records=read.records) for file, read in pairs)
+                report.datasets[number] = replace(summary, files=files)
+
+
 def _check_own_rules(
     each: _Checked, configuration: Configuration, options: RunOptions, carried: Counter[str], report: Report
 ) -> None:
@@ -263,7 +283,11 @@ def _check_own_rules(
         return
     report.own_rules = {**report.own_rules, **{own.rule.code: own.rule for own in mine}}
     selection = each.settings.selection
-    collector = options.own_rules.check_own(each.dataset, mine, options, selection, carried)
+    _take(each, options.own_rules.check_own(each.dataset, mine, options, selection, carried), report)
+
+
+def _take(each: _Checked, collector: Collector, report: Report) -> None:
+    """Take what a further check of a dataset found."""
     for finding in collector.kept:
         each.one.keep(finding)
     _add_to(report, collector)

@@ -30,9 +30,8 @@ NO_THRESHOLDS: Mapping[str, float] = MappingProxyType({})
 class QualityCheck(Protocol):
     """What a run asks of the room above, which it does not know."""
 
-    def plain(self, path: Path, format_name: str, follow_links: bool, read_as: Mapping[str, str], /) -> list[Dataset]:
-        """The plain texts and tables at a path, of a format or (empty name) of any; ``read_as`` are options of the
-        reader. Raises `RagdataError`."""
+    def plain(self, path: Path, format_name: str, follow_links: bool, /) -> list[Dataset]:
+        """The plain texts and tables at a path, of a format or (empty name) of any. Raises `RagdataError`."""
 
     def check(
         self,
@@ -49,6 +48,18 @@ class QualityCheck(Protocol):
         ``thresholds`` are those of the configuration. Faults of the data are not raised, but `RagdataError` where
         nothing of plain data that is alone could be read.
         """
+
+
+class TableCheck(Protocol):
+    """What a run asks of the room above about the tables that a configuration names."""
+
+    def find(self, path: Path, follow_links: bool, read_as: Mapping[str, str], /) -> list[Dataset]:
+        """Those at a path, to be read with these options. Raises `RagdataError`."""
+
+    def check_tables(
+        self, dataset: Dataset, options: RunOptions, selection: Selection, carried: Counter[str]
+    ) -> Collector:
+        """Check such a dataset, and give the collector that has the findings."""
 
 
 class OwnRuleCheck(Protocol):
@@ -71,14 +82,14 @@ class RunOptions:
     """How to run: ``memory_limit`` in bytes sets the size of blocks and the longest record that is held;
     ``jobs`` is how many blocks of a large file are checked at a time.
 
-    ``max_hops``: how many edges a graph's targets may be away from the start nodes of their question, ``fail_on`` from
-    which severity on findings fail (None: as the configuration says). ``configurations`` are those of the paths;
-    without them there is none. ``quality``: what checks the quality of the data, too, ``own_rules`` by the rules of the
-    configuration. ``strict_files``: the report is not ``ok`` where files were not checked. ``refused`` is called with
-    the errors of paths that are missing or hold nothing recognised, if others do; without it the first is raised.
-    ``known`` are findings that are not new. ``whole_datasets`` and ``skip_unrecognised`` are those of
-    `ValidateOptions`. ``fixer`` says how what is found is repaired, ``repairer`` does so.
-    ``stamps`` say which datasets were valid and need not be checked again.
+    ``max_hops``: how many edges a graph's targets may be away from the start nodes of their question, ``fail_on``
+    from which severity on findings fail (None: as the configuration says). ``configurations`` are those of the
+    paths; without them there is none. ``quality``: what checks the quality of the data, too, ``tables`` those that
+    the configuration names, ``own_rules`` all by its rules. ``strict_files``: the report is not ``ok`` where files
+    were not checked. ``refused`` is called with the errors of paths that are missing or hold nothing recognised, if
+    others do; without it the first is raised. ``known`` are findings that are not new. ``whole_datasets`` and
+    ``skip_unrecognised`` are those of `ValidateOptions`. ``fixer`` says how what is found is repaired, ``repairer``
+    does so. ``stamps`` say which datasets were valid and need not be checked again.
     """
 
     memory_limit: int = ValidateOptions.memory_limit
@@ -94,6 +105,7 @@ class RunOptions:
     progress: Progress | None = None
     on_finding: Callable[[Finding], None] | None = None
     quality: QualityCheck | None = None
+    tables: TableCheck | None = None
     own_rules: OwnRuleCheck | None = None
     known: KnownBefore | None = None
     stamps: Stamps | None = None

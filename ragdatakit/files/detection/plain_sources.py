@@ -17,6 +17,7 @@ from ragdatakit.files.paths.boundary import Boundary, boundary_of
 from ragdatakit.files.paths.folders import Tree, is_regular, not_looked_into
 from ragdatakit.schemas.declarations import File, Format
 from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.rules.tables import RULES
 
 TEXT_SUFFIXES = (".txt", ".md", ".markdown")
 PACKABLE_SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
@@ -41,7 +42,7 @@ TABLE = Format(
         File(kind="table", title="Table", container="opaque", suffixes=TABLE_SUFFIXES),
         File(kind="triples", title="Triples", container="opaque", suffixes=TRIPLE_SUFFIXES),
     ),
-    rules=(),
+    rules=RULES,
 )
 _SPLIT = re.compile(r"(train|training|validation|valid|val|dev|test)(?:-[0-9]+-of-[0-9]+)?")
 _ENDINGS = re.compile(r"(?:\.[a-z]+)(?:\.gz)?$")

@@ -23,6 +23,7 @@ from ragdatakit.schemas.findings import Finding, Severity
 from ragdatakit.schemas.results import Report
 from ragdatakit.schemas.rules.quality import RULES as QUALITY
 from ragdatakit.schemas.rules.shared import RULES as SHARED
+from ragdatakit.schemas.rules.tables import RULES as TABLES
 from ragdatakit.version import __version__
 
 MOST_RESULTS = 5_000
@@ -70,6 +71,8 @@ def sarif(found: Found) -> Iterator[bytes]:
 def _rules(report: Report, codes: set[str]) -> dict[str, tuple[Rule, str]]:
     """The rules of the formats that were checked, by code, and what they are of; all rules if these are not enough."""
     found = {rule.code: (rule, "any-format") for rule in SHARED} | {rule.code: (rule, "quality") for rule in QUALITY}
+    if any(dataset.format == "table" for dataset in report.datasets):
+        found |= {rule.code: (rule, "table") for rule in TABLES}
     for name in {dataset.format for dataset in report.datasets} & FORMATS.keys():
         found |= {rule.code: (rule, name) for rule in get_format(name).rules}
     found |= {code: (rule, "own") for code, rule in report.own_rules.items()}

@@ -1,0 +1,61 @@
+"""The rules of the tables that settings name (``TB…``): what a row must have, and what its ids refer to."""
+
+from __future__ import annotations
+
+from ragdatakit.schemas.declarations import Rule
+
+LETTERS = "TB"
+_SOURCE = "ragdata's own check of tables: no framework's loader reads them"
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "TB101 missing-table-column error",
+        summary="A table has no column of a name that its `[[table]]` gives.",
+        message="has no column {column}; there are {columns}",
+        upstream="nothing of the file is checked or read",
+        hint="correct the name in `map`, or the first line of the file",
+        bad='map = { text = "body" }   of a file that begins with: id,text',
+        good='map = { text = "body" }   of a file that begins with: id,body',
+        source=_SOURCE,
+    ),
+    Rule(
+        "TB102 missing-table-value error",
+        summary="A row has no value in a column that it must have: its id, its text, an end of an edge.",
+        message="the row has no value in column {column}",
+        upstream="there is nothing that could be found, or referred to",
+        hint="fill it in, or take the row out",
+        bad="d1,",
+        good="d1,The reef was mapped in one summer.",
+        source=_SOURCE,
+    ),
+    Rule(
+        "TB103 grade-not-integer error",
+        summary="A grade that is not an integer.",
+        message="the grade is {value}, expected an integer",
+        upstream="it cannot be told how relevant the document is",
+        hint="write 0 for not relevant, 1 or more for relevant",
+        bad="q1,d1,high",
+        good="q1,d1,2",
+        source=_SOURCE,
+    ),
+    Rule(
+        "TB201 repeated-table-id error",
+        summary="Two rows of one kind have the same id.",
+        message="the id {value} is that of an earlier row",
+        upstream="it is not clear which of them a judgement means",
+        hint="give each row an id of its own",
+        bad="d1,One text\nd1,Another text",
+        good="d1,One text\nd2,Another text",
+        source=_SOURCE,
+    ),
+    Rule(
+        "TB202 unknown-table-id error",
+        summary="A judgement, or a question, names a document or question that is in no table.",
+        message="{value} is the id of no {what}",
+        upstream="the judgement counts for nothing, or as a document that is never found",
+        hint="add the row that is missing, or take the reference out",
+        bad="q1,d7   where no document is called d7",
+        good="q1,d1",
+        source=_SOURCE,
+    ),
+)
