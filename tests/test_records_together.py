@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -92,10 +93,13 @@ def test_lines_are_read_alike(
 
     together = _read(path, "ndjson", refused)
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(record_runs, "_PIECE", 20)
+        in_pieces = _read(path, "ndjson", refused)
         _one_by_one(patch)
         singly = _read(path, "ndjson", refused)
 
     assert together == singly
+    assert in_pieces == singly
 
 
 @given(st.lists(VALUES, max_size=6), st.sampled_from([None, 2]), st.booleans())
@@ -115,6 +119,30 @@ def test_elements_are_read_alike(
         singly = _read(path, "json-array", refused)
 
     assert together == singly
+
+
+def test_only_the_lines_around_a_fault_are_read_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "corpus.jsonl"
+    lines = [b'{"_id": "d%d", "text": "Skarn"}' % number for number in range(5000)]
+    lines[1000], lines[4000] = b'{"_id": ', b'{"_id": "d4000"}'
+    path.write_bytes(b"\n".join(lines))
+    refused = Refused()
+    refused.add(path.name, 4001, None, "it is at fault")
+    closely: list[int] = []
+    records = record_runs.LineRun.records
+
+    def seen(run: record_runs.LineRun) -> Iterator[tuple[int, bytes]]:
+        for place, raw in records(run):
+            closely.append(place)
+            yield place, raw
+
+    monkeypatch.setattr(record_runs.LineRun, "records", seen)
+    found = list(RecordReader(Losses(), refused).objects(DataFile(path, path.name, path.name, "corpus")))
+
+    assert len(found) == 4998
+    assert 1001 in closely
+    assert 4001 not in closely
+    assert 100 < len(closely) < 1000
 
 
 def test_refused_lines_are_counted_through_all_blocks(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
@@ -15,6 +16,8 @@ from ragdatakit.files.containers.lines import iter_lines
 T = TypeVar("T")
 FIELDS = msgspec.json.Decoder(dict[str, Raw])
 ANY = msgspec.json.Decoder()
+_PIECE = 1 << 13
+"""Bytes of lines that are read one by one for the sake of one of them: some 30 lines."""
 _ALL_FIELDS = msgspec.json.Decoder(list[dict[str, Raw]])
 
 
@@ -30,6 +33,9 @@ class Run(Protocol):
     def values(self) -> list[Any] | None:
         """All of them decoded."""
 
+    def pieces(self) -> Iterator[Run]:
+        """The same in short runs, of which only those are decoded one by one that want a closer look."""
+
     def records(self) -> Iterator[tuple[int, bytes]]:
         """The place (line or number) and the text of each, without those that are refused."""
 
@@ -40,6 +46,7 @@ class LineRun:
     def __init__(self, refused: Mapping[int, str], drop: Callable[[int, bytes], None]) -> None:
         self.data = b""
         self._refused = refused
+        self._refused_lines = sorted(refused)
         self._drop = drop
         self._number = 0
         self.count = 0
@@ -58,13 +65,13 @@ class LineRun:
 
     def shaped(self, decoder: msgspec.json.Decoder[T]) -> list[T] | None:
         """What the decoder makes of each, where all are objects."""
-        if self._refused or not is_utf8(self.data):  # which decoders do not say of values that they pass on
+        if self._has_refused() or not is_utf8(self.data):  # which decoders do not say of values that they pass on
             return None
         return self._known(object_lines(self.data, decoder))
 
     def values(self) -> list[Any] | None:
         """All of them decoded."""
-        if self._refused or b"\r" in self.data:
+        if self._has_refused() or b"\r" in self.data:
             return None
         lines = self.data.split(b"\n")
         if not lines[-1]:
@@ -73,6 +80,20 @@ class LineRun:
             return self._known(list(map(ANY.decode, lines)))
         except (ValueError, RecursionError):  # a blank line is no record, either
             return None
+
+    def _has_refused(self) -> bool:
+        place = bisect_right(self._refused_lines, self._number)
+        following = self._refused_lines[place : place + 1]
+        return bool(following) and following[0] <= self._number + self.data.count(b"\n") + 1
+
+    def pieces(self) -> Iterator[LineRun]:
+        """The same in short runs, of which only those are decoded one by one that want a closer look."""
+        data, start = self.data, 0
+        while start < len(data):
+            end = data.find(b"\n", start + _PIECE) + 1 or len(data)
+            self.data = data[start:end]
+            yield self
+            start = end
 
     @property
     def next_line(self) -> int:
@@ -127,6 +148,10 @@ class PartRun:
         """All of them decoded."""
         values = self.part.values
         return values if self.part.proved and not self.refused and type(values) is list and values else None
+
+    def pieces(self) -> Iterator[PartRun]:
+        """The same in short runs: it is one."""
+        yield self
 
     def records(self) -> Iterator[tuple[int, bytes]]:
         """The place (line or number) and the text of each, without those that are refused."""

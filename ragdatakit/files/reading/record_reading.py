@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, BinaryIO, Protocol, TypeVar
@@ -116,22 +116,36 @@ class RecordReader:
 
     def objects(self, file: DataFile, container: str = "") -> Iterator[dict[str, Raw]]:
         """The records that are JSON objects, each as its fields, the values as they are in the file."""
-        for run in self._runs(file, container):
-            together = run.objects()
-            yield from together if together is not None else self._singly(file, run)
+        yield from self._read(self._runs(file, container), lambda run: run.objects(), partial(self._singly, file))
 
     def shaped(
         self, file: DataFile, decoder: msgspec.json.Decoder[S], container: str = ""
     ) -> Iterator[S | dict[str, Raw]]:
         """The same, but what ``decoder`` makes of them in place of their fields, where it can read them (not of the
         elements of an array)."""
-        for run in self._runs(file, container):
-            together = run.shaped(decoder)
-            if together is not None:
-                yield from together
+
+        def together(run: Run) -> Iterable[S | dict[str, Raw]] | None:
+            found: Iterable[S] | Iterable[dict[str, Raw]] | None
+            found = run.shaped(decoder) if isinstance(run, LineRun) else run.objects()
+            return found
+
+        yield from self._read(
+            self._runs(file, container), together, lambda run: self._shaped_singly(file, run, decoder)
+        )
+
+    @staticmethod
+    def _read(
+        runs: Iterable[Run], together: Callable[[Run], Iterable[T] | None], singly: Callable[[Run], Iterator[T]]
+    ) -> Iterator[T]:
+        """The records of runs that can be decoded together; where one wants a closer look, of those around it."""
+        for run in runs:
+            found = together(run)
+            if found is not None:
+                yield from found
                 continue
-            plain = run.objects() if not isinstance(run, LineRun) else None
-            yield from plain if plain is not None else self._shaped_singly(file, run, decoder)
+            for piece in run.pieces():
+                found = together(piece)
+                yield from found if found is not None else singly(piece)
 
     def taken(
         self, file: DataFile, take: Callable[[bytes], L | None]
@@ -142,8 +156,7 @@ class RecordReader:
             first = run.next_line
             found = None if self.refused.lines(file) else take(run.data)
             if found is None:
-                plain = run.objects()
-                yield plain if plain is not None else list(self._singly(file, run))
+                yield list(self._read((run,), lambda one: one.objects(), partial(self._singly, file)))
             else:
                 run.pass_over(found.lines, found.rows)
                 yield first, run.data, found
@@ -181,15 +194,13 @@ class RecordReader:
 
     def values(self, file: DataFile, container: str = "") -> Iterator[Any]:
         """The records, decoded; integers of any size are exact."""
-        for run in self._runs(file, container):
-            together = run.values()
-            if together is not None:
-                yield from together
-                continue
-            for place, raw in run.records():
-                found = self._decoded(file, place, raw, partial(self._value, file, place), "no JSON")
-                if found is not None:
-                    yield from found
+        yield from self._read(self._runs(file, container), lambda run: run.values(), partial(self._values_singly, file))
+
+    def _values_singly(self, file: DataFile, run: Run) -> Iterator[Any]:
+        for place, raw in run.records():
+            found = self._decoded(file, place, raw, partial(self._value, file, place), "no JSON")
+            if found is not None:
+                yield from found
 
     def _value(self, file: DataFile, place: int, raw: bytes) -> list[Any]:
         """The value in a record, alone in a list."""
