@@ -557,6 +557,17 @@ def test_a_revision_that_is_not_there(repository: Path, tmp_path_factory: pytest
     assert validate(outside, "--since", "HEAD").code == 2
 
 
+def test_what_could_not_be_checked_is_not_older(repository: Path) -> None:
+    (repository / "data" / POSITIVES).write_bytes(
+        b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n"
+    )
+    git(repository, "commit", "-qam", "a pointer")
+
+    done = validate(repository, "--since", "HEAD")
+
+    assert done.code == 1 and "RD103" in done.out
+
+
 def test_what_a_baseline_accepts_is_not_counted_as_older(repository: Path) -> None:
     with_document(repository, 99)
     git(repository, "commit", "-qam", "worse")

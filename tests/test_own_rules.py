@@ -123,7 +123,7 @@ def test_every_output_has_them(project: Path) -> None:
 def test_they_are_listed_and_explained(project: Path) -> None:
     configure(project, QUERY + SCHEMA)
 
-    assert "ACME201  error        metadata-not-ours " in run("rules", "beir").out
+    assert "ACME201  error    metadata-not-ours " in run("rules", "beir").out
     assert run("rules", "ACME", "--output-format", "json").json == rules("ACME", config=True)
     assert (
         run("explain", "acme101").out.splitlines()[0]
@@ -169,8 +169,29 @@ def test_two_rules_of_one_name(project: Path) -> None:
 
 
 def test_what_a_rule_cannot_check_is_a_finding(project: Path) -> None:
-    configure(project, SCHEMA.replace('required = ["source"]', '"$ref" = "http://127.0.0.1:9/x"'))
+    configure(project, SCHEMA.replace('required = ["source"]', '"$ref" = "#"'))
 
     (found,) = validate("data", config=True).findings
 
     assert (found.code, "ACME201" in found.message) == ("RD112", True)
+
+
+@pytest.mark.parametrize("reference", ["http://127.0.0.1:9/x", "file:///etc/hostname", "#/$defs/gone"])
+def test_a_schema_that_leads_nowhere(reference: str, project: Path) -> None:
+    configure(project, SCHEMA.replace('required = ["source"]', f'"$ref" = "{reference}"'))
+
+    outcome = run("validate", "data")
+
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "ragdata.toml:2: the schema of ACME201: nothing is found at its $ref " in outcome.err
+
+
+def test_a_terminal_obeys_nothing_of_the_settings(project: Path) -> None:
+    hostile = QUERY.replace("merge it", "\\u001b[31m\\n::error::x").replace("document {key}", "\\u001b[31m{key}")
+    configure(project, hostile.replace("text-too-short", "\\u001b[31m"))
+
+    for form in ("full", "concise", "github"):
+        outcome = run("validate", "data", "-v", "--statistics", "--output-format", form)
+        assert "ACME101" in outcome.out
+        assert "\x1b" not in outcome.out + outcome.err
+        assert not any(line.startswith("::error::x") for line in outcome.out.splitlines())

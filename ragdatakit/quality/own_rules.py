@@ -32,6 +32,10 @@ _MOST_ERRORS = 100
 """Errors of one record that are reported; all are counted up to this."""
 
 
+class _WrongSchemaError(RagdataError):
+    """A schema cannot be asked, whatever the record."""
+
+
 class _OwnCollector(Collector):
     """A collector that knows the rules of the project, and those that any format has."""
 
@@ -74,7 +78,7 @@ class OwnRules:
                     _check_schema(own, errors_of, dataset, found, options)
             except QueryError as error:
                 raise RagdataError(f"{own.place}: the query of {own.rule.code}: {error}") from None
-            except (MachineError, MissingExtraError):
+            except (MachineError, MissingExtraError, _WrongSchemaError):
                 raise
             except Exception as error:  # noqa: BLE001 - what the other rules find must be reported, too
                 refuse_machine_fault(error)
@@ -154,6 +158,7 @@ def _errors_of(own: OwnRule) -> _ErrorsOf:
     try:
         import jsonschema
         from referencing import Registry
+        from referencing.exceptions import Unresolvable
     except ImportError:
         raise MissingExtraError("rules", "jsonschema") from None
     schema = dict(own.schema or {})
@@ -168,7 +173,11 @@ def _errors_of(own: OwnRule) -> _ErrorsOf:
     validator = kind(schema, registry=Registry())
 
     def errors(value: Any) -> Iterator[tuple[str, Iterable[Any], Any]]:
-        for error in islice(validator.iter_errors(value), _MOST_ERRORS):
-            yield error.message, error.absolute_path, error.instance
+        try:
+            for error in islice(validator.iter_errors(value), _MOST_ERRORS):
+                yield error.message, error.absolute_path, error.instance
+        except Unresolvable as error:
+            told = f"nothing is found at its $ref {error.ref}; nothing is fetched for it"
+            raise _WrongSchemaError(f"{own.place}: the schema of {own.rule.code}: {told}") from None
 
     return errors

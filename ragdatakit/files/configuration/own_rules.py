@@ -12,6 +12,7 @@ from ragdatakit.schemas import get_format
 from ragdatakit.schemas.declarations import Rule
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.settings.own_rules import OwnRule
+from ragdatakit.visible_text import visible_text
 
 _MOST_BYTES = 1 << 20
 
@@ -47,12 +48,12 @@ def _made(section: Section) -> OwnRule:
     return OwnRule(
         rule=Rule(
             code=values["code"],
-            name=values["name"],
+            name=_line(values["name"]),
             severity=values.get("severity", "error"),
-            summary=values["summary"],
-            message=values.get("message", usual),
+            summary=_line(values["summary"]),
+            message=_line(values.get("message", usual)),
             upstream="",
-            hint=values.get("hint", ""),
+            hint=_line(values.get("hint", "")),
         ),
         place=section.place,
         format=format_name,
@@ -62,6 +63,11 @@ def _made(section: Section) -> OwnRule:
         records=values.get("records", ""),
         field=values.get("field", ""),
     )
+
+
+def _line(text: str) -> str:
+    """A text of foreign settings as one line, of which a terminal obeys nothing."""
+    return visible_text(" ".join(text.split()))
 
 
 def _refuse_unknown_kind(given: dict[str, Given], format_name: str) -> None:

@@ -163,7 +163,9 @@ class OlderFindings:
             self._left = array("I", counts.astype(np.uint32).tobytes())
 
     def takes(self, finding: Finding, once: bool) -> bool:
-        """As `Older` says."""
+        """As `Older` says; what could not be checked hides what is new, at whatever revision."""
+        if finding.rule in NOT_CHECKED:
+            return False
         bucket = self._bucket(finding)
         if once:
             return finding.count <= self._counts.get(bucket, 0)
