@@ -194,6 +194,26 @@ def test_ids_of_training_and_test_change_together(tmp_path: Path) -> None:
     assert found == {"questions": ["a", "2"], "training": ["1"]}
 
 
+@pytest.mark.parametrize(
+    ("settings", "fixed"),
+    [
+        ('unfixable = ["SP121"]', {"SP112"}),
+        ('fixable = ["SP121"]', {"SP121"}),
+        ('fixable = ["SP1"]\nunfixable = ["id-not-integer"]', {"SP112"}),
+        ("fixable = []", set()),
+        ('[[dataset]]\npath = "data"\nunfixable = ["SP1"]', set()),
+        ('[[dataset]]\npath = "other"\nunfixable = ["SP1"]', {"SP112", "SP121"}),
+    ],
+)
+def test_the_configuration_says_what_is_fixed(tmp_path: Path, settings: str, fixed: set[str]) -> None:
+    queries = lines({"qid": "1", "text": "x"}) + "\n" + lines({"qid": 2, "text": "y"})
+    root = made(tmp_path, SPLADE, queries=queries)
+    (tmp_path / "ragdata.toml").write_text(settings, encoding="utf-8")
+
+    marked = {finding.code for finding in ragdatakit.validate(root, config=True).findings if finding.fixable}
+    assert (marked, {code for codes in fix(root, config=True).fixed.values() for code in codes}) == (fixed, fixed)
+
+
 def removed(root: Path) -> list[str]:
     return [json.loads(line)["removed"] for line in (root.parent / "removed.ndjson").read_text().splitlines()]
 

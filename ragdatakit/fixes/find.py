@@ -42,7 +42,7 @@ class FixFinder:
 def fix_of(fault: Fault) -> Fix | None:
     """What repairs a fault, in the words of its rule; None where nothing is known to do it."""
     repair = repairs_of(fault.dataset.format.name).get(fault.rule.name)
-    if repair is None:
+    if repair is None or not fault.may_fix:
         return None
     fix = repair(fault)
     return None if fix is None else replace(fix, message=fault.rule.fixes[fix.applicability])

@@ -96,6 +96,7 @@ class Selection:
     ``severity`` is the least severe level that counts. ``max_per_rule`` 0 keeps all. ``named_records`` is of how many
     records a rule that is reported once a file names the numbers (None: as many). ``severities`` has the levels of
     rules, by their names, that are not those of the format, ``ignored_in`` says what is ignored in one file besides.
+    ``fixable`` (None: all) and ``unfixable`` name the rules whose findings may be repaired.
     """
 
     select: tuple[str, ...] = ()
@@ -105,6 +106,8 @@ class Selection:
     named_records: int | None = None
     severities: Mapping[str, Severity] = field(default_factory=dict)
     ignored_in: Callable[[DataFile], tuple[str, ...]] | None = None
+    fixable: tuple[str, ...] | None = None
+    unfixable: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.severity not in SEVERITIES:
@@ -126,6 +129,12 @@ class Selection:
     def takes_rule(self, rule: Rule) -> bool:
         """The same of a rule of no other severity than its own and that which is chosen for it."""
         return self.takes(rule.code, rule.name, self.severities.get(rule.name, rule.severity))
+
+    def may_fix(self, rule: Rule) -> bool:
+        """Whether findings of a rule may be repaired."""
+        if self.fixable is not None and not any(names_rule(s, rule.code, rule.name) for s in self.fixable):
+            return False
+        return not any(names_rule(s, rule.code, rule.name) for s in self.unfixable)
 
     def leaves_out(self, rule: Rule, file: DataFile) -> bool:
         """Whether a rule is ignored in this file, though not in others."""

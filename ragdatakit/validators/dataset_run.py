@@ -392,7 +392,9 @@ class DatasetRun:
         if not (rule.fix or problem.nearly) and not self._fixer.wants(rule.name):
             return
         container, form = self.container(file), self.form(file)
-        fault = Fault(rule, problem, self.dataset, file, self.kind(file), container, form, located, other, other_file)
+        may_fix = self.collector.selection.may_fix(rule)
+        declared = self.kind(file)
+        fault = Fault(rule, problem, self.dataset, file, declared, container, form, located, other, other_file, may_fix)
         problem.fix = self._fixer.fix(fault)
 
     def emit(self, file: DataFile, problem: Problem) -> None:

@@ -19,7 +19,8 @@ class Fault:
     """A problem with all that a repair of it may look at.
 
     ``located`` is the record (None: the file as a whole is meant), ``other`` one that it clashes with, in
-    ``other_file``. ``container`` is the file was read as, ``declared`` what its kind is.
+    ``other_file``. ``container`` is what the file was read as, ``declared`` what its kind is; ``may_fix``: its rule is
+    one of those whose findings may be repaired.
     """
 
     rule: Rule
@@ -32,6 +33,7 @@ class Fault:
     located: Located | None = None
     other: Located | None = None
     other_file: DataFile | None = None
+    may_fix: bool = True
 
 
 class Fixer(Protocol):

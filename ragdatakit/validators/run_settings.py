@@ -74,6 +74,8 @@ def settings_of(
             ignore=selection.ignore or found.get(("ignore",), ()),
             severities={**_by_name(dataset.format, configuration, levels), **selection.severities},
             ignored_in=_ignored_in(configuration),
+            fixable=found.get(("fixable",)),
+            unfixable=found.get(("unfixable",), ()),
         ),
         profiles=chosen or dataset.format.default_profiles,
         max_hops=options.max_hops or found.get(("max-hops",), USUAL_HOPS),

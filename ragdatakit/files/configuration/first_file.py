@@ -14,6 +14,7 @@ _HEAD = """\
 # Settings of ragdata for what is in this folder; `ragdata config .` shows what applies and why.
 # exclude = ["raw/**"]             # files and folders to pass over
 # ignore = ["XX101"]               # rules that are not checked
+# unfixable = ["XX101"]            # rules whose findings --fix leaves alone
 # severity = { XX101 = "info" }    # other severities
 # max = { XX101 = 100 }            # findings of a rule that pass
 fail-on = "error"                  # or "warning", "never"

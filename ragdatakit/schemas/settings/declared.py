@@ -85,6 +85,19 @@ _OF_RULES = (
     Setting(name="select", kind="rules", meaning="only these rules: codes, prefixes (SP2) or names", example='["SP"]'),
     Setting(name="ignore", kind="rules", meaning="not these rules", example='["SP209"]'),
     Setting(
+        name="fixable",
+        kind="rules",
+        meaning="only findings of these rules are repaired by `--fix`",
+        example='["SP1"]',
+        default="all",
+    ),
+    Setting(
+        name="unfixable",
+        kind="rules",
+        meaning="findings of these rules are not repaired by `--fix`",
+        example='["SP133"]',
+    ),
+    Setting(
         name="severity",
         kind="severities",
         meaning="other severities of rules: error, warning or info",
