@@ -422,6 +422,15 @@ def test_long_texts_of_examples_are_cut() -> None:
     assert example.cut == ("text",)
 
 
+@pytest.mark.parametrize("number", [10, 11])
+def test_long_lists_of_examples_are_cut(number: int) -> None:
+    aliases = tuple(f"alias {n}" for n in range(number))
+
+    (example,) = summary_of(questions=[Question("1", "x", aliases=aliases)]).examples[:1]
+
+    assert (example.row["aliases"], "aliases" in example.cut) == (list(aliases[:10]), number > 10)
+
+
 def test_values_that_are_no_numbers() -> None:
     runs = [Run("1", "retrieval", n, score=s) for n, s in enumerate((1.0, math.nan, math.inf, None, 2.0), 1)]
     summary = summary_of(runs=runs)

@@ -14,7 +14,8 @@ from typing import Any
 import msgspec
 
 from ragdatakit.converters import Options
-from ragdatakit.files.containers.json_text import Raw, compact, dumps, fields_of, loads, object_text, string_of
+from ragdatakit.files.containers.json_text import Raw, compact, dumps, fields_of, object_text, string_of
+from ragdatakit.files.containers.long_json import long_or_short
 from ragdatakit.files.containers.pickles import PickleError
 from ragdatakit.files.contextual_retrieval.vector_stores import VectorStore, opened_store
 from ragdatakit.files.datasets import Dataset
@@ -315,7 +316,7 @@ def _items(raw: Raw | None, doc_id: str | None, notes: list[Note]) -> list[Raw]:
 
 def _golden(raw: Raw | None, question_id: str, notes: list[Note]) -> list[Any]:
     with suppress(ValueError, RecursionError):
-        value = loads(raw) if raw is not None else None
+        value = long_or_short(raw) if raw is not None else None
         if isinstance(value, list):
             return value
     notes.append(("dropped", "qrels", None, "the question has no list of golden chunks", question_id))

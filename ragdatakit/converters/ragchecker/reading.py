@@ -8,7 +8,7 @@ from typing import Any
 
 from ragdatakit.converters import Options
 from ragdatakit.files.containers.json_text import Raw, dumps, fields_of, items_of, loads, object_text, string_of
-from ragdatakit.files.containers.long_json import LONG, decode_long
+from ragdatakit.files.containers.long_json import long_or_short
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.reading.canonical_tables import RowSource
 from ragdatakit.files.reading.record_reading import RecordReader
@@ -206,8 +206,9 @@ class RagCheckerReading:
         """Passages that entail a claim of the right answer, as RAGChecker takes them for relevant."""
         kind = "chunk" if self._chunks else "document"
         for number, question_id, fields in self._rows():
-            row = {n: _listed(fields.get(n)) for n in ("retrieved2answer", "gt_answer_claims", "retrieved_context")}
-            if row["retrieved2answer"] is None or not labels_fit(row):
+            names = ("retrieved2answer", "gt_answer_claims", "retrieved_context")
+            row = {name: long_or_short(fields[name]) for name in names if name in fields}
+            if row.get("retrieved2answer") is None or not labels_fit(row):
                 continue
             relevant = relevant_passages(entailed_by(row["retrieved2answer"]))
             seen: set[str] = set()
@@ -239,11 +240,6 @@ def _name(passage: dict[str, Raw]) -> str | None:
     """What a passage or chunk is called by its own fields."""
     doc_id, chunk_id = _text_of(passage.get("doc_id")), _text_of(passage.get("chunk_id"))
     return f"{doc_id}-{chunk_id}" if doc_id is not None and chunk_id is not None else doc_id
-
-
-def _listed(raw: Raw | None) -> Any:
-    """A value; of a long list one part after the other is decoded."""
-    return decode_long(bytes(raw))[0].value if raw is not None and len(bytes(raw)) >= LONG else _value(raw)
 
 
 def _objects(raw: Raw | None) -> Iterator[dict[str, Raw]]:

@@ -19,6 +19,7 @@ from ragdatakit.files.containers import strict_json
 from ragdatakit.files.containers.arrays import ArraySource, Part
 from ragdatakit.files.containers.element_scans import ElementScan, end_of_space
 from ragdatakit.files.containers.indents import NO_INDENT, characters
+from ragdatakit.files.containers.json_text import Raw, loads
 from ragdatakit.files.containers.readers_alike import read_alike
 from ragdatakit.files.containers.sources import ARRAY_PART_BYTES, Source
 from ragdatakit.files.containers.strict_json import Decoded
@@ -123,6 +124,12 @@ def decode_long(data: bytes) -> tuple[Decoded, bool]:
         place = characters(data[: broken.place]) + broken.beyond
         return Decoded(error=broken.reason, position=place), False
     return reader.found, reader.alike
+
+
+def long_or_short(raw: Raw) -> Any:
+    """The value of JSON: of a long list, or one in it, one part after the other is decoded."""
+    data = bytes(raw)
+    return decode_long(data)[0].value if len(data) >= LONG else loads(raw)
 
 
 class _Broken(Exception):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.canonical import TABLES
@@ -39,10 +39,25 @@ def examples(database: DatasetDatabase, table: str, text: Column | None, number:
         chosen[place] = "random"
     places = ", ".join(map(str, chosen))
     names = TABLES[table].columns
-    listed = ", ".join("octet_length(content)" if name == "content" else f'"{name}"' for name in names)
+    listed = ", ".join(_beginnings(table, names))
     found = database.load(table).execute(f'select rowid, {listed} from main."{table}" where rowid in ({places})')
     values = {place: row for place, *row in found.fetchall()}
     return [_example(table, why, dict(zip(names, values[place], strict=True))) for place, why in chosen.items()]
+
+
+def _beginnings(table: str, names: Iterable[str]) -> Iterator[str]:
+    """Of each value no more than shows whether it is to be cut: a list may have millions of items."""
+    from ragdatakit.database.columns import ITEMS, Kind
+    from ragdatakit.database.row_batches import schema_of
+
+    kinds = schema_of(table)
+    for name in names:
+        if name == "content":
+            yield "octet_length(content)"
+        elif kinds[name] in ITEMS:
+            yield f'"{name}"[1:{_MOST_ITEMS + 1}]'
+        else:
+            yield f'left("{name}", {_LONGEST + 1})' if kinds[name] is Kind.TEXT else f'"{name}"'
 
 
 def _example(table: str, why: str, row: Mapping[str, Any]) -> Example:
