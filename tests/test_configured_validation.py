@@ -155,3 +155,28 @@ def test_excluded_folders_are_not_listed(project: Path) -> None:
 
     assert checked("data")[2]["unrecognised"] == []
     assert run("validate", "data/raw/left.jsonl").out == "Nothing to check\n"
+
+
+def test_required_files(project: Path) -> None:
+    settings = """
+[[dataset]]
+path = "data/splade"
+required = [
+  "train/*.ndjson",
+  "test/*.ndjson",
+  "README.md",
+]
+"""
+    configure(project, settings)
+
+    outcome = run("validate", "data", "--select", "missing-required-file", "--output-format", "json")
+
+    assert [(f["rule"], f["path"], f["message"].partition(";")[0]) for f in outcome.json["findings"]] == [
+        ("missing-required-file", "data/splade", "has no file 'test/*.ndjson', which ragdata.toml:6 requires"),
+        ("missing-required-file", "data/splade", "has no file 'README.md', which ragdata.toml:7 requires"),
+    ]
+    assert outcome.code == 1
+
+    configure(project, '[[dataset]]\npath = "data/splade"\nrequired = "../x"\n')
+    outcome = run("validate", "data")
+    assert (outcome.code, "ragdata.toml:3: dataset.required is '../x'" in outcome.err) == (2, True)

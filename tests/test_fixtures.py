@@ -36,6 +36,7 @@ SHOWN_BY_OTHER_TESTS = {
     "unreadable-file": "test_hostile_files.py",  # git keeps no FIFOs, and of permissions only the executable bit
     "decompression-bomb": "test_hostile_files.py",  # the smallest one unpacks to a gigabyte
     "line-too-long": "test_hostile_content.py",  # a line of megabytes
+    "missing-required-file": "test_configured_validation.py",  # settings require it
     "rule-crashed": "test_hostile_content.py",  # no data is known to crash a check
     "partial-index": "test_hostile_content.py",  # more than 2,048 chunks
     "unchecked-sql": "test_datamind_sql.py",  # statements that run for seconds

@@ -27,6 +27,7 @@ from ragdatakit.validators.collector import Collector, Place, Selection
 from ragdatakit.validators.dataset_run import DatasetRun
 from ragdatakit.validators.found_datasets import found_datasets
 from ragdatakit.validators.kept_findings import IN_MEMORY, KeptFindings, Key
+from ragdatakit.validators.required_files import report_missing
 from ragdatakit.validators.run_options import RunOptions, TableCheck
 from ragdatakit.validators.run_settings import DatasetSettings, settings_of, settle
 
@@ -107,6 +108,8 @@ def check_paths(
         checked.append(_Checked(mine, settings, [collector]))
     if options.quality is not None:
         _check_quality(checked, options, carried, report)
+    for each in checked:
+        _check_required(each, detected.configuration_of(each.dataset), options, carried, report)
     if options.tables is not None:
         for each in checked:
             _check_tables(each, options.tables, options, carried, report)
@@ -258,6 +261,16 @@ def _check_quality(checked: list[_Checked], options: RunOptions, carried: Counte
 
 def _is_undeclared(dataset: Dataset) -> bool:
     return dataset.format.name in PLAIN_SOURCES and READ_AS not in dataset.options
+
+
+def _check_required(
+    each: _Checked, configuration: Configuration, options: RunOptions, carried: Counter[str], report: Report
+) -> None:
+    """Look for the files that its configuration requires."""
+    collector = Collector(each.dataset.format, (), each.settings.selection, options.on_finding, carried)
+    report_missing(each.dataset, configuration, collector)
+    if collector.by_rule:
+        _take(each, collector, report)
 
 
 def _check_tables(

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from string import Formatter
 from typing import Any
 
@@ -136,7 +137,7 @@ class _Reader:
                     known = [*FORMATS, *PLAIN_SOURCES]
                     raise UnknownNameError("format", name, known, place=self.file.place(keys))
                 return name
-            case "texts" | "globs" | "rules" | "conditions":
+            case "texts" | "globs" | "within" | "rules" | "conditions":
                 return self._texts(setting, value, keys)
             case "choice":
                 if value not in setting.choices:
@@ -179,7 +180,10 @@ class _Reader:
         if not isinstance(value, str | list):
             raise self._refuse(setting, value, keys)
         given = [(value, keys)] if isinstance(value, str) else [(one, (*keys, n)) for n, one in enumerate(value)]
-        return tuple(self._text(setting, one, place) for one, place in given)
+        found = tuple(self._text(setting, one, place) for one, place in given)
+        if setting.kind == "within" and any(Path(one).is_absolute() or ".." in Path(one).parts for one in found):
+            raise self._refuse(setting, value, keys)
+        return found
 
     def _number(self, setting: Setting, value: Any, keys: Keys) -> float:
         is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

@@ -168,6 +168,16 @@ RULES: tuple[Rule, ...] = (
         source="loaders that read every file of a folder, as glob in Python's library gives them",
     ),
     Rule(
+        "RD116 missing-required-file error",
+        summary="A file is not there that the `[[dataset]]` of the settings requires.",
+        message="has no file {wanted}, which {place} requires",
+        upstream="what needs the file finds nothing, whatever else is right",
+        hint="add the file, or take it out of `required`",
+        bad='required = ["qrels/test.tsv"]   of a folder with qrels/train.tsv alone',
+        good='required = ["qrels/test.tsv"]   of a folder with qrels/test.tsv',
+        source="the settings of the project",
+    ),
+    Rule(
         "RD201 non-finite-number warning",
         summary="NaN, Infinity or -Infinity: not JSON, though Python reads and writes them.",
         message="{value} is not JSON",

@@ -20,6 +20,7 @@ Kind = Literal[
     "texts",  # a text, or a list of texts
     "file",  # a path, relative to the file that the setting is in
     "globs",  # patterns of paths, relative to the same
+    "within",  # the same, relative to a dataset, and not out of it
     "choice",  # one of some words
     "format",  # the name of a format
     "rules",  # codes of rules, beginnings of codes, names
@@ -136,6 +137,12 @@ DATASET = Setting(
         ),
         Setting(name="format", kind="format", meaning="the format (else it is detected)", example='"light-splade"'),
         Setting(name="profile", kind="texts", meaning="check for these loaders only", example='["triplet"]'),
+        Setting(
+            name="required",
+            kind="within",
+            meaning="files that must be in the dataset's folder: paths or patterns, relative to it",
+            example='["qrels/test.tsv"]',
+        ),
         *_OF_RULES,
         Setting(
             name="options",
@@ -321,6 +328,7 @@ _WORDS: Mapping[Kind, str] = {
     "texts": "a text or a list of texts",
     "file": "a path",
     "globs": "a path or pattern, or a list of them",
+    "within": "a path or pattern within the dataset, or a list of them",
     "format": "the name of a format",
     "rules": "a rule or a list of rules",
     "integer": "an integer",

@@ -46,7 +46,7 @@ def _type(setting: Setting) -> dict[str, Any]:
             return _section(setting)
         case "sections":
             return {"type": "array", "items": _section(setting)}
-        case "texts" | "globs" | "rules" | "conditions":
+        case "texts" | "globs" | "within" | "rules" | "conditions":
             return dict(_TEXTS)
         case "choice":
             return {"enum": list(setting.choices)}
