@@ -214,6 +214,19 @@ def test_the_configuration_says_what_is_fixed(tmp_path: Path, settings: str, fix
     assert (marked, {code for codes in fix(root, config=True).fixed.values() for code in codes}) == (fixed, fixed)
 
 
+def test_older_keys_of_sage_are_renamed(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    path = tmp_path / "data" / "records.jsonl"
+    path.write_text('{"query": "q", "golds": "Paris", "pred":"Paris", "retrieved_docs": ["a"]}\n', encoding="utf-8")
+    before = path.read_text()
+    fix(tmp_path / "data", format="sage")
+    assert path.read_text() == before
+
+    fix(tmp_path / "data", unsafe=True, format="sage")
+    after = '{"query": "q", "references": ["Paris"], "generated":"Paris", "retrieval_docs": ["a"]}\n'
+    assert path.read_text() == after
+
+
 def removed(root: Path) -> list[str]:
     return [json.loads(line)["removed"] for line in (root.parent / "removed.ndjson").read_text().splitlines()]
 

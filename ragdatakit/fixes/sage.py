@@ -50,6 +50,7 @@ REPAIRS: Mapping[str, Repair] = {
     "time-not-seconds": to_number,
     "text-under-other-key": rename_member(_text),
     "operators-time-key": rename_member(_meant),
+    "older-key": rename_member(_meant),
     "misspelt-key": _shown,
     "redundant-older-key": remove_member,
     "documents-as-array": as_lines,

@@ -24,7 +24,8 @@ def _judged(record: dict[str, Any], key: str) -> Problem:
     value = record[key]
     meant, other, migration = _replacement(record, key, value)
     if other is _NOTHING:
-        return Problem("older-key", f"/{key}", value, {"migration": migration})
+        is_renamed = key not in ("results", "refine_metrics")
+        return Problem("older-key", f"/{key}", value, {"migration": migration, "meant": meant if is_renamed else None})
     same = _plain(value if key != "refine_metrics" else value.get("refine_time")) == _plain(other)
     if same and key == "refine_metrics":  # it has more than the time that is there already
         return Problem("older-key", f"/{key}", value, {"migration": migration})
