@@ -85,6 +85,8 @@ def test_of_several_datasets_each_is_looked_at(project: Path) -> None:
         ("documents.removed", "'documents.removed' is not a condition; expected"),
         ("removd > 5", "'removd > 5' is not a condition; expected"),
         ("document.removed > 5", "unknown table 'document', did you mean documents?"),
+        ("document.rows < -5%", "unknown metric 'document.rows', did you mean documents.rows"),
+        ("documents.row < -5%", "unknown metric 'documents.row', did you mean documents.rows"),
         ("documents.removed = 5", "is not a condition"),
         ("removed > " + "9" * 400 + "%x", "is not a condition"),
     ],

@@ -21,6 +21,8 @@ _SIGNS: Mapping[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
 }
+_ENDINGS = ("rows", "missing", "empty", "duplicates", "mean", "p50", "p95", "maximum")
+"""What the numbers of a table are called behind its name."""
 KINDS = ("added", "removed", "changed")
 _EXPECTED = "expected a number of records, as documents.removed > 5%, or a metric, as documents.rows < -5%"
 
@@ -85,7 +87,18 @@ def condition_of(text: str, place: str = "") -> Condition:
     if kind not in KINDS:
         if not table:
             raise RagdataError(f"{above}{text!r} is not a condition; {_EXPECTED}")
+        _refuse_unknown_metric(match["name"], place)
         return Condition(*given, metric=match["name"])
     if table and table not in TABLES:
         raise UnknownNameError("table", table, TABLES, place=place)
     return Condition(*given, table=table, kind=kind)
+
+
+def _refuse_unknown_metric(name: str, place: str) -> None:
+    """Raise `UnknownNameError` for what is no number of any dataset: which columns one has, only its data show."""
+    table, _, rest = name.partition(".")
+    above, _, ending = name.rpartition(".")
+    if table not in (*TABLES, "graph", "note"):
+        raise UnknownNameError("metric", name, [f"{known}.{rest}" for known in TABLES], place=place)
+    if table in TABLES and ending not in _ENDINGS:
+        raise UnknownNameError("metric", name, [f"{above}.{known}" for known in _ENDINGS], place=place)
