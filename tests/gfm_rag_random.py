@@ -22,7 +22,7 @@ from typing import Any
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.validators.collector import Selection
 from ragdatakit.validators.run import validate_paths
-from tests.faults.grid import COLUMNAR, SMALL, engine
+from tests.faults.grid import SCANNED, SMALL, engine
 from tests.gfm_rag_behaviour import DOCUMENTS, EDGES, NODES, RELATIONS, TEST, TRAIN
 from tests.gfm_rag_oracle import PROFILES, Oracle
 
@@ -397,19 +397,19 @@ class Comparison:
             root = self.folder / str(self.number) / "data"
             write(dataset, root)
             said = findings(root, profile)
-            found += _engines(said, findings(root, profile, COLUMNAR), profile)
+            found += _engines(said, findings(root, profile, SCANNED), profile)
             answer = self.oracle.ask(profile, root)
             found += _compared(said, answer, profile, dataset)
         return found
 
 
-def _engines(small: list[Finding], columnar: list[Finding], profile: str) -> Iterator[Disagreement]:
-    one, two = ([f.as_dict() for f in each] for each in (small, columnar))
+def _engines(small: list[Finding], scanned: list[Finding], profile: str) -> Iterator[Disagreement]:
+    one, two = ([f.as_dict() for f in each] for each in (small, scanned))
     if one != two:
         only = [f"{f['rule']}:{f['line']}" for f in one if f not in two]
         other = [f"{f['rule']}:{f['line']}" for f in two if f not in one]
         rules = sorted({o.split(":")[0] for o in (*only, *other)})
-        yield Disagreement(f"the engines differ: {' '.join(rules)}", f"{profile}: small {only}, columnar {other}")
+        yield Disagreement(f"the engines differ: {' '.join(rules)}", f"{profile}: small {only}, scanned {other}")
 
 
 def _compared(said: list[Finding], answer: dict[str, Any], profile: str, dataset: Dataset) -> Iterator[Disagreement]:

@@ -92,18 +92,18 @@ class Shouting(FormatChecks):
 def validate(
     files: dict[str, Path],
     block_bytes: int = 1 << 19,
-    columnar: bool = False,
+    scanned: bool = False,
     container: Container = "json",
     jobs: int = 1,
 ) -> list[Finding]:
     """All findings in files by kind, read by that engine in parts of that size."""
-    return run(files, block_bytes, columnar, container, jobs).collector.kept
+    return run(files, block_bytes, scanned, container, jobs).collector.kept
 
 
 def run(
     files: dict[str, Path],
     block_bytes: int = 1 << 19,
-    columnar: bool = False,
+    scanned: bool = False,
     container: Container = "json",
     jobs: int = 1,
 ) -> DatasetRun:
@@ -114,7 +114,7 @@ def run(
     with pytest.MonkeyPatch.context() as patch:
         for name in ("ARRAY_PART_BYTES", "BLOCK_BYTES", "TEXT_BLOCK_BYTES"):
             patch.setattr(dataset_run, name, block_bytes)
-        if columnar:
+        if scanned:
             patch.setattr(dataset_run, "SMALL_DATASET", -1)
         done = DatasetRun(
             *(dataset, Shouting(dataset, ()), (), Selection(max_per_rule=0), RunOptions(jobs=jobs)), carried=Counter()

@@ -75,7 +75,7 @@ def test_the_valid_fixture_has_no_finding(followed: Workspace) -> None:
     assert [f["records"] for f in found["datasets"][0]["files"]] == [3, 1]
 
 
-def test_the_columnar_way_finds_the_same(followed: Workspace) -> None:
+def test_the_scanner_finds_the_same(followed: Workspace) -> None:
     folder = followed.folder / "big"
     folder.mkdir()
     count = 60_000

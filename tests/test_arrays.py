@@ -11,7 +11,7 @@ import pytest
 from ragdatakit.files.containers.arrays import ArraySource
 from ragdatakit.files.containers.sources import Source
 from tests.arrays_of_elements import array, read, value
-from tests.columnar_mutations import TOKENS, tries
+from tests.block_mutations import TOKENS, tries
 
 SEEDS = range(4)
 

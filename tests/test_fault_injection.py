@@ -9,7 +9,7 @@ import pytest
 from ragdatakit.schemas import all_formats
 from tests.broad import ALL, some
 from tests.faults.drafts import Draft
-from tests.faults.grid import COLUMNAR, DRAFTS, SMALL, Bench, injections, judge
+from tests.faults.grid import DRAFTS, SCANNED, SMALL, Bench, injections, judge
 from tests.faults.score import DAMAGES, PAGE, all_injections, page, perfect
 
 SLICES = 4 if ALL else 1
@@ -32,7 +32,7 @@ def test_a_clean_dataset_has_no_findings_but_those_it_is_known_for(draft: Draft,
     found = {(f["rule"], f["path"]) for f in bench.findings(None, SMALL)}
 
     assert found == draft.baseline
-    assert bench.findings(None, COLUMNAR) == bench.findings(None, SMALL)
+    assert bench.findings(None, SCANNED) == bench.findings(None, SMALL)
 
 
 @pytest.mark.parametrize("part", range(SLICES))
@@ -50,7 +50,7 @@ def test_every_fault_is_found_and_nothing_else(draft: Draft, part: int, tmp_path
         verdict = judge(injection, found)
         if not verdict.right:
             wrong.append(str(verdict))
-        if not rest and bench.findings(injection, COLUMNAR, 1 + (turn % THREADED == 0)) != found:
+        if not rest and bench.findings(injection, SCANNED, 1 + (turn % THREADED == 0)) != found:
             wrong.append(f"the engines differ: {injection}")
 
     assert not wrong, "\n".join(wrong)

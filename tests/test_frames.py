@@ -28,7 +28,7 @@ from ragdatakit.schemas.frame.cells import coded_rules
 from ragdatakit.schemas.frame.models import Table
 from ragdatakit.schemas.results import DatasetSummary
 from ragdatakit.validators.records import RecordChecker
-from tests.columnar_mutations import record_value
+from tests.block_mutations import record_value
 from tests.command_line import spawn
 from tests.faults.values import field_variants
 from tests.test_fixtures import BROKEN, VALID, Case

@@ -92,7 +92,7 @@ def test_what_no_run_may_say_is_found(outcome: Outcome, said: str) -> None:
 
 
 def test_engines_that_differ_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The columnar engine loses a finding."""
+    """The scanner loses a finding."""
     lines = "".join(f'{{"_id": "d{i}", "title": "", "text": ""}}\n' for i in range(3))
     (tmp_path / "given").mkdir()
     (tmp_path / "given" / "corpus.jsonl").write_text(lines, encoding="utf-8")
@@ -100,10 +100,10 @@ def test_engines_that_differ_are_found(tmp_path: Path, monkeypatch: pytest.Monke
     assert list(engines.check(case)) == []
 
     real = engines.findings
-    monkeypatch.setattr(engines, "findings", lambda case, way: real(case, way)[way == engines.COLUMNAR :])
+    monkeypatch.setattr(engines, "findings", lambda case, way: real(case, way)[way == engines.SCANNED :])
     case = Case(SEED, 1, tmp_path, given=tmp_path / "given")
 
-    assert any("columnar: missed BE" in problem for problem in engines.check(case))
+    assert any("scanned: missed BE" in problem for problem in engines.check(case))
 
 
 def test_half_a_target_is_found(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from ragdatakit.validators import dataset_run
 from ragdatakit.validators.collector import Selection
 from ragdatakit.validators.run import validate_paths
 from tests.command_line import FIXTURES
-from tests.faults.grid import COLUMNAR, SMALL, engine
+from tests.faults.grid import SCANNED, SMALL, engine
 
 NAMES = ["osprey", "lena", "hale", "Port Hale", "1901", "007", "NA", "null", "a,b", 'say "x"', "é t", " x", "X", "x"]
 NAMES += ["line\nbreak", "true", "1.5"]
@@ -120,9 +120,9 @@ def test_questions_are_checked_alike_without_a_table(case: str, gone: tuple[str,
         path.unlink()
 
     found = {}
-    for name in (SMALL, COLUMNAR):
+    for name in (SMALL, SCANNED):
         with engine(name):
             found[name] = [f.as_dict() for f in validate(folder).findings]
 
-    assert found[SMALL] == found[COLUMNAR]
+    assert found[SMALL] == found[SCANNED]
     assert not any(f["rule"] in ("GF414", "GF415") for f in found[SMALL])

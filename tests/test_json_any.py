@@ -12,7 +12,7 @@ import pytest
 from ragdatakit.files.detection.sniffing import guess_kind, json_container, looks_like, read_head
 from ragdatakit.schemas.declarations import File
 from tests.arrays_of_elements import array
-from tests.columnar_mutations import TOKENS, tries
+from tests.block_mutations import TOKENS, tries
 from tests.json_containers import NOTE, TRACE, notebook, run, validate, written
 
 SHAPES: tuple[tuple[bytes, str], ...] = (
@@ -113,8 +113,8 @@ def test_the_same_records_give_the_same_findings(seed: int, tmp_path: Path) -> N
         told = {}
         for container, text in texts(rng, records).items():
             traces = written(tmp_path / "t.json", text.encode())
-            size, columnar = rng.choice((30, 1 << 19)), rng.random() < 0.5
-            done = run({"notes": notes, "traces": traces}, size, columnar)
+            size, scanned = rng.choice((30, 1 << 19)), rng.random() < 0.5
+            done = run({"notes": notes, "traces": traces}, size, scanned)
             assert done.container(done.dataset.files[1]) == container
             assert done.dataset.files[1].records == len(records)
             told[container] = sorted((f.rule, f.record, f.pointer, str(f.value)) for f in done.collector.kept)
@@ -125,9 +125,9 @@ def test_one_record_alone_has_its_places(tmp_path: Path) -> None:
     data = b'\n {\n  "title": 7,\n  "cites": [\n   "sun"\n  ]\n}\n'
     notes = written(tmp_path / "o.json", b'{"tide": "x"}')
 
-    for columnar in (False, True):
+    for scanned in (False, True):
         files = {"notes": notes, "traces": written(tmp_path / "t.json", data)}
-        found = validate(files, columnar=columnar)
+        found = validate(files, scanned=scanned)
         assert [(f.rule, f.line, f.column, f.byte_offset, f.record, f.pointer) for f in found] == [
             ("no-name", 3, 12, 2, 0, "/title"),
             ("unknown-title", 5, 4, 2, 0, "/cites/0"),
@@ -228,7 +228,7 @@ def test_an_array_that_is_no_json_is_told_whatever_happened(seed: int, tmp_path:
             pass
         files = {"traces": written(tmp_path / "a.json", data)}
 
-        for size, columnar in ((rng.choice((1, 9, 40)), True), (1 << 19, False)):
-            findings = validate(files, size, columnar, container="json-array")
+        for size, scanned in ((rng.choice((1, 9, 40)), True), (1 << 19, False)):
+            findings = validate(files, size, scanned, container="json-array")
             told = {f.rule for f in findings} & {"not-json", "not-records", "only-text", "invalid-utf8"}
             assert bool(told) == refused, data

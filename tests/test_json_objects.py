@@ -16,7 +16,7 @@ from ragdatakit.files.containers.arrays import ObjectSource
 from ragdatakit.files.containers.record_forms import REFUSED, MemberForm
 from ragdatakit.files.containers.sources import Source
 from ragdatakit.schemas.findings import Finding
-from tests.columnar_mutations import TOKENS, tries
+from tests.block_mutations import TOKENS, tries
 from tests.json_containers import run, validate, written
 from tests.objects_of_members import pairs, read, written_object
 
@@ -182,7 +182,7 @@ def test_what_is_no_json_is_told_whatever_happened(seed: int, tmp_path: Path) ->
         except (ValueError, RecursionError):
             pass
         files = {"notes": written(tmp_path / "o.json", data)}
-        by_way = [validate(files, size, columnar) for size, columnar in ((rng.choice(SIZES), True), (1 << 19, False))]
+        by_way = [validate(files, size, scanned) for size, scanned in ((rng.choice(SIZES), True), (1 << 19, False))]
 
         for findings in by_way:
             told = {f.rule for f in findings} & {"not-json", "not-records", "only-text", "invalid-utf8"}
@@ -278,7 +278,7 @@ def test_faults_are_found_at_their_places_by_both_engines(seed: int, tmp_path: P
         path = written(tmp_path / f"o.json{'.gz' if zipped else ''}", data, zipped)
         findings = validate({"notes": path})
 
-        assert validate({"notes": path}, rng.choice(SIZES[1:]), columnar=True) == findings
+        assert validate({"notes": path}, rng.choice(SIZES[1:]), scanned=True) == findings
         assert validate({"notes": path}, rng.choice(SIZES[1:])) == findings
         told = {(f.rule, f.record) for f in findings if f.rule != "byte-order-mark"}
         assert told == expected(faults)
@@ -291,8 +291,8 @@ def test_a_name_that_stands_twice_is_two_records(tmp_path: Path) -> None:
     members = [f'"title {i % 900}": "text {i}"' for i in range(1000)]
     path = written(tmp_path / "o.json", ("{\n" + ",\n".join(members) + "\n}").encode())
 
-    for columnar in (False, True):
-        done = run({"notes": path}, 300, columnar)
+    for scanned in (False, True):
+        done = run({"notes": path}, 300, scanned)
         assert done.dataset.files[0].records == 1000
         found = done.collector.kept
         assert [(f.rule, f.line, f.value) for f in found] == [
@@ -306,8 +306,8 @@ def test_other_files_refer_to_the_names(tmp_path: Path) -> None:
     notes = written(tmp_path / "o.json", b'{"tide": "x", "moon": "y"}')
     traces = written(tmp_path / "t.json", b'[{"title": "a", "cites": ["moon", "sun"]}, {"title": "b", "cites": []}]')
 
-    for columnar in (False, True):
-        findings = validate({"notes": notes, "traces": traces}, columnar=columnar)
+    for scanned in (False, True):
+        findings = validate({"notes": notes, "traces": traces}, scanned=scanned)
         assert [(f.rule, f.pointer, f.value) for f in findings] == [("unknown-title", "/cites/1", "sun")]
 
 
@@ -342,8 +342,8 @@ TOP_LEVELS = (
 def test_what_the_file_is(data: bytes, rules: list[str], line: int | None, column: int | None, tmp_path: Path) -> None:
     path = written(tmp_path / "o.json", data)
 
-    for columnar in (False, True):
-        findings = validate({"notes": path}, columnar=columnar)
+    for scanned in (False, True):
+        findings = validate({"notes": path}, scanned=scanned)
         assert [f.rule for f in findings] == rules
         assert findings[0].line == line
         assert column is None or findings[0].column == column

@@ -115,13 +115,13 @@ def physical_lines(data: bytes) -> list[tuple[int, bytes]]:
     return lines
 
 
-def findings_of(path: Path, layout: Any, columnar: bool) -> list[Finding]:
+def findings_of(path: Path, layout: Any, scanned: bool) -> list[Finding]:
     """What is reported of a file, read in blocks of that size by that engine."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(dataset_run, "BLOCK_BYTES", layout.block_bytes)
         patch.setattr(dataset_run, "TEXT_BLOCK_BYTES", layout.block_bytes)
         patch.setattr(blocks, "PART_BYTES", layout.part_bytes)
-        if columnar:
+        if scanned:
             patch.setattr(dataset_run, "SMALL_DATASET", -1)
         options = RunOptions(jobs=layout.threads)
         return validate_paths([path], selection=Selection(max_per_rule=0), options=options).findings
@@ -143,9 +143,9 @@ def test_lines(layout: Layout, tmp_path: Path) -> None:
     path = tmp_path / f"query_master.ndjson{'.gz' if layout.zipped else ''}"
     path.write_bytes(gzip.compress(data, mtime=0) if layout.zipped else data)
 
-    findings = findings_of(path, layout, columnar=False)
+    findings = findings_of(path, layout, scanned=False)
 
-    assert findings_of(path, layout, columnar=True) == findings
+    assert findings_of(path, layout, scanned=True) == findings
 
     lines = physical_lines(data)
     records = [number for number, (_, content) in enumerate(lines) if content.strip()]
@@ -249,9 +249,9 @@ def test_elements(layout: ArrayLayout, tmp_path: Path) -> None:
     path = tmp_path / "questions.json"
     path.write_bytes(data)
 
-    findings = findings_of(path, layout, columnar=False)
+    findings = findings_of(path, layout, scanned=False)
 
-    assert findings_of(path, layout, columnar=True) == findings
+    assert findings_of(path, layout, scanned=True) == findings
 
     lines = data.removeprefix(MARK).split(b"\n")
     told: set[tuple[str, int]] = set()

@@ -14,7 +14,7 @@ import pytest
 
 from ragdatakit.files.containers.element_scans import end_of_space
 from ragdatakit.scanner.blocks import BlockScanner, last_comma
-from tests.columnar_mutations import TOKENS, tries
+from tests.block_mutations import TOKENS, tries
 from tests.json_containers import NOTE, TRACE, validate
 from tests.scanner_tools import needs_scanner
 

@@ -42,7 +42,7 @@ from ragdatakit.schemas.declarations import Field, File, Record
 from ragdatakit.validators import checks_of, dataset_run
 from ragdatakit.validators.gfm_rag.raw import ASCII_SHARE, ascii_percent
 from ragdatakit.validators.python_keys import spelling
-from tests.columnar_mutations import TOKENS, block, mutated, tries
+from tests.block_mutations import TOKENS, block, mutated, tries
 from tests.command_line import run
 from tests.scanner_tools import KINDS, BothWays, cut_anywhere, needs_scanner
 

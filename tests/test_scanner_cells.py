@@ -12,7 +12,7 @@ from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.schemas import get_format
 from ragdatakit.validators import checks_of, dataset_run
 from ragdatakit.validators.trec import checks
-from tests.columnar_mutations import tries
+from tests.block_mutations import tries
 from tests.scanner_tools import BothWays, cut_anywhere, needs_scanner
 
 pytestmark = needs_scanner

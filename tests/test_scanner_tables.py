@@ -23,7 +23,7 @@ from ragdatakit.scanner.predicates import PythonDict
 from ragdatakit.scanner.sheets import SheetColumn, SheetScanner, cut_records
 from ragdatakit.schemas.missing import MISSING
 from ragdatakit.validators.python_keys import spelling
-from tests.columnar_mutations import tries
+from tests.block_mutations import tries
 from tests.scanner_tools import needs_scanner
 from tests.test_python_literals import mutated_cells
 

@@ -26,8 +26,8 @@ from ragdatakit.schemas import all_formats
 from ragdatakit.schemas.declarations import Field, File, Format, Record
 from ragdatakit.schemas.json_schema import file_schema, record_schema
 from ragdatakit.validators.records import RecordChecker
+from tests.block_mutations import record_value
 from tests.broad import examples
-from tests.columnar_mutations import record_value
 from tests.faults.values import field_variants
 
 if TYPE_CHECKING:

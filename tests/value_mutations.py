@@ -7,7 +7,7 @@ from copy import deepcopy
 from random import Random
 from typing import Any
 
-from tests.columnar_mutations import TOKENS
+from tests.block_mutations import TOKENS
 
 ODD = (
     *(

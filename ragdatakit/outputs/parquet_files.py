@@ -29,7 +29,7 @@ class ParquetWriter(FileWriter):
         self._storage = pa.schema([(name, types[kind]) for name, kind in columns.items()])
         self._rows: list[Mapping[str, Any]] = []
         self._waiting: list[Any] = []
-        self._parquet = pq.ParquetWriter(pa.PythonFile(_Sink(self), mode="w"), self._storage, compression="zstd")
+        self._parquet = pq.ParquetWriter(pa.PythonFile(ParquetSink(self), mode="w"), self._storage, compression="zstd")
 
     def write(self, row: Mapping[str, Any]) -> None:
         """A row."""
@@ -66,8 +66,8 @@ class ParquetWriter(FileWriter):
         self._parquet.close()
 
 
-class _Sink:
-    """What pyarrow writes to."""
+class ParquetSink:
+    """A file of the output, as pyarrow writes to one."""
 
     def __init__(self, writer: FileWriter) -> None:
         self._writer = writer

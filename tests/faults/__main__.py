@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.faults.grid import COLUMNAR, DRAFTS, SMALL, Bench, Verdict, injections, judge
+from tests.faults.grid import DRAFTS, SCANNED, SMALL, Bench, Verdict, injections, judge
 from tests.faults.score import PAGE, page, tally
 
 
@@ -31,7 +31,7 @@ def _verdicts(differing: list[str]) -> Iterator[Verdict]:
             bench = Bench(draft, Path(folder))
             for injection in injections(draft):
                 found = bench.findings(injection, SMALL)
-                if bench.findings(injection, COLUMNAR) != found:
+                if bench.findings(injection, SCANNED) != found:
                     differing.append(f"the engines differ: {injection}")
                 yield judge(injection, found)
 

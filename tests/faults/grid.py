@@ -53,7 +53,7 @@ DRAFTS: tuple[Draft, ...] = (
     *contextual_retrieval.drafts(),
     *lightrag.drafts(),
 )
-SMALL, COLUMNAR = "small", "columnar"
+SMALL, SCANNED = "small", "scanned"
 BLOCK, PART = 2500, 1000
 
 
@@ -98,11 +98,11 @@ def injections(draft: Draft) -> Iterator[Injection]:
 
 
 def engine(name: str) -> AbstractContextManager[None]:
-    """Validate with the small engine, or with the columnar one in tiny blocks whatever the size."""
-    return _settings(COLUMNAR_SETTINGS) if name == COLUMNAR else nullcontext()
+    """Validate with the small engine, or with the scanner in tiny blocks whatever the size."""
+    return _settings(SCANNED_SETTINGS) if name == SCANNED else nullcontext()
 
 
-COLUMNAR_SETTINGS: dict[tuple[object, str], int] = {
+SCANNED_SETTINGS: dict[tuple[object, str], int] = {
     (dataset_run, "SMALL_DATASET"): -1,
     (dataset_run, "BLOCK_BYTES"): BLOCK,
     (dataset_run, "TEXT_BLOCK_BYTES"): BLOCK,

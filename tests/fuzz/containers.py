@@ -13,7 +13,7 @@ from random import Random
 from typing import Any
 
 from ragdatakit.schemas import get_format
-from tests.columnar_mutations import mutated
+from tests.block_mutations import mutated
 from tests.fuzz.cases import Case
 from tests.test_scanned_elements import damaged
 from tests.test_scanner_cells import lines as cell_lines

@@ -1,4 +1,4 @@
-"""The plain and the columnar engine say the same of the same bytes: message, place, pointer, line and column."""
+"""The plain engine and the scanner say the same of the same bytes: message, place, pointer, line and column."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.fuzz.commands import environment, usual
 from tests.fuzz.mutations import pad
 
 PLAIN = {"SMALL_DATASET": 1 << 40}
-COLUMNAR = {"SMALL_DATASET": -1}
+SCANNED = {"SMALL_DATASET": -1}
 SMALL_BLOCKS = {"SMALL_DATASET": -1, "BLOCK_BYTES": 150, "TEXT_BLOCK_BYTES": 150}
 
 
@@ -24,7 +24,7 @@ def check(case: Case) -> Iterator[str]:
     padded = case.rng.random() < 0.15
     if padded and case.data.is_dir():
         case.history.append(pad(case.data, case.rng, dataset_run.SMALL_DATASET + 1000))
-    ways = {"columnar": COLUMNAR} if padded else {"columnar": COLUMNAR, "small blocks": SMALL_BLOCKS}
+    ways = {"scanned": SCANNED} if padded else {"scanned": SCANNED, "small blocks": SMALL_BLOCKS}
     with environment(case.scratch):
         case.note("plain")
         plain = findings(case, PLAIN)

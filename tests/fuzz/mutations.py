@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from tests.columnar_mutations import TOKENS
+from tests.block_mutations import TOKENS
 from tests.command_line import FIXTURES
 
 RECORDS = {".json", ".jsonl", ".ndjson"}

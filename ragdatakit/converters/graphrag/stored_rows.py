@@ -8,6 +8,7 @@ from typing import Any
 
 from ragdatakit.converters.graphrag.entities import sound_text
 from ragdatakit.files.containers.arrow_library import arrow_library, parquet_library
+from ragdatakit.outputs.parquet_files import ParquetSink
 from ragdatakit.outputs.written_files import LineWriter, Output
 from ragdatakit.schemas.graphrag.tables import Column, Table
 
@@ -36,7 +37,7 @@ class TableWriter:
         fields = [pa.field(column.name, _type(pa, column)) for column in self._columns]
         self._schema = pa.schema(fields)
         self._file = file
-        self._writer = pq.ParquetWriter(pa.PythonFile(_Sink(file), mode="w"), self._schema)
+        self._writer = pq.ParquetWriter(pa.PythonFile(ParquetSink(file), mode="w"), self._schema)
         self._held: list[dict[str, Any]] = []
 
     def write(self, row: Mapping[str, Any]) -> None:
@@ -92,40 +93,6 @@ def _integer(value: Any) -> int | None:
     except (ValueError, OverflowError):
         return None
     return found if found is not None and -(1 << 63) <= found < 1 << 63 else None
-
-
-class _Sink:
-    """A file of the output, as pyarrow writes to one."""
-
-    closed = False
-
-    def __init__(self, file: LineWriter) -> None:
-        self._file = file
-        self._place = 0
-
-    def write(self, data: Any) -> int:
-        piece = bytes(data)
-        self._file.put(piece)
-        self._place += len(piece)
-        return len(piece)
-
-    def tell(self) -> int:
-        return self._place
-
-    def flush(self) -> None:
-        pass
-
-    def close(self) -> None:
-        pass
-
-    def writable(self) -> bool:
-        return True
-
-    def readable(self) -> bool:
-        return False
-
-    def seekable(self) -> bool:
-        return False
 
 
 def _type(pa: Any, column: Column) -> Any:

@@ -1,4 +1,4 @@
-"""Blocks of NDJSON and what may befall them: the material of the columnar decoder's soundness test."""
+"""Blocks of NDJSON and what may befall them: the material of tests of the scanner."""
 
 from __future__ import annotations
 
