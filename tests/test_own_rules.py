@@ -132,6 +132,7 @@ def test_they_are_listed_and_explained(project: Path) -> None:
     assert run("explain", "ACME101", "--isolated").code == 2
 
 
+@pytest.mark.broad(3)
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [

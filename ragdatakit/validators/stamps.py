@@ -201,7 +201,7 @@ class _Listing:
 
     @property
     def spread(self) -> float:
-        """How many seconds the times lie apart."""
+        """How many seconds are between the earliest and the latest time."""
         return (max(self.times.values()) - min(self.times.values())) / 10**9 if self.times else 0
 
     def hash_fresh(self) -> None:

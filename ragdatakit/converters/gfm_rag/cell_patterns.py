@@ -1,5 +1,5 @@
-"""The JSON of attributes by SQL: cells are Python literals, of which those that are written as JSON but for blanks, or
-have one text, are worded by patterns; all others Python words.
+"""The JSON of attributes by SQL: cells are Python literals, of which those that are written as JSON except for blanks,
+or have one text, are worded by patterns; all others Python words.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ def condition_of(text: str, place: str = "") -> Condition:
 
 
 def _refuse_unknown_metric(name: str, place: str) -> None:
-    """Raise `UnknownNameError` for what is no number of any dataset: which columns one has, only its data show."""
+    """Raise `UnknownNameError` for the name of a number that no dataset has. Only data show its columns."""
     table, _, rest = name.partition(".")
     above, _, ending = name.rpartition(".")
     if table not in (*TABLES, "graph", "note"):

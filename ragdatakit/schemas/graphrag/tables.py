@@ -33,7 +33,7 @@ class Column:
     """A column of a table.
 
     ``since`` and ``until`` are the generations in which it is written, ``needed`` the one from which on a reader stops
-    without it (``""``: none does), but for those of 2.x where ``free_in_2``. ``nullable``: readers take a null.
+    without it (``""``: none does), except for those of 2.x where ``free_in_2``. ``nullable``: readers take a null.
     ``example`` is a value of it.
     """
 
