@@ -96,8 +96,11 @@ def test_codes_are_the_formats_letters_and_unique() -> None:
 
 def test_commands_are_the_modules_that_define_one() -> None:
     found = {name.rsplit(".", 1)[1] for name in modules("cli") if hasattr(importlib.import_module(name), "command")}
+    named = [place.partition(":") for place, _ in cli.COMMANDS.values()]
 
-    assert {module for module, _ in cli.COMMANDS.values()} == found
+    assert {module for module, _, _ in named} == found
+    for module, _, second in named:
+        assert not second or hasattr(importlib.import_module(f"ragdatakit.cli.{module}"), second)
 
 
 def test_rules_say_since_when_they_exist_and_what_replaces_them() -> None:

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 _MOST_EXACT = 1 << 53
 """Integers beyond it are not all floats."""
@@ -32,7 +33,7 @@ Schema = Mapping[str, Kind]
 """The kinds of the columns of a table by their names, in order."""
 ITEMS = {Kind.TEXTS: Kind.TEXT, Kind.INTEGERS: Kind.INTEGER}
 """What is in the lists of a column of lists."""
-_NUMBERS: dict[Kind, Any] = {Kind.INTEGER: np.int64, Kind.CODE: np.uint64, Kind.NUMBER: np.float64}
+_NUMBERS = {Kind.INTEGER: "int64", Kind.CODE: "uint64", Kind.NUMBER: "float64"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +55,18 @@ def packed(kind: Kind, values: Sequence[Any]) -> PackedColumn:
     if kind in ITEMS:
         counts = [0 if items is None else len(_only((list, tuple), items)) for items in values]
         items = packed(ITEMS[kind], list(chain.from_iterable(items for items in values if items is not None)))
-        return PackedColumn(kind, len(values), (_valid(values), _offsets(counts, np.int32)), items)
+        return PackedColumn(kind, len(values), (_valid(values), _offsets(counts, "int32")), items)
     if kind is Kind.TEXT:
         return _texts(values)
     contents = [b"" if content is None else _only(bytes, content) for content in values]
-    buffers = (_valid(values), _offsets([len(content) for content in contents], np.int64), b"".join(contents))
+    buffers = (_valid(values), _offsets([len(content) for content in contents], "int64"), b"".join(contents))
     return PackedColumn(kind, len(values), buffers)
 
 
 def packed_numbers(kind: Kind, values: npt.NDArray[Any]) -> PackedColumn:
     """A column of an array of numbers, all of which are there."""
+    import numpy as np
+
     return PackedColumn(kind, len(values), (None, np.ascontiguousarray(values, _NUMBERS[kind])))
 
 
@@ -75,7 +78,7 @@ def empty_columns(schema: Schema) -> list[PackedColumn]:
 def _texts(values: Sequence[Any]) -> PackedColumn:
     valid = _valid(values)
     if values and valid is not None and not valid.any():
-        return PackedColumn(Kind.TEXT, len(values), (valid, np.zeros(len(values) + 1, np.int32), b""))
+        return PackedColumn(Kind.TEXT, len(values), (valid, bytes(4 * (len(values) + 1)), b""))
     there = values if valid is None else ["" if value is None else value for value in values]
     joined = "".join(there)
     if joined.isascii():
@@ -85,10 +88,12 @@ def _texts(values: Sequence[Any]) -> PackedColumn:
         data, sizes = b"".join(encoded), list(map(len, encoded))
     if len(data) >= 1 << 31:
         raise OverflowError("texts of more than 2 GiB")
-    return PackedColumn(Kind.TEXT, len(there), (valid, _offsets(sizes, np.int32), data))
+    return PackedColumn(Kind.TEXT, len(there), (valid, _offsets(sizes, "int32"), data))
 
 
 def _numbers(kind: Kind, values: Sequence[Any]) -> PackedColumn:
+    import numpy as np
+
     try:
         given = [0 if value is None else _number(kind, value) for value in values]
         return PackedColumn(kind, len(given), (_valid(values), np.array(given, _NUMBERS[kind])))
@@ -119,6 +124,8 @@ def _only(kind: Any, value: Any) -> Any:
 
 
 def _offsets(sizes: Sequence[int], kind: Any) -> npt.NDArray[Any]:
+    import numpy as np
+
     found = np.zeros(len(sizes) + 1, kind)
     np.cumsum(sizes, out=found[1:])
     return found
@@ -128,6 +135,8 @@ def _valid(values: Sequence[Any]) -> npt.NDArray[np.uint8] | None:
     """The bits of the values that are there; None where all are."""
     if None not in values:
         return None
+    import numpy as np
+
     if values[0] is None and values.count(None) == len(values):  # as many columns of canonical tables are
         return np.zeros(len(values) // 8 + 1, np.uint8)
     return np.packbits([value is not None for value in values], bitorder="little")

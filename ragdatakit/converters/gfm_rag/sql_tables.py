@@ -11,7 +11,6 @@ import orjson
 from ragdatakit.converters.gfm_rag.attributes import NOTHING, json_of_cell, lift_edge
 from ragdatakit.converters.gfm_rag.cell_patterns import AS_JSON
 from ragdatakit.converters.gfm_rag.reading import DERIVED_BY, DOCUMENT
-from ragdatakit.converters.odd_rows import OddRows
 from ragdatakit.converters.sql_files import look_through_csv, paths, text
 from ragdatakit.database.arrow_streams import incoming
 from ragdatakit.database.columns import Kind, PackedColumn, packed
@@ -152,6 +151,8 @@ class _Loader:
     def _load_apart(
         self, connection: duckdb.DuckDBPyConnection, table: str, cells: _Cells, query: str, copy: Path
     ) -> None:
+        from ragdatakit.converters.odd_rows import OddRows  # needs numpy
+
         odd = OddRows(self._records, cells.file, cells.usual)
         with incoming(connection, "odd_rows_read", odd.schema, odd.batches(copy)):
             connection.execute("create or replace temp table odd_rows as select * from odd_rows_read")

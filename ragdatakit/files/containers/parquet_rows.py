@@ -2,7 +2,7 @@
 
 A row becomes a line of JSON, or a line of cells between tabs below a header, where a kind is declared as such. Memory
 holds a part of a row group. Integers in a column that is to be text become text, and floats that are whole numbers
-integers in cells, as loaders cast them (`datasets` with the features of MTEB and BEIR).
+integers in cells, as loaders cast them (`datasets` with the features of retrieval sets).
 """
 
 from __future__ import annotations

@@ -103,7 +103,7 @@ class Tree:
     def may_match(self, folder: Path, patterns: tuple[str, ...]) -> Iterator[str]:
         """The patterns that files or folders below ``folder`` may match: the names in it rule most of them out.
 
-        TREC's collections have 94 patterns, which every folder without names of another format is tried with.
+        Collections of tagged text have 94 patterns, which every folder without names of another format is tried with.
         """
         (files, folders), (plain, others) = self._names(folder), _first_segments(patterns)
         named = files.known.intersection(plain) | folders.known.intersection(plain)
