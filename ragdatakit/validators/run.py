@@ -27,9 +27,8 @@ from ragdatakit.validators.collector import Collector, Place, Selection
 from ragdatakit.validators.dataset_run import DatasetRun
 from ragdatakit.validators.found_datasets import found_datasets
 from ragdatakit.validators.kept_findings import IN_MEMORY, KeptFindings, Key
-from ragdatakit.validators.required_files import report_missing
 from ragdatakit.validators.run_options import RunOptions, TableCheck
-from ragdatakit.validators.run_settings import DatasetSettings, settings_of, settle
+from ragdatakit.validators.run_settings import DatasetSettings, report_missing, settings_of, settle
 
 _Keep = Callable[[Finding], object]
 

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
+from glob import has_magic
 from pathlib import Path
 
 from ragdatakit.files.configuration.chosen import NONE, Configuration
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.schemas.declarations import Format
 from ragdatakit.schemas.errors import UnknownNameError
-from ragdatakit.schemas.findings import Severity
+from ragdatakit.schemas.findings import Problem, Severity
 from ragdatakit.schemas.results import Budget, Report
 from ragdatakit.schemas.rules.quality import RULES as OF_QUALITY
 from ragdatakit.schemas.rules.shared import RULES as SHARED
-from ragdatakit.validators.collector import Collector, Selection, names_rule
+from ragdatakit.validators.collector import Collector, Place, Selection, names_rule
 from ragdatakit.validators.run_options import RunOptions
 
 USUAL_HOPS = 3
@@ -135,3 +136,20 @@ def settle(
             report.passing += number
         elif severities[code] == "warning" and code not in settled and "warning" in settings.fails_on:
             report.failing += number
+
+
+def report_missing(dataset: Dataset, configuration: Configuration, collector: Collector) -> None:
+    """Report each path and pattern of ``required`` that is that of no file in the dataset's folder."""
+    given = configuration.at(place_of(dataset)).get(("required",))
+    for number, pattern in enumerate(given.value if given is not None else ()):
+        assert given is not None
+        if not any(_required(dataset.root, pattern)):
+            facts = {"wanted": repr(pattern), "place": given.file.place((*given.keys, number))}
+            whole = DataFile(dataset.root, dataset.display, "", "")
+            collector.add(whole, Problem("missing-required-file", facts=facts), Place())
+    collector.finish()
+
+
+def _required(root: Path, pattern: str) -> Iterator[bool]:
+    found = root.glob(pattern) if has_magic(pattern) else iter((root / pattern,))
+    yield from (path.is_file() for path in found)

@@ -11,7 +11,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import orjson
 
@@ -19,10 +19,12 @@ from ragdatakit.files.containers import strict_json
 from ragdatakit.files.containers.arrays import ArraySource, Part
 from ragdatakit.files.containers.element_scans import ElementScan, end_of_space
 from ragdatakit.files.containers.indents import NO_INDENT, characters
-from ragdatakit.files.containers.json_text import Raw, loads
 from ragdatakit.files.containers.readers_alike import read_alike
 from ragdatakit.files.containers.sources import ARRAY_PART_BYTES, Source
 from ragdatakit.files.containers.strict_json import Decoded
+
+if TYPE_CHECKING:
+    from ragdatakit.files.containers.json_text import Raw
 
 LONG = 1 << 23
 """Bytes of a text from which on it is decoded so."""
@@ -128,6 +130,8 @@ def decode_long(data: bytes) -> tuple[Decoded, bool]:
 
 def long_or_short(raw: Raw) -> Any:
     """The value of JSON: of a long list, or one in it, one part after the other is decoded."""
+    from ragdatakit.files.containers.json_text import loads  # needs msgspec, which a small check does not load
+
     data = bytes(raw)
     return decode_long(data)[0].value if len(data) >= LONG else loads(raw)
 
