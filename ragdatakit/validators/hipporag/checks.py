@@ -142,15 +142,13 @@ class HippoRagChecks(FormatChecks):
             return
         is_coded = not isinstance(batch, PythonBatch)
         known = self._passages.setdefault(self._name, KnownPassages())
-        keyless = batch.without("@passage") if is_coded else []
-        if is_coded:
+        has_codes = is_coded and kind == "corpus"  # passages of the legacy corpus are no key: only their titles are
+        keyless = batch.without("@passage") if has_codes else []
+        if has_codes:
             known.add_codes(batch.codes(("@passage",))[0])
-        for row, value in enumerate(values or (), batch.first_row) if not is_coded else ():
-            passage = self._passage(kind, value)
-            if passage is None:
-                keyless.append(row)
-            else:
-                known.add(passage)
+        passages = {} if has_codes else {row: self._passage(kind, value) for row, value in enumerate(values or ())}
+        keyless += [batch.first_row + row for row, passage in passages.items() if passage is None]
+        known.add([passage for passage in passages.values() if passage is not None], is_coded)
         if keyless:
             self._keyless.setdefault(self._name, (kind, []))[1].extend(keyless)
         if kind == "corpus":

@@ -16,9 +16,14 @@ class KnownPassages:
         self._arrays: list[Any] = []
         self._is_sorted = False
 
-    def add(self, passage: str) -> None:
-        """A passage of a small set."""
-        self._small.add(passage_code(passage))
+    def add(self, passages: list[str], as_codes: bool) -> None:
+        """Passages of a small set, or of a large one (``as_codes``)."""
+        if as_codes and passages:
+            from ragdatakit.arrays.text_codes import codes_of_texts
+
+            self.add_codes(codes_of_texts(passages))
+        elif not as_codes:
+            self._small.update(map(passage_code, passages))
 
     def add_codes(self, codes: Any) -> None:
         """Passages of a large set, as codes of texts."""
