@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from ragdatakit.converters.light_splade.id_blocks import id_blocks
 from ragdatakit.converters.light_splade.reading import Reading, size_of_text
 from ragdatakit.converters.sql_files import fill
 from ragdatakit.database.columns import Kind, PackedColumn, packed, packed_numbers
@@ -106,6 +105,8 @@ class _Loader:
     def _ids(self, connection: duckdb.DuckDBPyConnection, table: str, kind: str, row: str) -> dict[str, Numbers]:
         """Fill a table of ids; their numbers by column, where all are integers."""
         import numpy as np
+
+        from ragdatakit.converters.light_splade.id_blocks import id_blocks  # needs numpy
 
         self._refuse_renamed()
         names, notes = _IDS[kind], list[Note]()
