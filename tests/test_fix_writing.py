@@ -142,6 +142,25 @@ def test_nothing_is_written_through_links(data: Path) -> None:
     assert "query_master.ndjson was left as it is: it is a link" in outcome.err
 
 
+def test_a_configuration_has_nothing_written_outside_of_the_project(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The configuration of a stranger's repository may name any file."""
+    old = files_below(data)
+    kinds = ("query_master", "doc_master", "positive_lists", "triplets")
+    config = data.parent / "project" / "config" / "data" / "harbour.yaml"
+    config.parent.mkdir(parents=True)
+    lines = [f"train_{kind.replace('_lists', 's')}: ../data/train/{kind}.ndjson\n" for kind in kinds]
+    config.write_text("".join(lines), "utf-8")
+    monkeypatch.chdir(data.parent / "project")
+
+    outcome = run("validate", "config/data/harbour.yaml", "--fix")
+
+    assert outcome.code == 1
+    assert "train/query_master.ndjson was left as it is: it is outside of the project" in outcome.err
+    assert files_below(data) == old
+
+
 def test_a_hard_link_keeps_its_old_content(data: Path) -> None:
     file = data / "train/query_master.ndjson"
     other = data.parent / "other"

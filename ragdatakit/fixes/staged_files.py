@@ -18,6 +18,7 @@ from typing import IO, TYPE_CHECKING, Any, Self
 from ragdatakit.files.containers.sources import GZIP_MAGIC
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.paths.folder_locks import FolderBeside, remove_abandoned
+from ragdatakit.files.paths.project import project_root
 from ragdatakit.files.paths.writing import flush_to_disk, named
 from ragdatakit.fixes.applying import PlainFile
 from ragdatakit.outputs.scratch import ScratchFolder
@@ -68,6 +69,8 @@ class StagedFiles:
         below = os.path.relpath(path, root)
         if path.is_symlink() or (not below.startswith("..") and os.path.join(os.path.realpath(root), below) != real):  # noqa: PTH118
             return "it is a link, or lies behind one, and nothing is written through links"
+        if below.startswith("..") and not Path(real).is_relative_to(project_root()):
+            return "it is outside of the project, and a configuration does not decide what is written there"
         if self._seen[file] is None or _seen(path) != self._seen[file]:
             return "it changed while it was read"
         return ""
