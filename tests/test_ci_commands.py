@@ -134,6 +134,8 @@ EVERY: dict[str, list[tuple[str, ...]]] = {
     "explain": [("::error::x\n##[y]",)],
     "schema": [("::error::x\n##[y]",), ("beir", "::error::\n##[x]")],
     "init": [("beir", OUT), ("::error::\n##[x]", OUT)],
+    "config": [(FOLDER,), (FOLDER, "--json"), (FOLDER, "--config", "::error::\n##[x]")],
+    "init-config": [(CLEAN,), (FOLDER,), ("::error::\n##[x]",)],
 }
 
 

@@ -410,7 +410,7 @@ def test_records_that_lightrag_drops_are_counted(server: ModelServer, texts: Pat
     server.chat = lambda p: good(p).replace("<|COMPLETE|>", "entity<|#|>Half\nrelation<|#|>A<|#|>A<|#|>k<|#|>d")
     done = convert(server, texts, tmp_path / "out", "lightrag")
     assert done.code == 0, done.err
-    assert "documents  4 values: a record of a reply that LightRAG's parser drops" in done.out
+    assert "chunks  4 values: a record of a reply that LightRAG's parser drops" in done.out
     server.chat = lambda _: "I would rather talk about the weather."
     words = ("--extract", "most-failures=1")
     refused = convert(server, texts, tmp_path / "no", "lightrag", *words, model="chatty")

@@ -119,7 +119,7 @@ def test_a_part_of_the_rules_says_nothing_of_valid() -> None:
         (("--select", "QU206,QU201", "--select", "QU202,QU203"), "Only QU206, QU201, QU202 and 1 more checked"),
     ):
         assert run("validate", folder, *words).out.splitlines()[-1].startswith(told)
-    assert run("validate", folder).out.splitlines()[-2].startswith("Found ")
+    assert any(line.startswith("Found ") for line in run("validate", folder).out.splitlines())
 
 
 @pytest.mark.parametrize("name", ["corpus.jsonl", "queries.jsonl", "qrels/test.tsv", ""])

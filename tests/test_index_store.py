@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 
 from ragdatakit.api.search import dataset_source
+from ragdatakit.outputs import file_states
 from ragdatakit.outputs.sealed_json import read_sealed, sealed
 from ragdatakit.retrieval.index import files as index_files
-from ragdatakit.retrieval.index import fingerprints
 from ragdatakit.retrieval.index import places as index_places
 from ragdatakit.retrieval.index import store as index_store
 from ragdatakit.retrieval.index.files import CHECKED
@@ -52,7 +52,7 @@ def dataset(tmp_path: Path) -> Path:
 @pytest.fixture
 def settled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files count as settled at once."""
-    monkeypatch.setattr(fingerprints, "REST_NS", -(10**9))
+    monkeypatch.setattr(file_states, "REST_NS", -(10**9))
 
 
 def opened(path: Path, **words: Any) -> Index:
@@ -97,7 +97,7 @@ def test_an_unchanged_dataset_is_not_read(dataset: Path, monkeypatch: pytest.Mon
     def refuse(*_: Any) -> None:
         raise AssertionError("read again")
 
-    monkeypatch.setattr(fingerprints, "file_digest", refuse)
+    monkeypatch.setattr(file_states, "file_digest", refuse)
     source = dataset_source(dataset, DatasetOptions())
     monkeypatch.setattr("ragdatakit.converters.run.read_source", refuse)
 
@@ -145,7 +145,7 @@ def test_an_edit_in_the_same_tick_of_a_coarse_clock(dataset: Path, monkeypatch: 
         times = [int(ns // 2e9 * 2e9) for ns in (found.st_mtime_ns, found.st_ctime_ns)]
         return found.st_size, times[0], times[1], found.st_ino
 
-    monkeypatch.setattr(fingerprints, "_state", coarse)
+    monkeypatch.setattr(file_states, "_state", coarse)
     path = dataset / "corpus.jsonl"
     for year in range(1933, 1937):
         path.write_bytes(path.read_bytes().replace(str(year - 1).encode(), str(year).encode()))
@@ -268,7 +268,7 @@ def test_a_flipped_byte_never_gives_another_result(
 ) -> None:
     """In each payload file its first and last byte, and some between."""
     if checked:  # files are at rest, and their states are trusted
-        monkeypatch.setattr(fingerprints, "REST_NS", -(10**9))
+        monkeypatch.setattr(file_states, "REST_NS", -(10**9))
     part = LexicalPart(Tokenizer())
     first = opened(dataset)
     expected = _results(first, part)
@@ -308,7 +308,7 @@ def test_a_sound_index_is_not_read_again(dataset: Path, settled: None, monkeypat
     opened(dataset).ranker(part)
     opened(dataset).ranker(part)  # by this one its files were looked at
 
-    monkeypatch.setattr(fingerprints, "file_digest", lambda path: pytest.fail(f"{path} was read"))
+    monkeypatch.setattr(file_states, "file_digest", lambda path: pytest.fail(f"{path} was read"))
 
     assert opened(dataset).ranker(part).rank([Query("the tunnel")], 5)
     assert part.builds == 1
@@ -635,8 +635,8 @@ def test_a_damaged_record_of_files_is_passed_over(dataset: Path, cache: Path, co
 
 
 def test_a_record_of_another_form_is_passed_over() -> None:
-    assert fingerprints.read_states([["a", 1, 2, 3, 4, "5", True]]) == {}
-    assert fingerprints.read_states({"a": 1}) == {}
+    assert file_states.read_states([["a", 1, 2, 3, 4, "5", True]]) == {}
+    assert file_states.read_states({"a": 1}) == {}
 
 
 class Refusing(CountedPart):

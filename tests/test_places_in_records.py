@@ -40,8 +40,8 @@ def test_the_last_of_repeated_names_is_meant() -> None:
 
 def test_a_long_record_is_looked_through_once(monkeypatch: pytest.MonkeyPatch) -> None:
     looked = []
-    scan = strict_json._elements
-    monkeypatch.setattr(strict_json, "_elements", lambda text, at: looked.append(at) or scan(text, at))
+    scan = strict_json.elements
+    monkeypatch.setattr(strict_json, "elements", lambda text, at: looked.append(at) or scan(text, at))
     text = LONG.replace("other", "others")
 
     assert [value_at(text, f"/docs/{number}/id") for number in range(300)] == NAMES[:300]

@@ -70,10 +70,11 @@ def chosen_rules(
 
 def _is_of(pair: tuple[Rule, Format | None], formats: list[str]) -> bool:
     """Whether a rule is one of these formats, or one that all of them share."""
-    from ragdatakit.schemas.rules.evaluation import LETTERS
+    from ragdatakit.schemas.rules import evaluation, tables
 
     rule, fmt = pair
-    return not formats or (fmt.name in formats if fmt is not None else not rule.code.startswith(LETTERS))
+    of_none = (evaluation.LETTERS, tables.LETTERS)
+    return not formats or (fmt.name in formats if fmt is not None else not rule.code.startswith(of_none))
 
 
 def explain(rule: str, config: PathLike | bool = False) -> str:

@@ -55,8 +55,8 @@ def unwrapped(fault: Fault) -> Fix | None:
 
 
 def _lines(fault: Fault) -> Iterator[bytes]:
-    source = Source(fault.file.path, fault.file.path.name.endswith(".gz"), max_line_bytes=_LONGEST)
-    source.boundary = fault.file.boundary
+    path, boundary = fault.file.path, fault.file.boundary
+    source = Source(path, path.name.endswith(".gz"), max_line_bytes=_LONGEST, boundary=boundary)
     for block in source.blocks():
         if block.skipped:
             yield b"?"

@@ -69,7 +69,7 @@ def file_states(
     files: Sequence[tuple[str, Path]],
     known: Mapping[str, FileState],
     progress: Callable[[str, int, int], None] | None = None,
-    digest_of: Callable[[Path], str] = file_digest,
+    digest_of: Callable[[Path], str] | None = None,
 ) -> tuple[list[FileState], bool]:
     """The states of all files, in their order, and whether they are those that were known, all of them settled.
 
@@ -88,7 +88,7 @@ def file_states(
         same = False
         if progress is not None:
             progress(f"looking for changes in {path.name}", number, total)
-        found.append(_hashed(path, place, digest_of))
+        found.append(_hashed(path, place, digest_of or file_digest))
     return found, same
 
 
