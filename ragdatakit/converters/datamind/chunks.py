@@ -162,12 +162,7 @@ def _plain(line: _Line, names: tuple[str, str], stem: str | None, ordinals: dict
         fields = fields_of(data)
         metadata = _as_written(data, fields)
         document = source or string_of(fields.get("source")) or None
-    if document in names:
-        document = None
-    ordinal = None
-    if document is not None:
-        ordinal = ordinals.get(document, 0)
-        ordinals[document] = ordinal + 1
+    document, ordinal = _placed(document, names, ordinals)
     return Chunk(
         line.id or made_id(source or names[0], line.text),
         line.text,
@@ -179,6 +174,15 @@ def _plain(line: _Line, names: tuple[str, str], stem: str | None, ordinals: dict
         line.image_description,
         metadata,
     )
+
+
+def _placed(document: str | None, names: tuple[str, str], ordinals: dict[str, int]) -> tuple[str | None, int | None]:
+    """The document of a chunk, where the file's own names are none, and how many chunks of it came before."""
+    if document is None or document in names:
+        return None, None
+    ordinal = ordinals.get(document, 0)
+    ordinals[document] = ordinal + 1
+    return document, ordinal
 
 
 def _as_written(data: bytes, fields: Mapping[str, Raw]) -> str | None:
@@ -195,12 +199,7 @@ def _foreign(fields: Mapping[str, Raw], names: tuple[str, str], ordinals: dict[s
     metadata = fields_of(raw) if raw is not None and bytes(raw)[:1] == b"{" else {}
     source = string_of(fields.get("source")) or None
     document = source or string_of(metadata.get("source")) or None
-    if document in names:
-        document = None
-    ordinal = None
-    if document is not None:
-        ordinal = ordinals.get(document, 0)
-        ordinals[document] = ordinal + 1
+    document, ordinal = _placed(document, names, ordinals)
     for field, value in fields.items():
         if field not in _FIELDS and bytes(value) != b"null":
             metadata.setdefault(field, value)
