@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 VERSION = 2
 _FILE = "graph.ndjson"
 _TEXTS = ("description", "summary", "text", "content")
-_DEFAULTS = Settings()
 
 
 class LightRagPart:
