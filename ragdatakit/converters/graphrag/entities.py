@@ -19,7 +19,7 @@ from ragdatakit.files.containers.json_text import dumps
 from ragdatakit.files.lightrag.names import SEPARATOR
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.outputs.written_files import Output
-from ragdatakit.retrieval.graphrag.stored import attributes_of, description_of, passages_of
+from ragdatakit.retrieval.graphrag.knowledge import attributes_of, description_of, passages_of
 from ragdatakit.retrieval.graphs.building import DOCUMENT
 from ragdatakit.schemas.canonical import MENTION, Edge, Node
 

@@ -18,7 +18,7 @@ from ragdatakit.files.containers.json_text import dumps
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.files.texts import plain_tokens
 from ragdatakit.outputs.written_files import Output
-from ragdatakit.retrieval.graphrag.stored import attributes_of
+from ragdatakit.retrieval.graphrag.knowledge import attributes_of
 from ragdatakit.schemas.canonical import Chunk, Document
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.graphrag.tables import (

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ragdatakit.schemas.cells import parts_of
-from ragdatakit.schemas.missing import MISSING
+from ragdatakit.schemas.pandas_missing import MISSING
 
 CellRules = Callable[[str], frozenset[str]]
 """The names of the rules that the text of a cell breaks."""
