@@ -152,7 +152,7 @@ class _Reader:
 
     @cached_property
     def _claims(self) -> _Claims:
-        """The claims, by where they are told."""
+        """The claims, by where they are reported."""
         entities = set(self._titles.values())
         found = _Claims()
         units = {_as_text(row.get("id")) for _, row in self._rows("text-units", "id")} if self._has_claims else set()
