@@ -14,6 +14,7 @@ import pytest
 import ragdatakit
 from ragdatakit.fixes.find import MODULES, repairs_of
 from ragdatakit.schemas import all_formats, all_rules
+from ragdatakit.schemas.declarations import names_rule
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.validators import dataset_run
 from tests.broad import chosen
@@ -63,9 +64,8 @@ def fixed(case: Case, scratch: Path, unsafe: bool) -> Fixed:
 
 def revealed(found: Fixed) -> set[str]:
     """Codes that may be there after the fixes that were made, as they were hidden."""
-    by_name = {rule.name: code for code, rule in RULES.items()}
-    names = {name for counts in found.result.fixed.values() for code in counts for name in RULES[code].reveals}
-    return set(RULES) if "*" in names else {by_name[name] for name in names}
+    made = {code for counts in found.result.fixed.values() for code in counts}
+    return {code for code, rule in RULES.items() if any(RULES[each].may_reveal(rule) for each in made)}
 
 
 def assert_kept(found: Fixed, name: str) -> None:
@@ -152,3 +152,10 @@ def test_every_fix_is_tried_by_a_fixture() -> None:
     """Of those that are made, not only shown."""
     tried = {entry["code"] for case in FIXABLE for entry in (*case.findings, *case.infos)}
     assert {code for code, rule in RULES.items() if rule.fixes.keys() & {"safe", "unsafe"}} <= tried
+
+
+def test_what_a_fix_may_reveal_is_named() -> None:
+    for rule, fmt in all_rules():
+        others = [other for other, of in all_rules() if of in (fmt, None)]
+        for each in rule.reveals:
+            assert any(names_rule(each, other.code, other.name) for other in others), (rule.code, each)

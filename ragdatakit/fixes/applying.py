@@ -23,7 +23,6 @@ _BLANKS = b" \t\r\n"
 class Change:
     """A fix of one finding: the code of its rule, and the line of the record (1-based) with its offset in the file.
 
-    ``hides_others``: the fault may have hidden others, so that errors at its place were not caused by the fix.
     ``group``: it is safe only if all of its group are; ``changes_ids``: it is made in all files of the dataset, or in
     none.
     """
@@ -32,12 +31,11 @@ class Change:
     fix: Fix
     line: int
     record: int
-    hides_others: bool = False
     group: tuple[str, int, int | str] | None = None
     changes_ids: bool = False
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Change, (self.code, self.fix, self.line, self.record, self.hides_others, self.group, self.changes_ids)
+        return Change, (self.code, self.fix, self.line, self.record, self.group, self.changes_ids)
 
     @property
     def start(self) -> int:
@@ -126,7 +124,7 @@ def apply(source: PlainFile, changes: Iterable[Change], target: IO[bytes], remov
         edits = _resolved(source, change.fix.edits, at)
         if edits is None:
             continue
-        if not change.hides_others and not all(edit.part for edit in change.fix.edits):
+        if not all(edit.part for edit in change.fix.edits):
             before = sum(len(text) - (end - start) for start, end, text in edits if end <= change.record)
             applied.touched.append(max(change.record, 0) + shift + before)
         for start, end, text in edits:

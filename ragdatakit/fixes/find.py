@@ -30,7 +30,7 @@ MODULES: dict[str, str] = {
 class FixFinder:
     """Finds what repairs the findings that are shown; nothing is repaired."""
 
-    def wants(self, rule: str) -> bool:
+    def wants(self, rule: str, reported: bool) -> bool:
         """No more than what is shown."""
         return False
 

@@ -1,76 +1,18 @@
-"""Repairs that are safe together only: of one group all are made, or none."""
+"""What a repair rests on besides its own record: others of its group, ids of other files, records that can be read."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from functools import cache
 
-from ragdatakit.files.datasets import DataFile
-from ragdatakit.fixes.applying import Change
-from ragdatakit.fixes.edits import record_text
+from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.fixes.find import Repair, repairs_of
-from ragdatakit.fixes.records import drop_copy, keep_last, lowest_score_goes
-from ragdatakit.schemas.fixes import Fix
+from ragdatakit.fixes.records import copy_or_last, drop_copy, keep_last, lowest_score_goes
+from ragdatakit.schemas import get_format
+from ragdatakit.schemas.declarations import Damage, Format
 from ragdatakit.validators.faults import Fault
 
 Group = tuple[str, int, int | str]
-_MOST_GROUPS = 100_000
-"""Groups that are remembered: of more of them no safe repair is made."""
-
-
-@dataclass(slots=True)
-class Withheld:
-    """The safe repairs of a round that are not made, as one of their group cannot be made, and why, by file.
-
-    ``files`` are those in which ids would change.
-    """
-
-    files: set[DataFile] = field(default_factory=set)
-    reasons: dict[DataFile, str] = field(default_factory=dict)
-    _groups: set[Group] = field(default_factory=set)
-    _clashing: set[tuple[int, int]] = field(default_factory=set)
-    _no_ids: bool = False
-
-    def see(self, fault: Fault, fix: Fix | None) -> None:
-        """A fault of the dataset, and what repairs it."""
-        group = group_of(fault) if fix is None or fix.applicability != "safe" else None
-        if group is not None and len(self._groups) <= _MOST_GROUPS:
-            self._groups.add(group)
-        if changes_ids(fault):
-            self.files.add(fault.file)
-            self._no_ids |= fix is None and record_text(fault) is None
-        if fault.rule.name in _SAME_ID.get(fault.dataset.format.name, ()):
-            self._see_clash(fault)
-
-    def _see_clash(self, fault: Fault) -> None:
-        for file, record in ((fault.file, fault.located), (fault.other_file, fault.other)):
-            if record is not None and len(self._clashing) <= _MOST_GROUPS:
-                self._clashing.add((_number(fault, file), record.byte_offset))
-
-    def decide(self, unwritable: bool, changes: Iterable[tuple[int, Change]]) -> None:
-        """Whether ids are changed: not if some of their files are ``unwritable``, nor if a record with such an id has
-        the id of another one. ``changes`` are all of the round, with the number of the file."""
-        self._no_ids |= unwritable or (
-            bool(self._clashing)
-            and any(
-                change.changes_ids and ((number, change.record) in self._clashing or len(self._clashing) > _MOST_GROUPS)
-                for number, change in changes
-            )
-        )
-
-    def without(self, file: DataFile, changes: Iterable[Change]) -> Iterator[Change]:
-        """The changes of a file that are made."""
-        for change in changes:
-            if change.changes_ids and self._no_ids:
-                self.reasons[file] = f"the fix of {change.code} cannot be made for all ids of the dataset"
-            elif change.fix.applicability == "safe" and self._forbids(change.group):
-                self.reasons[file] = f"{change.code} has no safe fix where another record contradicts"
-            else:
-                yield change
-
-    def _forbids(self, group: Group | None) -> bool:
-        return group is not None and (group in self._groups or len(self._groups) > _MOST_GROUPS)
-
 
 _IDS: Mapping[str, frozenset[str]] = {
     "light-splade": frozenset({"id-not-integer"}),
@@ -88,16 +30,85 @@ _SAME_ID: Mapping[str, frozenset[str]] = {
 }
 """By format the rules of records with one id that take 1 and "1" for the same, where the framework does not."""
 
+_UNREAD: tuple[Damage, ...] = (
+    *("syntax", "not-object", "array", "duplicate-key", "repeated-wrapper", "no-header", "missing-column"),
+    *("long-row", "short-row", "cut-off", "shifted", "unclosed-quote", "nul"),
+)
+"""Kinds of damage that leave it open what a record, or a file, has."""
+_UNREAD_KEY: tuple[Damage, ...] = ("missing", "null", "type", "range", "item-type", "surrogate")
+"""The same of a field that the records of other files, or other records, are compared with."""
+_UNREAD_SHARED = frozenset(
+    {
+        *("unreadable-file", "link-leaves-dataset", "lfs-pointer", "mislabelled-compression", "broken-compression"),
+        *("decompression-bomb", "invalid-utf8", "lone-carriage-return", "line-too-long", "rule-crashed"),
+        *("unreliable-key", "duplicate-key"),
+    }
+)
+_BY_CODE: Mapping[str, frozenset[str]] = {
+    "sage": frozenset({"unknown-document"}),
+    "trec": frozenset({"unknown-query"}),
+    "gfm-rag": frozenset({"dangling-endpoint", "dangling-relation", "duplicate-edge"}),
+}
+"""By format the rules, whose faults code finds, that speak of all records of the dataset."""
+ALL_KINDS = frozenset({""})
+
 
 def changes_ids(fault: Fault) -> bool:
     """Whether the repair of a fault is made in all files of the dataset, or in none."""
     return fault.rule.name in _IDS.get(fault.dataset.format.name, ())
 
 
+def is_same_id(fault: Fault) -> bool:
+    """Whether a fault is that two records have one id, which may be a number in one and a text in the other."""
+    return fault.rule.name in _SAME_ID.get(fault.dataset.format.name, ())
+
+
 def is_grouped(format_name: str, rule: str) -> bool:
     """Whether each fault of a rule has to be seen, as it may forbid the repair of another one."""
     found = _IDS.get(format_name, frozenset()) | _SAME_ID.get(format_name, frozenset())
     return rule in found or _grouping(format_name, rule) is not None
+
+
+@cache
+def unread_rules(format_name: str) -> frozenset[str]:
+    """The rules whose faults leave it open what a record has, so that it may be what a repair elsewhere rests on."""
+    fmt, found = get_format(format_name), set(_UNREAD_SHARED)
+    for file in fmt.files:
+        for record in file.records:
+            found |= {record.rules[damage] for damage in _UNREAD if damage in record.rules}
+            compared = {name for kind, name in _compared(fmt) if kind == file.kind}
+            is_derived = any(name.startswith("@") for name in compared)
+            keys = [each for each in record.fields if each.name in compared or (is_derived and each.required)]
+            found |= {record.rule_for(damage, each.name) for each in keys for damage in _UNREAD_KEY}
+    return frozenset(found - {""})
+
+
+def _compared(fmt: Format) -> set[tuple[str, str]]:
+    """Kinds of files and those of their fields that other records are compared with."""
+    repaired = repairs_of(fmt.name).keys()
+    found = {(key.kind, name) for key in fmt.keys if key.rule in repaired for name in key.fields}
+    for reference in fmt.references:
+        found |= {(reference.kind, reference.field), (reference.to_kind, reference.to_field)}
+    for member in fmt.memberships:
+        found |= {(member.kind, name) for name in member.fields} | {(member.to_kind, name) for name in member.to_fields}
+    for coverage in fmt.coverages:
+        found |= {(coverage.kind, coverage.field), *coverage.by}
+    return found
+
+
+@cache
+def rests_on(format_name: str, rule: str, kind: str) -> frozenset[str]:
+    """The kinds of files all records of which have to be read before a fault of this rule, in a file of this kind, is
+    repaired; ``ALL_KINDS`` for any."""
+    if rule in _BY_CODE.get(format_name, frozenset()):
+        return ALL_KINDS
+    fmt = get_format(format_name)
+    found = {each.to_kind for each in fmt.references if each.rule == rule}
+    found |= {each.to_kind for each in fmt.memberships if each.rule == rule}
+    found |= {by for each in fmt.coverages if each.rule == rule for by, _ in each.by}
+    if repairs_of(format_name).get(rule) in _OF_COPIES:
+        found.add(kind)
+    return frozenset(found)
 
 
 def group_of(fault: Fault) -> Group | None:
@@ -116,14 +127,14 @@ def _of_first(fault: Fault) -> Group | None:
     """All records that clash with one: of A, B and A the last one is no copy that says nothing, if the last counts."""
     if fault.other is None or fault.other_file is None:
         return None
-    return "record", _number(fault, fault.other_file), fault.other.byte_offset
+    return "record", number_of(fault.other_file, fault.dataset), fault.other.byte_offset
 
 
 def _of_query(fault: Fault) -> Group | None:
     """All results of a query in one file: their ranks keep their order if all of them are written anew."""
     record = fault.form.value(fault.located.raw.decode("utf-8", "replace")) if fault.located is not None else None
     query = record.get("qid") if isinstance(record, dict) else None
-    return "query", _number(fault, fault.file), str(query)
+    return "query", number_of(fault.file, fault.dataset), str(query)
 
 
 def _of_dataset(fault: Fault) -> Group | None:
@@ -131,10 +142,12 @@ def _of_dataset(fault: Fault) -> Group | None:
     return "dataset", 0, 0
 
 
-def _number(fault: Fault, wanted: object) -> int:
-    return next(number for number, file in enumerate(fault.dataset.files) if file is wanted)
+def number_of(wanted: DataFile | None, dataset: Dataset) -> int:
+    """The place of a file in its dataset."""
+    return next(number for number, file in enumerate(dataset.files) if file is wanted)
 
 
+_OF_COPIES: tuple[Repair | None, ...] = (drop_copy, keep_last, copy_or_last, lowest_score_goes)
 _BY_REPAIR: Mapping[Repair, Callable[[Fault], Group | None]] = {
     drop_copy: _of_first,
     keep_last: _of_first,

@@ -34,7 +34,8 @@ def _without_commas(fault: Fault, text: str) -> Fix | None:
     while len(changes) < _MOST_COMMAS:
         decoded = strict_json.decode(left)
         if not decoded.error:
-            return safe(*edits_of(fault, text, sorted(changes))) if changes else None
+            is_record = fault.container != "ndjson" or isinstance(decoded.value, dict)  # not a line of what is spread
+            return safe(*edits_of(fault, text, sorted(changes))) if changes and is_record else None
         at = _comma(left, decoded)
         if at < 0:
             return None

@@ -4,36 +4,30 @@ is nothing left to repair. Then all versions take the places of the files, or no
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from typing import IO
 
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.paths.boundary import Boundary
 from ragdatakit.fixes.applying import Applied, Change, Fill, PlainFile, editing, keeping
+from ragdatakit.fixes.dataset_state import DatasetState, Version, by_rule
 from ragdatakit.fixes.difference import Difference
 from ragdatakit.fixes.find import fix_of, repairs_of
-from ragdatakit.fixes.groups import Withheld, changes_ids, group_of, is_grouped
+from ragdatakit.fixes.groups import changes_ids, group_of, is_grouped, number_of
 from ragdatakit.fixes.removed import RemovedFile
 from ragdatakit.fixes.rewriting import REWRITES
-from ragdatakit.fixes.staged_files import ChangedMeanwhileError, StagedFiles
-from ragdatakit.outputs.sorted_entries import SortedEntries
+from ragdatakit.fixes.staged_files import CannotUnpackError, ChangedMeanwhileError, StagedFiles
+from ragdatakit.fixes.withheld import Withheld
 from ragdatakit.schemas import all_rules
-from ragdatakit.schemas.declarations import Rule
 from ragdatakit.schemas.fixes import Applicability, Fix
-from ragdatakit.schemas.results import FixResult, NotFixed, Report
+from ragdatakit.schemas.results import FixResult, NotFixed
 from ragdatakit.validators.faults import Fault
 
 MOST_ROUNDS = 10
-_IN_MEMORY = 20_000
-"""Changes that are held in memory: about 500 bytes each."""
-
-_Key = tuple[int, int, int]
-"""The number of a file, the first byte that is touched, how many changes came before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,37 +45,6 @@ class Repairing:
         return applicability == "safe" or (applicability == "unsafe" and self.unsafe)
 
 
-@dataclass(slots=True)
-class _Version:
-    """What the last round did to a file: the version before, and how often it repaired what (by code)."""
-
-    before: tuple[Path, Boundary]
-    applied: Applied
-    spool: Path | None = None
-
-
-@dataclass(slots=True)
-class _State:
-    """What is known of a dataset while it is repaired."""
-
-    dataset: Dataset
-    staged: StagedFiles
-    rules: dict[str, Rule]
-    round: int = 0
-    changes: SortedEntries[_Key, Change] = field(default_factory=lambda: SortedEntries(_IN_MEMORY))
-    number: int = 0
-    rewrites: dict[DataFile, Change] = field(default_factory=dict)
-    last: dict[DataFile, _Version] = field(default_factory=dict)
-    expected: Counter[str] = field(default_factory=Counter)
-    fixed: dict[DataFile, Counter[str]] = field(default_factory=dict)
-    spools: dict[DataFile, list[Path]] = field(default_factory=dict)
-    left: dict[DataFile, str] = field(default_factory=dict)
-    withheld: Withheld = field(default_factory=Withheld)
-    only_together: dict[DataFile, str] = field(default_factory=dict)
-    watched: frozenset[str] = frozenset()
-    broken: dict[DataFile, str] = field(default_factory=dict)
-
-
 class Repairs:
     """The repairer of a run; what it did is in ``result``. ``rewrote``: files were written anew, so that they may be of
     another kind when they are looked for again."""
@@ -90,7 +53,7 @@ class Repairs:
         self._how = how
         self._result = result
         self._stack = ExitStack()
-        self._state: _State | None = None
+        self._state: DatasetState | None = None
         self.rewrote = False
 
     def close(self) -> None:
@@ -99,15 +62,16 @@ class Repairs:
 
     # what a run asks
 
-    def wants(self, rule: str) -> bool:
+    def wants(self, rule: str, reported: bool) -> bool:
         """Whether each fault of a rule has to be seen: those that are repaired, and those that a repair may have
-        caused."""
+        caused, or that forbid one."""
         state = self._state
         if state is None or rule not in state.rules:
             return False
         if rule in state.watched or is_grouped(state.dataset.format.name, rule):
             return True
-        return any(map(self._how.applies, state.rules[rule].fixes)) and rule in repairs_of(state.dataset.format.name)
+        known = rule in repairs_of(state.dataset.format.name)
+        return reported and known and any(map(self._how.applies, state.rules[rule].fixes))
 
     def fix(self, fault: Fault) -> Fix | None:
         """What repairs a fault; it is remembered where it is to be done."""
@@ -115,7 +79,7 @@ class Repairs:
         if state is None:
             return fix_of(fault)
         if fault.rule.name in state.watched:
-            self._watch(state, fault)
+            state.watch(fault)
         fix = fix_of(fault)
         state.withheld.see(fault, fix)
         if fix is not None and self._how.applies(fix.applicability) and fault.file not in state.left:
@@ -127,127 +91,106 @@ class Repairs:
         self._stack.close()
         staged = self._stack.enter_context(StagedFiles(dataset, beside=self._how.write))
         rules = {rule.name: rule for rule, fmt in all_rules() if fmt is None or fmt is dataset.format}
-        self._state = _State(dataset, staged, rules)
+        self._state = DatasetState(dataset, staged, rules, Withheld(dataset.format.name, rules))
         self._stack.callback(self._forget)
 
-    def goes_on(self, dataset: Dataset, report: Report) -> bool:
+    def goes_on(self, dataset: Dataset, faults: Counter[tuple[str, str]]) -> bool:
         """Whether the dataset has to be checked once more, as files have new versions."""
         state = self._state
         assert state is not None
         if state.watched:
             state.watched = frozenset()
-            if state.broken:
-                self._roll_back(state)
+            if state.broken or (state.no_ids and any(each.applied.changed_ids for each in state.last.values())):
+                state.roll_back()
                 return True
-        elif suspicious := self._new_errors(state, report):
-            state.watched = suspicious
-            self._drop_changes(state)
+        elif suspicious := state.new_errors(faults):
+            state.suspect(suspicious)
+            state.forget_faults()
             return True
-        self._accept(state)
+        state.accept()
         if (state.changes or state.rewrites) and state.round < MOST_ROUNDS:
             state.round += 1
-            if self._apply(state, report):
+            if self._apply(state, faults):
+                state.forget_faults()
                 return True
         self._finish(state)
         return False
 
     # a round
 
-    def _remember(self, state: _State, fault: Fault, fix: Fix) -> None:
+    def _remember(self, state: DatasetState, fault: Fault, fix: Fix) -> None:
         located = fault.located
         line, record = (located.line, located.byte_offset) if located is not None else (1, -1)
         if fault.other is not None and any(edit.start == fault.other.byte_offset for edit in fix.edits):
             line = fault.other.line
-        hides_others = "*" in fault.rule.reveals
-        change = Change(fault.rule.code, fix, line, record, hides_others, group_of(fault), changes_ids(fault))
+        change = Change(fault.rule.code, fix, line, record, group_of(fault), changes_ids(fault))
         if fix.rewrite:
             state.rewrites.setdefault(fault.file, change)
             return
-        number = next(i for i, file in enumerate(state.dataset.files) if file is fault.file)
-        state.changes.add((number, change.start, state.number), change)
+        state.changes.add((number_of(fault.file, state.dataset), change.start, state.number), change)
         state.number += 1
 
-    def _drop_changes(self, state: _State) -> None:
-        state.changes.close()
-        state.changes = SortedEntries(_IN_MEMORY)
-        state.number = 0
-        state.rewrites = {}
-        state.withheld = Withheld()
-
-    def _apply(self, state: _State, report: Report) -> bool:
-        """New versions of all files that are to be changed; whether there are any."""
-        state.expected = Counter(report.by_rule)
-        rewrites = dict(state.rewrites)
-        for file, change in rewrites.items():
-            self.rewrote |= change.fix.rewrite != "line-feeds"
-            self._apply_to(state, file, partial(_rewrite, change, file.display))
-        unwritable = any(file in state.left or state.staged.refusal(file) for file in state.withheld.files)
-        state.withheld.decide(unwritable, ((number, change) for (number, _, _), change in state.changes))
-        for file, changes in _by_file(state):
-            if file not in rewrites:
-                self._apply_to(state, file, editing(file.display, state.withheld.without(file, changes)))
-        state.only_together = state.withheld.reasons
-        self._drop_changes(state)
+    def _apply(self, state: DatasetState, faults: Counter[tuple[str, str]]) -> bool:
+        """New versions of all files that are to be changed; whether there are any. Unsafe fixes wait until no safe one
+        is left: what is mended need not be removed."""
+        state.expected = by_rule(faults)
+        withheld = state.withheld
+        for file in withheld.files:
+            self._may_write(state, file)
+        unwritable = next((file for file in withheld.files if file in state.left), None)
+        withheld.decide(faults, unwritable, ((number, change) for (number, _, _), change in state.changes))
+        for now in (
+            *([_is_safe_by_itself] if state.careful else []),
+            _is_safe,
+            *([_is_any] if self._how.unsafe else []),
+        ):
+            self._apply_all(state, now)
+            if state.last:
+                break
+        halves = [file for file in withheld.files if file in state.left]
+        if halves and any(version.applied.changed_ids for version in state.last.values()):
+            state.no_ids = state.no_ids or f"{halves[0].display} cannot be written"
+            for file in [*state.last]:
+                state.restore(file)
+            return True
         return bool(state.last)
 
-    def _apply_to(self, state: _State, file: DataFile, fill: Fill) -> None:
-        if file in state.left:
-            return
-        if reason := state.staged.refusal(file):
-            state.left[file] = reason
+    def _apply_all(self, state: DatasetState, now: Callable[[Change], bool]) -> None:
+        for file, change in state.rewrites.items():
+            if now(change):
+                self.rewrote |= change.fix.rewrite != "line-feeds"
+                self._apply_to(state, file, partial(_rewrite, change, file.display))
+        for file, changes in _by_file(state):
+            if file not in state.last:
+                made = state.withheld.without(file, filter(now, changes))
+                first = next(made, None)
+                if first is not None:
+                    self._apply_to(state, file, editing(file.display, chain((first,), made)))
+
+    def _apply_to(self, state: DatasetState, file: DataFile, fill: Fill) -> None:
+        if not self._may_write(state, file):
             return
         before = file.path, file.boundary
         spool = state.staged.folder(file.place) / f"removed-{state.round}-{len(state.last)}"
-        applied: Applied = state.staged.add(file, partial(fill, spool))
+        try:
+            applied: Applied = state.staged.add(file, partial(fill, spool))
+        except CannotUnpackError as error:
+            state.left[file] = str(error)
+            return
         if not applied.codes:
             file.path, file.boundary = before
             return
-        state.last[file] = _Version(before, applied, spool if spool.exists() else None)
-        for code, number in applied.codes.items():
-            state.expected[code] -= number
+        state.last[file] = Version(before, applied, spool if spool.exists() else None)
+        state.expect(applied)
 
-    # what a round broke
-
-    def _new_errors(self, state: _State, report: Report) -> frozenset[str]:
-        """The rules of errors of which there are more than the repairs have left, if these cannot have hidden them."""
-        if not state.last:
-            return frozenset()
-        applied = {code for version in state.last.values() for code in version.applied.codes}
-        by_code = {rule.code: rule for rule in state.rules.values()}
-        revealed = {name for code in applied for name in by_code[code].reveals}
-        more = (by_code[code] for code, number in report.by_rule.items() if number > state.expected[code])
-        return frozenset(rule.name for rule in more if rule.severity == "error" and rule.name not in revealed)
-
-    def _watch(self, state: _State, fault: Fault) -> None:
-        version, located = state.last.get(fault.file), fault.located
-        rule = f"{fault.rule.code} {fault.rule.name}"
-        if version is not None and (located is None or version.applied.has_touched(located.byte_offset)):
-            state.broken.setdefault(fault.file, rule)
-        for file, each in state.last.items():
-            if each.applied.changed_ids:
-                state.broken.setdefault(file, rule)
-
-    def _roll_back(self, state: _State) -> None:
-        """Files in which a repair led to another error get the version before back, and are left alone."""
-        for file, rule in state.broken.items():
-            version = state.last.pop(file)
-            file.path, file.boundary = version.before
-            codes = ", ".join(sorted(version.applied.codes))
-            state.left[file] = f"the fix of {codes} would lead to {rule}"
-        state.broken = {}
-        self._drop_changes(state)
-
-    def _accept(self, state: _State) -> None:
-        """The versions of the last round stay."""
-        for file, version in state.last.items():
-            state.fixed.setdefault(file, Counter()).update(version.applied.codes)
-            if version.spool is not None:
-                state.spools.setdefault(file, []).append(version.spool)
-        state.last = {}
+    def _may_write(self, state: DatasetState, file: DataFile) -> bool:
+        if file not in state.left and (reason := state.staged.refusal(file)):
+            state.left[file] = reason
+        return file not in state.left
 
     # the end
 
-    def _finish(self, state: _State) -> None:
+    def _finish(self, state: DatasetState) -> None:
         """All versions in their places, or shown; what was done goes to the result."""
         result = self._result
         if self._how.write and state.fixed:
@@ -264,12 +207,15 @@ class Repairs:
                 result.difference += Difference(file.place, file.path, file.display, most).lines()
         for file, counts in state.fixed.items():
             result.fixed.setdefault(file.display, Counter()).update(counts)
-        left = state.only_together | state.left
-        result.not_fixed += [NotFixed(file.display, reason) for file, reason in left.items()]
+        result.not_fixed += [NotFixed(file.display, reason) for file, reason in state.left.items()]
+        for (file, code), reason in state.withheld.reasons.items():
+            if file not in state.left:
+                result.not_fixed.append(NotFixed(file.display, reason, code))
+        state.changes.close()
         self._state = None
         self._stack.close()
 
-    def _commit(self, state: _State) -> None:
+    def _commit(self, state: DatasetState) -> None:
         spools = [spool for spools in state.spools.values() for spool in spools]
         removed = self._how.removed
         if removed is not None and spools:
@@ -290,9 +236,21 @@ def _rewrite(change: Change, display: str, spool: Path, source: PlainFile, targe
     with keeping(display, spool) as remove:
         for data in REWRITES[change.fix.rewrite](source, target) or ():
             remove(change, data)
-    return Applied({change.code: 1}, everywhere=not change.hides_others)
+    return Applied({change.code: 1}, everywhere=True)
 
 
-def _by_file(state: _State) -> Iterator[tuple[DataFile, Iterable[Change]]]:
+def _is_safe_by_itself(change: Change) -> bool:
+    return _is_safe(change) and not change.changes_ids
+
+
+def _is_safe(change: Change) -> bool:
+    return change.fix.applicability == "safe"
+
+
+def _is_any(change: Change) -> bool:
+    return True
+
+
+def _by_file(state: DatasetState) -> Iterator[tuple[DataFile, Iterable[Change]]]:
     for number, entries in groupby(state.changes, key=lambda entry: entry[0][0]):
         yield state.dataset.files[number], (change for _, change in entries)

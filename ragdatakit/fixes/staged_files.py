@@ -9,19 +9,17 @@ from __future__ import annotations
 
 import gzip
 import os
-import shutil
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self
 
-from ragdatakit.files.containers.sources import GZIP_MAGIC
+from ragdatakit.files.containers.sources import BOM, GZIP_MAGIC, Source
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.paths.folder_locks import FolderBeside, remove_abandoned
 from ragdatakit.files.paths.project import project_root
 from ragdatakit.files.paths.writing import flush_to_disk, named
 from ragdatakit.fixes.applying import PlainFile
-from ragdatakit.outputs.file_states import present_state
 from ragdatakit.outputs.scratch import ScratchFolder
 from ragdatakit.outputs.staging import companion, dismiss
 
@@ -30,11 +28,13 @@ if TYPE_CHECKING:
 
     Fill = Callable[[PlainFile, IO[bytes]], Any]
 
-_PIECE = 1 << 20
-
 
 class ChangedMeanwhileError(Exception):
     """A file is not any more what was read."""
+
+
+class CannotUnpackError(Exception):
+    """What a compressed file holds is not known whole."""
 
 
 class StagedFiles:
@@ -49,7 +49,7 @@ class StagedFiles:
         self._stack = ExitStack()
         self._folders: dict[Path, Path] = {}
         self._boundaries = {file: file.boundary for file in dataset.files}
-        self._seen = {file: present_state(file.path) for file in dataset.files}
+        self._seen = {file: _seen(file.path) for file in dataset.files}
         self._number = 0
 
     def __enter__(self) -> Self:
@@ -72,12 +72,13 @@ class StagedFiles:
             return "it is a link, or lies behind one, and nothing is written through links"
         if below.startswith("..") and not Path(real).is_relative_to(project_root()):
             return "it is outside of the project, and a configuration does not decide what is written there"
-        if self._seen[file] is None or present_state(path) != self._seen[file]:
+        if self._seen[file] is None or _seen(path) != self._seen[file]:
             return "it changed while it was read"
         return ""
 
     def add(self, file: DataFile, fill: Fill) -> Any:
-        """The next version of a file, which ``fill`` writes, given the version before. Raises `OSError`."""
+        """The next version of a file, which ``fill`` writes, given the version before. Raises `OSError`, and
+        `CannotUnpackError`."""
         own = file.place
         try:
             return self._add(file, own, fill)
@@ -153,17 +154,27 @@ class StagedFiles:
             _flush_folder(parent)
 
 
+def _seen(path: Path) -> tuple[int, ...] | None:
+    """What tells a file from what it may become."""
+    try:
+        info = path.stat()
+    except OSError:
+        return None
+    return info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns
+
+
 def _is_packed(path: Path) -> bool:
     with path.open("rb") as file:
         return file.read(len(GZIP_MAGIC)) == GZIP_MAGIC
 
 
 def _unpacked(path: Path, target: Path) -> Path:
-    from isal import igzip
-
-    with path.open("rb") as raw, target.open("xb") as plain:
-        packed = igzip.IGzipFile(fileobj=raw, mode="rb")  # type: ignore[no-untyped-call]
-        shutil.copyfileobj(packed, plain, _PIECE)
+    source = Source(path, gz=True)
+    with target.open("xb") as plain:
+        for number, piece in enumerate(source.pieces()):
+            plain.write(BOM + piece if source.bom and not number else piece)
+    if source.faults:
+        raise CannotUnpackError("it cannot be unpacked as a whole")
     return target
 
 

@@ -60,6 +60,11 @@ _HEAD = re.compile(
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 
 
+def names_rule(selector: str, code: str, name: str) -> bool:
+    """Whether a selector is the name of a rule, its code, or the beginning of that."""
+    return selector == name or code.startswith(selector.upper())
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
     """One bad state: how to call it, how bad it is, what the framework makes of it, what to do.
@@ -76,7 +81,8 @@ class Rule:
     ``preview`` rule may still change; a ``deprecated`` one is reported no more, its code is never used again, and
     ``replaced_by`` is the code of the rule that has taken its place, if any.
     ``fix``: what ``--fix`` does about it, as ``safe: drop the byte-order mark``; several where it depends on the case
-    (see `Fix`). ``reveals``: names of rules that may be broken then, as the fault has hidden that they are; ``*``: any.
+    (see `Fix`). ``reveals``: the other rules, by their names or the beginnings of their codes, that may be broken then,
+    as the fault has hidden that they are.
     """
 
     head: InitVar[str] = field(default="", kw_only=False)
@@ -108,6 +114,10 @@ class Rule:
         if not (self.code and self.name and self.severity in SEVERITIES):
             raise ValueError(f"a rule begins with its code, name and severity, not with {head!r}")
         declared_fixes(self.fix)
+
+    def may_reveal(self, other: Rule) -> bool:
+        """Whether a fault of another rule may have been hidden by one of this."""
+        return other.code != self.code and any(names_rule(each, other.code, other.name) for each in self.reveals)
 
     @property
     def fixes(self) -> Mapping[Applicability, str]:

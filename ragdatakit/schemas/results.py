@@ -152,14 +152,16 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class NotFixed:
-    """A file that was left as it is although a fix was known, and why."""
+    """A file that was left as it is although a fix was known, and why; or, with the ``code`` of a rule, in which only
+    fixes of this rule were not made."""
 
     path: str
     reason: str
+    code: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON form."""
-        return {"path": self.path, "reason": self.reason}
+        return {"path": self.path, "code": self.code, "reason": self.reason}
 
 
 @dataclass(slots=True, repr=False)
@@ -167,9 +169,9 @@ class FixResult:
     """What `ragdatakit.fix` did.
 
     ``fixed`` counts the fixes by file and code of the rule; ``not_fixed`` are files that were left as they are, and
-    why. ``removed`` counts what unsafe fixes removed, which is in the file ``removed_to``. ``report`` is what
-    `ragdatakit.validate` says of the data now. Of a run that only shows what it would do (``diff``), ``difference``
-    has the lines of a unified diff, and nothing was written.
+    fixes that were not made, with the reasons. ``removed`` counts what unsafe fixes removed, which is in the file
+    ``removed_to``. ``report`` is what `ragdatakit.validate` says of the data now. Of a run that only shows what it
+    would do (``diff``), ``difference`` has the lines of a unified diff, and nothing was written.
     """
 
     report: Report = field(default_factory=Report)
@@ -181,7 +183,8 @@ class FixResult:
 
     def __repr__(self) -> str:
         """One line: how much was repaired."""
-        left = f", {many(len(self.not_fixed), 'file')} left alone" if self.not_fixed else ""
+        alone = sum(not each.code for each in self.not_fixed)
+        left = f", {many(alone, 'file')} left alone" if alone else ""
         return f"<FixResult: {many(self.number, 'finding')} in {many(len(self.fixed), 'file')}{left}>"
 
     @property

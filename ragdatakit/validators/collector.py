@@ -19,7 +19,7 @@ from ragdatakit.files.configuration.reading import refuse_unknown_rule
 from ragdatakit.files.containers.positions import Located, byte_positions
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.paths.project import path_within, project_root
-from ragdatakit.schemas.declarations import Format, Rule
+from ragdatakit.schemas.declarations import Format, Rule, names_rule
 from ragdatakit.schemas.errors import UnknownNameError
 from ragdatakit.schemas.findings import SEVERITIES, Excerpt, Finding, Problem, Related, Severity, Span
 from ragdatakit.schemas.options import ValidateOptions
@@ -157,11 +157,6 @@ def _fact(value: Any) -> Any:
     return value if isinstance(value, int | float) else show(value)
 
 
-def names_rule(selector: str, code: str, name: str) -> bool:
-    """Whether a selector is the name of a rule, its code, or the beginning of that."""
-    return selector == name or code.startswith(selector.upper())
-
-
 @dataclass(slots=True)
 class PerFile:
     """What a finding stands for that is reported once per file: how many faults, the numbers of some records."""
@@ -172,12 +167,14 @@ class PerFile:
 
 @dataclass(slots=True)
 class RuleState:
-    """One rule for one dataset: its severity and consequence there, what was counted."""
+    """One rule for one dataset: its severity and consequence there, what was counted. It is not ``wanted`` where its
+    findings are not reported, and does not apply where the format, or the profile, has no such fault."""
 
     rule: Rule
     severity: Severity
     upstream: str
     wanted: bool
+    applies: bool = True
     count: int = 0
     per_file: dict[str, PerFile] = field(default_factory=dict)
 
@@ -190,7 +187,8 @@ class Collector:
 
     ``kept`` is the list, which stays empty where ``keep`` takes the findings instead; ``counts`` counts all wanted
     findings by severity, ``by_rule`` by code. ``on_finding`` is called for each finding that is kept, as soon as it is
-    made.
+    made. For a ``repairer`` the faults of all rules are looked for, also of those that are not wanted; ``faults`` are
+    their numbers by rule and kind of file.
     """
 
     def __init__(
@@ -201,6 +199,7 @@ class Collector:
         on_finding: Callable[[Finding], None] | None = None,
         carried: Counter[str] | None = None,
         keep: Callable[[Finding], object] | None = None,
+        repairer: bool = False,
     ) -> None:
         self.format = fmt
         self.profiles = profiles
@@ -209,6 +208,8 @@ class Collector:
         self.counts: Counter[Severity] = Counter()
         self.by_split: Counter[tuple[str | None, Severity]] = Counter()
         self.by_rule: Counter[str] = Counter()
+        self.faults: Counter[tuple[str, str]] = Counter()
+        self._repairer = repairer
         self._keep = keep or self.kept.append
         self._on_finding = on_finding
         self._carried = carried if carried is not None else Counter()
@@ -238,8 +239,9 @@ class Collector:
             upstream, applies = as_adopted.consequence(self.profiles), as_adopted.applies(self.profiles)
         if severity is not None:
             severity = self.selection.severities.get(name, severity)
+        applies = applies and severity is not None
         wanted = severity is not None and applies and self.selection.takes(rule.code, rule.name, severity)
-        return RuleState(rule, severity or "info", upstream, wanted)
+        return RuleState(rule, severity or "info", upstream, wanted, applies)
 
     def states(self) -> Iterable[RuleState]:
         """Those of the rules that were asked about."""
@@ -248,6 +250,17 @@ class Collector:
     def wants(self, name: str) -> bool:
         """Whether findings of this rule count at all."""
         return self.state(name).wanted
+
+    def looks_for(self, name: str) -> bool:
+        """Whether faults of this rule have to be found: a fix may be wrong because of what nobody wants to see."""
+        state = self.state(name)
+        return state.applies if self._repairer else state.wanted
+
+    def may_fix(self, name: str, file: DataFile) -> bool:
+        """Whether faults of this rule may be repaired in a file: no more than what is reported."""
+        state = self.state(name)
+        reported = state.wanted and not self.selection.leaves_out(state.rule, file)
+        return reported and self.selection.may_fix(state.rule)
 
     def room(self, name: str, file: DataFile) -> bool:
         """Whether one more finding of this rule would be kept (else it needs no place and no message)."""
@@ -271,6 +284,8 @@ class Collector:
     def count(self, name: str, file: DataFile, number: int = 1, records: Iterable[int] = ()) -> None:
         """Count findings that are not kept; ``records`` are the numbers of those records that are known."""
         state = self.state(name)
+        if self._repairer and state.applies:
+            self.faults[name, file.kind] += number
         if not state.wanted or not number or self.selection.leaves_out(state.rule, file):
             return
         if state.rule.per_file:

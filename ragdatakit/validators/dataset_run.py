@@ -99,7 +99,8 @@ class DatasetRun:
         self.dataset = dataset
         self.checks = checks
         self.options = options
-        self.collector = Collector(dataset.format, profiles, selection, options.on_finding, carried, keep)
+        repairs = options.repairer is not None
+        self.collector = Collector(dataset.format, profiles, selection, options.on_finding, carried, keep, repairs)
         self.rows = RowMap()
         self._fixer = options.repairer or options.fixer
         self.pending = PendingFindings(self.collector, self.rows, self.all_are_wanted)
@@ -145,7 +146,7 @@ class DatasetRun:
             yield _Group(split, files, self._new_sets(split, {f.kind for f in files}, len(splits) > 1))
 
     def _new_sets(self, split: str | None, kinds: set[str], several: bool) -> SetChecks:
-        fmt, wants = self.dataset.format, self.collector.wants
+        fmt, wants = self.dataset.format, self.collector.looks_for
         if not self.big:
             return SetChecks(fmt, split, kinds, wants, several)
         from ragdatakit.arrays.keys import NumpyConsistency, NumpyIndex
@@ -315,7 +316,7 @@ class DatasetRun:
         if kind not in self._columns:
             fmt = self.dataset.format
             names = dict.fromkeys((*key_columns(fmt, kind), *self.checks.needs(kind).columns))
-            spelled = [f for v in fmt.variants if v.kind == kind and self.collector.wants(v.rule) for f in v.fields]
+            spelled = [f for v in fmt.variants if v.kind == kind and self.collector.looks_for(v.rule) for f in v.fields]
             self._columns[kind] = KeyColumns(fmt.file(kind), names, self.checks.derive, spelled)
         return self._columns[kind]
 
@@ -370,8 +371,8 @@ class DatasetRun:
 
     def all_are_wanted(self, rule: str) -> bool:
         """Whether each problem of a rule has to be seen, also those that are not shown."""
-        repairer = self.options.repairer
-        return repairer is not None and repairer.wants(rule) and self.collector.wants(rule)
+        repairer, collector = self.options.repairer, self.collector
+        return repairer is not None and collector.looks_for(rule) and repairer.wants(rule, collector.wants(rule))
 
     def needs_place(self, rule: str, file: DataFile) -> bool:
         """Whether it has to be known where one more problem of a rule is."""
@@ -389,10 +390,10 @@ class DatasetRun:
         if self._fixer is None or not file.kind or is_parquet(file.path):  # whose lines are nowhere to be edited
             return
         rule = self.collector.state(problem.rule).rule
-        if not (rule.fix or problem.nearly) and not self._fixer.wants(rule.name):
+        if not (rule.fix or problem.nearly) and not self._fixer.wants(rule.name, reported=True):
             return
         container, form = self.container(file), self.form(file)
-        may_fix = self.collector.selection.may_fix(rule)
+        may_fix = self.collector.may_fix(rule.name, file)
         declared = self.kind(file)
         fault = Fault(rule, problem, self.dataset, file, declared, container, form, located, other, other_file, may_fix)
         problem.fix = self._fixer.fix(fault)

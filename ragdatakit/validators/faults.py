@@ -1,7 +1,8 @@
-"""Faults with all that a repair may look at, and what a run asks of the repairer, which is in a room above."""
+"""What a run asks of whoever knows how to repair faults, which is in the room above."""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -11,7 +12,6 @@ from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.schemas.declarations import File, Rule
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.fixes import Fix
-from ragdatakit.schemas.results import Report
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +19,8 @@ class Fault:
     """A problem with all that a repair of it may look at.
 
     ``located`` is the record (None: the file as a whole is meant), ``other`` one that it clashes with, in
-    ``other_file``. ``container`` is what the file was read as, ``declared`` what its kind is; ``may_fix``: its rule is
-    one of those whose findings may be repaired.
+    ``other_file``. ``container`` is what the file was read as, ``declared`` what its kind is; ``may_fix``: it is
+    reported, and its rule is one of those whose findings may be repaired.
     """
 
     rule: Rule
@@ -39,8 +39,9 @@ class Fault:
 class Fixer(Protocol):
     """Says of faults how they are repaired."""
 
-    def wants(self, rule: str) -> bool:
-        """Whether it has to see each fault of the rule, also those that are not shown."""
+    def wants(self, rule: str, reported: bool) -> bool:
+        """Whether it has to see each fault of the rule, also those that are not shown; those of a rule that is not
+        ``reported`` are not repaired, but they may forbid a repair."""
 
     def fix(self, fault: Fault) -> Fix | None:
         """What repairs a fault; None where nothing is known to do it. It is called in any thread."""
@@ -53,6 +54,6 @@ class Repairer(Fixer, Protocol):
     def begin(self, dataset: Dataset) -> None:
         """Before a dataset is checked for the first time."""
 
-    def goes_on(self, dataset: Dataset, report: Report) -> bool:
-        """After a dataset was checked, which ``report`` is about: whether it has to be checked once more. When it has
-        not, its files are in their places."""
+    def goes_on(self, dataset: Dataset, faults: Counter[tuple[str, str]]) -> bool:
+        """After a dataset was checked, in which there are so many ``faults`` by rule and kind of file: whether it has
+        to be checked once more. When it has not, its files are in their places."""

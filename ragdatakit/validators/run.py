@@ -220,7 +220,7 @@ def _check_and_repair(
         found = SortedEntries[tuple[()], Finding](IN_MEMORY)
         try:
             collector = _check(dataset, settings, silent, count, part, partial(found.add, ()))
-            if repairer.goes_on(dataset, part):
+            if repairer.goes_on(dataset, collector.faults):
                 continue
             for _, finding in found:
                 keep(finding)

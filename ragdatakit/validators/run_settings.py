@@ -11,13 +11,13 @@ from pathlib import Path
 
 from ragdatakit.files.configuration.chosen import NONE, Configuration
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.schemas.declarations import Format
+from ragdatakit.schemas.declarations import Format, names_rule
 from ragdatakit.schemas.errors import UnknownNameError
 from ragdatakit.schemas.findings import Problem, Severity
 from ragdatakit.schemas.results import Budget, Report
 from ragdatakit.schemas.rules.quality import RULES as OF_QUALITY
 from ragdatakit.schemas.rules.shared import RULES as SHARED
-from ragdatakit.validators.collector import Collector, Place, Selection, names_rule
+from ragdatakit.validators.collector import Collector, Place, Selection
 from ragdatakit.validators.run_options import RunOptions
 
 USUAL_HOPS = 3

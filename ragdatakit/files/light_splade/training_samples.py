@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import lru_cache
 from pathlib import Path
+from types import TracebackType
 from typing import IO, Annotated, Any, NamedTuple, Self
 
 import msgspec
@@ -144,7 +145,9 @@ class TrainingSamples:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from itertools import groupby
+from types import TracebackType
 from typing import Any
 
 import msgspec
@@ -22,7 +23,7 @@ class _Database:
     def __enter__(self) -> Any:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
 
     def close(self) -> None:

@@ -27,4 +27,8 @@ def fix_notes(result: FixResult, would: bool, listed: bool) -> Iterator[str]:
     if result.removed:
         yield f"what was removed ({many(result.removed, 'piece')}) is in {visible_text(result.removed_to)}"
     for left in result.not_fixed:
-        yield f"{visible_text(left.path)} was left as it is: {left.reason}"
+        some = (
+            f": not all {left.code} fixed" if left.code else ": not all was fixed" if left.path in result.fixed else ""
+        )
+        what = some or " was left as it is"
+        yield f"{visible_text(left.path)}{what}: {visible_text(left.reason)}"

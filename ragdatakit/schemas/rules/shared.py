@@ -85,7 +85,6 @@ RULES: tuple[Rule, ...] = (
         upstream="JSON readers refuse it",
         hint="save the file as UTF-8 without BOM (`sed -i '1s/^\\xEF\\xBB\\xBF//' FILE`)",
         fix="safe: remove the byte-order mark",
-        reveals=("*",),
         bad='\\xef\\xbb\\xbf{"qid": 1, "text": "how to prune a pear tree"}',
         good='{"qid": 1, "text": "how to prune a pear tree"}',
         source='open(encoding="utf-8") and json.loads in Python\'s library',

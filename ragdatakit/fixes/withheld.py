@@ -1,0 +1,105 @@
+"""The fixes of a round that are not made, as the rest of the dataset speaks against them, and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from ragdatakit.files.datasets import DataFile
+from ragdatakit.fixes.applying import Change
+from ragdatakit.fixes.edits import record_text
+from ragdatakit.fixes.groups import (
+    ALL_KINDS,
+    Group,
+    changes_ids,
+    group_of,
+    is_same_id,
+    number_of,
+    rests_on,
+    unread_rules,
+)
+from ragdatakit.schemas.declarations import Rule
+from ragdatakit.schemas.fixes import Fix
+from ragdatakit.validators.faults import Fault
+
+_MOST_GROUPS = 100_000
+"""Groups that are remembered: of more of them no safe repair is made."""
+
+
+@dataclass(slots=True)
+class Withheld:
+    """What is known of a round in this respect; ``rules`` are those of the format, by their names.
+
+    ``no_ids`` says why no ids are changed. ``files`` are those in which ids would change. ``reasons`` say why fixes are
+    not made, by file and code.
+    """
+
+    format_name: str
+    rules: dict[str, Rule]
+    no_ids: str = ""
+    files: set[DataFile] = field(default_factory=set)
+    reasons: dict[tuple[DataFile, str], str] = field(default_factory=dict)
+    _groups: dict[Group, str] = field(default_factory=dict)
+    _clashing: set[tuple[int, int]] = field(default_factory=set)
+    _unread: dict[str, str] = field(default_factory=dict)
+    _codes: dict[str, str] = field(default_factory=dict)
+
+    def see(self, fault: Fault, fix: Fix | None) -> None:
+        """A fault of the dataset, and what repairs it."""
+        group = group_of(fault) if fix is None or fix.applicability != "safe" else None
+        if group is not None and len(self._groups) <= _MOST_GROUPS:
+            self._groups.setdefault(group, fault.rule.name)
+        if changes_ids(fault):
+            self.files.add(fault.file)
+            if fix is None and (record_text(fault) is None or not fault.may_fix):
+                self.no_ids = self.no_ids or f"{self._named(fault.rule.name)} is not repaired in {fault.file.display}"
+        if is_same_id(fault):
+            self._see_clash(fault)
+
+    def _see_clash(self, fault: Fault) -> None:
+        for file, record in ((fault.file, fault.located), (fault.other_file, fault.other)):
+            if record is not None and len(self._clashing) <= _MOST_GROUPS:
+                self._clashing.add((number_of(file, fault.dataset), record.byte_offset))
+
+    def decide(
+        self, faults: Counter[tuple[str, str]], unwritable: DataFile | None, changes: Iterable[tuple[int, Change]]
+    ) -> None:
+        """Once all ``faults`` are known, by rule and kind. ``unwritable`` is a file in which ids would change and that
+        cannot be written, ``changes`` are all of the round, with the numbers of their files."""
+        self._codes = {rule.code: rule.name for rule in self.rules.values()}
+        unread = unread_rules(self.format_name)
+        self._unread = {kind: name for (name, kind), number in faults.items() if number > 0 and name in unread}
+        if unwritable is not None:
+            self.no_ids = self.no_ids or f"{unwritable.display} cannot be written"
+        if self._clashing and any(self._clashes(number, change) for number, change in changes):
+            self.no_ids = self.no_ids or "another record would have the same one"
+
+    def _clashes(self, number: int, change: Change) -> bool:
+        known = len(self._clashing) <= _MOST_GROUPS
+        return change.changes_ids and (not known or (number, change.record) in self._clashing)
+
+    def without(self, file: DataFile, changes: Iterable[Change]) -> Iterator[Change]:
+        """The changes of a file that are made."""
+        for change in changes:
+            if reason := self._reason(file, change):
+                self.reasons.setdefault((file, change.code), reason)
+            else:
+                yield change
+
+    def _reason(self, file: DataFile, change: Change) -> str:
+        """Why a change is not made; empty where it is."""
+        if change.changes_ids and self.no_ids:
+            return f"ids change everywhere or nowhere, and {self.no_ids}"
+        if change.fix.applicability == "safe" and change.group is not None:
+            if change.group in self._groups:
+                return f"another record contradicts it ({self._named(self._groups[change.group])})"
+            if len(self._groups) > _MOST_GROUPS:
+                return "too many other records contradict each other"
+        kinds = rests_on(self.format_name, self._codes[change.code], file.kind)
+        blocking = next((self._unread[kind] for kind in self._unread if kinds == ALL_KINDS or kind in kinds), "")
+        blocking = blocking or (self._unread.get("", "") if kinds else "")
+        return f"it rests on records that cannot be read yet ({self._named(blocking)})" if blocking else ""
+
+    def _named(self, name: str) -> str:
+        return f"{self.rules[name].code} {name}"

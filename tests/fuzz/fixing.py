@@ -1,0 +1,323 @@
+"""``--fix`` over damaged datasets: it comes to an end, twice is once, nothing is lost, and a selection does no harm."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import ragdatakit
+from ragdatakit.schemas import all_rules
+from ragdatakit.schemas.errors import RagdataError
+from tests.fuzz.cases import Case
+from tests.fuzz.commands import environment
+
+RULES = {rule.code: rule for rule, _ in all_rules()}
+_TEXTS = {".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".txt", ".run", ".qrels"}
+Files = dict[str, bytes]
+
+
+def check(case: Case) -> Iterator[str]:
+    """What is wrong with the safe fixes, with those of some rules only, and with the unsafe ones."""
+    case.build()
+    case.history += spoil(case.folder, case.rng)
+    with environment(case.scratch):
+        yield from check_folder(case.data, case.folder, case.scratch, case.rng, case.note)
+
+
+def check_folder(
+    data: Path, folder: Path, scratch: Path, rng: Random, note: Callable[[str], None] = lambda _: None
+) -> Iterator[str]:
+    """The same of a dataset in ``folder``, which is left as it was."""
+    kept = scratch / "kept"
+    shutil.copytree(folder, kept, symlinks=True)
+    old = files_below(folder)
+
+    def tried(**words: Any) -> ragdatakit.FixResult | None:
+        shutil.rmtree(folder)
+        shutil.copytree(kept, folder, symlinks=True)
+        try:
+            return fixed(data, scratch, **words)
+        except (RagdataError, OSError):
+            return None
+
+    note("safe")
+    whole = tried()
+    if whole is None:
+        return
+    after = files_below(folder)
+    before = ragdatakit.validate(kept / data.relative_to(folder), max_per_rule=0)
+    yield from _judged("safe", before, whole)
+    yield from _twice("safe", data, folder, scratch)
+    yield from (f"safe: {value!r} is lost in {name}" for name, value in lost(old, after, set()))
+
+    note("selected")
+    codes = sorted({finding.code for finding in before.findings})
+    chosen = [code for code in codes if rng.random() < 0.4] or codes[:1]
+    how = {"select": chosen} if rng.random() < 0.5 else {"ignore": chosen}
+    some = tried(**how, max_per_rule=rng.choice((0, 1)), severity=rng.choice(("info", "error")))
+    if some is not None:
+        yield from (f"{how}: {problem}" for problem in more_changed(old, after, files_below(folder)))
+
+    note("unsafe")
+    every = tried(unsafe=True)
+    if every is not None:
+        yield from _judged("unsafe", before, every)
+        kept_apart = removed(scratch)
+        yield from _twice("unsafe", data, folder, scratch, unsafe=True)
+        yield from (
+            f"unsafe: {value!r} is lost in {name}" for name, value in lost(old, files_below(folder), kept_apart)
+        )
+
+
+def fixed(data: Path, scratch: Path, **words: Any) -> ragdatakit.FixResult:
+    """Repair; what goes is kept in the scratch folder, and nothing is there of times before."""
+    sidecar = scratch / "removed.ndjson"
+    sidecar.unlink(missing_ok=True)
+    return ragdatakit.fix(data, **{"max_per_rule": 0, "removed": sidecar, "severity": "info", **words})
+
+
+def removed(scratch: Path) -> set[str]:
+    """The values that unsafe fixes have removed."""
+    path = scratch / "removed.ndjson"
+    found: set[str] = set()
+    for line in path.read_text("utf-8").splitlines() if path.exists() else []:
+        text = json.loads(line).get("removed", "")
+        member = _decoded(f"{{{text}}}")
+        values = [member] if _decoded(text) is None and member is not None else [_decoded(text)]
+        for name in ("x.csv", "x.tsv", "x.txt") if values == [None] else ():
+            values += _records(name, text.encode())
+        found.update(*map(_scalars, values))
+    return found
+
+
+def _judged(name: str, before: ragdatakit.Report, result: ragdatakit.FixResult) -> Iterator[str]:
+    """No crash; no error that was not there and that nothing has hidden."""
+    if any(finding.code == "RD112" for finding in result.report.findings):
+        yield f"{name}: a rule crashed"
+    applied = {code for counts in result.fixed.values() for code in counts}
+    old, new = (
+        Counter(finding.code for finding in report.findings if finding.severity == "error")
+        for report in (before, result.report)
+    )
+    more = {code for code in new - old if not any(RULES[each].may_reveal(RULES[code]) for each in applied)}
+    if more:
+        yield f"{name}: {sorted(applied)} leads to {sorted(more)}"
+
+
+def _twice(name: str, data: Path, folder: Path, scratch: Path, **words: Any) -> Iterator[str]:
+    now = files_below(folder)
+    try:
+        again = fixed(data, scratch, **words)
+    except (RagdataError, OSError) as error:
+        yield f"{name}: cannot be read any more: {error}"
+        return
+    if again.changed or files_below(folder) != now:
+        yield f"{name}: a second time changes {again.fixed}"
+
+
+def files_below(folder: Path) -> Files:
+    """The contents of all files, unpacked."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and not path.is_symlink():
+            data = path.read_bytes()
+            try:
+                data = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+            except (OSError, EOFError):
+                pass
+            found[path.relative_to(folder).as_posix()] = data
+    return found
+
+
+def lost(old: Files, new: Files, kept: set[str]) -> Iterator[tuple[str, str]]:
+    """Values that were in a file and are there no more, nor among what was ``kept``."""
+    for name, data in old.items():
+        if new.get(name) != data and Path(name.removesuffix(".gz")).suffix in _TEXTS:
+            gone = set(_leaves(name, data)) - set(_leaves(name, new.get(name, b""))) - kept
+            yield from ((name, value) for value in sorted(gone))
+
+
+def _leaves(name: str, data: bytes) -> Iterator[str]:
+    """All values in a file that say something, as texts: numbers in one way of writing."""
+    for value in _records(name, data):
+        yield from _scalars(value)
+
+
+def _records(name: str, data: bytes) -> list[Any]:
+    text = data.decode("utf-8", "replace").removeprefix("\ufeff")
+    suffix = Path(name.removesuffix(".gz")).suffix
+    if suffix in (".csv", ".tsv"):
+        try:
+            return list(csv.reader(io.StringIO(text, newline=""), delimiter="," if suffix == ".csv" else "\t"))
+        except csv.Error:
+            return []
+    if suffix in (".txt", ".run", ".qrels"):
+        rows = [line.split() for line in text.splitlines()]
+        return [row[:3] + row[4:] if len(row) == 6 else row for row in rows]  # ranks are counted anew
+    try:
+        return [json.loads(text)]
+    except (ValueError, RecursionError):
+        return [value for line in text.split("\n") if (value := _decoded(line)) is not None]
+
+
+def _decoded(line: str) -> Any:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _scalars(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for each in value.values():
+            yield from _scalars(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _scalars(each)
+    elif value is not None and not isinstance(value, bool):
+        text = str(value).strip()
+        try:
+            text = str(float(text))
+        except (ValueError, OverflowError):
+            text = "".join(text.split()).casefold()
+        if text:
+            yield text
+
+
+def more_changed(old: Files, all_rules_: Files, some_rules: Files) -> Iterator[str]:
+    """Records that some rules change, and all of them leave as they are."""
+    for name, data in old.items():
+        left, now = (Counter(_pieces(files.get(name, b""))) for files in (all_rules_, some_rules))
+        for piece, number in Counter(_pieces(data)).items():
+            if min(number, left[piece]) > now[piece]:
+                yield f"{name}: {piece[:150]!r} is changed only so"
+
+
+def _pieces(data: bytes) -> list[bytes]:
+    """The records of a file: lines, or elements of the list that it is."""
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError):
+        return [line.strip(b"\r\xef\xbb\xbf") for line in data.split(b"\n") if line.strip()]
+    return [json.dumps(each).encode() for each in (value if isinstance(value, list) else [value])]
+
+
+def spoil(folder: Path, rng: Random) -> list[str]:
+    """Faults that have fixes, in files drawn at random; what was done, in words."""
+    said = []
+    files = [p for p in sorted(folder.rglob("*")) if p.is_file() and not p.is_symlink() and p.suffix in _TEXTS]
+    for _ in range(rng.choice((0, 1, 2, 3, 5)) if files else 0):
+        path, change = rng.choice(files), rng.choice(SPOILING)
+        lines = path.read_bytes().split(b"\n")
+        path.write_bytes(b"\n".join(change(lines, rng)))
+        said.append(f"{change.__name__} {path.name}")
+    return said
+
+
+Lines = list[bytes]
+
+
+def copied(lines: Lines, rng: Random) -> Lines:
+    """A line once more, somewhere behind it."""
+    at = rng.randrange(len(lines))
+    where = rng.randrange(at, len(lines))
+    return [*lines[:where], lines[at], *lines[where:]]
+
+
+def copied_with_another_between(lines: Lines, rng: Random) -> Lines:
+    """A line, the same with another last digit or letter, and the line again."""
+    at = rng.randrange(len(lines))
+    line = lines[at]
+    places = [i for i, byte in enumerate(line) if chr(byte).isalnum()]
+    if not places:
+        return lines
+    other = bytearray(line)
+    other[rng.choice(places[-8:])] = rng.choice(b"123abc")
+    return [*lines[: at + 1], bytes(other), line, *lines[at + 1 :]]
+
+
+def with_comma(lines: Lines, rng: Random) -> Lines:
+    """A comma that nothing follows."""
+    at = rng.randrange(len(lines))
+    line = lines[at]
+    place = max(line.rfind(b"}"), line.rfind(b"]"))
+    return lines if place < 0 else [*lines[:at], line[:place] + b"," + line[place:], *lines[at + 1 :]]
+
+
+def joined(lines: Lines, rng: Random) -> Lines:
+    """Two lines in one."""
+    at = rng.randrange(len(lines))
+    return [*lines[:at], b" ".join(lines[at : at + 2]), *lines[at + 2 :]]
+
+
+def blank(lines: Lines, rng: Random) -> Lines:
+    """A line of nothing."""
+    at = rng.randrange(len(lines) + 1)
+    return [*lines[:at], rng.choice((b"", b" ", b"\t", b"\r")), *lines[at:]]
+
+
+def marked(lines: Lines, rng: Random) -> Lines:
+    """A byte-order mark."""
+    return [b"\xef\xbb\xbf" + lines[0], *lines[1:]]
+
+
+def ended_otherwise(lines: Lines, rng: Random) -> Lines:
+    """CR LF at the end of some lines."""
+    return [line + b"\r" if rng.random() < 0.5 and line else line for line in lines]
+
+
+def number_as_text(lines: Lines, rng: Random) -> Lines:
+    """A number in quotes, or a text of digits without them."""
+    at = rng.randrange(len(lines))
+    return [*lines[:at], _other_type(lines[at], rng), *lines[at + 1 :]]
+
+
+def _other_type(line: bytes, rng: Random) -> bytes:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return line
+    places = [(home, key) for home, key in _places(value) if not isinstance(home[key], dict)]
+    if not places:
+        return line
+    home, key = rng.choice(places)
+    each = home[key]
+    digits = isinstance(each, str) and each.isascii() and each.isdigit()
+    home[key] = (
+        str(each)
+        if isinstance(each, int | float)
+        else int(each[:9])
+        if digits
+        else rng.choice((None, [each], f" {each}" if isinstance(each, str) else each))
+    )
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass")
+
+
+def _places(value: Any) -> Iterator[tuple[Any, Any]]:
+    items = (
+        list(value.items()) if isinstance(value, dict) else list(enumerate(value)) if isinstance(value, list) else []
+    )
+    for key, each in items:
+        yield value, key
+        yield from _places(each)
+
+
+def as_python(lines: Lines, rng: Random) -> Lines:
+    """A record as Python prints it."""
+    at = rng.randrange(len(lines))
+    value = _decoded(lines[at].decode("utf-8", "replace"))
+    return lines if value is None else [*lines[:at], repr(value).encode("utf-8", "replace"), *lines[at + 1 :]]
+
+
+SPOILING: tuple[Callable[[Lines, Random], Lines], ...] = (
+    *(copied, copied, copied_with_another_between, copied_with_another_between, with_comma, joined, blank, marked),
+    *(ended_otherwise, number_as_text, number_as_text, number_as_text, as_python),
+)
