@@ -7,10 +7,13 @@ from ragdatakit.version import __version__
 __all__ = [
     "ConversionResult",
     "DatasetDatabase",
+    "Fault",
     "Finding",
     "FixResult",
+    "FormatPlugin",
     "RagdataError",
     "Report",
+    "RulePlugin",
     "SearchOptions",
     "UnknownNameError",
     "__version__",
@@ -63,6 +66,7 @@ if TYPE_CHECKING:
     from ragdatakit.schemas.findings import Finding
     from ragdatakit.schemas.options import SearchOptions
     from ragdatakit.schemas.results import FixResult, Report
+    from ragdatakit.schemas.settings.plugins import Fault, FormatPlugin, RulePlugin
 
 _HOMES = {
     "connect": "ragdatakit.api.read",
@@ -94,6 +98,9 @@ _HOMES = {
     "FixResult": "ragdatakit.schemas.results",
     "Report": "ragdatakit.schemas.results",
     "SearchOptions": "ragdatakit.schemas.options",
+    "Fault": "ragdatakit.schemas.settings.plugins",
+    "FormatPlugin": "ragdatakit.schemas.settings.plugins",
+    "RulePlugin": "ragdatakit.schemas.settings.plugins",
     "RagdataError": "ragdatakit.schemas.errors",
     "UnknownNameError": "ragdatakit.schemas.errors",
 }

@@ -141,7 +141,7 @@ def test_they_are_listed_and_explained(project: Path) -> None:
         ("{length}", "{length.real}", ":7: rule.message is "),
         ("{length}", "{", ":7: rule.message is "),
         ('sql = "', 'schema = {}\nsql = "', ":2: the rule ACME101 has both sql and schema"),
-        ('sql = "', 'field = "', ":2: the rule ACME101 has neither sql nor schema"),
+        ('sql = "', 'field = "', ":2: the rule ACME101 has no sql, schema or model"),
         ('sql = "', 'field = "x"\nsql = "', ":9: field means nothing for a rule by sql"),
         ('sql = "', 'schema = "gone.json"\n#', ":9: gone.json: no such file"),
         ('sql = "', 'schema = "ragdata.toml"\n#', ":9: ragdata.toml is not JSON"),
@@ -169,22 +169,81 @@ def test_two_rules_of_one_name(project: Path) -> None:
     assert "ragdata.toml:11: text-too-short is declared already, at ragdata.toml:2" in run("validate", "data").err
 
 
-def test_what_a_rule_cannot_check_is_a_finding(project: Path) -> None:
-    configure(project, SCHEMA.replace('required = ["source"]', '"$ref" = "#"'))
-
-    (found,) = validate("data", config=True).findings
-
-    assert (found.code, "ACME201" in found.message) == ("RD112", True)
-
-
-@pytest.mark.parametrize("reference", ["http://127.0.0.1:9/x", "file:///etc/hostname", "#/$defs/gone"])
-def test_a_schema_that_leads_nowhere(reference: str, project: Path) -> None:
+@pytest.mark.parametrize(
+    ("reference", "told"),
+    [
+        ("http://127.0.0.1:9/x", "nothing is found at its $ref "),
+        ("file:///etc/hostname", "nothing is found at its $ref "),
+        ("#/$defs/gone", "nothing is found at its $ref "),
+        ("#", "it includes itself without end"),
+    ],
+)
+def test_a_schema_that_leads_nowhere(reference: str, told: str, project: Path) -> None:
     configure(project, SCHEMA.replace('required = ["source"]', f'"$ref" = "{reference}"'))
 
     outcome = run("validate", "data")
 
     assert (outcome.code, outcome.out) == (2, "")
-    assert "ragdata.toml:2: the schema of ACME201: nothing is found at its $ref " in outcome.err
+    assert f"ragdata.toml:2: the schema of ACME201: {told}" in outcome.err
+
+
+def test_a_pattern_that_never_ends_is_stopped(project: Path) -> None:
+    """A regular expression holds the interpreter: only the process can be ended."""
+    text = SCHEMA.replace('field = "metadata"', "timeout = 1").replace('"source"', '"text"')
+    configure(project, text.replace('year = { type = "string" }', 'text = { pattern = "^(a+)+$" }'))
+    with (project / "data/corpus.jsonl").open("a") as corpus:
+        corpus.write(json.dumps({"_id": "x", "title": "", "text": "a" * 60 + "!"}) + "\n")
+
+    outcome = run("validate", "data")
+
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "took more than 1 s for one record, line 3 of data/corpus.jsonl, and was stopped" in outcome.err
+
+
+TABLES = """
+[[table]]
+path = "{file}"
+kind = "documents"
+map = {{ doc_id = "nr", text = "body" }}
+{more}
+[[rule]]
+code = "ACME101"
+name = "text-too-short"
+summary = "A short text."
+message = "{{key}} is short"
+format = "table"
+sql = "select doc_id as key, text as value from documents where length(text) < 6"
+
+[[rule]]
+code = "ACME102"
+name = "text-far-too-short"
+summary = "A short text."
+format = "table"
+[rule.schema]
+properties = {{ body = {{ minLength = 6 }} }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "more", "place"),
+    [
+        ("faq.csv", 'nr,body\n1,"long enough, this"\n2,short\n', "", (3, 3)),
+        ("faq.csv", "nr;body\n1;long enough\n2;short\n", 'delimiter = ";"', (3, None)),
+        ("faq.tsv", "nr\tbody\n1\tlong enough\n2\tshort\n", "", (3, 3)),
+        ("faq.jsonl", '{"nr": 1, "body": "long enough"}\n{"nr": 2, "body": "short"}\n', "", (2, 19)),
+    ],
+)
+def test_tables_that_settings_name(
+    file: str, content: str, more: str, place: tuple[int, int | None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(file).write_text(content)
+    configure(tmp_path, TABLES.format(file=file, more=more))
+
+    found = validate(file, config=True).findings
+
+    assert [(f.code, f.message) for f in found] == [("ACME101", "2 is short"), ("ACME102", "'short' is too short")]
+    assert {(f.line, f.column) for f in found} == {place}
 
 
 def test_a_terminal_obeys_nothing_of_the_settings(project: Path) -> None:

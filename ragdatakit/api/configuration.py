@@ -15,9 +15,10 @@ from ragdatakit.schemas.options import PathLike
 if TYPE_CHECKING:
     from ragdatakit.converters.run import ConversionSettings
     from ragdatakit.files.configuration.chosen import Configuration, Configurations
-    from ragdatakit.files.configuration.reading import Given, Name
+    from ragdatakit.files.configuration.reading import Given, Name, Section
     from ragdatakit.files.datasets import Dataset
-    from ragdatakit.schemas.settings.applied import Applied, AppliedSettings
+    from ragdatakit.schemas.settings.applied import Applied, AppliedPlugin, AppliedRule, AppliedSettings, AppliedTable
+    from ragdatakit.schemas.settings.own_rules import OwnRule
 
 
 def configurations(config: PathLike | bool) -> Configurations:
@@ -72,6 +73,7 @@ def config(path: PathLike = ".", config: PathLike | bool = True) -> AppliedSetti
     missing or a file is wrong.
     """
     from ragdatakit.files.configuration.chosen import begins_in
+    from ragdatakit.files.configuration.own_rules import own_rules
     from ragdatakit.schemas.settings.applied import AppliedSettings, AppliedToDataset
     from ragdatakit.validators.run_settings import place_of
 
@@ -93,6 +95,42 @@ def config(path: PathLike = ".", config: PathLike | bool = True) -> AppliedSetti
         ),
         excluded=chosen.excludes(place),
         unused=tuple(section.place for section in unused),
+        tables=tuple(_applied_table(section, place) for section in chosen.of_kind("table")),
+        rules=tuple(map(_applied_rule, own_rules(chosen))),
+        plugins=_applied_plugins(chosen),
+        plugins_forbidden=bool(chosen.unloaded),
+    )
+
+
+def _applied_table(section: Section, place: Path) -> AppliedTable:
+    from ragdatakit.files.configuration.named_tables import files_named
+    from ragdatakit.schemas.settings.applied import AppliedTable
+
+    settings = {name: given for name, given in section.values.items() if name not in (("path",), ("kind",))}
+    return AppliedTable(
+        paths=section.values["path",].value,
+        kind=section.values["kind",].value,
+        place=section.place,
+        files=tuple(file.display for file in files_named(section, place)),
+        settings=_applied(settings),
+    )
+
+
+def _applied_rule(own: OwnRule) -> AppliedRule:
+    from ragdatakit.schemas.settings.applied import AppliedRule
+
+    by = "sql" if own.sql else "model" if own.model else "schema" if own.schema is not None else "plug-in"
+    return AppliedRule(own.rule.code, own.rule.name, own.rule.severity, by, own.format, own.place)
+
+
+def _applied_plugins(chosen: Configuration) -> tuple[AppliedPlugin, ...]:
+    from ragdatakit.schemas.settings.applied import AppliedPlugin
+
+    named = chosen.values.get(("plugins",))
+    place = named.place if named is not None else ""
+    return tuple(
+        AppliedPlugin(one.name, one.version, place, tuple(rule.code for rule in one.rules), one.formats, one.models)
+        for one in chosen.plugins
     )
 
 

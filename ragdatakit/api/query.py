@@ -29,11 +29,16 @@ def query(options: QueryOptions, path: PathLike, sql: str) -> pa.Table:
     without pyarrow, which the extra ``parquet`` brings. Records that could not be read are reported by a warning
     (`UserWarning`).
     """
+    return _in_memory(options, path, sql)
+
+
+def _in_memory(options: QueryOptions, path: PathLike, sql: str, most_bytes: int = 0) -> pa.Table:
+    """The rows as an Arrow table; `QueryError` where they take more than that many bytes (0: whatever they take)."""
     from ragdatakit.api.query_datasets import Question
     from ragdatakit.api.query_process import asked
     from ragdatakit.files.containers.arrow_library import arrow_library
 
-    limit, arrow = options.limit, arrow_library()
+    limit, arrow, held = options.limit, arrow_library(), 0
     with asked(Question(path, sql, options, as_batches=True)) as answer:
         for told in answer.lost:
             warnings.warn(told, stacklevel=2)
@@ -42,6 +47,9 @@ def query(options: QueryOptions, path: PathLike, sql: str) -> pa.Table:
         for batch in answer.pieces:
             taken.append(batch.slice(0, limit - count) if limit else batch)
             count += batch.num_rows
+            held += batch.nbytes
+            if most_bytes and held > most_bytes:
+                raise QueryError(f"it takes more than {most_bytes >> 20} MiB in memory; raise --memory-limit")
             if limit and count >= limit:
                 break
         found: pa.Table = arrow.Table.from_batches(taken, schema=first.schema)
@@ -65,13 +73,20 @@ def parquet_pieces(answer: Answer, limit: int) -> Iterator[bytes]:
         yield from iter(lambda: file.read(1 << 20), b"")
 
 
-def query_rows(path: PathLike, sql: str, options: QueryOptions) -> Iterator[dict[str, object]]:
-    """The rows of one SELECT, each by its columns. Raises as `query` does."""
-    from ragdatakit.api.query_datasets import Question
-    from ragdatakit.api.query_process import asked
+class QueryTables:
+    """What answers the queries of own rules."""
 
-    with asked(Question(path, sql, options)) as answer:
-        names = [column.name for column in answer.columns]
-        for piece in answer.pieces:
-            for row in piece:
-                yield dict(zip(names, row, strict=True))
+    def rows(self, path: PathLike, sql: str, options: QueryOptions) -> Iterator[dict[str, object]]:
+        """The rows of one SELECT, each by its columns. Raises as `query` does."""
+        from ragdatakit.api.query_datasets import Question
+        from ragdatakit.api.query_process import asked
+
+        with asked(Question(path, sql, options)) as answer:
+            names = [column.name for column in answer.columns]
+            for piece in answer.pieces:
+                for row in piece:
+                    yield dict(zip(names, row, strict=True))
+
+    def arrow(self, path: PathLike, sql: str, options: QueryOptions) -> pa.Table:
+        """All rows of it; at most half of the memory that may be used, as frames are copies."""
+        return _in_memory(options, path, sql, options.memory_limit // 2)

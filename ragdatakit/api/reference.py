@@ -56,11 +56,11 @@ def chosen_rules(
     *chosen: str, format_name: str = "", config: PathLike | bool = False
 ) -> tuple[list[tuple[Rule, Format | None]], str | None]:
     """The rules with their formats (None: of all), and the one format that was chosen among the words, if any."""
+    own = _own_rules(config)  # plug-ins that it names make formats known
     of_format = get_format(format_name).name if format_name else None
     names = [of_format] if of_format else [name for name in chosen if name in FORMATS]
     of_format = names[0] if len(names) == 1 else None
     asked = [name for name in chosen if name not in FORMATS]
-    own = _own_rules(config)
     wanted = {rule.code for name in asked for rule, _ in find_rules(name, own)}
     found = [pair for pair in (*all_rules(), *own) if _is_of(pair, names) and (not asked or pair[0].code in wanted)]
     if not found:
@@ -96,7 +96,8 @@ def explanation(rule: str, colour: bool = False, config: PathLike | bool = False
 
         return thresholds_in(summary)
 
-    return list(explanation_lines(rule, find_rules(rule, _own_rules(config)), thresholds, colour))
+    own = _own_rules(config)
+    return list(explanation_lines(rule, find_rules(rule, own), thresholds, colour))
 
 
 def schema(format: str, kind: str = "") -> dict[str, Any]:  # noqa: A002 - the word of the command line

@@ -16,6 +16,7 @@ from ragdatakit.schemas.options import PathLike, ValidateOptions
 from ragdatakit.schemas.results import Report
 
 if TYPE_CHECKING:
+    from ragdatakit.files.configuration.chosen import Configurations
     from ragdatakit.quality.named_tables import NamedTables
     from ragdatakit.quality.own_rules import OwnRules
     from ragdatakit.schemas.findings import Finding
@@ -58,6 +59,7 @@ def check(
         arguments[-1] = replace(arguments[-1], known=known, stamps=stamps, repairer=repairer)
         report, findings = check_paths(paths, *arguments)
         finish(report)
+        report.notes += _not_loaded(paths, arguments[-1].configurations)
         report.sources = here.origins
         return renamed(report), _Named(findings) if here.origins else findings
 
@@ -109,6 +111,14 @@ def _known(
     return known, finish
 
 
+def _not_loaded(paths: list[Path], chosen: Configurations) -> list[str]:
+    """What to say of plug-ins that were not loaded."""
+    names = dict.fromkeys(name for path in paths for name in chosen.of(path).unloaded)
+    if not names:
+        return []
+    return [f"plug-ins are not loaded (--no-plugins): {', '.join(names)}; their rules were not checked"]
+
+
 def _tables() -> NamedTables:
     """What checks the tables that settings name; imported where they name some."""
     from ragdatakit.quality.named_tables import NamedTables
@@ -118,10 +128,10 @@ def _tables() -> NamedTables:
 
 def _own_rules() -> OwnRules:
     """What checks the rules of a project; imported where it has some."""
-    from ragdatakit.api.query import query_rows
+    from ragdatakit.api.query import QueryTables
     from ragdatakit.quality.own_rules import OwnRules
 
-    return OwnRules(query_rows)
+    return OwnRules(QueryTables())
 
 
 def _run(here: AtHand[ValidateOptions], refused: Callable[[RagdataError], None] | None) -> tuple[Any, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
@@ -23,6 +24,17 @@ _FILE = click.Path(exists=True, path_type=Path)
 FOLLOW_LINKS = "Read files that links lead to out of PATH, too."
 follow_links_option = click.option("--follow-links", is_flag=True, help=FOLLOW_LINKS)
 
+NO_PLUGINS = "RAGDATA_NO_PLUGINS"
+
+
+def _forbid_plugins(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    """For this run and the processes that it starts."""
+    before = os.environ.get(NO_PLUGINS)
+    if value and before is None:
+        os.environ[NO_PLUGINS] = "1"
+        ctx.call_on_close(lambda: os.environ.pop(NO_PLUGINS, None))
+
+
 _CONFIG = (
     click.option(
         "--config",
@@ -32,6 +44,14 @@ _CONFIG = (
         help="The settings of the project (default: the nearest ragdata.toml or [tool.ragdata] above each PATH).",
     ),
     click.option("--isolated", is_flag=True, help="Pass over all settings of the project."),
+    click.option(
+        "--no-plugins",
+        is_flag=True,
+        envvar=NO_PLUGINS,
+        expose_value=False,
+        callback=_forbid_plugins,
+        help="Load none of the plug-ins that the settings name.",
+    ),
 )
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ragdatakit.schemas import meant_by
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
+from ragdatakit.schemas.settings.plugins import PLUGGED, plugged
 
 if TYPE_CHECKING:
     from ragdatakit.files.datasets import Dataset
@@ -124,10 +125,21 @@ class Converter:
 def get_converter(name: str) -> Converter:
     """The converter of a format; raises `UnknownNameError`."""
     if name not in CONVERTERS:
+        if (plugin := plugged(name)) is not None:
+            if plugin.converter is None:
+                raise RagdataError(f"the plug-in of {name} has no converter: its datasets are only validated")
+            of_plugin: Converter = plugin.converter
+            return of_plugin
         further = () if name == _RAW else (_RAW,)
         raise UnknownNameError("format", name, (*CONVERTERS, *further), hint=meant_by(name))
     converter: Converter = importlib.import_module(CONVERTERS[name]).CONVERTER
     return converter
+
+
+def converter_names() -> list[str]:
+    """The formats with a converter, those of plug-ins last."""
+    found = ((name, plugged(name)) for name in PLUGGED)
+    return [*CONVERTERS, *(name for name, plugin in found if plugin is not None and plugin.converter is not None)]
 
 
 def _converted(option: Option, text: str) -> str | bool | int | float:

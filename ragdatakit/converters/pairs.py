@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ragdatakit.converters import CONVERTERS, Option, get_converter
+from ragdatakit.converters import Option, converter_names, get_converter
 from ragdatakit.converters.run import RAW
 from ragdatakit.schemas.canonical import TABLES
 
@@ -60,7 +60,7 @@ class Pair:
 
 def readable() -> list[str]:
     """The formats that can be read, in the order of the list."""
-    return [name for name in CONVERTERS if get_converter(name).read is not None]
+    return [name for name in converter_names() if get_converter(name).read is not None]
 
 
 def sources() -> list[str]:
@@ -72,7 +72,7 @@ def sources() -> list[str]:
 
 def writable() -> list[str]:
     """The formats that can be written, in the order of the list."""
-    return [name for name in CONVERTERS if get_converter(name).write is not None]
+    return [name for name in converter_names() if get_converter(name).write is not None]
 
 
 def graph_targets() -> list[str]:

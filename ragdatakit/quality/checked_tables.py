@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from ragdatakit.converters import CONVERTERS, get_converter
+from ragdatakit.converters import converter_names, get_converter
 from ragdatakit.converters.hipporag.data_sets import each_set, own_parts
 from ragdatakit.converters.plain_folders import asked_dataset, plain_datasets
 from ragdatakit.converters.run import ConversionSettings, Source, read_source
@@ -27,7 +27,7 @@ def checked_tables(
     that these do not mean, where they mean another. Raises `RagdataError` where the only dataset cannot be read.
     """
     name = datasets[0].format.name
-    converter = get_converter(name) if name in CONVERTERS else None
+    converter = get_converter(name) if name in converter_names() else None
     if converter is None or converter.read is None:
         return
     groups = converter.group(list(datasets)) if converter.group is not None else [[d] for d in datasets]

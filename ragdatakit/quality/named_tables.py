@@ -17,12 +17,11 @@ from ragdatakit.converters.plain.row_ids import ColumnedFile
 from ragdatakit.files.containers.strict_json import escape
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection.plain_sources import READ_AS
-from ragdatakit.files.reading.record_reading import RecordReader
-from ragdatakit.files.reading.table_rows import CsvForm, Row, text_of
+from ragdatakit.files.reading.table_rows import Row, text_of
 from ragdatakit.quality.checked_tables import checked_plain
 from ragdatakit.quality.findings import QualityFindings
-from ragdatakit.quality.record_finder import TABS, FoundRecord, RecordFinder
-from ragdatakit.schemas.conversions import Losses
+from ragdatakit.quality.named_rows import named_file
+from ragdatakit.quality.record_finder import FoundRecord, RecordFinder
 from ragdatakit.schemas.errors import MachineError, MissingExtraError, RagdataError
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.collector import Collector, Place, Selection
@@ -137,11 +136,9 @@ class NamedTables:
     def _tables(self, dataset: Dataset, collector: Collector) -> Iterator[_Table]:
         """Those whose columns are there; what is wrong with the others is reported."""
         read_as = dataset.options[READ_AS]
-        form = CsvForm(read_as.get("delimiter", ""), read_as.get("encoding", "utf-8"))
-        form.check()
         items = parse(read_as["map"])
         for file in dataset.files:
-            rows = ColumnedFile(file, RecordReader(Losses()), form)
+            rows = named_file(dataset, file)
             columns = {item.target: item.columns for item in items if item.concerns(rows)}
             try:
                 names = rows.column_names()
@@ -182,12 +179,8 @@ def _place(
     """Make the findings, each with the line of its row where that can be found."""
     file = table.file
     records = finder.records(dataset, file) if kept else iter(())
-    numbers = {f"/{escape(name)}": f"/{number}" for number, name in enumerate(table.rows.column_names(), 1)}
     for form, located, _ in records:
-        is_line = form is TABS  # whose header is a record, and whose cells have numbers
-        for problem in kept.pop(located.record - is_line, ()):
-            if is_line:
-                problem.pointer = numbers.get(problem.pointer or "")
+        for problem in kept.pop(located.record, ()):
             place = FoundRecord(file, form, located, problem.pointer).place("", dataset.format)
             collector.complete(file, problem, place)
         if not kept:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any
 
@@ -26,10 +26,11 @@ from ragdatakit.files.containers.sources import HeadedSource, Source
 from ragdatakit.files.containers.strict_json import escape
 from ragdatakit.files.containers.tagged_text import ElementFinder
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.detection.plain_sources import PLAIN_SOURCES
+from ragdatakit.files.detection.plain_sources import PLAIN_SOURCES, READ_AS
 from ragdatakit.files.detection.sniffing import beginning, json_container
 from ragdatakit.files.reading.record_reading import Progress
 from ragdatakit.quality.findings import QualityFindings, RecordLookup
+from ragdatakit.quality.named_rows import named_rows
 from ragdatakit.schemas.declarations import File, Format
 from ragdatakit.schemas.findings import Related
 from ragdatakit.validators.collector import Place
@@ -149,7 +150,27 @@ class RecordFinder:
                 return
 
     def records(self, part: Dataset, file: DataFile) -> Iterator[_Record]:
-        """Each record that can be decoded."""
+        """Each record that can be decoded; a row of a table that settings name, by its columns."""
+        if READ_AS not in part.options:
+            yield from self._decoded(part, file)
+            return
+        rows = enumerate(named_rows(part, file))
+        number, row, named = -1, None, TABS
+        for form, located, cells in self._decoded(part, file):
+            if form is not TABS and not isinstance(form, CsvForm):  # JSON has the names of its fields
+                yield form, located, cells
+                continue
+            if form is TABS and not located.record:
+                named = _TabsForm({name: number for number, name in cells.items()})
+                continue
+            of_row = named if form is TABS else form
+            wanted = located.record - (form is TABS)  # whose header is a record
+            while number < wanted:
+                number, row = next(rows, (wanted + 1, None))
+            if number == wanted and row is not None:
+                yield of_row, replace(located, record=wanted), row
+
+    def _decoded(self, part: Dataset, file: DataFile) -> Iterator[_Record]:
         if not file.readable or not file.path.is_file():
             return
         kind = part.format.file(file.kind)
@@ -226,7 +247,11 @@ class RecordFinder:
 
 
 class _TabsForm(JsonForm):
-    """A line of cells between tabs, as an object of the cells by their numbers; quotes mean nothing."""
+    """A line of cells between tabs, as an object of the cells by their numbers; quotes mean nothing. ``names`` has the
+    numbers of named columns."""
+
+    def __init__(self, names: Mapping[str, str] | None = None) -> None:
+        self._numbers = {f"/{escape(name)}": f"/{number}" for name, number in (names or {}).items()}
 
     def plain(self, raw: bytes) -> Any:
         """The cells."""
@@ -234,7 +259,7 @@ class _TabsForm(JsonForm):
 
     def span(self, text: str, pointer: str) -> tuple[int, int] | None:
         """Where a cell is: (first character, length)."""
-        start = 0
+        start, pointer = 0, self._numbers.get(pointer, pointer)
         for number, cell in _cells(text):
             if pointer == f"/{number}":
                 return start, len(cell)

@@ -31,9 +31,48 @@ def applied_lines(applied: AppliedSettings, colour: bool = False) -> Iterator[st
         yield ""
         yield f"{paint('bold', visible_text(dataset.path))} ({dataset.format})"
         yield from _settings(dataset.settings, paint) if dataset.settings else ["  the defaults"]
+    yield from _tables(applied, paint)
+    yield from _rules(applied, paint)
+    yield from _plugins(applied, paint)
     if applied.unused:
         yield ""
         yield f"Without a dataset here: the sections at {', '.join(map(visible_text, applied.unused))}"
+
+
+def _tables(applied: AppliedSettings, paint: Painter) -> Iterator[str]:
+    for table in applied.tables:
+        yield ""
+        paths = ", ".join(map(one_line, table.paths))
+        place = paint("dim", f"{visible_text(table.place)} [[table]]")
+        yield f"{paint('bold', paths)} (table of {table.kind})  {place}"
+        yield f"  files  {', '.join(map(one_line, table.files)) or 'none below this path'}"
+        yield from _settings(table.settings, paint)
+
+
+def _rules(applied: AppliedSettings, paint: Painter) -> Iterator[str]:
+    if not applied.rules:
+        return
+    yield ""
+    yield paint("bold", "Rules of the project")
+    rows = [
+        (f"{one.code} {one.name}", one.severity, one.by, one.format or "any format", visible_text(one.place))
+        for one in applied.rules
+    ]
+    widths = [max(map(width_of, column)) for column in zip(*rows, strict=True)]
+    for *cells, place in rows:
+        yield f"  {'  '.join(map(padded, cells, widths))}  {paint('dim', place)}"
+
+
+def _plugins(applied: AppliedSettings, paint: Painter) -> Iterator[str]:
+    if applied.plugins or applied.plugins_forbidden:
+        yield ""
+        yield paint("bold", "Plug-ins")
+    if applied.plugins_forbidden:
+        yield "  none is loaded: they are forbidden (--no-plugins or RAGDATA_NO_PLUGINS)"
+    for one in applied.plugins:
+        brings = [("rules", one.rules), ("formats", one.formats), ("models", one.models)]
+        words = "; ".join(f"{what} {', '.join(map(one_line, names))}" for what, names in brings if names)
+        yield f"  {one_line(one.name)} {one_line(one.version)}  {words}  {paint('dim', visible_text(one.place))}"
 
 
 def _settings(settings: Sequence[Applied], paint: Painter) -> Iterator[str]:

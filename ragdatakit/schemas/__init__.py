@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.errors import UnknownNameError
@@ -72,7 +73,7 @@ def get_format(name: str) -> Format:
     if name not in FORMATS:
         raise UnknownNameError("format", name, FORMATS, hint=meant_by(name))
     module, attribute = FORMATS[name]
-    declared: Format = getattr(importlib.import_module(module), attribute)
+    declared: Format = attrgetter(attribute)(importlib.import_module(module))
     return declared
 
 

@@ -26,3 +26,9 @@ RuleCode = Annotated[str, Bounds(pattern="^([A-Z]{2}[0-9]{3}|[A-Z]{3,12}[0-9]{1,
 RuleName = Annotated[str, Bounds(pattern="^[a-z0-9]+(-[a-z0-9]+)*$")]
 Fingerprint = Annotated[str, Bounds(pattern="^([0-9a-f]{16})?$")]
 """What identifies a finding from one run to the next; empty where nobody made it."""
+OWN_CODE = "^[A-Z]{3,12}[0-9]{1,6}$"
+"""What the codes of own rules are like; two letters are ours."""
+TABLE_NAME = "^(?:files[.])?[A-Za-z][A-Za-z0-9_-]*$"
+"""A table of `ragdata query`."""
+MODEL_NAME = "^[A-Za-z_][A-Za-z0-9_]*(?:[.][A-Za-z_][A-Za-z0-9_]*)*:[A-Za-z_][A-Za-z0-9_]*$"
+"""A module and the model in it."""

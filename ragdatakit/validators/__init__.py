@@ -31,9 +31,11 @@ CHECKS: dict[str, tuple[str, str]] = {
 def checks_of(format_name: str) -> type[FormatChecks]:
     """The class with the further checks of a format."""
     if format_name not in CHECKS:
+        from ragdatakit.schemas.settings.plugins import plugged
         from ragdatakit.validators.checks import FormatChecks
 
-        return FormatChecks
+        plugin = plugged(format_name)
+        return FormatChecks if plugin is None or plugin.checks is None else plugin.checks
     module, name = CHECKS[format_name]
     found: type[FormatChecks] = getattr(importlib.import_module(module), name)
     return found

@@ -20,6 +20,7 @@ from types import TracebackType
 from typing import Any, BinaryIO, Generic, Self, TypeVar
 
 from ragdatakit.files.machine import processors
+from ragdatakit.schemas.settings.plugins import PLUGGED, plug_in_as
 
 T = TypeVar("T")
 
@@ -139,6 +140,35 @@ class SideStream:
         return self._process.wait()
 
 
+class Watched:
+    """The pieces of a stream, each waited for no longer than some seconds: then its process is ended, and ``late`` is
+    raised."""
+
+    def __init__(self, stream: SideStream, seconds: float, late: Exception) -> None:
+        self._stream, self._seconds, self._late = stream, seconds, late
+        self._is_late = False
+
+    def __iter__(self) -> Iterator[Any]:
+        pieces = iter(self._stream)
+        while True:
+            timer = threading.Timer(self._seconds, self._end)
+            timer.daemon = True
+            timer.start()
+            try:
+                piece = next(pieces, None)
+            finally:
+                timer.cancel()
+            if self._is_late:
+                raise self._late
+            if piece is None:
+                return
+            yield piece
+
+    def _end(self) -> None:
+        self._is_late = True
+        self._stream.kill()
+
+
 def _started(environment: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, "-I", "-c", _CODE],
@@ -151,7 +181,7 @@ def _started(environment: Mapping[str, str] | None = None) -> subprocess.Popen[b
 
 def _send(process: subprocess.Popen[bytes], function: Callable[..., Any], args: Any, streams: bool = False) -> None:
     assert process.stdin is not None
-    process.stdin.write(pickle.dumps(sys.path) + pickle.dumps((function, args, streams)))
+    process.stdin.write(pickle.dumps(sys.path) + pickle.dumps(PLUGGED) + pickle.dumps((function, args, streams)))
     process.stdin.flush()  # and left open: its end is the sign that no one is waiting
 
 
@@ -167,6 +197,7 @@ def serve() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # of the terminal; the caller ends us
     answers = os.dup(1)
     os.dup2(2, 1)  # what a library prints is no answer
+    plug_in_as(pickle.load(sys.stdin.buffer))  # noqa: S301 - of our own caller
     function, args, streams = pickle.load(sys.stdin.buffer)  # noqa: S301 - of our own caller
     threading.Thread(target=_end_with_caller, daemon=True).start()
     status = 1

@@ -39,7 +39,7 @@ def stamps_of(options: ValidateOptions, paths: Iterable[Path]) -> Stamps | None:
     for path in paths:
         configuration = found.of(path)
         settings |= {str(file.path): hashlib.blake2b(file.text.encode()).hexdigest() for file in configuration.files}
-        if any(section.kind != "dataset" for section in configuration.sections):
+        if configuration.plugins or any(section.kind != "dataset" for section in configuration.sections):
             return None  # rules and tables of the project's own may read more than the data
     words = {field.name: getattr(options, field.name) for field in fields(options) if field.name not in _WITHOUT_EFFECT}
     circumstances = {

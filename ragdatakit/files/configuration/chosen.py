@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from ragdatakit.files.configuration.patterns import covers, fixed_part
+from ragdatakit.files.configuration.plugins import Plugin, are_forbidden, load_plugin
 from ragdatakit.files.configuration.reading import Given, Name, Section, refuse_unknown_rule, values_of
 from ragdatakit.files.configuration.sources import SettingsFile, named_file, nearest_file
-from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.files.detection.plain_sources import PLAIN_SOURCES
+from ragdatakit.schemas import FORMATS
+from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.settings.declared import DATASET, TOP, Setting
+from ragdatakit.schemas.settings.plugins import PluginError
 
 _MOST_EXTENDED = 32
 
@@ -21,12 +25,14 @@ _MOST_EXTENDED = 32
 class Configuration:
     """The settings that hold for a path: ``values`` of the top level, and the sections, those of extended files first.
 
-    ``files`` are those that they come from, the nearest last; none where there is no configuration.
+    ``files`` are those that they come from, the nearest last; none where there is no configuration. ``plugins`` are
+    those that it names, loaded.
     """
 
     files: tuple[SettingsFile, ...] = ()
     values: dict[Name, Given] = field(default_factory=dict)
     sections: tuple[Section, ...] = ()
+    plugins: tuple[Plugin, ...] = ()
 
     @property
     def file(self) -> SettingsFile | None:
@@ -47,9 +53,16 @@ class Configuration:
         """The sections of one kind, in order."""
         return [section for section in self.sections if section.kind == kind]
 
+    @property
+    def unloaded(self) -> tuple[str, ...]:
+        """The plug-ins that it names where none may be loaded."""
+        given = self.values.get(("plugins",))
+        return given.value if given is not None and are_forbidden() else ()
+
     def own_names(self) -> list[tuple[str, str]]:
-        """Codes and names of the rules that it declares."""
-        return [(one.values["code",].value, one.values["name",].value) for one in self.of_kind("rule")]
+        """Codes and names of the rules that it declares, and of those of its plug-ins."""
+        declared = [(one.values["code",].value, one.values["name",].value) for one in self.of_kind("rule")]
+        return declared + [(rule.code, rule.name) for plugin in self.plugins for rule in plugin.rules]
 
     def at(self, place: Path) -> dict[Name, Given]:
         """What holds for the dataset at a place: its sections before the top level."""
@@ -145,8 +158,31 @@ def _joined(parts: Iterable[tuple[SettingsFile, dict[Name, Given], list[Section]
     found = Configuration()
     for file, values, sections in parts:
         found = Configuration((*found.files, file), {**found.values, **values}, (*found.sections, *sections))
-    _refuse_unknown_rules(found)
+    found = replace(found, plugins=_plugins(found))
+    _refuse_unknown_formats(found)
+    if not found.unloaded:  # else a rule may be one of theirs
+        _refuse_unknown_rules(found)
     return found
+
+
+def _plugins(configuration: Configuration) -> tuple[Plugin, ...]:
+    given = configuration.values.get(("plugins",))
+    if given is None or are_forbidden():
+        return ()
+    try:
+        return tuple(load_plugin(name) for name in dict.fromkeys(given.value))
+    except PluginError as error:
+        raise PluginError(f"{given.place}: {error}") from None
+
+
+def _refuse_unknown_formats(configuration: Configuration) -> None:
+    for section in configuration.sections:
+        given = section.values.get(("format",))
+        if given is not None and given.value not in FORMATS and given.value not in PLAIN_SOURCES:
+            off = configuration.unloaded
+            hint = "it may be one of a plug-in, and plug-ins are not loaded (--no-plugins)" if off else ""
+            known = [*FORMATS, *PLAIN_SOURCES]
+            raise UnknownNameError("format", given.value, known, hint=hint, place=given.place)
 
 
 def _refuse_unknown_rules(configuration: Configuration) -> None:

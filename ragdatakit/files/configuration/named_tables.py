@@ -29,7 +29,7 @@ def table_options(configuration: Configuration, path: Path) -> dict[str, str]:
     others = (s for s in configuration.of_kind("dataset") if begins_in(s, path) and not is_at(s, path))
     if not sections or any(("format",) in section.values for section in others):
         return {}
-    files = table_dataset(path, texts=True).files
+    files = table_dataset(path, texts=True).files  # listed once for all sections
     owners: dict[str, Section] = {}
     items: list[str] = []
     for section in sections:
@@ -42,6 +42,11 @@ def table_options(configuration: Configuration, path: Path) -> dict[str, str]:
             owners[file.name] = section
         items += _items(section, mine)
     return {"map": ",".join(items), **_shared(sections)}
+
+
+def files_named(section: Section, path: Path) -> list[DataFile]:
+    """The files at a path that a ``[[table]]`` names."""
+    return [file for file in table_dataset(path, texts=True).files if is_at(section, file.path)]
 
 
 def _items(section: Section, files: Iterable[DataFile]) -> list[str]:

@@ -1,67 +1,103 @@
-"""The rules that a configuration declares."""
+"""The rules that a configuration declares, and those of the plug-ins that it names."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ragdatakit.files.configuration.chosen import Configuration
+from ragdatakit.files.configuration.plugins import Plugin, are_forbidden
 from ragdatakit.files.configuration.reading import Given, Section
 from ragdatakit.schemas import get_format
 from ragdatakit.schemas.declarations import Rule
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.settings.own_rules import OwnRule
+from ragdatakit.schemas.settings.plugins import RulePlugin
 from ragdatakit.visible_text import visible_text
 
 _MOST_BYTES = 1 << 20
 
 
 def own_rules(configuration: Configuration) -> list[OwnRule]:
-    """All of them; of two with one code or name the later is refused. Raises `RagdataError` for what is wrong."""
+    """All of them, but no models where plug-ins are forbidden; of two with one code or name the later is refused.
+
+    Raises `RagdataError` for what is wrong."""
     found: list[OwnRule] = []
     taken: dict[str, str] = {}
-    for section in configuration.of_kind("rule"):
-        own = _made(section)
+    of_plugins = (_of_plugin(plugin, rule) for plugin in configuration.plugins for rule in plugin.rules)
+    for own in (*of_plugins, *map(_made, configuration.of_kind("rule"))):
         for name in (own.rule.code, own.rule.name):
             if name in taken:
-                raise RagdataError(f"{section.place}: {name} is declared already, at {taken[name]}")
-            taken[name] = section.place
+                raise RagdataError(f"{own.place}: {name} is declared already, at {taken[name]}")
+            taken[name] = own.place
+        if own.model:
+            if are_forbidden():
+                continue
+            _refuse_unnamed_model(own, configuration)
         found.append(own)
     return found
+
+
+def _of_plugin(plugin: Plugin, found: RulePlugin) -> OwnRule:
+    rule = _rule({name: getattr(found, name) for name in ("code", "name", "severity", "summary", "message", "hint")})
+    place = f"the plug-in {plugin}"
+    return OwnRule(rule=rule, place=place, format=found.format, records=found.records, plugin=found)
+
+
+def _refuse_unnamed_model(own: OwnRule, configuration: Configuration) -> None:
+    """Models are code: they come from what is installed, and only from modules that a plug-in offers."""
+    module = own.model.partition(":")[0]
+    offered = [name for plugin in configuration.plugins for name in plugin.models]
+    if module not in offered:
+        told = f"the module {module} of the model is not one of a plug-in that `plugins` names"
+        remedy = f"; they offer {', '.join(offered)}" if offered else "; see docs/plugins.md"
+        raise RagdataError(f"{own.place}: {told}{remedy}")
+
+
+_MEANINGLESS = {"sql": ("records", "field", "table"), "schema": ("table",), "model": ("records", "field", "timeout")}
+"""What has no meaning for a rule of a kind."""
 
 
 def _made(section: Section) -> OwnRule:
     given = {name[0]: one for name, one in section.values.items()}
     values = {name: one.value for name, one in given.items()}
-    kinds = [name for name in ("sql", "schema") if name in given]
+    kinds = [name for name in _MEANINGLESS if name in given]
     if len(kinds) != 1:
-        told = "has both sql and schema: give one of them" if kinds else "has neither sql nor schema"
+        told = f"has both {kinds[0]} and {kinds[1]}: give one of them" if kinds else "has no sql, schema or model"
         raise RagdataError(f"{section.place}: the rule {values['code']} {told}")
-    other = {"sql": ("records", "field"), "schema": ("timeout",)}[kinds[0]]
-    for name in other:
+    for name in _MEANINGLESS[kinds[0]]:
         if name in given:
             raise RagdataError(f"{given[name].place}: {name} means nothing for a rule by {kinds[0]}")
+    if "model" in given and "table" not in given:
+        raise RagdataError(f"{section.place}: the rule {values['code']} has a model, but no table that it is of")
     format_name = values.get("format", "")
     _refuse_unknown_kind(given, format_name)
     usual = "{value}" if "sql" in given else "{error}"
     return OwnRule(
-        rule=Rule(
-            code=values["code"],
-            name=_line(values["name"]),
-            severity=values.get("severity", "error"),
-            summary=_line(values["summary"]),
-            message=_line(values.get("message", usual)),
-            upstream="",
-            hint=_line(values.get("hint", "")),
-        ),
+        rule=_rule({"message": usual, **values}),
         place=section.place,
         format=format_name,
         sql=values.get("sql", ""),
-        seconds=values.get("timeout", 60),
+        seconds=values.get("timeout", 60 if "sql" in given else 10),
         schema=_schema(given["schema"]) if "schema" in given else None,
         records=values.get("records", ""),
         field=values.get("field", ""),
+        model=values.get("model", ""),
+        table=values.get("table", ""),
+    )
+
+
+def _rule(words: Mapping[str, Any]) -> Rule:
+    return Rule(
+        code=words["code"],
+        name=_line(words["name"]),
+        severity=words.get("severity", "error"),
+        summary=_line(words["summary"]),
+        message=_line(words["message"]),
+        upstream="",
+        hint=_line(words.get("hint", "")),
     )
 
 

@@ -12,11 +12,10 @@ from typing import Any
 
 from ragdatakit.files.configuration.sources import SettingsFile
 from ragdatakit.files.configuration.toml_lines import Keys
-from ragdatakit.files.detection.plain_sources import PLAIN_SOURCES
-from ragdatakit.schemas import FORMATS, all_rules
+from ragdatakit.schemas import all_rules
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.rules.evaluation import LETTERS
-from ragdatakit.schemas.settings.declared import OWN_CODE, TABLES, TOP, Setting, in_bounds, kind_words
+from ragdatakit.schemas.settings.declared import PATTERNS, TABLES, TOP, Setting, in_bounds, kind_words
 
 Name = tuple[str, ...]
 """What a value is called: ``("ignore",)``, of a table ``("severity", "SP210")``."""
@@ -129,24 +128,18 @@ class _Reader:
 
     def _value(self, setting: Setting, value: Any, keys: Keys) -> Any:
         match setting.kind:
-            case "text" | "file":
+            case "text" | "file" | "format":  # formats may be those of plug-ins, which are not loaded yet
                 return self._text(setting, value, keys)
-            case "format":
-                name = self._text(setting, value, keys)
-                if name not in FORMATS and name not in PLAIN_SOURCES:
-                    known = [*FORMATS, *PLAIN_SOURCES]
-                    raise UnknownNameError("format", name, known, place=self.file.place(keys))
-                return name
             case "texts" | "globs" | "within" | "rules" | "conditions":
                 return self._texts(setting, value, keys)
             case "choice":
                 if value not in setting.choices:
                     raise self._refuse(setting, value, keys)
                 return value
-            case "code":
-                if not re.fullmatch(OWN_CODE, code := self._text(setting, value, keys)):
+            case "code" | "model" | "table":
+                if not re.fullmatch(PATTERNS[setting.kind], text := self._text(setting, value, keys)):
                     raise self._refuse(setting, value, keys)
-                return code
+                return text
             case "message":
                 return self._message(setting, value, keys)
             case "document":

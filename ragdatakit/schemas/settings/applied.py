@@ -35,10 +35,64 @@ class AppliedToDataset:
 
 
 @dataclass(frozen=True, slots=True)
+class AppliedTable:
+    """A ``[[table]]``: its paths, what a row is, the files that it names below the path, its other settings."""
+
+    paths: tuple[str, ...]
+    kind: str
+    place: str
+    files: tuple[str, ...]
+    settings: tuple[Applied, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON form."""
+        settings = [one.as_dict() for one in self.settings]
+        files = list(self.files)
+        return {"paths": list(self.paths), "kind": self.kind, "place": self.place, "files": files, "settings": settings}
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedRule:
+    """A rule of the project, or of a plug-in: ``by`` is what it is (sql, schema, model, plug-in), ``format`` whose
+    datasets it is for (empty: all)."""
+
+    code: str
+    name: str
+    severity: str
+    by: str
+    format: str
+    place: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON form."""
+        words = {"code": self.code, "name": self.name, "severity": self.severity, "by": self.by}
+        return {**words, "format": self.format or None, "place": self.place}
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedPlugin:
+    """A plug-in that is loaded, and what it brings."""
+
+    name: str
+    version: str
+    place: str
+    rules: tuple[str, ...]
+    formats: tuple[str, ...]
+    models: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON form."""
+        brings = {"rules": list(self.rules), "formats": list(self.formats), "models": list(self.models)}
+        return {"name": self.name, "version": self.version, "place": self.place, **brings}
+
+
+@dataclass(frozen=True, slots=True)
 class AppliedSettings:
-    """What holds for a path: the files, the nearest first; the settings of the top level; those of each dataset there.
+    """What holds for a path: the files, the nearest first; the settings of the top level; those of each dataset there;
+    the tables, rules and plug-ins.
 
     ``excluded``: the path is passed over; ``unused`` are sections that fit nothing there, by file and line.
+    ``plugins_forbidden``: plug-ins are named, and not loaded.
     """
 
     path: str
@@ -47,6 +101,10 @@ class AppliedSettings:
     datasets: tuple[AppliedToDataset, ...] = ()
     excluded: bool = False
     unused: tuple[str, ...] = field(default=())
+    tables: tuple[AppliedTable, ...] = ()
+    rules: tuple[AppliedRule, ...] = ()
+    plugins: tuple[AppliedPlugin, ...] = ()
+    plugins_forbidden: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON form."""
@@ -57,4 +115,8 @@ class AppliedSettings:
             "settings": [one.as_dict() for one in self.settings],
             "datasets": [one.as_dict() for one in self.datasets],
             "unused": list(self.unused),
+            "tables": [table.as_dict() for table in self.tables],
+            "rules": [rule.as_dict() for rule in self.rules],
+            "plugins": [plugin.as_dict() for plugin in self.plugins],
+            "plugins_forbidden": self.plugins_forbidden,
         }

@@ -7,13 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
+from ragdatakit.schemas.bounds import MODEL_NAME, OWN_CODE, TABLE_NAME
 from ragdatakit.schemas.findings import SEVERITIES
 from ragdatakit.schemas.options import FAIL_ON
 from ragdatakit.schemas.settings.tables import MEANINGS
 from ragdatakit.schemas.settings.thresholds import QualityOptions
-
-OWN_CODE = "^[A-Z]{3,12}[0-9]{1,6}$"
-"""What the codes of own rules are like; two letters are ours."""
 
 Kind = Literal[
     "text",  # one text
@@ -30,6 +28,8 @@ Kind = Literal[
     "conditions",  # conditions under which a comparison fails
     "code",  # the code of an own rule
     "message",  # a template of a message: texts, and names in braces
+    "model",  # a module of a plug-in, and a model in it
+    "table",  # the name of a table of queries
     "document",  # a JSON Schema: a table, or the path of a file
     "words",  # a table of words and numbers, by names that are not known here
     "severities",  # a table: rule to severity
@@ -39,6 +39,8 @@ Kind = Literal[
     "section",  # a table of settings
     "sections",  # any number of such tables
 ]
+PATTERNS: Mapping[Kind, str] = {"code": OWN_CODE, "model": MODEL_NAME, "table": TABLE_NAME}
+"""What texts of these kinds are like."""
 TABLES = ("words", "severities", "budgets", "ignores", "columns", "section")
 """Kinds that are tables, of which a nearer one replaces key by key and not the whole."""
 
@@ -187,7 +189,7 @@ TABLE = Setting(
 RULE = Setting(
     name="rule",
     kind="sections",
-    meaning="a rule of the project's own: either `sql` or `schema`",
+    meaning="a rule of the project's own: either `sql`, `schema` or `model`",
     within=(
         Setting(
             name="code",
@@ -213,9 +215,9 @@ RULE = Setting(
         Setting(
             name="message",
             kind="message",
-            meaning="what is said of a finding, with columns of the query in braces; of a schema, `error` and `value`",
+            meaning="what is said of a finding, with columns of the query in braces; otherwise `error` and `value`",
             example='"document {key} has {length} characters"',
-            default='"{value}", or "{error}" of a schema',
+            default='"{value}", or "{error}" of a schema or model',
         ),
         Setting(name="hint", kind="text", meaning="what to do", example='"merge it with its neighbour"'),
         Setting(
@@ -236,9 +238,9 @@ RULE = Setting(
         Setting(
             name="timeout",
             kind="integer",
-            meaning="the seconds that the query may take",
-            example="10",
-            default="60",
+            meaning="the seconds that the query may take, or the schema for one record",
+            example="20",
+            default="60, or 10 of a schema",
             least=1,
             most=3600,
         ),
@@ -260,6 +262,18 @@ RULE = Setting(
             meaning="the field that the schema is for (default: the record as a whole); records without it pass",
             example='"metadata"',
         ),
+        Setting(
+            name="model",
+            kind="model",
+            meaning="a pandera model of a table, as MODULE:NAME; the module is one of a plug-in",
+            example='"acme_checks.models:Documents"',
+        ),
+        Setting(
+            name="table",
+            kind="table",
+            meaning="the table that the model is of, as of `ragdata query`",
+            example='"documents"',
+        ),
     ),
 )
 
@@ -279,6 +293,12 @@ TOP = Setting(
             kind="globs",
             meaning="files and folders that are passed over, also where they are named",
             example='["data/raw/**"]',
+        ),
+        Setting(
+            name="plugins",
+            kind="texts",
+            meaning="the plug-ins that are loaded, by the names of their installed packages; no others are",
+            example='["acme-checks"]',
         ),
         *_OF_RULES,
         Setting(
@@ -337,6 +357,8 @@ _WORDS: Mapping[Kind, str] = {
     "conditions": "a condition or a list of them",
     "code": "three letters or more, and digits, such as ACME101",
     "message": "a text with names in braces, such as {value}, and nothing else in these",
+    "model": "MODULE:NAME, such as acme_checks.models:Documents",
+    "table": "the name of a table, such as documents or files.corpus",
     "document": "a table or a path",
     "words": "a table of words and numbers",
     "section": "a table",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ragdatakit.schemas import FORMATS
-from ragdatakit.schemas.settings.declared import OWN_CODE, TOP, Setting
+from ragdatakit.schemas.settings.declared import PATTERNS, TOP, Setting
 
 _ID = "https://ragdata.example/ragdata.schema.json"
 _TEXT = {"type": "string", "minLength": 1}
@@ -35,7 +35,7 @@ def _value(setting: Setting) -> dict[str, Any]:
     found = _type(setting)
     if setting.meaning:
         found = {"description": setting.meaning, **found}
-    if setting.default and setting.kind in ("integer", "share"):
+    if setting.default.replace(".", "").isdigit() and setting.kind in ("integer", "share"):
         found["default"] = float(setting.default) if setting.kind == "share" else int(setting.default)
     return found
 
@@ -64,8 +64,8 @@ def _type(setting: Setting) -> dict[str, Any]:
             return _by_name({"type": "integer", "minimum": 0})
         case "ignores" | "columns":
             return _by_name(_TEXTS)
-        case "code":
-            return {"type": "string", "pattern": OWN_CODE}
+        case "code" | "model" | "table":
+            return {"type": "string", "pattern": PATTERNS[setting.kind]}
         case "document":
             return {"anyOf": [_TEXT, {"type": "object"}]}
         case "words":

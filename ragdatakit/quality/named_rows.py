@@ -1,0 +1,25 @@
+"""The rows of a table that settings name, as they say that it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ragdatakit.converters.plain.row_ids import ColumnedFile
+from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.files.detection.plain_sources import READ_AS
+from ragdatakit.files.reading.record_reading import RecordReader
+from ragdatakit.files.reading.table_rows import CsvForm, Row
+from ragdatakit.schemas.conversions import Losses
+
+
+def named_file(dataset: Dataset, file: DataFile) -> ColumnedFile:
+    """One of its files. Raises `RagdataError` for an encoding or a delimiter that is none."""
+    read_as = dataset.options[READ_AS]
+    form = CsvForm(read_as.get("delimiter", ""), read_as.get("encoding", "utf-8"))
+    form.check()
+    return ColumnedFile(file, RecordReader(Losses()), form)
+
+
+def named_rows(dataset: Dataset, file: DataFile) -> Iterable[Row]:
+    """Its rows, by their columns."""
+    return named_file(dataset, file).rows([])
