@@ -110,7 +110,7 @@ def as_lists(batch: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, codes in batch.columns.items():
         valid = batch.valid[name]
-        found[name] = [int(c) if valid is None or valid[i] else None for i, c in enumerate(codes)]
+        found[name] = [c if valid is None or valid[i] else None for i, c in enumerate(codes.tolist())]
     for name, (codes, owners) in batch.lists.items():
         headed = batch.headed.get(name)
         found[name] = codes.tolist(), owners.tolist(), np.unique(owners if headed is None else headed).tolist()

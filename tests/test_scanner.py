@@ -290,8 +290,8 @@ def test_what_is_misused_is_refused() -> None:
     assert found.rd_scan(scanner._plan, block_, b"", 0, 0, None, 13) < 0
     assert found.rd_scan(scanner._plan, block_, b"", 0, 0, view, 13) == 0
     offsets = (ctypes.c_int32 * 3)(0, 5, 3)
-    codes = (ctypes.c_uint64 * 2)()
-    assert found.rd_hash(1, ctypes.cast(b"abcde", ctypes.c_void_p), 5, offsets, 2, codes) < 0
+    codes = (ctypes.c_uint64 * 4)()
+    assert found.rd_hash(1, 1, ctypes.cast(b"abcde", ctypes.c_void_p), 5, offsets, 2, codes) < 0
     found.rd_block_free(block_)
 
 

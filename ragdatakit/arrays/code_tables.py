@@ -6,10 +6,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from ragdatakit.arrays.codes import Codes, Rows, are_same, first_words, flat_words, words_of
 from ragdatakit.scanner.keys import count_in_sieve, find_in_table, find_ranks, new_table
-
-Codes = npt.NDArray[np.uint64]
-Rows = npt.NDArray[np.int64]
 
 _ODD_1 = np.uint64(0x9E3779B97F4A7C15)
 
@@ -29,9 +27,9 @@ class RepeatSieve:
 
     def add(self, codes: Codes) -> None:
         """Take in the codes of one block."""
-        if count_in_sieve(self._places, codes):
+        if count_in_sieve(self._places, flat_words(codes), len(words_of(codes))):
             return
-        place = (codes >> np.uint64(64 - self._BITS)).view(np.int64)
+        place = (first_words(codes) >> np.uint64(64 - self._BITS)).view(np.int64)
         before = self._places[place]
         self._places[place] = 1
         self._places[place[before > 0]] = 2
@@ -43,7 +41,7 @@ class RepeatSieve:
 
     def candidates(self, codes: Codes) -> Rows:
         """Positions of the codes, of all that came in, that may appear twice."""
-        return np.flatnonzero(self._places[(codes >> np.uint64(64 - self._BITS)).view(np.int64)] == 2)
+        return np.flatnonzero(self._places[(first_words(codes) >> np.uint64(64 - self._BITS)).view(np.int64)] == 2)
 
 
 class RankTable:
@@ -84,55 +82,41 @@ class RankTable:
 
 
 class HashTable:
-    """An open-addressing table of codes: most look-ups end at the first place they look at."""
+    """An open-addressing table of codes, which it keeps: most look-ups end at the first place they look at."""
 
-    def __init__(self, codes: Codes, scramble: bool) -> None:
-        self._scramble = scramble
-        self._slots = new_table(codes)
+    def __init__(self, codes: Codes) -> None:
+        self._codes = codes
+        self._slots = new_table(flat_words(codes), len(words_of(codes)))
         if self._slots is not None:
             return
-        if scramble:
-            codes = codes * _ODD_1
         bits = max(len(codes).bit_length() + 1, 6)
         self._shift = np.uint64(64 - bits)
         self._mask = (1 << bits) - 1
-        self._empty = _absent(codes)
-        self._codes = np.full(1 << bits, self._empty, np.uint64)
         self._positions = np.full(1 << bits, -1, np.int32)
         pending = np.arange(len(codes), dtype=np.int32)[::-1]  # backwards: of a repeated key the first remains
-        codes = codes[::-1]
-        slots = (codes >> self._shift).view(np.int64)
+        slots = self._first_slots(codes)[::-1]
         while len(pending):
-            free = self._codes[slots] == self._empty
+            free = self._positions[slots] < 0
             # where several codes want one place the last one gets it; the others find it taken and move on
-            self._codes[slots[free]] = codes[free]
             self._positions[slots[free]] = pending[free]
-            left = np.flatnonzero(self._codes[slots] != codes)
-            pending, codes, slots = pending[left], codes[left], (slots[left] + 1) & self._mask
+            left = np.flatnonzero(~are_same(codes[self._positions[slots]], codes[pending]))
+            pending, slots = pending[left], (slots[left] + 1) & self._mask
+
+    def _first_slots(self, codes: Codes) -> Rows:
+        return ((first_words(codes) * _ODD_1) >> self._shift).view(np.int64)
 
     def positions(self, codes: Codes) -> npt.NDArray[np.int32]:
         """The position of each code among the keys, -1 where it is none."""
+        if codes.dtype != self._codes.dtype:  # integers among texts, or there are no keys
+            return np.full(len(codes), -1, np.int32)
         if self._slots is not None:
-            return find_in_table(self._slots, codes)
-        if self._scramble:
-            codes = codes * _ODD_1
-        slots = (codes >> self._shift).view(np.int64)
-        there = self._codes[slots]
+            return find_in_table(self._slots, flat_words(self._codes), flat_words(codes), len(words_of(codes)))
+        slots = self._first_slots(codes)
         found: npt.NDArray[np.int32] = self._positions[slots]
-        other = np.flatnonzero((there != codes) & (found >= 0))
-        found[there != codes] = -1
+        other = np.flatnonzero(found >= 0)
         while len(other):
+            other = other[~are_same(self._codes[found[other]], codes[other])]
             slots[other] = (slots[other] + 1) & self._mask
-            there = self._codes[slots[other]]
-            hit = there == codes[other]
-            found[other[hit]] = self._positions[slots[other[hit]]]
-            other = other[~hit & (there != self._empty)]
+            found[other] = self._positions[slots[other]]
+            other = other[found[other] >= 0]
         return found
-
-
-def _absent(codes: Codes) -> np.uint64:
-    """A number that is none of the codes."""
-    candidate = np.uint64(0x9E3779B97F4A7C15)
-    while bool((codes == candidate).any()):
-        candidate = np.uint64((int(candidate) * 3 + 1) & 0xFFFFFFFFFFFFFFFF)
-    return candidate

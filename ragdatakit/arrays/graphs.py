@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ragdatakit.arrays.keys import NumpyIndex, mix
+from ragdatakit.arrays.codes import Codes, mix
+from ragdatakit.arrays.keys import NumpyIndex
 from ragdatakit.arrays.small_graphs import Components, RepeatedEdges
 
 Nodes = npt.NDArray[np.int32]
@@ -126,11 +127,12 @@ class NumpyGraph:
         exact = (highest + 1) * self.node_count**2 < 1 << 64
         for rows, source, target in self._chunks(_SIEVED):
             low, high = np.minimum(source, target), np.maximum(source, target)
-            codes = low.astype(np.uint64) * nodes + high.astype(np.uint64)
+            codes: Codes = low.astype(np.uint64) * nodes + high.astype(np.uint64)
             if self._relation is not None:
                 relation = self._relation[rows].astype(np.uint64)
                 codes = codes * np.uint64(highest + 1) + relation if exact else mix(codes, relation)
-            index.add(_scattered(codes), range(rows.start, rows.stop) if isinstance(rows, slice) else rows)
+            codes = _scattered(codes) if codes.dtype == np.uint64 else codes
+            index.add(codes, range(rows.start, rows.stop) if isinstance(rows, slice) else rows)
         index.freeze()
         later, earlier = index.repeats()
         return self._directed(np.union1d(later, earlier)) if len(later) else RepeatedEdges(*[_no_rows()] * 4)

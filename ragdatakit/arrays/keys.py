@@ -1,8 +1,4 @@
-"""Keys of a big dataset as typed arrays: 64-bit codes, sorted or ranked, never Python objects per row.
-
-A code is the integer itself, or a 64-bit hash of a text or of several values. A dangling reference among hashed keys is
-missed, or two texts are taken for equal, with a chance of rows² / 2^65 (5·10⁻⁸ for a million rows).
-"""
+"""Keys of a big dataset as typed arrays: codes (see `codes`), sorted or ranked, never Python objects per row."""
 
 from __future__ import annotations
 
@@ -13,30 +9,15 @@ import numpy as np
 import numpy.typing as npt
 
 from ragdatakit.arrays.code_tables import HashTable, RankTable, RepeatSieve
+from ragdatakit.arrays.codes import WIDE, Codes, Rows, are_same, first_of_each, first_words, mix
 from ragdatakit.arrays.text_codes import codes_of_texts
 
-Codes = npt.NDArray[np.uint64]
-Rows = npt.NDArray[np.int64]
 Marks = npt.NDArray[np.bool_]
 
-# Each step of `mix` can be undone: pairs that share a code differ afterwards, too, and close codes are far apart.
-_ODD_1 = np.uint64(0x9E3779B97F4A7C15)
-_ODD_2 = np.uint64(0xD6E8FEB86659FD93)
-_SHIFT = np.uint64(32)
 _NO_INTEGER = np.uint64((1 << 63) + 1)
 """The code of what is not there, next to integers: 0 is one of them."""
+_NO_TEXT = np.array((_NO_INTEGER, 0), WIDE)
 _NO_ROWS = np.empty(0, np.int64)
-
-
-def mix(first: Codes, second: Codes) -> Codes:
-    """One code for a pair of codes."""
-    h = first * _ODD_1
-    h ^= h >> _SHIFT
-    h += second
-    h *= _ODD_2
-    h ^= h >> np.uint64(29)
-    h *= _ODD_1
-    return h
 
 
 class NumpyBatch:
@@ -117,7 +98,7 @@ class NumpyBatch:
         if not isinstance(owners, range):
             second, third = second[owners], third[owners]
             valid = valid[owners] if valid is not None else None
-        same = second == third
+        same = are_same(second, third)
         equal = np.flatnonzero(same if valid is None else same & valid)
         if not len(equal):
             return found
@@ -128,7 +109,8 @@ class NumpyBatch:
         values = self.columns[value]
         valid = self.valid[value]
         if valid is not None:
-            values = np.where(valid, values, _default_code(default))
+            values = values.copy()
+            values[~valid] = _default_code(default, values.dtype)
         names, keep = self.columns[name], self.valid[name]
         if keep is None:
             return names, values, range(self.first_row, self.first_row + self.length)
@@ -155,10 +137,10 @@ class NumpyBatch:
         return names[order], values[order], rows[order]
 
 
-def _default_code(default: Any) -> np.uint64:
+def _default_code(default: Any, kind: np.dtype[Any]) -> Any:
     if isinstance(default, str):
-        return np.uint64(codes_of_texts([default])[0])
-    return _NO_INTEGER
+        return codes_of_texts([default])[0]
+    return _NO_TEXT if kind == WIDE else _NO_INTEGER
 
 
 class RowRuns:
@@ -212,6 +194,8 @@ class NumpyIndex:
 
     def add(self, codes: Codes, rows: Any) -> None:
         """Take in keys of the records ``rows``."""
+        if not len(codes):
+            return
         self._chunks.append(codes)
         self._rows.add(rows)
         if self._sieve is not None:
@@ -236,13 +220,13 @@ class NumpyIndex:
         if self._lookups:
             self._finder = ranks
             if ranks is None:
-                self._finder = HashTable(codes, self._integers)
+                self._finder = HashTable(codes)
             self._codes = codes
 
     def _candidates(self) -> tuple[Codes, Rows]:
         """Codes that may appear twice, and their positions."""
         assert self._sieve is not None
-        codes, places, before = [np.empty(0, np.uint64)], [_NO_ROWS], 0
+        codes, places, before = [], [_NO_ROWS], 0
         for chunk in self._chunks:
             found = self._sieve.candidates(chunk)
             codes.append(chunk[found])
@@ -251,18 +235,15 @@ class NumpyIndex:
         return np.concatenate(codes), np.concatenate(places)
 
     def _find_repeats_among(self, codes: Codes, places: Rows) -> None:
-        ordered = np.sort(codes)
+        words = first_words(codes)
+        ordered = np.sort(words)
         twice = ordered[1:][ordered[1:] == ordered[:-1]]
         if not len(twice):
             return
-        where = np.isin(codes, np.unique(twice))
-        places, codes = places[where], codes[where]
-        by_code = np.argsort(codes, kind="stable")
-        ordered = codes[by_code]
-        starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
-        firsts = np.repeat(places[by_code][starts], np.diff(np.r_[starts, len(by_code)]))
-        in_place = np.argsort(places[by_code], kind="stable")
-        later, earlier = self._rows.at(places[by_code][in_place]), self._rows.at(firsts[in_place])
+        where = np.flatnonzero(np.isin(words, np.unique(twice)))
+        places = places[where]
+        firsts, numbers = first_of_each(codes[where])
+        later, earlier = self._rows.at(places), self._rows.at(places[firsts[numbers]])
         clash = later != earlier
         self._repeats = (later[clash], earlier[clash])
 
@@ -279,10 +260,7 @@ class NumpyIndex:
         """Of each text whether it is a key."""
         if self._finder is None or not texts:
             return [False] * len(texts)
-        encodable = [text.isascii() or not any(0xD800 <= ord(c) < 0xE000 for c in text) for text in texts]
-        known = [text if whole else "" for text, whole in zip(texts, encodable, strict=True)]
-        found = self.find(codes_of_texts(known)) >= 0
-        return [whole and bool(there) for whole, there in zip(encodable, found, strict=True)]
+        return (self.find(codes_of_texts(texts)) >= 0).tolist()  # type: ignore[no-any-return]
 
     def missing(self, found: npt.NDArray[np.int32]) -> Rows:
         """Which of the codes looked up are no key."""
@@ -325,10 +303,9 @@ class NumpyConsistency:
     _BITS = 20
 
     def __init__(self) -> None:
-        size = 1 << self._BITS
-        self._name_of = np.zeros(size, np.uint64)
-        self._value_of = np.zeros(size, np.uint64)
-        self._row_of = np.full(size, -1, np.int64)
+        self._row_of = np.full(1 << self._BITS, -1, np.int64)
+        self._name_of: Codes | None = None
+        self._value_of: Codes | None = None
         self._odd: list[tuple[Codes, Codes, Rows]] = []
         self._held = 0
         self._limit = 1 << 22
@@ -337,16 +314,19 @@ class NumpyConsistency:
         """Take in that record ``row`` gives ``name`` this ``value``."""
         if not len(names):
             return
-        places = (names >> np.uint64(64 - self._BITS)).view(np.int64)
+        if self._name_of is None or self._value_of is None:
+            self._name_of, self._value_of = (np.zeros(len(self._row_of), of.dtype) for of in (names, values))
+        places = (first_words(names) >> np.uint64(64 - self._BITS)).view(np.int64)
         new = np.flatnonzero(self._row_of[places] < 0)[::-1]  # backwards: of several for one place the first remains
         if len(new):
             self._name_of[places[new]] = names[new]
             self._value_of[places[new]] = values[new]
             self._row_of[places[new]] = _rows_at(rows, new)
-        odd = np.flatnonzero((self._name_of[places] != names) | (self._value_of[places] != values))
+        is_same = are_same(self._name_of[places], names)
+        odd = np.flatnonzero(~(is_same & are_same(self._value_of[places], values)))
         if len(odd):
             self._keep(names[odd], values[odd], _rows_at(rows, odd))
-            known = np.unique(places[odd][self._name_of[places[odd]] == names[odd]])
+            known = np.unique(places[odd][is_same[odd]])
             if len(known):
                 self._keep(self._name_of[known], self._value_of[known], self._row_of[known])
 
@@ -362,7 +342,7 @@ class NumpyConsistency:
         """What is kept, each pair of name and value once, with its first row, ordered by row."""
         names, values, rows = (np.concatenate(c) for c in zip(*self._odd, strict=True))
         by_row = np.argsort(rows, kind="stable")
-        _, first = np.unique(mix(names, values)[by_row], return_index=True)
+        first, _ = first_of_each(names[by_row], values[by_row])
         chosen = by_row[np.sort(first)]
         return names[chosen], values[chosen], rows[chosen]
 
@@ -371,11 +351,11 @@ class NumpyConsistency:
         if not self._odd:
             return _NO_ROWS, _NO_ROWS
         names, _, rows = self._compact()
-        unique, firsts, inverse = np.unique(names, return_index=True, return_inverse=True)
-        if len(unique) == len(names):
+        firsts, numbers = first_of_each(names)
+        if len(firsts) == len(names):
             return _NO_ROWS, _NO_ROWS
-        clash = np.arange(len(names)) != firsts[inverse]
-        first_rows = rows[firsts][inverse]
+        clash = np.arange(len(names)) != firsts[numbers]
+        first_rows = rows[firsts][numbers]
         return rows[clash], first_rows[clash]
 
 

@@ -5,20 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-from ragdatakit.scanner.library import library
+from ragdatakit.arrays.codes import Codes
+from ragdatakit.scanner import library
+from ragdatakit.scanner.views import WIDE
 
 
-def codes_of_texts(texts: Sequence[str | None]) -> npt.NDArray[np.uint64]:
-    """A code for each text (None gives some code: mask it), another one in each process. Half characters count as
-    their escapes."""
-    if library() is None:
-        codes = np.fromiter(map(hash, texts), np.int64, len(texts))
-        return codes.view(np.uint64)
+def codes_of_texts(texts: Sequence[str | None]) -> Codes:
+    """A code for each text (None gives some code: mask it), another one in each process."""
+    if library.library() is None:
+        codes = np.empty(len(texts), WIDE)
+        codes["first"] = np.fromiter(map(hash, texts), np.int64, len(texts)).view(np.uint64) & np.uint64(library.KEPT)
+        longer = (f"{text}\0" for text in texts)  # their hashes are others, drawn from all that was read
+        codes["second"] = np.fromiter(map(hash, longer), np.int64, len(texts)).view(np.uint64)
+        return codes
     from ragdatakit.scanner.blocks import text_codes
 
-    data = [b"" if text is None else text.encode("utf-8", "backslashreplace") for text in texts]
+    # half characters have bytes that no text in UTF-8 has
+    data = [b"" if text is None else text.encode("utf-8", "surrogatepass") for text in texts]
     offsets = np.zeros(len(data) + 1, np.int32)
     np.cumsum([len(text) for text in data], out=offsets[1:])
     return text_codes(b"".join(data), offsets)

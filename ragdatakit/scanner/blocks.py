@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ragdatakit.scanner.library import PerThread, ScannerError, library, run_seed
+from ragdatakit.scanner.library import PerThread, ScannerError, code_seeds, library
 from ragdatakit.scanner.plan import Asked, counts_of, plan_blob, scopes_of
 from ragdatakit.scanner.relations import Cut
+from ragdatakit.scanner.views import WIDE, numbers, wide_codes
 from ragdatakit.schemas.declarations import Columns, Field, Record
-
-Numbers = npt.NDArray[np.uint64]
 
 _LONE_RETURN = 1
 _NOTE_WIDTH, _ODD_WIDTH = 5, 3
@@ -27,15 +26,16 @@ _OF_BLOCK, _OF_FIELD = 3, 5
 class ScannedColumn:
     """Codes of a key field: of each row, or of all items of its lists (then ``owners`` are their rows).
 
+    Codes of numbers have 64 bits, those of texts 128.
     ``missing`` are rows without a value. Rows that were refused have no code yet, or 0. ``spelled`` are codes of what
     spelling does not change, where they were asked for, ``odd`` the texts of which Python must make it: row, first
     byte, byte behind the last (with their quote marks).
     """
 
-    codes: Numbers
+    codes: npt.NDArray[Any]
     missing: npt.NDArray[np.int64]
     owners: npt.NDArray[np.int64]
-    spelled: Numbers
+    spelled: npt.NDArray[Any]
     odd: list[list[int]]
 
 
@@ -94,7 +94,7 @@ class BlockScanner:
         predicates: Iterable[Asked] = (),
         portable: bool = False,
         cells: Columns | None = None,
-        known: Mapping[str, Numbers] | None = None,
+        known: Mapping[str, npt.NDArray[Any]] | None = None,
     ) -> None:
         found = library()
         if found is None:
@@ -107,14 +107,15 @@ class BlockScanner:
         if not self._plan:
             raise ScannerError(f"the scanner cannot read {record.name}")
         weakref.finalize(self, found.rd_plan_free, self._plan).atexit = False
-        names = (name for scope in scopes_of(record, asked).values() for name in scope)
-        numbers = {name: number for number, name in enumerate(names)}
-        self._places = {column: numbers[name] for column, name in keys.items()}
+        fields = {name: field for scope in scopes_of(record, asked).values() for name, field in scope.items()}
+        places = {name: number for number, name in enumerate(fields)}
+        self._places = {column: places[name] for column, name in keys.items()}
+        self._is_wide = {column: _has_wide_codes(fields[name]) for column, name in keys.items()}
         for column, codes in (known or {}).items():
-            held = np.ascontiguousarray(codes)
+            held = np.ascontiguousarray(codes).view(np.uint64)
             if found.rd_plan_known(self._plan, self._places[column], held.ctypes.data, len(held)):
                 raise ScannerError(f"the scanner cannot look up {column}")
-        self._views = _OF_BLOCK + _OF_FIELD * len(numbers)
+        self._views = _OF_BLOCK + _OF_FIELD * len(fields)
         self._portable = int(portable)
         self._results = PerThread(found.rd_block_new, found.rd_block_free, self._views)
 
@@ -144,26 +145,30 @@ class BlockScanner:
         return self._found(mine.views), done.value
 
     def _found(self, views: Any) -> ScannedBlock:
-        rows, lines, *ends = _numbers(views[0]).tolist()
-        notes = _numbers(views[1]).reshape(-1, _NOTE_WIDTH).tolist()
-        counts = {name: n for name, n in zip(self._counts, _numbers(views[2]).tolist(), strict=True) if n}
-        columns = {name: _column(views, _OF_BLOCK + _OF_FIELD * number) for name, number in self._places.items()}
+        rows, lines, *ends = numbers(views[0]).tolist()
+        notes = numbers(views[1]).reshape(-1, _NOTE_WIDTH).tolist()
+        counts = {name: n for name, n in zip(self._counts, numbers(views[2]).tolist(), strict=True) if n}
+        columns = {
+            name: _column(views, _OF_BLOCK + _OF_FIELD * number, self._is_wide[name])
+            for name, number in self._places.items()
+        }
         lf, crlf = (ends[0], ends[1], ends[2]), (ends[3], ends[4], ends[5])
         return ScannedBlock(rows, lines, lf, crlf, notes, columns, counts)
 
 
-def _column(views: Any, at: int) -> ScannedColumn:
-    codes, missing, owners, spelled, odd = (_numbers(views[i]) for i in range(at, at + _OF_FIELD))
-    odd_texts = odd.reshape(-1, _ODD_WIDTH).tolist()
-    return ScannedColumn(codes, missing.view(np.int64), owners.view(np.int64), spelled, odd_texts)
+def _has_wide_codes(field: Field) -> bool:
+    return (field.items if field.type == "array" else field.type) not in ("integer", "number")
 
 
-def _numbers(view: Any) -> Numbers:
-    """A copy: the next scan overwrites what is there."""
-    if not view.length:
-        return np.empty(0, np.uint64)
-    source = (ctypes.c_uint64 * view.length).from_address(view.start)
-    return np.frombuffer(source, np.uint64).copy()
+def _column(views: Any, at: int, is_wide: bool) -> ScannedColumn:
+    codes, missing, owners, spelled, odd = views[at : at + _OF_FIELD]
+    return ScannedColumn(
+        wide_codes(codes) if is_wide else numbers(codes),
+        numbers(missing).view(np.int64),
+        numbers(owners).view(np.int64),
+        wide_codes(spelled),
+        numbers(odd).reshape(-1, _ODD_WIDTH).tolist(),
+    )
 
 
 def last_comma(data: bytes, portable: bool = False) -> int | None:
@@ -181,7 +186,7 @@ def last_comma(data: bytes, portable: bool = False) -> int | None:
     return place.value if place.value < len(data) else -1
 
 
-def text_codes(data: Any, offsets: npt.NDArray[np.int32]) -> Numbers:
+def text_codes(data: Any, offsets: npt.NDArray[np.int32]) -> npt.NDArray[Any]:
     """Codes of the texts that are one behind the other in ``data`` (any buffer), between these offsets: those that
     `BlockScanner` gives the same texts. Raises `ScannerError`."""
     found = library()
@@ -190,8 +195,8 @@ def text_codes(data: Any, offsets: npt.NDArray[np.int32]) -> Numbers:
     places = np.ascontiguousarray(offsets, np.int32)
     count = max(len(places) - 1, 0)
     held = np.frombuffer(data, np.uint8) if data is not None and len(data) else np.empty(0, np.uint8)
-    codes = np.empty(count, np.uint64)
-    status = found.rd_hash(run_seed(), held.ctypes.data, len(held), places.ctypes.data, count, codes.ctypes.data)
+    codes = np.empty(count, WIDE)
+    status = found.rd_hash(*code_seeds(), held.ctypes.data, len(held), places.ctypes.data, count, codes.ctypes.data)
     if status:
         raise ScannerError(f"the scanner failed ({status})")
     return codes

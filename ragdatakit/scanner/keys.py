@@ -17,23 +17,26 @@ def table_bits(count: int) -> int:
     return max((4 * count // 3).bit_length(), 4)
 
 
-def new_table(codes: Codes) -> npt.NDArray[np.uint64] | None:
-    """A table of these codes; None where there is no library."""
+def new_table(words: Codes, width: int) -> npt.NDArray[np.uint64] | None:
+    """A table of codes of so many ``words`` each, to which it points; None where there is no library."""
     if library() is None:
         return None
-    bits = table_bits(len(codes))
-    slots = np.zeros(2 << bits, np.uint64)
-    held = np.ascontiguousarray(codes)
-    _call("rd_table_fill", slots.ctypes.data, bits, held.ctypes.data, len(held))
+    bits = table_bits(len(words) // width)
+    slots = np.zeros(1 << bits, np.uint64)
+    _call("rd_table_fill", slots.ctypes.data, bits, words.ctypes.data, len(words), width)
     return slots
 
 
-def find_in_table(slots: npt.NDArray[np.uint64], codes: Codes) -> npt.NDArray[np.int32]:
-    """The position of each code among those that the table was made of, -1 where it is none."""
-    held = np.ascontiguousarray(codes)
-    found = np.empty(len(held), np.int32)
-    bits = (len(slots) // 2).bit_length() - 1
-    _call("rd_table_find", slots.ctypes.data, bits, held.ctypes.data, len(held), found.ctypes.data)
+def find_in_table(slots: npt.NDArray[np.uint64], words: Codes, asked: Codes, width: int) -> npt.NDArray[np.int32]:
+    """The position of each code that is ``asked`` for among those (``words``) of which the table is, -1 where it is
+    none."""
+    count = len(asked) // width
+    found = np.empty(count, np.int32)
+    bits = len(slots).bit_length() - 1
+    _call(
+        "rd_table_find",
+        *(slots.ctypes.data, bits, words.ctypes.data, len(words), width, asked.ctypes.data, count, found.ctypes.data),
+    )
     return found
 
 
@@ -47,12 +50,11 @@ def find_ranks(ranks: npt.NDArray[np.int32], least: int, codes: Codes) -> npt.ND
     return found
 
 
-def count_in_sieve(places: npt.NDArray[np.uint8], codes: Codes) -> bool:
-    """Count codes by their leading bits, up to 2; False where there is no library."""
+def count_in_sieve(places: npt.NDArray[np.uint8], words: Codes, width: int) -> bool:
+    """Count codes of so many words by their leading bits, up to 2; False where there is no library."""
     if library() is None:
         return False
-    held = np.ascontiguousarray(codes)
-    _call("rd_sieve", places.ctypes.data, len(places), held.ctypes.data, len(held))
+    _call("rd_sieve", places.ctypes.data, len(places), words.ctypes.data, len(words), width)
     return True
 
 

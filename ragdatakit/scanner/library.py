@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-ABI = 4
+ABI = 5
 """The number of the interface; the library must say the same."""
 
 _PATH = Path(__file__).with_name("compiled.so")
@@ -43,17 +43,17 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
         (_POINTER, _POINTER, ctypes.c_char_p, _LENGTH, _FLAG, _FLAG, ctypes.POINTER(View), _LENGTH, _NUMBER),
     ),
     "rd_last_comma": (_FLAG, (ctypes.c_char_p, _LENGTH, _FLAG, _NUMBER)),
-    "rd_table_fill": (_FLAG, (_POINTER, ctypes.c_uint32, _POINTER, _LENGTH)),
-    "rd_table_find": (_FLAG, (_POINTER, ctypes.c_uint32, _POINTER, _LENGTH, _POINTER)),
+    "rd_table_fill": (_FLAG, (_POINTER, ctypes.c_uint32, _POINTER, _LENGTH, _LENGTH)),
+    "rd_table_find": (_FLAG, (_POINTER, ctypes.c_uint32, _POINTER, _LENGTH, _LENGTH, _POINTER, _LENGTH, _POINTER)),
     "rd_rank_find": (_FLAG, (_POINTER, _LENGTH, _LENGTH, _POINTER, _LENGTH, _POINTER)),
-    "rd_sieve": (_FLAG, (_POINTER, _LENGTH, _POINTER, _LENGTH)),
+    "rd_sieve": (_FLAG, (_POINTER, _LENGTH, _POINTER, _LENGTH, _LENGTH)),
     "rd_sheet_new": (_POINTER, (ctypes.c_char_p, _LENGTH)),
     "rd_sheet_free": (None, (_POINTER,)),
     "rd_rows_new": (_POINTER, ()),
     "rd_rows_free": (None, (_POINTER,)),
     "rd_rows_cut": (_FLAG, (ctypes.c_char_p, _LENGTH, _LENGTH, _FLAG, _LENGTH, _LENGTH, _FLAG, _POINTER)),
     "rd_rows_scan": (_FLAG, (_POINTER, _POINTER, ctypes.c_char_p, _LENGTH, _FLAG, ctypes.POINTER(View), _LENGTH)),
-    "rd_hash": (_FLAG, (_LENGTH, _POINTER, _LENGTH, _POINTER, _LENGTH, _POINTER)),
+    "rd_hash": (_FLAG, (_LENGTH, _LENGTH, _POINTER, _LENGTH, _POINTER, _LENGTH, _POINTER)),
 }
 """Result and arguments of each function of the library."""
 
@@ -130,3 +130,12 @@ def missing_reason() -> str:
 def run_seed() -> int:
     """What codes of texts are made with in this process: another number each time, so that no data can foresee it."""
     return int.from_bytes(os.urandom(8), "little")
+
+
+KEPT = 0xFFFFFFFFFFFFFFFF
+"""The bits of the first half of a code that remain: all of them, but for tests of what equal halves lead to."""
+
+
+def code_seeds() -> tuple[int, int]:
+    """What the library makes codes with."""
+    return run_seed(), KEPT

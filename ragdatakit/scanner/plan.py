@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Collection, Hashable, Iterable
 
-from ragdatakit.scanner.library import ABI, run_seed
+from ragdatakit.scanner.library import ABI, code_seeds
 from ragdatakit.scanner.predicates import (
     Beginning,
     Blank,
@@ -129,7 +129,7 @@ def plan_blob(record: Record, keys: Collection[str], asked: Iterable[Asked], cel
     scopes = scopes_of(record, asked)
     fields = [(name, field) for scope in scopes.values() for name, field in scope.items()]
     names = [name for name, _ in fields]
-    parts = [struct.pack("<IQH", ABI, run_seed(), len(names))]
+    parts = [struct.pack("<IQQH", ABI, *code_seeds(), len(names))]
     parts += [_field(field, name in keys) for name, field in fields]
     closed = next((one for one in asked if isinstance(one, Closed)), None)
     parts.append(struct.pack("<B", len(scopes)))

@@ -12,10 +12,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ragdatakit.scanner.library import ABI, PerThread, ScannerError, library, run_seed
+from ragdatakit.scanner.library import ABI, PerThread, ScannerError, code_seeds, library
 from ragdatakit.scanner.predicates import WHITE_SPACE, PythonDict, plain_ranges
+from ragdatakit.scanner.views import Numbers, numbers, wide_codes
 
-Numbers = npt.NDArray[np.uint64]
 Inferred = Literal["", "int64", "uint64"]
 
 _NOTE_WIDTH, _BEFORE, _OF_COLUMN = 5, 2, 9
@@ -67,8 +67,8 @@ class ScannedCells:
     without the cells that pandas takes for missing, ``number_like`` so many cells look like numbers.
     """
 
-    codes: Numbers
-    spelled: Numbers
+    codes: npt.NDArray[Any]
+    spelled: npt.NDArray[Any]
     late: npt.NDArray[np.int64]
     late_texts: list[str]
     texts: list[str]
@@ -121,8 +121,8 @@ class SheetScanner:
         )
         if status:
             raise ScannerError(f"the scanner failed ({status})")
-        rows, lines, python_only, filled = _numbers(views[0]).tolist()
-        notes = _numbers(views[1]).reshape(-1, _NOTE_WIDTH).tolist()
+        rows, lines, python_only, filled = numbers(views[0]).tolist()
+        notes = numbers(views[1]).reshape(-1, _NOTE_WIDTH).tolist()
         cells = {c.name: _cells(views, _BEFORE + _OF_COLUMN * n) for n, c in enumerate(self._columns)}
         return ScannedRows(rows, lines, python_only, filled, notes, cells)
 
@@ -148,7 +148,7 @@ def cut_records(
 def _blob(width: int, columns: list[SheetColumn], dicts: PythonDict | None) -> bytes:
     places = {column.name: number for number, column in enumerate(columns)}
     parts = [
-        struct.pack("<IQH", ABI, run_seed(), width),
+        struct.pack("<IQQH", ABI, *code_seeds(), width),
         _text(WHITE_SPACE),
         _text(plain_ranges()),
         struct.pack("<H", len(columns)),
@@ -172,15 +172,14 @@ def _text(text: str) -> bytes:
 
 
 def _cells(views: Any, at: int) -> ScannedCells:
-    codes, spelled, late = (_numbers(views[at + i]) for i in range(3))
-    told = _numbers(views[at + 8]).tolist()
+    told = numbers(views[at + 8]).tolist()
     return ScannedCells(
-        codes,
-        spelled,
-        late.view(np.int64),
+        wide_codes(views[at]),
+        wide_codes(views[at + 1]),
+        numbers(views[at + 2]).view(np.int64),
         _texts(views[at + 3], views[at + 4]),
         _texts(views[at + 5], views[at + 6]),
-        _numbers(views[at + 7]),
+        numbers(views[at + 7]),
         _kinds(told[:11]),
         _kinds(told[11:22]),
         told[22],
@@ -196,17 +195,9 @@ def _kinds(told: list[int]) -> ScannedKinds:
     )
 
 
-def _numbers(view: Any) -> Numbers:
-    """A copy: the next scan overwrites what is there."""
-    if not view.length:
-        return np.empty(0, np.uint64)
-    source = (ctypes.c_uint64 * view.length).from_address(view.start)
-    return np.frombuffer(source, np.uint64).copy()
-
-
 def _texts(data: Any, ends: Any) -> list[str]:
     if not ends.length:
         return []
     held = ctypes.string_at(data.start, data.length) if data.length else b""
-    places = _numbers(ends).tolist()
+    places = numbers(ends).tolist()
     return [held[start:end].decode() for start, end in zip([0, *places[:-1]], places, strict=True)]

@@ -1,4 +1,4 @@
-"""Key columns as 64-bit codes (see ``arrays.keys``), from decoded values or from blocks that were scanned."""
+"""Key columns as codes (see ``arrays.codes``), from decoded values or from blocks that were scanned."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 
-from ragdatakit.arrays.keys import Codes, NumpyBatch, mix
+from ragdatakit.arrays.codes import Codes, mix
+from ragdatakit.arrays.keys import NumpyBatch
 from ragdatakit.arrays.text_codes import codes_of_texts
 from ragdatakit.scanner.notes import REFUSED
 from ragdatakit.validators.python_keys import spelling
@@ -30,11 +31,11 @@ def coded_values(keys: KeyColumns, values: list[Any]) -> NumpyBatch:
         column = plain.columns[name]
         if name in keys.item_types or any(isinstance(v, list) for v in column):
             items = [(i, v) for i, vs in enumerate(column) if vs is not None for v in vs if v is not None]
-            codes = _codes([v for _, v in items])
+            codes = _codes([v for _, v in items], keys.item_types.get(name))
             batch.lists[name] = (codes, np.array([i for i, _ in items], np.int64))
             batch.headed[name] = np.array([i for i, vs in enumerate(column) if vs], np.int64)
             continue
-        batch.columns[name] = _codes(column)
+        batch.columns[name] = _codes(column, keys.types.get(name))
         valid = np.array([v is not None for v in column], np.bool_)
         batch.valid[name] = None if valid.all() else valid
         if name in keys.spelled:
@@ -46,12 +47,13 @@ def _spelled_codes(column: list[Any]) -> Any:
     return codes_of_texts([spelling(v) if isinstance(v, str) else None for v in column])
 
 
-def _codes(column: list[Any]) -> Any:
+def _codes(column: list[Any], kind: str | None) -> Any:
+    """Codes of values of this kind, or (None) of what they are."""
     if any(isinstance(v, tuple) for v in column):
         width = max(len(v) for v in column if v)
         *heads, last = (codes_of_texts([v[i] if v else "" for v in column]) for i in range(width))
         return functools.reduce(lambda codes, head: mix(head, codes), reversed(heads), last)
-    if any(isinstance(v, str) for v in column):
+    if kind == "string" or any(isinstance(v, str) for v in column):
         return codes_of_texts([v if isinstance(v, str) else None for v in column])
     return np.array([0 if v is None else v for v in column], np.int64).view(np.uint64)
 
@@ -97,7 +99,8 @@ def coded_scan(
 def _put_late(batch: NumpyBatch, name: str, late: NumpyBatch, rows: Any) -> None:
     """The keys of the records that the scanner has left open."""
     batch.columns[name] = batch.columns[name].copy()  # a derived column may be made of the same codes
-    batch.columns[name][rows] = late.columns[name]
+    if late.columns[name].dtype == batch.columns[name].dtype:  # else there is none that can be read
+        batch.columns[name][rows] = late.columns[name]
     known, valid = late.valid[name], batch.valid[name]
     valid = np.ones(batch.length, np.bool_) if valid is None else valid.copy()
     valid[rows] = True if known is None else known

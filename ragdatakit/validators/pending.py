@@ -341,14 +341,12 @@ def _is_meant(item: Any, value: Any) -> bool:
     """Whether a list's item is the one a set check named: by its value, or by its code."""
     if isinstance(value, int | str | float):
         return bool(type(item) is not bool and (item == value or str(item) == str(value)))
-    number = readable_key(item, "integer")
-    if number is not None and number % 2**64 == int(value):
-        return True
-    if not isinstance(item, str):
-        return False
+    if value.dtype.names is None:
+        number = readable_key(item, "integer")
+        return number is not None and number % 2**64 == int(value)
     from ragdatakit.arrays.text_codes import codes_of_texts
 
-    return bool(codes_of_texts([item])[0] == value)
+    return isinstance(item, str) and bool(codes_of_texts([item])[0] == value)
 
 
 def _line_of(file: DataFile, there: Located | None) -> int | None:

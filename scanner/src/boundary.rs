@@ -6,7 +6,7 @@
 
 use crate::columns::Scanned;
 use crate::elements::{self, last_comma, Cut, Elements};
-use crate::hash::{hash, Seeds};
+use crate::hash::{code, Seeds};
 use crate::isa::Level;
 use crate::keys::{find_ranks, sieve, Table};
 use crate::lines::{scan, Outcome};
@@ -105,12 +105,15 @@ pub unsafe extern "C" fn rd_plan_free(plan: *mut Plan) {
 /// Say what the values of a key field are looked up in: records with other ones become candidates. Before any scan.
 ///
 /// # Safety
-/// `plan` came from `rd_plan_new` and is not in use, `codes` points to `count` numbers.
+/// `plan` came from `rd_plan_new` and is not in use, `codes` points to `count` numbers, two for each code.
 #[no_mangle]
 pub unsafe extern "C" fn rd_plan_known(plan: *mut Plan, field: u64, codes: *const u64, count: u64) -> i32 {
     guarded(PANICKED, || {
         let (Some(plan), Some(codes)) = (plan.as_mut(), slice(codes, count)) else { return MISUSED };
-        let field = usize::try_from(field).ok().and_then(|field| plan.fields.get_mut(field)).filter(|field| field.key);
+        let field = usize::try_from(field)
+            .ok()
+            .and_then(|field| plan.fields.get_mut(field))
+            .filter(|f| f.key && f.code_width() == 2);
         let (Some(field), Some(table)) = (field, Table::of(codes)) else { return MISUSED };
         field.known = Some(table);
         DONE
@@ -178,7 +181,8 @@ pub(crate) fn level_of(portable: i32) -> Level {
 /// `views` points to as many as there are.
 unsafe fn show(plan: &Plan, block: &Scanned, views: *mut View) {
     let views = from_raw_parts_mut(views, OF_BLOCK + OF_FIELD * plan.fields.len());
-    let of_fields = block.columns.iter().flat_map(|c| [&c.codes, &c.missing, &c.owners, &c.spelled, &c.odd]);
+    let of_fields =
+        block.columns.iter().flat_map(|c| [&c.codes.numbers, &c.missing, &c.owners, &c.spelled.numbers, &c.odd]);
     let found = [&block.summary[..], &block.notes, &block.tallies].into_iter().chain(of_fields.map(Vec::as_slice));
     for (view, numbers) in views.iter_mut().zip(found) {
         *view = View { start: numbers.as_ptr(), length: numbers.len() as u64 };
@@ -243,10 +247,11 @@ pub unsafe extern "C" fn rd_last_comma(data: *const u8, length: u64, portable: i
 /// The codes of texts that stand one behind the other in `data`: `offsets` are `count` + 1 places in it.
 ///
 /// # Safety
-/// `data` points to `length` bytes, `offsets` to `count` + 1 numbers, `codes` to `count` numbers to be written.
+/// `data` points to `length` bytes, `offsets` to `count` + 1 numbers, `codes` to 2 · `count` numbers to be written.
 #[no_mangle]
 pub unsafe extern "C" fn rd_hash(
     seed: u64,
+    kept: u64,
     data: *const u8,
     length: u64,
     offsets: *const i32,
@@ -260,16 +265,14 @@ pub unsafe extern "C" fn rd_hash(
         let (Some(data), Some(offsets)) = (slice(data, length), slice(offsets, count.saturating_add(1))) else {
             return MISUSED;
         };
-        if codes.is_null() {
-            return MISUSED;
-        }
-        let seeds = Seeds::of(seed);
-        let codes = from_raw_parts_mut(codes, offsets.len() - 1);
-        for (code, pair) in codes.iter_mut().zip(offsets.windows(2)) {
+        let Some(codes) = slice_mut(codes, count.saturating_mul(2)) else { return MISUSED };
+        let seeds = Seeds::of(seed, kept);
+        for (halves, pair) in codes.chunks_exact_mut(2).zip(offsets.windows(2)) {
             let place = |offset: i32| usize::try_from(offset).ok();
             let (Some(start), Some(end)) = (place(pair[0]), place(pair[1])) else { return MISUSED };
             let Some(text) = data.get(start..end) else { return MISUSED };
-            *code = hash(&seeds, text);
+            let code = code(&seeds, text);
+            halves.copy_from_slice(&[code as u64, (code >> 64) as u64]);
         }
         DONE
     })
@@ -278,37 +281,43 @@ pub unsafe extern "C" fn rd_hash(
 /// Put codes into a table of 2^`bits` slots, whose memory is all zeros.
 ///
 /// # Safety
-/// `slots` points to 2 · 2^`bits` numbers to be written, `codes` to `count` numbers.
+/// `slots` points to 2^`bits` numbers to be written, `codes` to `length` numbers, `width` for each code.
 #[no_mangle]
-pub unsafe extern "C" fn rd_table_fill(slots: *mut u64, bits: u32, codes: *const u64, count: u64) -> i32 {
+pub unsafe extern "C" fn rd_table_fill(slots: *mut u64, bits: u32, codes: *const u64, length: u64, width: u64) -> i32 {
     guarded(PANICKED, || {
-        let table = slice_mut(slots, table_length(bits)).and_then(|slots| Table::over(slots, bits));
-        let (Some(mut table), Some(codes)) = (table, slice(codes, count)) else { return MISUSED };
-        if table.fill(codes) {
-            DONE
-        } else {
-            MISUSED
-        }
+        let (Some(slots), Some(codes)) = (slice_mut(slots, table_length(bits)), slice(codes, length)) else {
+            return MISUSED;
+        };
+        let Some(mut table) = Table::over(slots, bits, codes, width as usize) else { return MISUSED };
+        table.fill();
+        DONE
     })
 }
 
 /// Look codes up in a table: the position of each, or -1.
 ///
 /// # Safety
-/// `slots` points to 2 · 2^`bits` numbers, `codes` to `count` numbers, `positions` to `count` numbers to be written.
+/// As of `rd_table_fill`, whose codes these are; `asked` points to `width` · `count` numbers, `positions` to `count` ones to
+/// be written.
 #[no_mangle]
 pub unsafe extern "C" fn rd_table_find(
     slots: *const u64,
     bits: u32,
     codes: *const u64,
+    length: u64,
+    width: u64,
+    asked: *const u64,
     count: u64,
     positions: *mut i32,
 ) -> i32 {
     guarded(PANICKED, || {
-        let table = slice(slots, table_length(bits)).and_then(|slots| Table::over(slots, bits));
-        match (table, slice(codes, count), slice_mut(positions, count)) {
-            (Some(table), Some(codes), Some(positions)) => {
-                table.find(codes, positions);
+        let (Some(slots), Some(codes)) = (slice(slots, table_length(bits)), slice(codes, length)) else {
+            return MISUSED;
+        };
+        let table = Table::over(slots, bits, codes, width as usize);
+        match (table, slice(asked, count.saturating_mul(width)), slice_mut(positions, count)) {
+            (Some(table), Some(asked), Some(positions)) => {
+                table.find(asked, width as usize, positions);
                 DONE
             }
             _ => MISUSED,
@@ -317,7 +326,7 @@ pub unsafe extern "C" fn rd_table_find(
 }
 
 fn table_length(bits: u32) -> u64 {
-    2_u64.checked_shl(bits).unwrap_or(0)
+    1_u64.checked_shl(bits).unwrap_or(0)
 }
 
 /// Look integers up in a table by value, which begins at `least`; its last entry is for those out of its range.
@@ -345,12 +354,12 @@ pub unsafe extern "C" fn rd_rank_find(
 /// Count codes by their leading bits, up to 2.
 ///
 /// # Safety
-/// `places` points to `length` bytes to be written, a power of two; `codes` to `count` numbers.
+/// `places` points to `length` bytes to be written, a power of two; `codes` to `count` numbers, `width` for each code.
 #[no_mangle]
-pub unsafe extern "C" fn rd_sieve(places: *mut u8, length: u64, codes: *const u64, count: u64) -> i32 {
+pub unsafe extern "C" fn rd_sieve(places: *mut u8, length: u64, codes: *const u64, count: u64, width: u64) -> i32 {
     guarded(PANICKED, || match (slice_mut(places, length), slice(codes, count)) {
-        (Some(places), Some(codes)) => {
-            sieve(places, codes);
+        (Some(places), Some(codes)) if width > 0 => {
+            sieve(places, codes, width as usize);
             DONE
         }
         _ => MISUSED,

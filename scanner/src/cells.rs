@@ -1,7 +1,7 @@
 //! A line of cells, between tabs or between blanks, as a record.
 
 use crate::columns::Scanned;
-use crate::hash::hash;
+use crate::hash;
 use crate::isa::Isa;
 use crate::lines::{is_blank, Record};
 use crate::plan::{Field, Plan, Reader, Type};
@@ -65,7 +65,8 @@ pub fn record<I: Isa>(plan: &Plan, cells: &Cells, into: &mut Scanned, data: &[u8
     };
     for &number in &plan.changed {
         let codes = &into.columns[number].codes;
-        let is_same = into.rows > into.behind_open && matches!(codes[..], [.., before, last] if before == last);
+        let (all, last) = (&codes.numbers[..], codes.last());
+        let is_same = into.rows > into.behind_open && all[..all.len() - last.len()].ends_with(last);
         found.candidate |= !is_same;
     }
     is_whole.then_some(found)
@@ -78,12 +79,12 @@ fn value(plan: &Plan, into: &mut Scanned, cell: &[u8], number: usize, found: &mu
         Type::Integer => {
             let value = integer(cell)?;
             is_within(field, value as f64)?;
-            value as u64
+            u128::from(value as u64)
         }
         Type::Number => {
             let value = float(cell)?;
             is_within(field, value)?;
-            value.to_bits()
+            u128::from(value.to_bits())
         }
         _ => {
             if cell.len() > LONG_TEXT || (field.non_empty && cell.is_empty()) || !field.allowed.is_empty() {
@@ -91,7 +92,7 @@ fn value(plan: &Plan, into: &mut Scanned, cell: &[u8], number: usize, found: &mu
             }
             found.candidate |= field.predicates.iter().any(|predicate| predicate.of_text(cell, cell.len()));
             if field.key {
-                hash(&plan.seeds, cell)
+                hash::code(&plan.seeds, cell)
             } else {
                 0
             }

@@ -1,22 +1,54 @@
 //! What a block holds, in vectors that keep their memory from block to block.
 
-use crate::hash::hash;
+use crate::hash;
 use crate::json::unescape;
 use crate::plan::{Field, Plan};
 use crate::relations::Held;
 use crate::scopes::Joined;
 
+/// Codes, one behind the other: one number of 64 bits for each, or two, of which the first is the lower half.
+#[derive(Default)]
+pub struct Codes {
+    pub numbers: Vec<u64>,
+    pub width: usize,
+}
+
+impl Codes {
+    #[inline(always)]
+    pub fn push(&mut self, code: u128) {
+        self.numbers.push(code as u64);
+        if self.width > 1 {
+            self.numbers.push((code >> 64) as u64);
+        }
+    }
+
+    /// The numbers of the last code.
+    #[inline(always)]
+    pub fn last(&self) -> &[u64] {
+        &self.numbers[self.numbers.len().saturating_sub(self.width)..]
+    }
+
+    pub fn truncate(&mut self, codes: usize) {
+        self.numbers.truncate(codes * self.width);
+    }
+
+    pub fn clear(&mut self, width: usize) {
+        self.numbers.clear();
+        self.width = width;
+    }
+}
+
 /// Codes of one key field: a code for each record, or for each item of the records' lists.
 #[derive(Default)]
 pub struct Column {
-    pub codes: Vec<u64>,
+    pub codes: Codes,
     /// The rows that have no value: the field is not there, or null.
     pub missing: Vec<u64>,
     /// For each item the row that it is in; only of lists.
     pub owners: Vec<u64>,
     pub is_list: bool,
     /// Codes of what spelling does not change, of each record, where they are wanted.
-    pub spelled: Vec<u64>,
+    pub spelled: Codes,
     /// The texts whose spelling Python must look at, `ODD_WIDTH` numbers for each: row, first byte, byte behind the last.
     pub odd: Vec<u64>,
 }
@@ -72,7 +104,7 @@ pub struct Scanned {
 impl Column {
     /// The code of one more value, which is in this row.
     #[inline(always)]
-    pub(crate) fn push(&mut self, code: u64, row: u64) {
+    pub(crate) fn push(&mut self, code: u128, row: u64) {
         self.codes.push(code);
         if self.is_list {
             self.owners.push(row);
@@ -97,10 +129,10 @@ impl Scanned {
             self.order = plan.scopes.iter().map(|scope| (0..scope.fields.len()).collect()).collect();
         }
         for (column, field) in self.columns.iter_mut().zip(&plan.fields) {
-            column.codes.clear();
+            column.codes.clear(field.code_width());
             column.missing.clear();
             column.owners.clear();
-            column.spelled.clear();
+            column.spelled.clear(2);
             column.odd.clear();
             column.is_list = field.is_list();
         }
@@ -125,14 +157,14 @@ impl Scanned {
         }
     }
 
-    /// A value that is no text: its code is wanted where it is a key, its place where it is compared.
+    /// A value that is no text in JSON: its code is wanted where it is a key, its place where it is compared.
     #[inline(always)]
-    pub(crate) fn take(&mut self, field: &Field, number: usize, place: (usize, usize), code: u64) {
+    pub(crate) fn take(&mut self, field: &Field, number: usize, place: (usize, usize), code: u128) {
         if field.key {
             self.columns[number].push(code, self.rows);
         }
         if field.held {
-            self.held[number].push(Held { start: place.0, end: place.1, escaped: false, code });
+            self.held[number].push(Held { start: place.0, end: place.1, escaped: false, code: code as u64 });
         }
     }
 
@@ -175,7 +207,7 @@ impl Scanned {
             }
             return false;
         }
-        let code = hash(&plan.seeds, &self.joined);
+        let code = hash::code(&plan.seeds, &self.joined);
         self.columns[joined.target].push(code, self.rows);
         field.known.as_ref().is_some_and(|known| !known.has(code))
     }

@@ -50,7 +50,9 @@ fn blob(closed: bool) -> Vec<u8> {
         ("is_so", 4, 7, 0),
         ("key", 3, 7, 8),
     ];
-    let mut blob = [&ABI.to_le_bytes()[..], &7_u64.to_le_bytes(), &(fields.len() as u16).to_le_bytes()].concat();
+    let mut blob =
+        [&ABI.to_le_bytes()[..], &7_u64.to_le_bytes(), &u64::MAX.to_le_bytes(), &(fields.len() as u16).to_le_bytes()]
+            .concat();
     for (name, kind, below, flags) in fields {
         text(&mut blob, name);
         blob.extend([kind, below, flags]);
@@ -214,15 +216,19 @@ fn found(plan: &Plan, block: &mut Scanned, data: &[u8], level: Level) -> Option<
     }
     for (column, field) in block.columns.iter().zip(&plan.fields) {
         assert_eq!(
-            column.codes.len(),
+            column.codes.numbers.len() / column.codes.width,
             if column.is_list { column.owners.len() } else { rows as usize * usize::from(field.key) }
         );
-        assert_eq!(column.spelled.len(), rows as usize * usize::from(field.spelling.is_some()));
+        assert_eq!(column.spelled.numbers.len() / 2, rows as usize * usize::from(field.spelling.is_some()));
         assert!(column.odd.chunks_exact(3).all(|odd| odd[0] < rows && odd[1] < odd[2] && odd[2] <= data.len() as u64));
         assert!(column.owners.is_sorted() && column.owners.iter().chain(&column.missing).all(|&row| row < rows));
     }
     assert!(block.tallies.len() == plan.tallies && block.tallies.iter().all(|&count| count <= rows));
-    let columns = block.columns.iter().flat_map(|c| [&c.codes, &c.missing, &c.owners, &c.spelled, &c.odd]).cloned();
+    let columns = block
+        .columns
+        .iter()
+        .flat_map(|c| [&c.codes.numbers, &c.missing, &c.owners, &c.spelled.numbers, &c.odd])
+        .cloned();
     Some([block.summary.to_vec(), block.notes.clone(), block.tallies.clone()].into_iter().chain(columns).collect())
 }
 
@@ -250,11 +256,15 @@ fn found_elements(plan: &Plan, block: &mut Scanned, data: &[u8], members: Elemen
     }
     for (column, field) in block.columns.iter().zip(&plan.fields) {
         let expected = if column.is_list { column.owners.len() } else { rows as usize * usize::from(field.key) };
-        assert_eq!(column.codes.len(), expected);
-        assert_eq!(column.spelled.len(), rows as usize * usize::from(field.spelling.is_some()));
+        assert_eq!(column.codes.numbers.len() / column.codes.width, expected);
+        assert_eq!(column.spelled.numbers.len() / 2, rows as usize * usize::from(field.spelling.is_some()));
         assert!(column.owners.iter().chain(&column.missing).all(|&row| row < rows));
     }
-    let columns = block.columns.iter().flat_map(|c| [&c.codes, &c.missing, &c.owners, &c.spelled, &c.odd]).cloned();
+    let columns = block
+        .columns
+        .iter()
+        .flat_map(|c| [&c.codes.numbers, &c.missing, &c.owners, &c.spelled.numbers, &c.odd])
+        .cloned();
     [block.summary.to_vec(), block.notes.clone(), block.tallies.clone()].into_iter().chain(columns).collect()
 }
 

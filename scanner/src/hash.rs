@@ -1,13 +1,19 @@
-//! Codes of texts: 64 bits, of constants that each run draws anew, so that nobody can prepare texts that collide.
+//! Codes of texts: 128 bits, of constants that each run draws anew, so that nobody can prepare texts that collide.
+//!
+//! Where texts that share a code are only looked at once more, half of it does.
 
-/// The constants of one run.
+/// The constants of one run: four for each half of a code.
 #[derive(Clone, Copy)]
-pub struct Seeds([u64; 4]);
+pub struct Seeds {
+    halves: [[u64; 4]; 2],
+    kept: u64,
+}
 
 impl Seeds {
-    /// Four constants drawn from one number.
+    /// The constants drawn from one number. Of the first half of each code the bits of `kept` remain: all of them, but
+    /// for tests of what happens where such halves are equal.
     #[must_use]
-    pub fn of(seed: u64) -> Self {
+    pub fn of(seed: u64, kept: u64) -> Self {
         let mut state = seed;
         let mut next = || {
             state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -16,7 +22,8 @@ impl Seeds {
             z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
             (z ^ (z >> 31)) | 1
         };
-        Self([next(), next(), next(), next()])
+        let mut four = || [next(), next(), next(), next()];
+        Self { halves: [four(), four()], kept }
     }
 }
 
@@ -39,8 +46,21 @@ fn half(bytes: &[u8]) -> u64 {
 /// The code of a text, given as UTF-8.
 #[must_use]
 #[inline(always)]
+pub fn code(seeds: &Seeds, bytes: &[u8]) -> u128 {
+    let other = of_half(&seeds.halves[1], bytes);
+    u128::from(other) << 64 | u128::from(hash(seeds, bytes))
+}
+
+/// The first half of the code of a text.
+#[must_use]
+#[inline(always)]
 pub fn hash(seeds: &Seeds, bytes: &[u8]) -> u64 {
-    let Seeds([s0, s1, s2, s3]) = *seeds;
+    of_half(&seeds.halves[0], bytes) & seeds.kept
+}
+
+#[inline(always)]
+fn of_half(constants: &[u64; 4], bytes: &[u8]) -> u64 {
+    let [s0, s1, s2, s3] = *constants;
     let length = bytes.len() as u64;
     let mut state = s0;
     let (first, second) = match bytes.len() {
@@ -82,22 +102,34 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
+    /// Whether each half of a code is new.
+    fn of_both(seen: &mut [HashSet<u64>; 2], code: u128) -> bool {
+        seen[0].insert(code as u64) & seen[1].insert((code >> 64) as u64)
+    }
+
     #[test]
     fn texts_that_differ_in_a_byte_have_other_codes() {
-        let seeds = Seeds::of(7);
-        let mut seen = HashSet::new();
+        let seeds = Seeds::of(7, u64::MAX);
+        let mut seen = [HashSet::new(), HashSet::new()];
         for length in 0..200 {
             for place in 0..length {
                 let mut text = vec![b'a'; length];
                 text[place] = b'b';
-                assert!(seen.insert(hash(&seeds, &text)), "length {length}, byte {place}");
+                assert!(of_both(&mut seen, code(&seeds, &text)), "length {length}, byte {place}");
             }
-            assert!(seen.insert(hash(&seeds, &vec![b'a'; length])));
+            assert!(of_both(&mut seen, code(&seeds, &vec![b'a'; length])));
         }
     }
 
     #[test]
     fn runs_have_codes_of_their_own() {
-        assert_ne!(hash(&Seeds::of(1), b"text"), hash(&Seeds::of(2), b"text"));
+        assert_ne!(hash(&Seeds::of(1, u64::MAX), b"text"), hash(&Seeds::of(2, u64::MAX), b"text"));
+    }
+
+    #[test]
+    fn the_other_half_is_whole_where_the_first_is_cut() {
+        let cut = Seeds::of(1, 3);
+        let codes: HashSet<_> = (0..100).map(|n: u8| code(&cut, &[b'a', n])).collect();
+        assert!(codes.len() == 100 && codes.iter().all(|&code| code as u64 <= 3));
     }
 }

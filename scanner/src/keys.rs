@@ -1,87 +1,99 @@
 //! Look-ups of key codes, in memory that Python owns.
 
-/// Half of a slot of a table is a code, the other half its position plus one; 0 is an empty slot.
-const HALVES: usize = 2;
 const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// A table of 2^`bits` slots in `slots`; none where the memory has another size.
-pub struct Table<Slots> {
+/// A table of codes, of one number of 64 bits each or of two.
+///
+/// A slot is 0, or the position of a code plus one and, in its upper half, bits of the code that tell most others apart.
+pub struct Table<Slots, Codes> {
     slots: Slots,
+    codes: Codes,
+    width: usize,
     shift: u32,
     mask: usize,
 }
 
-impl<Slots: AsRef<[u64]>> Table<Slots> {
-    pub fn over(slots: Slots, bits: u32) -> Option<Self> {
-        let size =
-            1_usize.checked_shl(bits).filter(|size| (1..40).contains(&bits) && size.checked_mul(HALVES).is_some())?;
-        (slots.as_ref().len() == size * HALVES).then(|| Self { slots, shift: 64 - bits, mask: size - 1 })
+impl<Slots: AsRef<[u64]>, Codes: AsRef<[u64]>> Table<Slots, Codes> {
+    /// A table of 2^`bits` slots; none where there are too few, or the codes are of another width.
+    pub fn over(slots: Slots, bits: u32, codes: Codes, width: usize) -> Option<Self> {
+        let size = 1_usize.checked_shl(bits).filter(|_| (1..40).contains(&bits))?;
+        let count = codes.as_ref().len().checked_div(width)?;
+        let fits = width <= 2 && count * width == codes.as_ref().len() && count < size && count < i32::MAX as usize;
+        (fits && slots.as_ref().len() == size).then(|| Self { slots, codes, width, shift: 64 - bits, mask: size - 1 })
     }
 
+    /// Whether a code of a text is in the table.
     #[inline(always)]
-    fn first_slot(&self, code: u64) -> usize {
-        (code.wrapping_mul(ODD) >> self.shift) as usize
+    pub fn has(&self, code: u128) -> bool {
+        self.width == 2 && self.slot::<2>(&[code as u64, (code >> 64) as u64]).is_ok()
     }
 
-    /// Whether a code is in the table.
-    #[inline(always)]
-    pub fn has(&self, code: u64) -> bool {
-        let mut found = [0];
-        self.find(&[code], &mut found);
-        found != [-1]
-    }
-
-    /// The position of each code, -1 of one that is not in the table.
-    pub fn find(&self, codes: &[u64], positions: &mut [i32]) {
-        let slots = self.slots.as_ref();
-        for (position, &code) in positions.iter_mut().zip(codes) {
-            let mut slot = self.first_slot(code);
-            *position = loop {
-                let (there, number) = (slots[slot * HALVES], slots[slot * HALVES + 1]);
-                if number == 0 {
-                    break -1;
-                }
-                if there == code {
-                    break (number - 1) as i32;
-                }
-                slot = (slot + 1) & self.mask;
-            };
-        }
-    }
-}
-
-impl Table<Vec<u64>> {
-    /// A table of these codes, in memory of its own.
-    pub fn of(codes: &[u64]) -> Option<Self> {
-        let bits = (usize::BITS - (codes.len() + codes.len() / 3).leading_zeros()).max(4);
-        let mut slots = vec![0; HALVES << bits];
-        Table::over(&mut slots[..], bits)?.fill(codes);
-        Table::over(slots, bits)
-    }
-}
-
-impl Table<&mut [u64]> {
-    /// Put codes in, which must be fewer than the slots: of one that comes again the first position remains.
-    pub fn fill(&mut self, codes: &[u64]) -> bool {
-        if codes.len() > self.mask {
+    /// The position of each code, -1 of one that is not in the table; false where they have another width.
+    pub fn find(&self, codes: &[u64], width: usize, positions: &mut [i32]) -> bool {
+        if width != self.width {
             return false;
         }
-        for (position, &code) in codes.iter().enumerate() {
-            let mut slot = self.first_slot(code);
-            loop {
-                let place = slot * HALVES;
-                if self.slots[place + 1] == 0 {
-                    self.slots[place] = code;
-                    self.slots[place + 1] = position as u64 + 1;
-                    break;
-                }
-                if self.slots[place] == code {
-                    break;
-                }
-                slot = (slot + 1) & self.mask;
-            }
+        match width {
+            1 => self.find_all::<1>(codes, positions),
+            _ => self.find_all::<2>(codes, positions),
         }
         true
+    }
+
+    fn find_all<const N: usize>(&self, codes: &[u64], positions: &mut [i32]) {
+        for (position, code) in positions.iter_mut().zip(codes.chunks_exact(N)) {
+            *position = self.slot::<N>(code).map_or(-1, |place| place as i32);
+        }
+    }
+
+    /// The position of a code, or the slot and the bits with which it is to be put in.
+    #[inline(always)]
+    fn slot<const N: usize>(&self, code: &[u64]) -> Result<usize, (usize, u64)> {
+        let (slots, codes) = (self.slots.as_ref(), self.codes.as_ref());
+        let spread = code[0].wrapping_mul(ODD);
+        let upper = (spread ^ code[N - 1]) << 32;
+        let mut slot = (spread >> self.shift) as usize;
+        loop {
+            let there = slots[slot];
+            if there == 0 {
+                return Err((slot, upper));
+            }
+            let place = (there as u32 - 1) as usize;
+            if there >> 32 == upper >> 32 && codes[place * N..place * N + N] == *code {
+                return Ok(place);
+            }
+            slot = (slot + 1) & self.mask;
+        }
+    }
+}
+
+impl Table<Vec<u64>, Vec<u64>> {
+    /// A table of the codes of texts, in memory of its own.
+    pub fn of(codes: &[u64]) -> Option<Self> {
+        let count = codes.len() / 2;
+        let bits = (usize::BITS - (count + count / 3).leading_zeros()).max(4);
+        let mut table = Table::over(vec![0; 1 << bits], bits, codes.to_vec(), 2)?;
+        table.fill();
+        Some(table)
+    }
+}
+
+impl<Slots: AsMut<[u64]> + AsRef<[u64]>, Codes: AsRef<[u64]>> Table<Slots, Codes> {
+    /// Put all codes in: of one that comes again the first position remains.
+    pub fn fill(&mut self) {
+        match self.width {
+            1 => self.fill_all::<1>(),
+            _ => self.fill_all::<2>(),
+        }
+    }
+
+    fn fill_all<const N: usize>(&mut self) {
+        for place in 0..self.codes.as_ref().len() / N {
+            let code: [u64; N] = std::array::from_fn(|n| self.codes.as_ref()[place * N + n]);
+            if let Err((slot, upper)) = self.slot::<N>(&code) {
+                self.slots.as_mut()[slot] = upper | (place as u64 + 1);
+            }
+        }
     }
 }
 
@@ -94,12 +106,13 @@ pub fn find_ranks(ranks: &[i32], least: u64, codes: &[u64], positions: &mut [i32
 }
 
 /// Count codes by their leading bits, up to 2: a place with 1 holds a code that came once.
-pub fn sieve(places: &mut [u8], codes: &[u64]) {
+/// Of codes of several numbers the first counts.
+pub fn sieve(places: &mut [u8], codes: &[u64], width: usize) {
     if !places.len().is_power_of_two() || places.len() < 2 {
         return;
     }
     let shift = 64 - places.len().trailing_zeros();
-    for code in codes {
+    for code in codes.iter().step_by(width) {
         let place = &mut places[(code >> shift) as usize];
         *place = (*place + 1).min(2);
     }
@@ -109,26 +122,44 @@ pub fn sieve(places: &mut [u8], codes: &[u64]) {
 mod tests {
     use super::*;
 
+    /// Codes of each width; of the wide ones all first halves are the same few.
+    fn codes(width: usize) -> Vec<u64> {
+        let all = (0..1000_u64).map(|n| n * n * 7).chain([49, 7, 28]);
+        all.flat_map(|n| if width == 1 { vec![n] } else { vec![n % 3, n] }).collect()
+    }
+
     #[test]
     fn what_is_put_in_is_found() {
-        let codes: Vec<u64> = (0..1000).map(|n| n * n * 7).chain([49, 7]).collect();
-        let mut memory = vec![0; 4096];
-        let mut table = Table::over(&mut memory[..], 11).unwrap();
-        assert!(table.fill(&codes));
-        let mut found = vec![0; codes.len()];
-        table.find(&codes, &mut found);
-        for (code, position) in codes.iter().zip(found) {
-            assert_eq!(codes.iter().position(|other| other == code), usize::try_from(position).ok());
+        for width in [1, 2] {
+            let codes = codes(width);
+            let mut memory = vec![0; 2048];
+            let mut table = Table::over(&mut memory[..], 11, &codes[..], width).unwrap();
+            table.fill();
+            let mut found = vec![0; codes.len() / width];
+            assert!(table.find(&codes, width, &mut found));
+            let all: Vec<_> = codes.chunks_exact(width).collect();
+            for (code, position) in all.iter().zip(found) {
+                assert_eq!(all.iter().position(|other| other == code), usize::try_from(position).ok());
+            }
+            let mut missing = [0; 2];
+            assert!(table.find(&[1, 1, 2, u64::MAX][..2 * width], width, &mut missing));
+            assert_eq!(missing, [-1, -1]);
+            assert!(!table.find(&codes, 3 - width, &mut missing));
         }
-        let mut missing = [0; 2];
-        table.find(&[1, u64::MAX], &mut missing);
-        assert_eq!(missing, [-1, -1]);
+    }
+
+    #[test]
+    fn a_text_whose_half_code_is_there_is_not() {
+        let table = Table::of(&[5, 6, 5, 7]).unwrap();
+        assert!(table.has(7 << 64 | 5) && !table.has(8 << 64 | 5) && !table.has(6 << 64 | 6));
     }
 
     #[test]
     fn memory_of_another_size_is_refused() {
-        assert!(Table::over(&[0; 30][..], 4).is_none());
-        assert!(Table::over(&[0; 32][..], 0).is_none());
-        assert!(!Table::over(&mut [0; 4][..], 1).unwrap().fill(&[1, 2]));
+        assert!(Table::over(&[0; 15][..], 4, &[1_u64][..], 1).is_none());
+        assert!(Table::over(&[0; 16][..], 0, &[1_u64][..], 1).is_none());
+        assert!(Table::over(&[0; 2][..], 1, &[1_u64, 2][..], 1).is_none());
+        assert!(Table::over(&[0; 16][..], 4, &[1_u64, 2, 3][..], 2).is_none());
+        assert!(Table::over(&[0; 16][..], 4, &[1_u64, 2, 3][..], 0).is_none());
     }
 }

@@ -32,7 +32,7 @@ mod table_boundary;
 
 pub use columns::Scanned;
 pub use elements::{last_comma, Cut, Elements};
-pub use hash::{hash, Seeds};
+pub use hash::{code, hash, Seeds};
 pub use isa::Level;
 pub use lines::{scan, Outcome};
 pub use plan::Plan;

@@ -2,7 +2,7 @@
 
 use crate::cells;
 use crate::columns::{Column, Note, Scanned, NOTE_WIDTH};
-use crate::hash::hash;
+use crate::hash::{code, hash};
 use crate::isa::{Isa, Level, Portable};
 use crate::json::{boolean, has_twice, integer, number, peek, skip, skip_blanks, string, unescape, word};
 use crate::members::{is_like, members};
@@ -181,7 +181,7 @@ fn cut_text<I: Isa>(
         let (value, _) = integer(head, 0).filter(|&(_, behind)| behind == head.len())?;
         is_within(field, value as f64).then_some(())?;
         if field.key {
-            columns[2].push(value as u64, *rows);
+            columns[2].push(u128::from(value as u64), *rows);
         }
     }
     for (number, part) in [head, tail].into_iter().enumerate() {
@@ -190,7 +190,7 @@ fn cut_text<I: Isa>(
             return None;
         }
         if field.key {
-            columns[number].push(hash(&plan.seeds, part), *rows);
+            columns[number].push(code(&plan.seeds, part), *rows);
         }
         found.candidate |= field.predicates.iter().any(|predicate| predicate.of_text(part, raw.len()));
     }
@@ -392,7 +392,7 @@ pub fn declared_value<I: Isa>(
             if !is_within(field, value as f64) {
                 return None;
             }
-            into.take(field, number, (at, behind), value as u64);
+            into.take(field, number, (at, behind), u128::from(value as u64));
             Some(behind)
         }
         Type::Text => text::<I>(plan, into, data, at, number, found),
@@ -416,7 +416,7 @@ pub fn declared_value<I: Isa>(
             }
             // 0 is no value for Python where "0" is one
             let (_, behind) = integer(data, at).filter(|&(value, _)| value != 0 && !field.only_text)?;
-            into.take(field, number, (at, behind), hash(&plan.seeds, &data[at..behind]));
+            into.take(field, number, (at, behind), code(&plan.seeds, &data[at..behind]));
             Some(behind)
         }
         Type::Object | Type::Any if field.scope.is_some() => {
@@ -489,18 +489,18 @@ pub fn text<I: Isa>(
     let Scanned { text: unescaped, spelled, columns, held, .. } = into;
     let mut look = |bytes: &[u8], column: &mut Column| {
         if field.key || field.held {
-            let code = hash(&plan.seeds, bytes);
+            let code = code(&plan.seeds, bytes);
             if field.key {
                 column.push(code, row);
                 found.candidate |= field.known.as_ref().is_some_and(|known| !known.has(code));
             }
             if field.held {
-                held[number].push(Held { start: at + 1, end, escaped, code });
+                held[number].push(Held { start: at + 1, end, escaped, code: code as u64 });
             }
         }
         if let Some(spelling) = &field.spelling {
             if spelling.reduce(bytes, spelled) {
-                column.spelled.push(hash(&plan.seeds, spelled));
+                column.spelled.push(crate::hash::code(&plan.seeds, spelled));
             } else {
                 column.spelled.push(0);
                 column.odd.extend_from_slice(&[row, at as u64, end as u64 + 1]);
@@ -546,13 +546,13 @@ fn items<I: Isa>(
         into.names = names;
         return behind;
     }
-    let before = into.columns[number].codes.len();
+    let before = into.columns[number].codes.numbers.len();
     loop {
         let behind = match field.below {
             Type::Integer => {
                 let (value, behind) = integer(data, at)?;
                 is_within(field, value as f64).then_some(())?;
-                into.take(field, number, (at, behind), value as u64);
+                into.take(field, number, (at, behind), u128::from(value as u64));
                 behind
             }
             Type::Number => {
@@ -577,7 +577,7 @@ fn items<I: Isa>(
     }
     if field.predicates.iter().any(|predicate| matches!(predicate, Predicate::ItemTwice)) {
         let (columns, scratch) = (&into.columns, &mut into.sorted_items);
-        found.candidate |= has_repeat(&columns[number].codes[before..], scratch);
+        found.candidate |= has_repeat(&columns[number].codes.numbers[before..], scratch);
     }
     Some(at + 1)
 }

@@ -13,7 +13,7 @@ use crate::scopes::{Joined, Scope};
 use crate::spelling::Spelling;
 
 /// The number of the interface: Python compares it when it loads the library.
-pub const ABI: u32 = 4;
+pub const ABI: u32 = 5;
 
 /// What a value may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +81,7 @@ pub struct Field {
     /// Whether it stands for a key that is made of others.
     pub joined: bool,
     /// Codes that its values are looked up in: others make the record a candidate.
-    pub known: Option<Table<Vec<u64>>>,
+    pub known: Option<Table<Vec<u64>, Vec<u64>>>,
 }
 
 /// A compiled declaration.
@@ -166,7 +166,7 @@ impl Plan {
         if reader.u32()? != ABI {
             return None;
         }
-        let seeds = Seeds::of(reader.u64()?);
+        let seeds = Seeds::of(reader.u64()?, reader.u64()?);
         let count = reader.u16()?;
         if count == 0 || count > MOST_FIELDS {
             return None;
@@ -375,6 +375,16 @@ impl Field {
     /// Whether its values, or the items of its lists, are texts.
     fn is_of_texts(&self) -> bool {
         self.kind == Type::Text || (self.kind == Type::Array && self.below == Type::Text) || self.texts
+    }
+
+    /// Numbers of 64 bits in a code of it: one of a number, two of a text.
+    pub fn code_width(&self) -> usize {
+        let of_items = if self.kind == Type::Array { self.below } else { self.kind };
+        if matches!(of_items, Type::Integer | Type::Number) {
+            1
+        } else {
+            2
+        }
     }
 
     /// Whether it may have several codes in a row.

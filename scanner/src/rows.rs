@@ -1,8 +1,8 @@
 //! A block of whole CSV records, of which rows are proved and their cells known, or noted for Python.
 
-use crate::columns::{Note, NOTE_WIDTH};
+use crate::columns::{Codes, Note, NOTE_WIDTH};
 use crate::csv_cut::{closing, end_width, piece};
-use crate::hash::hash;
+use crate::hash;
 use crate::isa::{Isa, Level, Portable};
 use crate::kinds::{is_missing, is_number, ColumnScan};
 use crate::literal::{literal, Literal};
@@ -13,9 +13,9 @@ use std::collections::HashMap;
 #[derive(Default)]
 pub struct Cells {
     /// A code for each row.
-    pub codes: Vec<u64>,
+    pub codes: Codes,
     /// The same of the cells as they are spelled.
-    pub spelled: Vec<u64>,
+    pub spelled: Codes,
     /// Rows whose spelling Python must say, and those cells.
     pub unspelled: Vec<u64>,
     pub unspelled_texts: Texts,
@@ -29,7 +29,7 @@ pub struct Cells {
     pub number_like: u64,
     /// Those numbers as Python takes them.
     pub told: Vec<u64>,
-    known: HashMap<u64, u64>,
+    known: HashMap<u128, u64>,
 }
 
 /// Texts, one behind the other.
@@ -70,8 +70,8 @@ impl Rows {
     fn begin(&mut self, sheet: &Sheet) {
         self.cells.resize_with(sheet.columns.len(), Cells::default);
         for cells in &mut self.cells {
-            cells.codes.clear();
-            cells.spelled.clear();
+            cells.codes.clear(2);
+            cells.spelled.clear(2);
             cells.unspelled.clear();
             cells.unspelled_texts.clear();
             cells.texts.clear();
@@ -210,7 +210,7 @@ fn inner_ends<I: Isa>(cell: &[u8]) -> u64 {
 fn take(sheet: &Sheet, into: &mut Rows, data: &[u8], start: usize, end: usize) {
     let mut is_candidate = false;
     let (mut python_only, mut filled) = (false, false);
-    let (mut has_no_content, mut document) = (false, false);
+    let (mut has_no_content, mut is_document) = (false, false);
     let row = into.summary[0];
     let Rows { cells: all, spans, text, names, reduced, .. } = into;
     for (number, (cells, column)) in all.iter_mut().zip(&sheet.columns).enumerate() {
@@ -227,7 +227,8 @@ fn take(sheet: &Sheet, into: &mut Rows, data: &[u8], start: usize, end: usize) {
             cells.number_like += u64::from(is_number(cell));
         }
         if column.key {
-            let code = hash(&sheet.seeds, cell);
+            let code = hash::code(&sheet.seeds, cell);
+            is_document |= sheet.literal.as_ref().and_then(|of| of.document) == Some((number, code));
             cells.codes.push(code);
             if column.distinct {
                 let fresh = cells.known.len() as u64;
@@ -240,7 +241,7 @@ fn take(sheet: &Sheet, into: &mut Rows, data: &[u8], start: usize, end: usize) {
         }
         if column.spelled {
             let is_reduced = sheet.spelling.reduce(cell, reduced);
-            cells.spelled.push(if is_reduced { hash(&sheet.seeds, reduced) } else { 0 });
+            cells.spelled.push(if is_reduced { hash::code(&sheet.seeds, reduced) } else { 0 });
             if !is_reduced {
                 cells.unspelled.push(row);
                 cells.unspelled_texts.push(cell);
@@ -264,10 +265,7 @@ fn take(sheet: &Sheet, into: &mut Rows, data: &[u8], start: usize, end: usize) {
             }
         }
     }
-    if let Some((column, word)) = sheet.literal.as_ref().and_then(|of| of.document) {
-        document = into.cells[column].codes.last() == Some(&word);
-    }
-    is_candidate |= document && has_no_content;
+    is_candidate |= is_document && has_no_content;
     // of what is reported once a file Python sees the first row, and the number of the others
     is_candidate |= (python_only && !into.shown[0]) || (filled && !into.shown[1]);
     if is_candidate {

@@ -3,7 +3,7 @@
 //! The declaration comes as one blob, little endian, made by `ragdatakit/scanner/sheets.py`; one that is not understood
 //! to its last byte makes no sheet, and Python reads the table.
 
-use crate::hash::{hash, Seeds};
+use crate::hash::{code, Seeds};
 use crate::plan::{Reader, ABI};
 use crate::predicates::Predicate;
 use crate::spelling::Spelling;
@@ -34,7 +34,7 @@ pub struct LiteralColumn {
     /// Whether dicts with keys are counted.
     pub filled: bool,
     /// A column, and the code of the cell by which rows are known whose dict must have a text `content`.
-    pub document: Option<(usize, u64)>,
+    pub document: Option<(usize, u128)>,
 }
 
 /// A compiled declaration.
@@ -57,7 +57,7 @@ impl Sheet {
         if reader.u32()? != ABI {
             return None;
         }
-        let seeds = Seeds::of(reader.u64()?);
+        let seeds = Seeds::of(reader.u64()?, reader.u64()?);
         let width = reader.u16()?;
         let spaces = reader.text()?;
         let spaces = std::str::from_utf8(&spaces).ok()?;
@@ -86,7 +86,7 @@ impl Sheet {
         let literal = (column != NOTHING).then(|| LiteralColumn {
             column,
             filled,
-            document: (document != NOTHING).then(|| (document, hash(&seeds, &word))),
+            document: (document != NOTHING).then(|| (document, code(&seeds, &word))),
         });
         let is_there = |number: usize| number == NOTHING || columns.get(number).is_some();
         let has_code = document == NOTHING || columns.get(document).is_some_and(|c| c.key);

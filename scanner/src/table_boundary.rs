@@ -102,8 +102,8 @@ pub unsafe extern "C" fn rd_rows_scan(
             let [unspelled, its_ends] = texts(&cells.unspelled_texts);
             let [all, ends] = texts(&cells.texts);
             [
-                numbers(&cells.codes),
-                numbers(&cells.spelled),
+                numbers(&cells.codes.numbers),
+                numbers(&cells.spelled.numbers),
                 numbers(&cells.unspelled),
                 unspelled,
                 its_ends,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ragdatakit.arrays import code_tables, keys
+from ragdatakit.scanner import library
 from ragdatakit.validators import dataset_run
 from ragdatakit.validators.collector import Selection
 from ragdatakit.validators.reading import blocks
@@ -111,6 +112,8 @@ SCANNED_SETTINGS: dict[tuple[object, str], int] = {
     (code_tables.RepeatSieve, "_BITS"): 12,
     (code_tables.RepeatSieve, "_BLOCK_BITS"): 6,
     (keys.NumpyConsistency, "_BITS"): 6,
+    # Halves of codes are the same everywhere: the other halves tell the texts apart.
+    (library, "KEPT"): 1,
 }
 
 

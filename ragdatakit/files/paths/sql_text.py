@@ -29,8 +29,8 @@ def unglobbed(path: Path) -> str:
     return "".join(f"[{c}]" if c in "*?[" else c for c in str(path))
 
 
-def hash_expression(column: str) -> str:
-    """A code of 64 bits of a text, in SQL."""
+def hash_expression(column: str, before: str = "abcd") -> str:
+    """A code of 64 bits of a text, in SQL; another one with another text ``before`` it."""
     # DuckDB's hash takes texts for equal that differ only at the ends of two 8-byte words, once in 256 times; with the
     # same text moved by half a word as a second argument, what is weak in one is strong in the other.
-    return f"hash({column}, 'abcd' || {column})"
+    return f"hash({column}, '{before}' || {column})"

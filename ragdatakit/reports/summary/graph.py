@@ -86,22 +86,28 @@ def _ends(connection: duckdb.DuckDBPyConnection) -> list[Numbers] | None:
 
 
 def _numbers(connection: duckdb.DuckDBPyConnection, table: str, *columns: str) -> list[Numbers]:
-    """The numbers of what is in columns of the edges, -1 for what has none: looked up by hashes of 64 bits."""
+    """The numbers of what is in columns of the edges, -1 for what has none: looked up by hashes of 128 bits."""
     import numpy as np
 
+    from ragdatakit.arrays.codes import WIDE, Codes
     from ragdatakit.arrays.keys import NumpyIndex
     from ragdatakit.files.paths.sql_text import hash_expression
 
-    def codes(query: str) -> npt.NDArray[np.uint64]:
-        return np.asarray(connection.execute(query).fetchnumpy()["code"], np.uint64)
+    def codes(column: str, source: str) -> Codes:
+        halves = f"{hash_expression(column)} as first, {hash_expression(column, 'ab')} as second"
+        found = connection.execute(f"select {halves} from {source}").fetchnumpy()
+        codes = np.empty(len(found["first"]), WIDE)
+        for name in WIDE.names or ():
+            codes[name] = found[name]
+        return codes
 
     index = NumpyIndex(lookups=True, integers=False)
-    known = codes(f"select {hash_expression('name')} as code from {table} order by number")
+    known = codes("name", f"{table} order by number")
     index.add(known, range(len(known)))
     index.freeze()
     found = []
     for column in columns:
-        asked = codes(f"select {hash_expression(column)} as code from main.edges {_WHOLE}")
+        asked = codes(column, f"main.edges {_WHOLE}")
         numbers = np.empty(len(asked), np.int32)
         for first in range(0, len(asked), _AT_ONCE):  # a part at a time stays in the processor's cache
             numbers[first : first + _AT_ONCE] = index.find(asked[first : first + _AT_ONCE])

@@ -66,11 +66,11 @@ class BeirChecks(FormatChecks):
             return
         import numpy as np
 
-        from ragdatakit.arrays.keys import mix
+        from ragdatakit.arrays.codes import mix
         from ragdatakit.arrays.text_codes import codes_of_texts
 
         (queries, _), (documents, _), (scores, _) = (given[f] for f in ("query-id", "corpus-id", "score"))
-        split = np.full(len(queries), codes_of_texts([self._split])[0])
+        split = np.repeat(codes_of_texts([self._split]), len(queries))
         batch.columns |= {"@judged": mix(split, mix(queries, documents)), "@relevant": queries, "@split": split}
         batch.valid |= {"@judged": None, "@relevant": scores.view(np.int64) > 0, "@split": None}
 

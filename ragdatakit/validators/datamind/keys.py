@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ragdatakit.arrays.keys import mix
+from ragdatakit.arrays.codes import are_one, mix
 from ragdatakit.arrays.text_codes import codes_of_texts
 from ragdatakit.validators.coded_columns import ScannedCodes
 
@@ -27,5 +27,5 @@ def fill_keys(given: Mapping[str, ScannedCodes], batch: Any, file_name: str, all
 
 def _filled(codes: ScannedCodes, nothing: Any) -> Any:
     """Which of the texts are there and not empty."""
-    filled = codes[0] != nothing
+    filled = ~are_one(codes[0], nothing)
     return filled if codes[1] is None else filled & codes[1]

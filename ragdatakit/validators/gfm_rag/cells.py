@@ -101,9 +101,10 @@ class TableChecks(FormatChecks):
         """The same of scanned rows."""
         if kind != "nodes" or "type" not in given:
             return
+        from ragdatakit.arrays.codes import are_one
         from ragdatakit.arrays.text_codes import codes_of_texts
 
-        documents = given["type"][0] == codes_of_texts([DOCUMENT])[0]
+        documents = are_one(given["type"][0], codes_of_texts([DOCUMENT])[0])
         for name, of in (("@document", "@spelled"), ("@title", "name" if "uid" in given else "@spelled")):
             batch.columns[name], valid = given[of]
             batch.valid[name] = documents if valid is None else documents & valid

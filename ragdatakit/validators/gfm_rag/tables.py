@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from ragdatakit.arrays.codes import Codes, SortedCodes
     from ragdatakit.validators.csv_parts import CsvTable
 
 TABLES = ("nodes", "relations", "edges")
@@ -298,10 +299,10 @@ class _Arrays:
         self._wants_names = wants_names
         self._sets = sets
         self._types: list[npt.NDArray[np.int32]] = []
-        self._names: list[npt.NDArray[np.uint64]] = []
+        self._names: list[Codes] = []
         self._known: dict[str, int] = {}
         self._spelled_as_keys = True
-        self._sorted: tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]] | None = None
+        self._sorted: SortedCodes | None = None
         self._found: dict[str, list[npt.NDArray[np.int32]]] = {end: [] for end in ENDS}
         self._first_row = -1
 
@@ -377,16 +378,14 @@ class _Arrays:
         """The number of a node whose name `expect` was not given, or that is spelled otherwise than its key."""
         import numpy as np
 
+        from ragdatakit.arrays.codes import SortedCodes
         from ragdatakit.arrays.text_codes import codes_of_texts
 
+        (wanted,) = codes_of_texts([name])
         if self._sorted is None:
-            codes = np.concatenate(self._names) if self._names else np.empty(0, np.uint64)
-            order = np.argsort(codes, kind="stable")
-            self._sorted, self._names = (codes[order], order), []
-        codes, order = self._sorted
-        wanted = codes_of_texts([name])[0]
-        place = int(codes.searchsorted(wanted))
-        return int(order[place]) if place < len(codes) and codes[place] == wanted else -1
+            self._sorted = SortedCodes(np.concatenate(self._names)) if self._names else None
+            self._names = []
+        return self._sorted.position(wanted) if self._sorted is not None else -1
 
     def numbers_of(self, names: Iterable[str], relations: bool = False) -> dict[str, int]:
         from ragdatakit.arrays.text_codes import codes_of_texts

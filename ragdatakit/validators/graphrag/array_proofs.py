@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ragdatakit.arrays.code_tables import HashTable, RankTable
-from ragdatakit.arrays.keys import mix
+from ragdatakit.arrays.codes import mix, words_of
 from ragdatakit.validators.graphrag.coded_columns import Coded
 from ragdatakit.validators.graphrag.proofs import Proofs
 
@@ -78,8 +78,8 @@ class ArrayProofs(Proofs):
     def _make_table(self, kind: str, column: str) -> RankTable | HashTable:
         codes = self._columns[kind][column].codes
         if column in ("community", "human_readable_id"):
-            return RankTable.of(codes) or HashTable(codes, scramble=True)
-        return HashTable(codes, scramble=False)
+            return RankTable.of(codes) or HashTable(codes)
+        return HashTable(codes)
 
     def _places(self, kind: str, column: str, to_kind: str, to_column: str) -> Places:
         """The row that each value of a column names; a column names those of one other only."""
@@ -278,13 +278,14 @@ def _owners(column: Coded) -> Places:
     return np.repeat(np.arange(len(column.counts), dtype=np.int32), column.counts)
 
 
-def _sum_of_pairs(first: tuple[Codes, Places], second: tuple[Codes, Places]) -> int:
-    """A sum that is the same for the same pairs of codes in another order; given are codes, and which to take."""
-    found = 0
+def _sum_of_pairs(first: tuple[Codes, Places], second: tuple[Codes, Places]) -> list[int]:
+    """Sums that are the same for the same pairs of codes in another order; given are codes, and which to take."""
+    found = [0, 0]
     for start in range(0, len(first[1]), _PIECE):
         here, there = (codes[places[start : start + _PIECE]] for codes, places in (first, second))
-        found += int(mix(here, there).sum(dtype=np.uint64))
-    return found & 0xFFFFFFFFFFFFFFFF
+        for n, words in enumerate(words_of(mix(here, there))):
+            found[n] = (found[n] + int(words.sum(dtype=np.uint64))) & 0xFFFFFFFFFFFFFFFF
+    return found
 
 
 def _pairs(first: npt.NDArray[np.int32], second: npt.NDArray[np.int32]) -> Integers:

@@ -14,7 +14,7 @@ class KnownPassages:
     def __init__(self) -> None:
         self._small: set[int] = set()
         self._arrays: list[Any] = []
-        self._is_sorted = False
+        self._sorted: Any = None
 
     def add(self, passages: list[str], as_codes: bool) -> None:
         """Passages of a small set, or of a large one (``as_codes``)."""
@@ -28,39 +28,47 @@ class KnownPassages:
     def add_codes(self, codes: Any) -> None:
         """Passages of a large set, as codes of texts."""
         self._arrays.append(codes)
-        self._is_sorted = False
+        self._sorted = None
 
-    def code(self, passage: str) -> int:
+    def code(self, passage: str) -> Any:
         """What stands for a passage here."""
         if not self._arrays:
             return passage_code(passage)
         from ragdatakit.arrays.text_codes import codes_of_texts
 
-        return int(codes_of_texts([passage])[0])
+        first, second = codes_of_texts([passage])[0].tolist()
+        return first, second
 
     def codes(self) -> Any:
-        """The codes of a large set, as a sorted array."""
+        """The codes of a large set, as an array, each once."""
         import numpy as np
 
-        if not self._is_sorted:
-            self._arrays = [np.unique(np.concatenate(self._arrays or [np.empty(0, np.uint64)]))]
-            self._is_sorted = True
+        from ragdatakit.arrays.codes import WIDE, SortedCodes, first_of_each
+
+        if self._sorted is None:
+            found = np.concatenate(self._arrays) if self._arrays else np.empty(0, WIDE)
+            self._arrays = [found[first_of_each(found)[0]]]
+            self._sorted = SortedCodes(self._arrays[0])
         return self._arrays[0]
 
-    def __contains__(self, code: int) -> bool:
+    def __bool__(self) -> bool:
+        return bool(self._small or any(map(len, self._arrays)))
+
+    def __contains__(self, code: Any) -> bool:
         if not self._arrays:
             return code in self._small
+        import numpy as np
+
         codes = self.codes()
-        place = int(codes.searchsorted(codes.dtype.type(code)))
-        return place < len(codes) and int(codes[place]) == code
+        return bool(self._sorted.position(np.array(code, codes.dtype)) >= 0)
 
     def __len__(self) -> int:
         return len(self.codes()) if self._arrays else len(self._small)
 
-    def __iter__(self) -> Iterator[int]:
+    def __iter__(self) -> Iterator[Any]:
         return iter(self.codes().tolist() if self._arrays else self._small)
 
 
-def code_of(passage: str, known: KnownPassages | None) -> int:
+def code_of(passage: str, known: KnownPassages | None) -> Any:
     """What stands for a passage where these ones are known, or none are."""
     return passage_code(passage) if known is None else known.code(passage)

@@ -27,7 +27,7 @@ class ResultsCheck:
         self._start()
 
     def _start(self) -> None:
-        self._seen: set[int] = set()
+        self._seen: set[Any] = set()
         self._members = 0
         self._missing = 0
 

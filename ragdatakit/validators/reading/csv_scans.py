@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ragdatakit.arrays.codes import WIDE
 from ragdatakit.arrays.keys import NumpyBatch
 from ragdatakit.arrays.text_codes import codes_of_texts
 from ragdatakit.files.allocation import give_back_memory
@@ -145,7 +146,7 @@ class ScannedCsvRun(CsvRun):
             cells = scanned.cells.get(column)
             is_key = name.startswith("@") and name != "@spelled"
             if cells is None or (is_key and not self.usable(column, kind)):
-                batch.columns[name] = batch.spelled[name] = np.zeros(scanned.rows, np.uint64)  # or made of others below
+                batch.columns[name] = batch.spelled[name] = np.zeros(scanned.rows, WIDE)  # or made of others below
                 batch.valid[name] = np.zeros(scanned.rows, np.bool_)
                 if name in self.needs.texts:
                     batch.texts[name] = np.full(scanned.rows, -1, np.int64), []

@@ -77,11 +77,11 @@ class TrecChecks(FormatChecks):
     def derive_scanned(self, kind: str, given: Mapping[str, ScannedCodes], batch: Any) -> None:
         import numpy as np
 
-        from ragdatakit.arrays.keys import mix
+        from ragdatakit.arrays.codes import mix
         from ragdatakit.arrays.text_codes import codes_of_texts
 
         queries, documents = given["qid"][0], given["docno"][0]
-        file = np.full(len(queries), codes_of_texts([self._file])[0])
+        file = np.repeat(codes_of_texts([self._file]), len(queries))
         batch.columns["@judged"], batch.valid["@judged"] = mix(file, mix(queries, documents)), None
         if kind == "run":
             batch.columns["rank"] = given["rank"][0].view(np.int64)

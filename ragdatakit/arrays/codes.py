@@ -1,0 +1,104 @@
+"""Codes of key values: an integer is its own code, a text or several values have one of 128 bits.
+
+Codes are compared, sorted and looked up as numbers of 64 bits each, their words: one, or two. That two of the wide ones
+are equal by chance has a probability of about keys² / 2^129.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ragdatakit.scanner import views
+
+Codes = npt.NDArray[Any]
+"""Integers as ``uint64``, or wide codes (`WIDE`)."""
+Words = npt.NDArray[np.uint64]
+Rows = npt.NDArray[np.int64]
+WIDE = views.WIDE
+
+# Each step of `_stirred` can be undone: pairs that share a word differ afterwards, too, and close ones are far apart.
+_ODD_1 = np.uint64(0x9E3779B97F4A7C15)
+_ODD_2 = np.uint64(0xD6E8FEB86659FD93)
+_SHIFT = np.uint64(32)
+
+
+def words_of(codes: Codes) -> tuple[Words, ...]:
+    """The words of codes, as views."""
+    return (codes["first"], codes["second"]) if codes.dtype == WIDE else (codes,)
+
+
+def first_words(codes: Codes) -> Words:
+    """The first word of each code, as a view."""
+    return words_of(codes)[0]
+
+
+def flat_words(codes: Codes) -> Words:
+    """All words, code by code."""
+    return np.ascontiguousarray(codes).view(np.uint64)
+
+
+def are_same(one: Codes, other: Codes) -> npt.NDArray[np.bool_]:
+    """Where codes are equal; none of an integer and of a text are."""
+    if one.dtype != other.dtype:
+        return np.zeros(len(one), np.bool_)
+    same: npt.NDArray[np.bool_] = first_words(one) == first_words(other)
+    if one.dtype == WIDE:
+        same &= one["second"] == other["second"]
+    return same
+
+
+def are_one(codes: Codes, one: Any) -> npt.NDArray[np.bool_]:
+    """Which of the codes are this one."""
+    return are_same(codes, np.broadcast_to(np.asarray(one), codes.shape))
+
+
+def mix(first: Codes, second: Codes) -> Codes:
+    """One code for a pair of codes; of integers each pair has another."""
+    mixed = np.empty(len(second), WIDE)
+    (head, *more_head), (tail, *more_tail) = words_of(first), words_of(second)
+    mixed["first"] = _stirred(head, tail)
+    mixed["second"] = _stirred(*(more_head or [head]), *(more_tail or [tail])) if more_head or more_tail else head
+    return mixed
+
+
+def _stirred(first: Words, second: Words) -> Words:
+    h = first * _ODD_1
+    h ^= h >> _SHIFT
+    h += second
+    h *= _ODD_2
+    h ^= h >> np.uint64(29)
+    h *= _ODD_1
+    return h
+
+
+def first_of_each(*columns: Codes) -> tuple[Rows, Rows]:
+    """Of rows of codes the position of the first of each different one, and for each row which of those it is."""
+    words = [word for column in columns for word in words_of(column)]
+    order = np.lexsort(words)
+    is_new = np.zeros(len(order), np.bool_)
+    is_new[:1] = True
+    for word in words:
+        ordered = word[order]
+        is_new[1:] |= ordered[1:] != ordered[:-1]
+    numbers = np.empty(len(order), np.int64)
+    numbers[order] = np.cumsum(is_new) - 1
+    return order[is_new], numbers
+
+
+class SortedCodes:
+    """Codes to be asked for now and then, without a table of their own."""
+
+    def __init__(self, codes: Codes) -> None:
+        self._order = np.argsort(first_words(codes), kind="stable")
+        self._codes = codes[self._order]
+
+    def position(self, code: Any) -> int:
+        """The first position of a code, -1 where there is none."""
+        words = first_words(self._codes)
+        wanted = code["first"] if self._codes.dtype == WIDE else code
+        begin, end = (int(words.searchsorted(wanted, side)) for side in ("left", "right"))
+        found = np.flatnonzero(self._codes[begin:end] == code)
+        return int(self._order[begin + found[0]]) if len(found) else -1
