@@ -286,3 +286,68 @@ def test_ranks_keep_their_order(tmp_path: Path, ranks: list[int], safe: bool) ->
     assert read(root, "run") == (counted if safe else "".join(rows))
     fix(root, unsafe=True)
     assert read(root, "run") == counted
+
+
+@pytest.mark.parametrize(("names", "after"), [([12], ["12"]), ([12, "12"], [12, "12"]), ([12, "dora"], ["12", "dora"])])
+def test_a_name_that_is_in_the_list_as_text_stays(tmp_path: Path, names: list[Any], after: list[Any]) -> None:
+    kept = json.loads((FIXTURES / GFM / "data" / QUESTIONS).read_text())[:1]
+    kept[0] |= {"id": "a", "start_nodes": {"entity": names}}
+    root = made(tmp_path, GFM, questions=json.dumps(kept))
+    fix(root)
+
+    assert json.loads(read(root, "questions"))[0]["start_nodes"]["entity"] == after
+
+
+def test_sources_of_chunks_and_triples_change_together(tmp_path: Path) -> None:
+    notes = lines({"text": "a", "source": 12}, {"text": "b", "source": "n"})
+    triples = lines({"subject": "A", "relation": "r", "object": "B", "source": 12})
+    root = made(tmp_path, "datamind/broken/source-not-string", notes=notes)
+    (root / "triplets").mkdir()
+    (root / "triplets/all.jsonl").write_text(triples, "utf-8")
+    (tmp_path / "ragdata.toml").write_text('[per-path-ignores]\n"**/triplets/*" = ["DM319"]\n', "utf-8")
+    fix(root, config=True)
+    assert (read(root, "notes"), (root / "triplets/all.jsonl").read_text()) == (notes, triples)
+
+    fix(root)
+    found = [
+        json.loads(line)["source"]
+        for line in (read(root, "notes") + (root / "triplets/all.jsonl").read_text()).splitlines()
+    ]
+    assert found == ["12", "n", "12"]
+
+
+@pytest.mark.parametrize(("profile", "safe"), [(["v2"], True), (["v1", "v2"], False), ([], False)])
+def test_a_copy_is_a_chunk_of_its_own_for_one_loader(tmp_path: Path, profile: list[str], safe: bool) -> None:
+    notes = lines({"id": 1, "text": "a"}, {"id": 2, "text": "b"}, {"text": "a", "id": 1})
+    root = made(tmp_path, "datamind/broken/source-not-string", notes=notes)
+
+    fix(root, profile=profile)
+
+    assert (read(root, "notes") != notes) == safe
+
+
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_commas_come_in_the_place_of_other_separators(tmp_path: Path, separator: str) -> None:
+    rows = [["source", "relation", "target", "attributes"], ["alba", "towed", "dora", '"{""a"": ""x, y""}"']]
+    text = "\r\n".join(separator.join(row) for row in rows) + "\r\n"
+    root = made(tmp_path, "gfm-rag/broken/missing-column")
+    edges = next(root.rglob("edges.csv"))
+    edges.write_bytes(b"\xef\xbb\xbf" + text.encode())
+    fix(root)
+    assert edges.read_bytes() == b"\xef\xbb\xbf" + text.encode()
+
+    fix(root, unsafe=True, select=["GF105"])
+    expected = "source,relation,target,attributes\r\nalba,towed,dora," + rows[1][3] + "\r\n"
+    assert edges.read_bytes() == b"\xef\xbb\xbf" + expected.encode()
+
+
+@pytest.mark.parametrize("odd", ["a,b,c,{},x\n", "a,b,{}\n", 'a,b,"c,\n'])
+def test_a_comma_at_the_end_stays_where_one_row_is_otherwise(tmp_path: Path, odd: str) -> None:
+    root = made(tmp_path, "gfm-rag/broken/shifted-columns")
+    nodes = next(root.rglob("nodes.csv"))
+    nodes.write_text(nodes.read_text() + odd, "utf-8")
+    before = nodes.read_bytes()
+
+    fix(root, unsafe=True)
+
+    assert nodes.read_bytes() == before

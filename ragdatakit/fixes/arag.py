@@ -7,15 +7,10 @@ from collections.abc import Mapping
 from ragdatakit.files.containers import strict_json
 from ragdatakit.fixes.edits import record_text
 from ragdatakit.fixes.find import Repair
-from ragdatakit.fixes.json_syntax import mend_syntax
 from ragdatakit.fixes.json_values import drop_null, only_item, replaced, to_text, to_text_id
-from ragdatakit.fixes.whole_files import as_array, in_a_list, unwrapped
+from ragdatakit.fixes.whole_files import array_or_syntax, in_a_list, unwrapped
 from ragdatakit.schemas.fixes import Fix
 from ragdatakit.validators.faults import Fault
-
-
-def _array(fault: Fault) -> Fix | None:
-    return as_array(fault) or mend_syntax(fault)
 
 
 def _drop_answer(fault: Fault) -> Fix | None:
@@ -26,10 +21,10 @@ def _drop_answer(fault: Fault) -> Fix | None:
 
 
 REPAIRS: Mapping[str, Repair] = {
-    "chunks-not-json": _array,
+    "chunks-not-json": array_or_syntax,
     "chunks-one-string": in_a_list,
     "chunk-id-not-string": to_text_id,
-    "questions-not-json": _array,
+    "questions-not-json": array_or_syntax,
     "questions-not-array": unwrapped,
     "null-answer": _drop_answer,
     "answer-not-text": replaced(only_item),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ragdatakit.fixes.edits import drop_record
+from ragdatakit.fixes.edits import drop_record, unsafe
 from ragdatakit.fixes.find import Repair
 from ragdatakit.fixes.json_syntax import mend_syntax
 from ragdatakit.fixes.json_values import (
@@ -35,6 +35,12 @@ def _number_or_nothing(fault: Fault) -> Fix | None:
     return drop_null(fault) or to_number(fault)
 
 
+def _copy(fault: Fault) -> Fix | None:
+    """A copy is a chunk of its own for v1, while v2 stops there."""
+    fix = drop_copy(fault)
+    return fix if fix is None or fault.dataset.profile == "v2" else unsafe(*fix.edits)
+
+
 REPAIRS: Mapping[str, Repair] = {
     "not-json-lines": as_lines,
     "questions-in-array": as_lines,
@@ -45,13 +51,15 @@ REPAIRS: Mapping[str, Repair] = {
     "unknown-modality": replaced(lower(_MODALITIES)),
     "lossy-metadata-value": drop_null,
     "source-not-string": to_text_id,
-    "duplicate-chunk": drop_copy,
+    "duplicate-chunk-id": _copy,
+    "duplicate-chunk": _copy,
     "empty-image-path": drop_empty_text,
     "triple-field-not-string": _type_or_name,
     "confidence-not-number": _number_or_nothing,
     "duplicate-triple": drop_copy,
     "entity-properties-not-object": drop_null,
     "null-triple-source": drop_null,
+    "triple-source-not-string": to_text_id,
     "edge-properties-not-object": drop_null,
     "reference-not-string": to_lone_text,
     "unread-front-matter": without_mark,

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ragdatakit.files.containers import strict_json
 from ragdatakit.fixes.attributes import join_escapes, unescape_slashes, write_as_json, write_empty, write_words_as_texts
 from ragdatakit.fixes.csv_cells import named_as_declared, with_last_cell
-from ragdatakit.fixes.edits import remove_record
+from ragdatakit.fixes.edits import record_text, remove_record
 from ragdatakit.fixes.find import Repair
-from ragdatakit.fixes.json_syntax import mend_syntax
 from ragdatakit.fixes.json_values import list_of_texts, moved_to, text_to_list, to_empty_list, to_text, to_text_id
-from ragdatakit.fixes.whole_files import as_array, unwrapped
+from ragdatakit.fixes.whole_files import array_or_syntax, as_array, rows_with_commas, rows_without_last_comma, unwrapped
 from ragdatakit.schemas.fixes import Fix
 from ragdatakit.validators.faults import Fault
-
-
-def _array(fault: Fault) -> Fix | None:
-    return as_array(fault) or mend_syntax(fault)
 
 
 def _own_type(fault: Fault) -> str | None:
@@ -25,13 +21,28 @@ def _own_type(fault: Fault) -> str | None:
     return kind if isinstance(kind, str) else None
 
 
+def _header(fault: Fault) -> Fix | None:
+    return named_as_declared(fault) or rows_with_commas(fault)
+
+
+def _name(fault: Fault) -> Fix | None:
+    """A number as a text, unless that is in the list, too."""
+    text, above = record_text(fault), (fault.problem.pointer or "").rpartition("/")[0]
+    span = fault.form.span(text, above) if text is not None else None
+    if text is None or span is None:
+        return None
+    beside = strict_json.decode(text[span[0] : span[0] + span[1]]).value
+    return None if isinstance(beside, list) and str(fault.problem.value) in beside else to_text_id(fault)
+
+
 _with_attributes = with_last_cell("attributes", "{}")
 
 REPAIRS: Mapping[str, Repair] = {
-    "missing-column": named_as_declared,
+    "missing-column": _header,
+    "shifted-columns": rows_without_last_comma,
     "short-row": _with_attributes,
     "short-edge-row": _with_attributes,
-    "questions-not-json": _array,
+    "questions-not-json": array_or_syntax,
     "questions-not-list": unwrapped,
     "questions-as-lines": as_array,
     "empty-attributes": write_empty,
@@ -45,7 +56,7 @@ REPAIRS: Mapping[str, Repair] = {
     "dangling-relation": remove_record,
     "duplicate-edge": remove_record,
     "node-list-not-list": to_empty_list,
-    "node-name-not-text": to_text_id,
+    "node-name-not-text": _name,
     "node-list-is-text": text_to_list,
     "question-id-decimal": to_text,
     "mixed-question-ids": to_text_id,

@@ -18,7 +18,7 @@ _IDS: Mapping[str, frozenset[str]] = {
     "light-splade": frozenset({"id-not-integer"}),
     "arag": frozenset({"chunk-id-not-string"}),
     "beir": frozenset({"id-not-string"}),
-    "datamind": frozenset({"source-not-string"}),
+    "datamind": frozenset({"source-not-string", "triple-source-not-string"}),
     "gfm-rag": frozenset({"question-id-decimal", "mixed-question-ids"}),
 }
 """By format the rules whose repairs write ids in another way, which is done in all files of a dataset or in none."""
@@ -106,7 +106,7 @@ def rests_on(format_name: str, rule: str, kind: str) -> frozenset[str]:
     found = {each.to_kind for each in fmt.references if each.rule == rule}
     found |= {each.to_kind for each in fmt.memberships if each.rule == rule}
     found |= {by for each in fmt.coverages if each.rule == rule for by, _ in each.by}
-    if repairs_of(format_name).get(rule) in _OF_COPIES:
+    if repairs_of(format_name).get(rule) in _OF_COPIES or _BY_RULE.get((format_name, rule)) is _of_first:
         found.add(kind)
     return frozenset(found)
 
@@ -154,6 +154,8 @@ _BY_REPAIR: Mapping[Repair, Callable[[Fault], Group | None]] = {
     lowest_score_goes: _of_first,
 }
 _BY_RULE: Mapping[tuple[str, str], Callable[[Fault], Group | None]] = {
+    ("datamind", "duplicate-chunk-id"): _of_first,
+    ("datamind", "duplicate-chunk"): _of_first,
     ("trec", "odd-rank"): _of_query,
     ("gfm-rag", "mixed-question-ids"): _of_dataset,
     ("gfm-rag", "question-id-decimal"): _of_dataset,

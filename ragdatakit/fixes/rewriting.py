@@ -14,6 +14,7 @@ from ragdatakit.files.containers.arrays import ArraySource
 from ragdatakit.files.containers.sources import Source
 from ragdatakit.files.paths.boundary import ANYWHERE, Boundary
 from ragdatakit.fixes.applying import PlainFile
+from ragdatakit.fixes.csv_rewriting import with_commas, without_last_comma
 
 _PIECE = 1 << 20
 _LONGEST = 1 << 28
@@ -150,5 +151,7 @@ REWRITES: Mapping[str, Rewrite] = {
     "lines-of-values": _lines_of_values,
     "in-a-list": _in_a_list,
     "unwrapped": _unwrapped,
+    "without-last-comma": without_last_comma,
+    "with-commas": with_commas,
 }
 """By the names that fixes have for them."""

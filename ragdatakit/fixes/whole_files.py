@@ -9,6 +9,7 @@ import orjson
 from ragdatakit.files.containers.lines import iter_lines
 from ragdatakit.files.containers.sources import BOM, Source
 from ragdatakit.fixes.edits import rewritten, safe
+from ragdatakit.fixes.json_syntax import mend_syntax
 from ragdatakit.schemas.fixes import Edit, Fix
 from ragdatakit.validators.faults import Fault
 
@@ -35,6 +36,16 @@ def as_array(fault: Fault) -> Fix | None:
     return rewritten("array-of-lines") if number else None
 
 
+def array_or_syntax(fault: Fault) -> Fix | None:
+    """The same; of a file that is no lines, what makes its text JSON."""
+    return as_array(fault) or mend_syntax(fault)
+
+
+def array_or_list(fault: Fault) -> Fix | None:
+    """The same, or the list that is all there is in an object."""
+    return as_array(fault) or unwrapped(fault)
+
+
 def as_lines(fault: Fault) -> Fix | None:
     """The elements of an array, or objects that are spread over lines, each on a line."""
     from ragdatakit.fixes.rewriting import can_be_lines
@@ -52,6 +63,23 @@ def unwrapped(fault: Fault) -> Fix | None:
     from ragdatakit.fixes.rewriting import is_wrapped
 
     return rewritten("unwrapped", "unsafe") if is_wrapped(fault.file.path, fault.file.boundary) else None
+
+
+def rows_without_last_comma(fault: Fault) -> Fix | None:
+    """The rows of a table without the comma that ends each of them, if nothing is behind it."""
+    from ragdatakit.fixes.csv_rewriting import ends_in_commas
+
+    is_sure = ends_in_commas(fault.file.path, fault.file.boundary)
+    return rewritten("without-last-comma") if is_sure else None
+
+
+def rows_with_commas(fault: Fault) -> Fix | None:
+    """The rows of a table whose cells have semicolons or tabs between them."""
+    from ragdatakit.fixes.csv_rewriting import separator_of
+
+    names = {field.name for field in fault.declared.record.fields if field.required}
+    is_sure = separator_of(fault.file.path, fault.file.boundary, names)
+    return rewritten("with-commas", "unsafe") if is_sure else None
 
 
 def _lines(fault: Fault) -> Iterator[bytes]:

@@ -13,6 +13,10 @@ _V2 = "datamind/capabilities/kb/indexer.py:_iter_pre_chunked"
 _MODEL = "schema/types.py:RAGChunk"
 _SKIPS = "skips the line with a warning"
 _BUILD_V2 = "stops the whole build with ValueError (Chroma)"
+_COPY_WORDS = (
+    "safe: remove a record that is equal in every field, for v2",
+    "unsafe: remove it also for v1, which takes it for another chunk",
+)
 
 CHUNK_RULES: tuple[Rule, ...] = (
     Rule(
@@ -215,6 +219,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
         bad='{"id": 1, "text": "a"}\n{"id": "1", "text": "b"}',
         good='{"id": "a-1", "text": "a"}\n{"id": "a-2", "text": "b"}',
         source="datamind/capabilities/kb/indexer.py:build_index",
+        fix=_COPY_WORDS,
     ),
     Rule(
         "DM219 duplicate-chunk error",
@@ -224,7 +229,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
             "v2": "makes one id of both: stores nothing of the batch (DuplicateIDError), or replaces the first chunk"
         },
         hint="remove one of the two, or give each an id",
-        fix="safe: remove a record that is equal in every field",
+        fix=_COPY_WORDS,
         bad='{"text": "same"}\n{"text": "same"}',
         good='{"text": "same"}\n{"text": "other"}',
         source="datamind/capabilities/kb/indexer.py:_hash",

@@ -219,6 +219,8 @@ GRAPH_RULES: tuple[Rule, ...] = (
         bad='{"subject": "A", "relation": "r", "object": "B", "source": 12}',
         good=_GOOD,
         source=_MODELS,
+        fix="safe: put the number into quotes",
+        reveals=("duplicate-triple", "conflicting-entity-type", "name-variants"),
     ),
     Rule(
         "DM320 edge-properties-not-object error",

@@ -81,7 +81,10 @@ FILE_RULES: tuple[Rule, ...] = (
             "name the columns exactly so, in lower case, without spaces and with commas between them; attributes may "
             "not be left out"
         ),
-        fix="safe: write the names of columns as they are declared",
+        fix=(
+            "safe: write the names of columns as they are declared",
+            "unsafe: put commas in the place of semicolons or tabs",
+        ),
         reveals=("GF10", "no-rows", "GF2", "GF3", "GF41", "GF42", "GF8"),
         bad="source,relation,target\nosprey,towed,lena",
         good=_GOOD_EDGES,
@@ -147,6 +150,8 @@ FILE_RULES: tuple[Rule, ...] = (
         source=_READ,
         per_file=True,
         counted=False,
+        fix="safe: remove the comma that ends each row, if nothing is behind any of them",
+        reveals=("GF10", "no-rows", "GF2", "GF3", "GF41", "GF42", "GF8"),
     ),
     Rule(
         "GF111 no-rows error",
