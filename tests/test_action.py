@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -10,12 +11,15 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
+import jsonschema
 import pytest
 import yaml
 
 from ragdatakit.reports.findings.step_summary import MOST_BYTES
 from tests.command_line import DEMO, GOOD, ROOT, run
+from tests.output_readers import schema_of_others
 from tests.test_ci_commands import HOSTILE, commands
 
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
@@ -23,6 +27,15 @@ STEPS = {step["name"]: step for step in ACTION["runs"]["steps"]}
 BASH = shutil.which("bash")
 PAGES = (ROOT / "README.md", ROOT / "docs/ci.md")
 
+
+class _WithPlainOn(yaml.SafeLoader):
+    """YAML 1.2, as the services read it: `on` is a word."""
+
+
+_WithPlainOn.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in found if first not in "oO" or not tag.endswith("bool")]
+    for first, found in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
 needs_bash = pytest.mark.skipif(BASH is None or sys.platform == "win32", reason="bash is not installed")
 
 
@@ -135,6 +148,61 @@ def test_inputs_are_words_and_no_commands(runner: Path) -> None:
 
     assert done.code == 2 and done.outputs["outcome"] == "failed"
     assert sorted(p.name for p in (runner / "work").iterdir()) == ["broken set", "good", "warned"]
+
+
+@needs_bash
+def test_findings_for_code_scanning_are_there_though_the_step_fails(runner: Path) -> None:
+    done = step(runner, path="broken set", sarif="true")
+
+    assert done.code == 1
+    (of_run,) = json.loads(Path(done.outputs["sarif"]).read_text("utf-8"))["runs"]
+    assert len(of_run["results"]) == 9
+    assert "sarif" not in step(runner, path="broken set\nmissing", sarif="true").outputs
+    assert "sarif" not in step(runner, path="good").outputs
+    upload = STEPS["Upload to code scanning"]
+    assert upload["if"] == "always() && steps.validate.outputs.sarif != ''"
+
+
+@needs_bash
+def test_extras_and_packages_are_installed(runner: Path) -> None:
+    """By a Python that says what it is asked for."""
+    python = runner / "temp/bin/python3"
+    python.parent.mkdir()
+    told = runner / "told"
+    python.write_text(
+        f'#!/bin/sh\ncase "$*" in *venv*) mkdir -p "$3/bin"; cp "$0" "$3/bin/python"; cp "$0" "$3/bin/ragdata";;\n'
+        f'*pip*) for word; do echo "$word"; done > "{told}";; esac\n'
+    )
+    python.chmod(0o755)
+    shutil.rmtree(runner / "temp/ragdata-venv")
+    path = f"{python.parent}{os.pathsep}{os.environ['PATH']}"
+
+    with mock.patch.dict(os.environ, PATH=path):
+        done = step(
+            runner, "Install ragdata", version="0.1.0", extras="quality, rules", packages="acme-checks==1.2\n-r x\n"
+        )
+
+    assert done.code == 0
+    assert told.read_text().split("\n")[-5:-1] == ["--", "ragdatakit[quality,rules]==0.1.0", "acme-checks==1.2", "-r x"]
+
+
+@pytest.mark.parametrize("what", ["action", "workflows", "gitlab"])
+def test_the_schemas_of_the_services_take_them(what: str) -> None:
+    name = {"action": "github-actions", "workflows": "github-workflows", "gitlab": "gitlab-ci"}[what]
+    schema = json.loads(schema_of_others(f"{name}.json").read_bytes())
+    checker = jsonschema.validators.validator_for(schema)(schema)
+    template = (ROOT / "templates/ragdata.yml").read_text("utf-8")
+    shown = re.findall(r"(?ms)^```yaml\n(.*?)^```", (ROOT / "docs/ci.md").read_text("utf-8"))
+    texts = {
+        "action": [(ROOT / "action.yml").read_text("utf-8")],
+        "workflows": workflows(),
+        "gitlab": [template.partition("\n---\n")[2], *(t for t in shown if "image:" in t or "- component:" in t)],
+    }[what]
+
+    assert texts
+    for text in texts:
+        loaded = yaml.load(text, _WithPlainOn)
+        assert [error.message for error in checker.iter_errors(loaded)] == []
 
 
 @needs_bash

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from importlib.metadata import entry_points
@@ -11,6 +14,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from validate_pyproject import api, errors
 
 from ragdatakit.api.configuration import config, config_schema, configuration_of, init_config
 from ragdatakit.schemas.errors import RagdataError
@@ -128,6 +132,31 @@ def test_the_schema_refuses_what_reading_refuses(document: dict[str, Any], tmp_p
     with pytest.raises(RagdataError, match=r"ragdata\.toml:[12]: "):
         configuration_of(tmp_path)
     assert not jsonschema.Draft7Validator(config_schema()).is_valid(document)
+
+
+def test_the_tools_of_editors_check_files_by_the_schema(tmp_path: Path) -> None:
+    """taplo, which editors use for TOML, and validate-pyproject."""
+    taplo = Path(sys.executable).with_name("taplo")
+    if not taplo.exists():
+        pytest.skip("taplo has no wheel for this machine")
+    (tmp_path / "schema.json").write_text(json.dumps(config_schema()))
+    for name, text in {"good.toml": 'ignore = ["SP209"]\n', "bad.toml": 'slect = ["SP"]\n'}.items():
+        (tmp_path / name).write_text(f"#:schema ./schema.json\n{text}")
+    schema = (tmp_path / "schema.json").as_uri()
+    done = [
+        subprocess.run(
+            [taplo, "lint", "--schema", schema, name], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        for name in ("good.toml", "bad.toml")
+    ]
+
+    assert [one.returncode for one in done] == [0, 1], done
+    assert "slect" in done[1].stderr
+    validator = api.Validator()
+    project = {"project": {"name": "x", "version": "1"}}
+    validator({**project, "tool": {"ragdata": {"ignore": ["SP209"], "plugins": ["acme-checks"]}}})
+    with pytest.raises(errors.ValidationError, match="slect"):
+        validator({**project, "tool": {"ragdata": {"slect": ["SP"]}}})
 
 
 def test_editors_get_the_schema() -> None:

@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -500,22 +499,24 @@ def test_paths_are_those_of_the_project(tmp_path: Path) -> None:
 BROKEN = [FIXTURES / "demo-broken", *sorted(p.parent for p in FIXTURES.glob("*/broken/*/expected.json"))[::40]]
 
 
-def test_the_schemas_of_others_take_them() -> None:
+@pytest.mark.parametrize(
+    ("form", "name"),
+    [
+        ("sarif", "sarif-schema-2.1.0.json"),
+        ("rdjson", "DiagnosticResult.json"),
+        ("rdjsonl", "Diagnostic.json"),
+        ("gitlab", "codeclimate.json"),
+    ],
+)
+def test_the_schemas_of_others_take_them(form: str, name: str) -> None:
     import jsonschema
 
-    schemas: dict[str, Any] = {}
-    for form, name in {
-        "sarif": "sarif-schema-2.1.0.json",
-        "rdjson": "DiagnosticResult.json",
-        "rdjsonl": "Diagnostic.json",
-        "gitlab": "codeclimate.json",
-    }.items():
-        schemas[form] = orjson.loads(schema_of_others(name).read_bytes())
-    for root, (form, schema) in product(BROKEN, schemas.items()):
+    schema = orjson.loads(schema_of_others(name).read_bytes())
+    checker = jsonschema.validators.validator_for(schema)(schema)
+    for root in BROKEN:
         text = run("validate", root, "--output-format", form).out
         documents = text.splitlines() if form == "rdjsonl" else [text]
         values = [value for document in documents for value in _entries(form, json_of(document))]
-        checker = jsonschema.validators.validator_for(schema)(schema)
         assert [error.message for value in values for error in checker.iter_errors(value)] == []
 
 
