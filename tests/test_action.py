@@ -201,7 +201,7 @@ def test_the_schemas_of_the_services_take_them(what: str) -> None:
 
     assert texts
     for text in texts:
-        loaded = yaml.load(text, _WithPlainOn)
+        loaded = yaml.load(text, _WithPlainOn)  # noqa: S506 - it is a safe loader
         assert [error.message for error in checker.iter_errors(loaded)] == []
 
 
