@@ -25,6 +25,7 @@ RUN := $(VENV)/.stamp-run
 DEV := $(VENV)/.stamp-dev
 SCANNER := $(VENV)/.stamp-scanner
 BROWSER := $(VENV)/.stamp-browser
+SITE := $(VENV)/.stamp-site
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -74,6 +75,10 @@ fix: $(DEV) ## format, and fix what the linter can fix
 .PHONY: docs
 docs: $(DEV) ## write the generated docs pages anew; some: make docs PAGES="docs/rules docs/cli.md"
 	$(BIN)/python docs/generate.py $(PAGES)
+
+.PHONY: site
+site: $(DEV) $(SITE) ## build the documentation as a site into build/site; a warning is an error
+	$(BIN)/python -m docs.generator.site.build
 
 .PHONY: test-scanner
 test-scanner: $(SCANNER) ## the compiled scanner's own tests and lints (needs cargo)
@@ -132,6 +137,11 @@ $(DEV): pyproject.toml | $(VENV)/pyvenv.cfg
 # The scanner belongs into the package's folder, from where it is loaded; without cargo ragdata works without it.
 $(SCANNER): scanner/build.py scanner/Cargo.toml scanner/Cargo.lock $(wildcard scanner/src/*.rs) | $(VENV)/pyvenv.cfg
 	@$(BIN)/python scanner/build.py
+	@touch $@
+
+$(SITE): pyproject.toml | $(DEV)
+	@echo "installing what the site is made with into $(VENV)"
+	@$(PIP) install --quiet --group docs
 	@touch $@
 
 # Pages are tested in a real browser. A machine that has one keeps it; where none can be had, those tests are skipped.

@@ -22,6 +22,7 @@ if str(ROOT) not in sys.path:
 from docs.generator.format_pages import format_pages  # noqa: E402 - found only now that the root is on the path
 from docs.generator.pages import written_pages  # noqa: E402
 from docs.generator.rule_pages import rule_pages  # noqa: E402
+from docs.generator.terminal import pictures  # noqa: E402
 from ragdatakit.reports.diff.schema import query_schemas  # noqa: E402
 from ragdatakit.reports.findings.schema import output_schema  # noqa: E402
 from ragdatakit.reports.gates.output_schema import gate_schema  # noqa: E402
@@ -30,13 +31,13 @@ from ragdatakit.reports.summary.schema import summary_schema  # noqa: E402
 from ragdatakit.schemas import all_formats  # noqa: E402
 from ragdatakit.schemas.catalog import documents  # noqa: E402
 
-OWNED = ("docs/rules/*.md", "docs/formats/*.md", "docs/schemas/*.json", "docs/output-schema*.json")
+OWNED = ("docs/rules/*.md", "docs/formats/*.md", "docs/formats/*.svg", "docs/images/*.svg", "docs/schemas/*.json", "docs/output-schema*.json")
 """Whole files that are generated; one that is generated no more is removed."""
 
 
 def generated(wanted: Callable[[str], bool] = lambda _: True) -> dict[str, str]:
     """Path below the root to the text that belongs there."""
-    files = {f"docs/{name}": text for name, text in {**rule_pages(), **format_pages()}.items()}
+    files = {f"docs/{name}": text for name, text in {**rule_pages(), **format_pages(), **pictures()}.items()}
     files["docs/output-schema.json"] = _json(output_schema())
     by_command = {"report": summary_schema(), **search_output_schemas(), **query_schemas(), "gate": gate_schema()}
     files.update({f"docs/output-schema-{name}.json": _json(schema) for name, schema in by_command.items()})

@@ -7,13 +7,12 @@ from collections.abc import Callable
 from textwrap import dedent
 
 from docs.generator import conversions
-from docs.generator.markdown import code, fence, plain, rule_link, table
+from docs.generator.format_tables import formats_table
+from docs.generator.markdown import fence, plain, rule_link, table
 from docs.generator.settings import settings_table
 from docs.generator.workspaces import ROOT
-from ragdatakit.converters import CONVERTERS, get_converter
-from ragdatakit.schemas import all_formats, all_rules
+from ragdatakit.schemas import all_formats
 from ragdatakit.schemas.rules.evaluation import RULES as OF_EVALUATION
-from ragdatakit.schemas.rules.quality import RULES as OF_QUALITY
 from ragdatakit.schemas.rules.shared import RULES as SHARED
 
 
@@ -21,7 +20,7 @@ def block(name: str) -> str:
     """The text of a block: one of the tables below, ``source PATH NAME`` or ``file PATH``."""
     word, *words = name.split()
     makers: dict[str, Callable[..., str]] = {
-        "formats": _formats,
+        "formats": lambda: formats_table("docs/formats/", "docs/rules/"),
         "canonical-tables": conversions.canonical_table,
         "conversion-options": conversions.options_table,
         "table-columns": conversions.columns_table,
@@ -34,27 +33,6 @@ def block(name: str) -> str:
         "file": _file,
     }
     return makers[word](*words)
-
-
-def _formats() -> str:
-    rows = [
-        [
-            f"[{fmt.title}](docs/formats/{fmt.name}.md)",
-            code(fmt.name),
-            ", ".join(fmt.profiles) or "–",
-            f"yes, [{len(fmt.rules)} rules](docs/rules/{fmt.name}.md)",
-            "yes",
-            _directions(fmt.name),
-        ]
-        for fmt in all_formats()
-    ]
-    head = ("format", "name", "profiles", "`validate`", "`schema`, `init`, SQL views", "`convert`")
-    shared = (
-        f"{len(SHARED)} [rules](docs/rules/shared.md) are shared by all formats, {len(OF_EVALUATION)} are "
-        f"[those of `ragdata eval`](docs/rules/evaluation.md), {len(OF_QUALITY)} [those of quality]"
-        f"(docs/rules/quality.md); [all {len(all_rules())}](docs/rules/index.md)."
-    )
-    return f"{table(head, rows)}\n\n{shared}"
 
 
 def _evaluation_rules() -> str:
@@ -75,13 +53,6 @@ def _fixes() -> str:
         if rows:
             parts.append(f"### {title}\n\n{table(('code', 'name', 'fix', 'what it does'), rows)}")
     return "\n\n".join(parts)
-
-
-def _directions(name: str) -> str:
-    """Whether a format is read, written, or both."""
-    converter = get_converter(name) if name in CONVERTERS else None
-    ways = [converter is not None and converter.read and "from", converter is not None and converter.write and "to"]
-    return " and ".join(filter(None, ways)) or "–"
 
 
 def _file(path: str) -> str:

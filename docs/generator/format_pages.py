@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from docs.generator.diagrams import arrows, diagram
+from docs.generator.format_tables import formats_table
 from docs.generator.markdown import code, fence, plain, rule_link, rule_title, table
 from docs.generator.rule_pages import NOTE
 from docs.generator.workspaces import Workspace
@@ -28,13 +30,27 @@ _CONTAINERS = {
 
 def format_pages() -> dict[str, str]:
     """Path below docs/ to text."""
-    return {f"formats/{fmt.name}.md": _page(fmt) for fmt in all_formats()}
+    pages = {f"formats/{fmt.name}.md": _page(fmt) for fmt in all_formats()}
+    pages.update({f"formats/{fmt.name}.svg": picture for fmt in all_formats() if (picture := diagram(fmt))})
+    return {**pages, "formats/index.md": _index()}
+
+
+def _index() -> str:
+    return "\n".join(
+        [
+            NOTE,
+            "# Formats\n",
+            "What ragdata knows. Each page has the files, the records, what must fit together, and an example.\n",
+            formats_table("", "../rules/"),
+            "",
+        ]
+    )
 
 
 def _page(fmt: Format) -> str:
     parts = [NOTE, f"# {fmt.title} (`{fmt.name}`)\n", f"{plain(fmt.description)}\n", f"Home: <{fmt.homepage}>\n"]
     parts += ["## How to validate\n", _console(fmt), *filter(None, [_profiles(fmt)])]
-    parts += ["## Files\n", _files(fmt), *_layouts(fmt)]
+    parts += ["## Files\n", _files(fmt), *_layouts(fmt), *_picture(fmt)]
     parts += ["## Records\n", *(_records(fmt, kind) for kind in fmt.files if kind.records)]
     checks = list(_checks(fmt))
     if checks:
@@ -48,6 +64,10 @@ def _page(fmt: Format) -> str:
     parts += ["## Rules\n", f"[All {len(fmt.rules)} rules of {fmt.title}]({_RULES}{fmt.name}.md), and the "]
     parts[-1] += f"[shared rules]({_RULES}shared.md).\n"
     return "\n".join(parts)
+
+
+def _picture(fmt: Format) -> list[str]:
+    return [f"\n![Which field of which file names the records of which]({fmt.name}.svg)\n"] if arrows(fmt) else []
 
 
 def _console(fmt: Format) -> str:

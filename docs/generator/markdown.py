@@ -54,9 +54,14 @@ def rule_page(rule: Rule, fmt: Format | None) -> str:
     return {EVALUATION: "evaluation", QUALITY: "quality", TABLES: "tables"}.get(rule.code[:2], "shared")
 
 
+def slug(heading: str) -> str:
+    """What a heading is called in links, as GitHub does it."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
 def rule_link(rule: Rule, fmt: Format | None, folder: str, text: str = "") -> str:
     """A link to a rule's section from a page whose way to the rules is ``folder``."""
-    return f"[{text or rule.code}]({folder}{rule_page(rule, fmt)}.md#{rule_title(rule).lower().replace(' ', '-')})"
+    return f"[{text or rule.code}]({folder}{rule_page(rule, fmt)}.md#{slug(rule_title(rule))})"
 
 
 @dataclass(slots=True)

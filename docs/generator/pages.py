@@ -36,6 +36,8 @@ WRITTEN = (
     "docs/query.md",
     "docs/reports.md",
     "docs/retrieval.md",
+    "docs/tutorial.md",
+    *sorted(p.relative_to(ROOT).as_posix() for p in (ROOT / "docs/recipes").glob("*.md")),
 )
 
 _BLOCK = re.compile(r"(<!-- generated: (?P<name>.*?) -->\n).*?(<!-- end generated -->)", re.S)

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -101,10 +101,12 @@ class Workspace:
             shutil.copytree(ROOT / "ragdatakit", self.folder / "ragdatakit", ignore=ignore)
         return path
 
-    def run(self, command: str) -> str:
-        """What a command prints; seconds are made the same for every run."""
+    def run(self, command: str, environment: Mapping[str, str] | None = None) -> str:
+        """What a command prints; seconds are made the same for every run. In another environment it is a process."""
         words, rest = _own_words(command)
-        if words and not (self.folder / "ragdatakit").exists():
+        if environment:
+            shown = self._run_by_shell(command, "", environment)
+        elif words and not (self.folder / "ragdatakit").exists():
             done = self._run_here(words, as_one=not rest)
             shown = done.err + self._run_by_shell(rest, done.out) if rest else done.out
         else:
@@ -118,11 +120,14 @@ class Workspace:
             answer_in_this_process(patch)
             return run(*words, env=settings, cwd=self.folder, as_one=as_one)
 
-    def _run_by_shell(self, command: str, given: str) -> str:
+    def _run_by_shell(self, command: str, given: str, further: Mapping[str, str] | None = None) -> str:
+        environment = self._environment()
+        if further:
+            del environment["NO_COLOR"]
         done = subprocess.run(
             ["/bin/sh", "-c", command],
             cwd=self.folder,
-            env=self._environment(),
+            env={**environment, **(further or {})},
             input=given.encode(),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -1,0 +1,1 @@
+"""The pages as a site: split, linked, drawn and built by Sphinx."""
