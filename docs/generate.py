@@ -31,7 +31,14 @@ from ragdatakit.reports.summary.schema import summary_schema  # noqa: E402
 from ragdatakit.schemas import all_formats  # noqa: E402
 from ragdatakit.schemas.catalog import documents  # noqa: E402
 
-OWNED = ("docs/rules/*.md", "docs/formats/*.md", "docs/formats/*.svg", "docs/images/*.svg", "docs/schemas/*.json", "docs/output-schema*.json")
+OWNED = (
+    "docs/rules/*.md",
+    "docs/formats/*.md",
+    "docs/formats/*.svg",
+    "docs/images/*.svg",
+    "docs/schemas/*.json",
+    "docs/output-schema*.json",
+)
 """Whole files that are generated; one that is generated no more is removed."""
 
 

@@ -76,7 +76,9 @@ def diagram(fmt: Format) -> str:
         f'role="img" aria-label="{label}"><style>{_STYLE}</style>'
         '<defs><marker id="head" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto">'
         '<path d="M0 0L8 4L0 8z"/></marker></defs>'
-        f'<rect class="ground" width="{width}" height="{height}" rx="6"/>\n' + "\n".join([*lines, *parts]) + "\n</svg>\n"
+        f'<rect class="ground" width="{width}" height="{height}" rx="6"/>\n'
+        + "\n".join([*lines, *parts])
+        + "\n</svg>\n"
     )
 
 

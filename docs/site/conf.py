@@ -5,7 +5,7 @@ from ragdatakit.version import __version__
 project = "ragdata"
 author = "the ragdata contributors"
 version = release = __version__
-copyright = "the ragdata contributors. Apache-2.0"
+project_copyright = "the ragdata contributors. Apache-2.0"
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_copybutton"]
 myst_heading_anchors = 4
