@@ -78,3 +78,14 @@ def test_codes_that_share_a_word_are_other_keys() -> None:
     assert len(values.disagreements()[0]) == 0
     assert [in_order.position(code) for code in codes] == [*range(len(codes))]
     assert in_order.position(np.array((7, 7), WIDE)) == -1
+
+
+def test_columns_without_a_value_go_with_those_of_texts() -> None:
+    from ragdatakit.validators.hipporag.known import KnownPassages
+
+    known = KnownPassages()
+    for passages in (np.empty(0, np.uint64), codes_of_texts(["tide"]), codes_of_texts(["tide", "reef"])):
+        known.add_codes(passages)
+
+    assert len(known) == 2
+    assert known.code("reef") in known

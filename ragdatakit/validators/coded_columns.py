@@ -48,12 +48,12 @@ def _spelled_codes(column: list[Any]) -> Any:
 
 
 def _codes(column: list[Any], kind: str | None) -> Any:
-    """Codes of values of this kind, or (None) of what they are."""
+    """Codes of values of this kind, or (None) of what they are; where there are none, those of texts."""
     if any(isinstance(v, tuple) for v in column):
         width = max(len(v) for v in column if v)
         *heads, last = (codes_of_texts([v[i] if v else "" for v in column]) for i in range(width))
         return functools.reduce(lambda codes, head: mix(head, codes), reversed(heads), last)
-    if kind == "string" or any(isinstance(v, str) for v in column):
+    if kind != "integer" and not any(isinstance(v, int) for v in column):
         return codes_of_texts([v if isinstance(v, str) else None for v in column])
     return np.array([0 if v is None else v for v in column], np.int64).view(np.uint64)
 

@@ -27,6 +27,8 @@ class KnownPassages:
 
     def add_codes(self, codes: Any) -> None:
         """Passages of a large set, as codes of texts."""
+        if not len(codes):
+            return
         self._arrays.append(codes)
         self._sorted = None
 
