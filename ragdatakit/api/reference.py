@@ -100,6 +100,21 @@ def explanation(rule: str, colour: bool = False, config: PathLike | bool = False
     return list(explanation_lines(rule, find_rules(rule, own), thresholds, colour))
 
 
+def web_addresses(rule: str, config: PathLike | bool = False) -> list[str]:
+    """Where the documentation on the web has the rules of this code or name, one address for each.
+
+    Raises `UnknownNameError`, and `RagdataError` where it is not known where the documentation is.
+    """
+    from ragdatakit.reports.rule_addresses import VARIABLE, address_of
+
+    found = [each.code for each, _ in find_rules(rule, _own_rules(config))]
+    missing = [code for code in found if not address_of(code)]
+    if missing:
+        how = f"set {VARIABLE} to the address of the documentation (`make site` builds it)"
+        raise RagdataError(f"there is no page for {missing[0]}: {how}")
+    return [address_of(code) for code in found]
+
+
 def schema(format: str, kind: str = "") -> dict[str, Any]:  # noqa: A002 - the word of the command line
     """The JSON Schema (2020-12) of the records of one kind of file, such as ``schema("light-splade", "triplets")``;
     without ``kind`` those of all kinds of the format, by kind.

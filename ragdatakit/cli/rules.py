@@ -46,12 +46,16 @@ def command(chosen: tuple[str, ...], format_name: str | None = None, **words: An
 
 @click.command("explain", short_help="Explain one rule.")
 @click.argument("rule")
+@click.option("--web", is_flag=True, help="Print only the address of its page on the web.")
 @config_options
-def explain_command(rule: str, **words: Any) -> None:
+def explain_command(rule: str, web: bool, **words: Any) -> None:
     """Explain a rule, given its code (SP201) or its name (dangling-qid).
 
     The beginning of a code (SP2, SP) or of a name (dangling) lists the rules that begin so.
     """
-    from ragdatakit.api.reference import explanation
+    from ragdatakit.api.reference import explanation, web_addresses
 
-    click.echo("\n".join(explanation(rule, wants_colour(), **configured(words))))
+    if web:
+        click.echo("\n".join(web_addresses(rule, **configured(words))))
+    else:
+        click.echo("\n".join(explanation(rule, wants_colour(), **configured(words))))

@@ -10,6 +10,7 @@ import orjson
 
 from ragdatakit.reports.findings.output_forms import Found
 from ragdatakit.reports.findings.places import Paths, unicode_text
+from ragdatakit.reports.rule_addresses import address_of
 from ragdatakit.schemas.findings import Finding
 
 _SOURCE = {"name": "ragdata"}
@@ -43,7 +44,7 @@ def _diagnostic(finding: Finding, paths: Paths) -> dict[str, Any]:
         "message": unicode_text(message),
         "location": location,
         "severity": _SEVERITIES[finding.severity],
-        "code": {"value": finding.code},
+        "code": {"value": finding.code, **({"url": address} if (address := address_of(finding.code)) else {})},
     }
     if suggestion := _suggestion(finding):
         diagnostic["suggestions"] = [suggestion]

@@ -17,6 +17,7 @@ from ragdatakit.files.paths.project import project_root
 from ragdatakit.reports.findings.choice import choose
 from ragdatakit.reports.findings.output_forms import Found
 from ragdatakit.reports.findings.places import Paths, is_relative, region, unicode_text, uri_of
+from ragdatakit.reports.rule_addresses import address_of
 from ragdatakit.schemas import FORMATS, all_rules, get_format
 from ragdatakit.schemas.declarations import Rule
 from ragdatakit.schemas.findings import Finding, Severity
@@ -97,6 +98,7 @@ def _rule(rule: Rule, tag: str, severity: Severity) -> dict[str, Any]:
             "text": f"{what_to_do} Run `ragdata explain {rule.code}` for details.",
             "markdown": f"{told}\n\n{what_to_do}{examples}\n\nRun `ragdata explain {rule.code}` for details.",
         },
+        **({"helpUri": address} if (address := address_of(rule.code)) else {}),
         "defaultConfiguration": {"level": _LEVELS[severity]},
         "properties": {
             "tags": ["data", tag],

@@ -1,0 +1,50 @@
+"""Where the documentation on the web has a rule: a page of its own, whose address stays.
+
+The site is where ``RAGDATA_DOCS_URL`` says, or where the metadata of the installed package say; released codes have the
+same page in all versions. Without either there is no address, and findings link nowhere.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+
+from ragdatakit.schemas.errors import RagdataError
+
+VARIABLE = "RAGDATA_DOCS_URL"
+
+
+def address_of(code: str) -> str:
+    """The page of a rule; ``""`` where the site is not known, and for rules that are not ours.
+
+    Raises `RagdataError` where ``RAGDATA_DOCS_URL`` is not an address.
+    """
+    site = _site()
+    return f"{site}/rules/{code}.html" if site and code in _codes() else ""
+
+
+def _site() -> str:
+    given = os.environ.get(VARIABLE, "").strip() or _documented()
+    if given and not given.startswith(("https://", "http://")):
+        raise RagdataError(f"{VARIABLE} is {given!r}, expected an address that begins with https:// or http://")
+    return given.rstrip("/")
+
+
+@cache
+def _documented() -> str:
+    """What the installed package calls its documentation; nothing where it is not installed, but only on the path."""
+    from importlib.metadata import PackageNotFoundError, metadata
+
+    try:
+        urls = metadata("ragdatakit").get_all("Project-URL") or []
+    except PackageNotFoundError:
+        return ""
+    named: dict[str, str] = dict(url.split(", ", 1) for url in urls if ", " in url)
+    return named.get("Documentation", "")
+
+
+@cache
+def _codes() -> frozenset[str]:
+    from ragdatakit.schemas import all_rules
+
+    return frozenset(rule.code for rule, _ in all_rules())
