@@ -80,6 +80,10 @@ docs: $(DEV) ## write the generated docs pages anew; some: make docs PAGES="docs
 site: $(DEV) $(SITE) ## build the documentation as a site into build/site; a warning is an error
 	$(BIN)/python -m docs.generator.site.build
 
+.PHONY: man
+man: $(DEV) $(SITE) ## write the man pages into build/man
+	$(BIN)/python -m docs.generator.man_pages
+
 .PHONY: test-scanner
 test-scanner: $(SCANNER) ## the compiled scanner's own tests and lints (needs cargo)
 	cd scanner && cargo test --quiet --offline && cargo clippy --quiet --offline --all-targets && cargo fmt --check

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import platform
 import sysconfig
 import tempfile
 from pathlib import Path
@@ -30,8 +31,9 @@ class CustomBuildHook(BuildHookInterface):
             if not reason:
                 build_data["force_include"][str(library)] = scanner.LIBRARY.as_posix()
                 build_data["pure_python"] = False
-                platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
-                build_data["tag"] = f"py3-none-{platform}"
+                # Python for macOS may say that it runs on both kinds of processors; the scanner is for this one.
+                system = sysconfig.get_platform().replace("universal2", platform.machine())
+                build_data["tag"] = f"py3-none-{system.replace('-', '_').replace('.', '_')}"
         if reason:
             self.app.display_warning(f"the package comes without its scanner, so big files take longer: {reason}")
 

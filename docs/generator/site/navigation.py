@@ -6,7 +6,7 @@ import re
 from fnmatch import fnmatch
 
 NAVIGATION = {
-    "Start": ("tutorial", "recipes/index"),
+    "Start": ("installation", "tutorial", "recipes/index"),
     "Check": (
         "configuration",
         "ci",
