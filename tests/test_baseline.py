@@ -17,6 +17,7 @@ import ragdatakit
 from ragdatakit.schemas.baselines import BASELINE_NAME
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.rules.shared import NOT_CHECKED
+from ragdatakit.validators.collector import Collector
 from tests.command_line import DEMO, FIXTURES, GOOD, Outcome, run
 
 POSITIVES = "train/positive_lists.ndjson"
@@ -161,6 +162,32 @@ def test_the_limit_of_what_is_printed_hides_nothing(project: Path) -> None:
     done = validate(project, "--max-per-rule", "1")
 
     assert 'document "new-one"' in done.out and "Found 1 error (45 baselined)" in done.out and "… and" not in done.out
+
+
+def test_of_what_is_accepted_by_number_few_are_worded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is worded, the numbers are the same."""
+    beir(tmp_path / "data", missing=300)
+    made: list[str] = []
+    make = Collector._make
+
+    def counted(self: Collector, *words: Any) -> None:
+        made.append(words[1].rule)
+        make(self, *words)
+
+    monkeypatch.setattr(Collector, "_make", counted)
+    assert validate(tmp_path, "--write-baseline").code == 0
+    assert [(entry["rule"], entry["count"]) for entry in entries(tmp_path)] == [("BE203", 300)]
+    assert len(made) == 51
+    made.clear()
+    accepted = validate(tmp_path, "--output-format", "json", "--max-per-rule", "5")
+    assert accepted.code == 0 and accepted.json["baselined"] == {"error": 300, "warning": 0, "info": 0}
+    assert len(made) == 5
+    rewrite(tmp_path, {**entries(tmp_path)[0], "count": 299})
+    too_many = validate(tmp_path, "--output-format", "json", "--max-per-rule", "5")
+    assert too_many.json["counts"]["error"] == 300 and len(too_many.json["findings"]) == 5
+    rewrite(tmp_path, {**entries(tmp_path)[0], "count": 400})
+    assert validate(tmp_path, "--update-baseline").code == 0
+    assert entries(tmp_path)[0]["count"] == 300
 
 
 def test_rules_that_are_reported_once_a_file_are_a_number(project: Path) -> None:

@@ -96,7 +96,9 @@ class Selection:
     ``severity`` is the least severe level that counts. ``max_per_rule`` 0 keeps all. ``named_records`` is of how many
     records a rule that is reported once a file names the numbers (None: as many). ``severities`` has the levels of
     rules, by their names, that are not those of the format, ``ignored_in`` says what is ignored in one file besides.
-    ``fixable`` (None: all) and ``unfixable`` name the rules whose findings may be repaired.
+    ``fixable`` (None: all) and ``unfixable`` name the rules whose findings may be repaired. ``enough`` says of a code
+    and a file how many findings need be made there (0: all); the others are only counted, and `Collector.only_counted`
+    says how many they are.
     """
 
     select: tuple[str, ...] = ()
@@ -108,6 +110,7 @@ class Selection:
     ignored_in: Callable[[DataFile], tuple[str, ...]] | None = None
     fixable: tuple[str, ...] | None = None
     unfixable: tuple[str, ...] = ()
+    enough: Callable[[str, str], int] | None = None
 
     def __post_init__(self) -> None:
         if self.severity not in SEVERITIES:
@@ -218,6 +221,9 @@ class Collector:
         self._delayed: dict[tuple[str, str], tuple[Problem, DataFile, Place] | None] = {}
         self._root = project_root()
         self._names: dict[str, str] = {}
+        self._enough: dict[tuple[str, str], int] = {}
+        self._made = Counter[tuple[str, str]]()
+        self.only_counted = Counter[tuple[str, str, str | None]]()
 
     def state(self, name: str) -> RuleState:
         """What a rule means for this dataset."""
@@ -269,7 +275,19 @@ class Collector:
             return False
         if state.rule.per_file:
             return (name, file.display) not in self._delayed
+        if self.selection.enough is not None:
+            most = self._most(state.rule.code, file)
+            if 0 < most <= self._made[name, file.display]:
+                return False
         return not self.selection.max_per_rule or self._carried[state.rule.code] < self.selection.max_per_rule
+
+    def _most(self, code: str, file: DataFile) -> int:
+        """How many findings of a rule need be made in a file (0: all)."""
+        bucket = code, file.display
+        if bucket not in self._enough:
+            assert self.selection.enough is not None
+            self._enough[bucket] = self.selection.enough(*bucket)
+        return self._enough[bucket]
 
     def takes_records(self, name: str, file: DataFile) -> bool:
         """Whether a rule is reported once per file, and further records of this one are named in its finding."""
@@ -298,6 +316,8 @@ class Collector:
             if those.count > number:
                 return
             number = 1
+        elif self.selection.enough is not None:
+            self.only_counted[name, file.display, file.split] += number
         state.count += number
         self.counts[state.severity] += number
         self.by_split[file.split, state.severity] += number
@@ -330,6 +350,9 @@ class Collector:
             self._delayed.setdefault((name, file.display), None)
         else:
             self._carried[state.rule.code] += 1
+            if self.selection.enough is not None:
+                self._made[name, file.display] += 1
+                self.only_counted[name, file.display, file.split] -= 1
 
     def complete(self, file: DataFile, problem: Problem, place: Place, related: tuple[Related, ...] = ()) -> None:
         """Make the finding of a problem that was counted and has its room reserved."""

@@ -77,8 +77,6 @@ def check_paths(
     selection = selection or Selection()
     options = options or RunOptions()
     known = options.known
-    if known is not None:
-        selection = replace(selection, max_per_rule=0, named_records=selection.max_per_rule)
     report = Report(selected=tuple(selection.select), strict_files=options.strict_files)
     carried: Counter[str] = Counter()
     detected = found_datasets(list(paths), format_name, options)
@@ -91,6 +89,9 @@ def check_paths(
     seen: set[Path] = set()
     kept = KeptFindings()
     findings = kept if known is None else NewFindings(kept, known)
+    if isinstance(findings, NewFindings):
+        enough = findings.enough
+        selection = replace(selection, max_per_rule=0, named_records=selection.max_per_rule, enough=enough)
     checked: list[_Checked] = []
     for dataset in found:
         files = {f.path.absolute() for f in dataset.files}
@@ -136,6 +137,9 @@ def _settle(
     """Take what is known out of the counts, then say what of the rest passes, or fails, by the configuration."""
     known_by_code: Mapping[tuple[int, str], int] = {}
     if isinstance(findings, NewFindings):
+        for number, each in enumerate(checked):
+            for collector in each.collectors:
+                _count_others(findings, number, collector)
         findings.settle()
         those = [each.one for each in checked]
         leave_out(findings, report, those)
@@ -144,6 +148,14 @@ def _settle(
     for number, each in enumerate(checked):
         left = {code: times for (of, code), times in known_by_code.items() if of == number}
         settle(report, each.dataset.display, each.settings, each.collectors, left)
+
+
+def _count_others(findings: NewFindings, number: int, collector: Collector) -> None:
+    """Count the findings of a dataset of which only the number matters."""
+    for (name, path, split), times in collector.only_counted.items():
+        if times:
+            state = collector.state(name)
+            findings.count(number, split, state.severity, state.rule.code, path, times)
 
 
 def _report_unreadable(

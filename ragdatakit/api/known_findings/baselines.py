@@ -54,22 +54,30 @@ class Baselines:
 
     def takes(self, finding: Finding, once: bool) -> bool | None:
         """As `Accepted` says."""
-        return self._match(finding).takes(finding, once)
+        return self._match(finding.path).takes(finding, once)
 
     def settled(self, finding: Finding) -> bool:
         """As `Accepted` says."""
-        return self._match(finding).settled(finding)
+        return self._match(finding.path).settled(finding)
 
-    def _match(self, finding: Finding) -> BaselineMatch:
+    def enough(self, code: str, path: str, shown: int) -> int:
+        """As `Accepted` says."""
+        return self._match(path).enough(code, path, shown)
+
+    def count(self, code: str, path: str, times: int) -> bool:
+        """As `Accepted` says."""
+        return self._match(path).count(code, path, times)
+
+    def _match(self, path: str) -> BaselineMatch:
         """That of the path that was given, or else of the nearest folder."""
         if len(self.matches) == 1:
             return self.matches[0]
-        if finding.path not in self._known:
-            real = Path(os.path.realpath(finding.path))
+        if path not in self._known:
+            real = Path(os.path.realpath(path))
             folders = [*self._below, *((match.baseline.folder, match) for match in self.matches)]
             mine = [(len(folder.parts), match) for folder, match in folders if real.is_relative_to(folder)]
-            self._known[finding.path] = max(mine, key=lambda one: one[0], default=(0, self.matches[0]))[1]
-        return self._known[finding.path]
+            self._known[path] = max(mine, key=lambda one: one[0], default=(0, self.matches[0]))[1]
+        return self._known[path]
 
     def finish(self, report: Report, checked: Checked) -> None:
         """Say in the report what became of the entries, and write what is to be written. Raises `OSError`."""

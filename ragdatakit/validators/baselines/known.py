@@ -13,12 +13,14 @@ from typing import Protocol
 
 from ragdatakit.schemas.baselines import BaselineEntry
 from ragdatakit.schemas.findings import Finding
-from ragdatakit.schemas.rules.shared import NOT_CHECKED
+from ragdatakit.schemas.rules.shared import NOT_CHECKED, RULES
 from ragdatakit.validators.baselines.file import Baseline
 from ragdatakit.validators.identity import entry_digest, place_in_record, stored_value
 
 MOST_ENTRIES = 50
 """Findings of one rule in one file beyond which their number alone is written."""
+POWERLESS = frozenset(rule.code for rule in RULES if rule.name in NOT_CHECKED)
+"""Rules whose findings nothing accepts: it could not be checked."""
 _WITHOUT_NUMPY = 20_000
 """Findings below which numpy is not loaded for them."""
 
@@ -41,6 +43,13 @@ class Accepted(Protocol):
 
     def settled(self, finding: Finding) -> bool:
         """The same of a finding for which it was None, now that all are found."""
+
+    def enough(self, code: str, path: str, shown: int) -> int:
+        """After how many findings of a rule in a file only their number matters (0: each matters), where so many are
+        shown (0: all)."""
+
+    def count(self, code: str, path: str, times: int) -> bool:
+        """Take so many more, of which only the number matters. Whether they are accepted; else it is settled later."""
 
 
 @dataclass(slots=True)
@@ -78,7 +87,7 @@ class BaselineMatch:
         """As `Accepted` says."""
         if finding.rule in NOT_CHECKED:
             return False
-        bucket = self._bucket(finding)
+        bucket = self._bucket(finding.code, finding.path)
         budget = self.budgets.get(bucket)
         if self.accept_all:
             self._gather(finding, bucket, once)
@@ -93,13 +102,32 @@ class BaselineMatch:
 
     def settled(self, finding: Finding) -> bool:
         """As `Accepted` says."""
-        bucket = self._bucket(finding)
+        bucket = self._bucket(finding.code, finding.path)
         return self.counted[bucket] <= self.budgets[bucket].count
 
-    def _bucket(self, finding: Finding) -> Bucket:
-        if finding.path not in self._names:
-            self._names[finding.path] = self.baseline.name(finding.path)
-        return self._names[finding.path], finding.code
+    def enough(self, code: str, path: str, shown: int) -> int:
+        """As `Accepted` says."""
+        if code in POWERLESS:
+            return 0
+        if self.accept_all:
+            return MOST_ENTRIES + 1
+        budget = self.budgets.get(self._bucket(code, path))
+        return shown if budget is not None and self.holds(budget) else 0
+
+    def count(self, code: str, path: str, times: int) -> bool:
+        """As `Accepted` says."""
+        bucket = self._bucket(code, path)
+        if self.accept_all:
+            group = self.groups.setdefault(bucket, Group())
+            group.count, group.is_budget, group.entries = group.count + times, True, []
+        if not self.accept_all or bucket in self.budgets:
+            self.counted[bucket] += times
+        return self.accept_all
+
+    def _bucket(self, code: str, path: str) -> Bucket:
+        if path not in self._names:
+            self._names[path] = self.baseline.name(path)
+        return self._names[path], code
 
     def _gather(self, finding: Finding, bucket: Bucket, once: bool) -> None:
         group = self.groups.setdefault(bucket, Group())

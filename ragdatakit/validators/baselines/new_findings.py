@@ -78,6 +78,23 @@ class NewFindings:
             if not before.max_per_rule or self._new[finding.code] <= before.max_per_rule:
                 self._kept.add(key, self._cut(finding))
 
+    def enough(self, code: str, path: str) -> int:
+        """How many findings of a rule in a file need be seen one by one (0: all): not those of which the number alone
+        is accepted."""
+        before = self.before
+        if before.accepted is None or before.older is not None or before.show:
+            return 0
+        return before.accepted.enough(code, path, before.max_per_rule)
+
+    def count(self, number: int, split: str | None, severity: Severity, code: str, path: str, times: int) -> None:
+        """So many more of a dataset, a split, a rule and a file, which `enough` spared."""
+        assert self.before.accepted is not None
+        counted = number, split, severity, code
+        if self.before.accepted.count(code, path, times):
+            self.accepted[counted] += times
+        elif (path, code) in self._waiting:
+            self._waiting[path, code][1][counted] += times
+
     def _cut(self, finding: Finding) -> Finding:
         """With the numbers of no more records than are wanted."""
         most = self.before.max_per_rule

@@ -10,12 +10,10 @@ from datetime import timedelta
 from pathlib import Path
 
 from ragdatakit.schemas.baselines import BaselineEntry, BaselineUse
-from ragdatakit.schemas.rules.shared import NOT_CHECKED, RULES
 from ragdatakit.validators.baselines.file import Baseline
-from ragdatakit.validators.baselines.known import BaselineMatch, digest_of
+from ragdatakit.validators.baselines.known import POWERLESS, BaselineMatch, digest_of
 
 _SOON = timedelta(days=14)
-_POWERLESS = frozenset(rule.code for rule in RULES if rule.name in NOT_CHECKED)
 
 
 @dataclass(slots=True)
@@ -77,7 +75,7 @@ def use_of(match: BaselineMatch, checked: Checked) -> BaselineUse:
         tuple(exceeded),
         tuple(expired),
         tuple(e for e in entries if e.until is not None and match.today <= e.until < match.today + _SOON),
-        tuple(e for e in entries if e.rule in _POWERLESS),
+        tuple(e for e in entries if e.rule in POWERLESS),
     )
 
 
