@@ -124,6 +124,7 @@ def test_other_folders_are_not_listed(repository: Path, monkeypatch: pytest.Monk
 
     assert hook(repository, "data/splade/train/triplets.ndjson").code == 0
 
+    listed = [path for path in listed if not path.startswith(str(ROOT / "ragdatakit"))]  # which is ours
     assert 0 < len(listed) < 20 and not [path for path in listed if "other/" in path]
 
 
@@ -396,6 +397,29 @@ def test_with_a_real_manager(name: str, repository: Path) -> None:
     git(repository, "mv", "data/splade/train/triplets.ndjson", "data/splade/train/other.ndjson")
     code, out = manager.run("ragdata-validate")  # a deletion, and a new name
     assert code == 1 and "there is no doc_master.ndjson" in out
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+def test_a_dataset_is_checked_once_though_its_names_fill_two_calls(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """128 KiB of names are what pre-commit passes at once."""
+    monkeypatch.setenv("RAGDATA_CACHE_DIR", str(repository.parent / "cache"))
+    manager = Manager("pre-commit", repository, as_local("ragdata-validate"))
+    folder = repository / "data/long"
+    (folder / "qrels").mkdir(parents=True)
+    (folder / "corpus.jsonl").write_text('{"_id": "d", "title": "", "text": "tide times"}\n')
+    queries = (f'{{"_id": "q{number}", "text": "question {number}"}}\n' for number in range(700))
+    (folder / "queries.jsonl").write_text("".join(queries))
+    for number in range(700):
+        judged = f"query-id\tcorpus-id\tscore\nq{number}\td\t1\n"
+        (folder / f"qrels/{'x' * 200}{number}.tsv").write_text(judged)
+    git(repository, "add", "-A")
+
+    code, out = manager.run()
+
+    assert code == 0, out
+    assert (out.count("\nValid: "), out.count("\nValid (unchanged since ")) == (1, 1)
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")

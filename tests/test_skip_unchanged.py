@@ -151,9 +151,9 @@ def test_a_file_that_changes_while_it_is_checked_gets_no_stamp(
     assert not checked(data, tmp_path / "cache").ok
 
 
-def test_what_does_not_go_together(data: Path, tmp_path: Path) -> None:
-    with pytest.raises(RagdataError, match="does not go with quality"):
-        checked(data, tmp_path / "cache", quality=True)
+def test_what_makes_it_check_everything(data: Path, tmp_path: Path) -> None:
+    for _ in range(2):
+        assert not checked(data, tmp_path / "quality", quality=True).unchanged
     (tmp_path / "cache").write_text("a file")
     assert checked(data, tmp_path / "cache").ok
 

@@ -129,7 +129,8 @@ class ValidateOptions(Options):
     is set). ``strict_baseline``: the report is not ``ok`` either where the baseline has more than is found. ``since``
     is a git revision: what was found in it, too, counts nowhere.
     ``skip_unchanged``: a dataset that was valid under the same options, and is as it was to the last byte, is not
-    checked again (``unchanged`` names it); ``cache_dir`` is where that is remembered, too. Not with ``quality``.
+    checked again (``unchanged`` names it); ``cache_dir`` is where that is remembered, too. With ``quality``
+    all are checked.
     ``quality``: also look for what loads but lowers the quality (rules QU…), with thresholds by name in place of True;
     selecting such rules asks for it, too, and reads plain texts and tables where nothing is recognised (``format`` may
     be ``text`` or ``table`` then); ``options`` are those of the format's reader for it. ``on_finding`` is called for

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import ragdatakit
 from ragdatakit.api.configuration import configurations
-from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.options import ValidateOptions
 from ragdatakit.version import __version__
 
@@ -33,7 +32,7 @@ def stamps_of(options: ValidateOptions, paths: Iterable[Path]) -> Stamps | None:
     from ragdatakit.validators.stamps import Stamps
 
     if options.quality is not False:
-        raise RagdataError("skip_unchanged does not go with quality, which reads several datasets as one")
+        return None  # which reads several datasets as one
     found = configurations(options.config)
     settings: dict[str, str] = {}
     for path in paths:
