@@ -22,7 +22,7 @@ from typing import Any
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.validators.collector import Selection
 from ragdatakit.validators.run import validate_paths
-from tests.faults.grid import SCANNED, SMALL, engine
+from tests.faults.engines import SCANNED, SMALL, engine
 from tests.gfm_rag_behaviour import DOCUMENTS, EDGES, NODES, RELATIONS, TEST, TRAIN
 from tests.gfm_rag_oracle import PROFILES, Oracle
 

@@ -9,7 +9,9 @@ import pytest
 from ragdatakit.schemas import all_formats
 from tests.broad import ALL, some
 from tests.faults.drafts import Draft
-from tests.faults.grid import DRAFTS, SCANNED, SMALL, Bench, injections, judge
+from tests.faults.engines import SCANNED, SMALL
+from tests.faults.graphrag import TABLE_DRAFTS, TableBench, TableDraft, table_injections
+from tests.faults.grid import DRAFTS, Bench, injections, judge
 from tests.faults.score import DAMAGES, PAGE, all_injections, page, perfect
 
 SLICES = 4 if ALL else 1
@@ -17,6 +19,9 @@ SLICES = 4 if ALL else 1
 
 EVERY = 1 if ALL else 20
 """One in so many faults of a grid is injected, others for each commit; `python -m tests.faults` injects all of them."""
+
+TABLES_EVERY = 1 if ALL else 200
+"""The same of the grids of tables, of which each fault takes a database."""
 
 BOTH = 1 if ALL else 4
 """One in so many of those runs through the second engine, too; `python -m tests.faults` runs all through both."""
@@ -56,6 +61,23 @@ def test_every_fault_is_found_and_nothing_else(draft: Draft, part: int, tmp_path
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.parametrize("draft", TABLE_DRAFTS, ids=lambda draft: draft.name)
+def test_every_fault_of_tables_is_found_and_nothing_else(draft: TableDraft, tmp_path: Path) -> None:
+    bench = TableBench(draft, tmp_path)
+    grid = table_injections(draft)
+
+    wrong = [] if bench.findings(None, SMALL) == [] else ["the clean index has findings"]
+    for number, place in enumerate(some(len(grid), TABLES_EVERY, draft.name)):
+        found = bench.findings(grid[place], SMALL)
+        verdict = judge(grid[place], found)
+        if not verdict.right:
+            wrong.append(str(verdict))
+        if number % BOTH == 0 and bench.findings(grid[place], SCANNED) != found:
+            wrong.append(f"the engines differ: {grid[place]}")
+
+    assert not wrong, "\n".join(wrong)
+
+
 def test_every_declared_field_is_damaged() -> None:
     damaged = {(i.draft.format.name, i.kind, i.name.split(":")[0]) for i in all_injections()}
     declared = {
@@ -70,7 +92,7 @@ def test_every_declared_field_is_damaged() -> None:
 
 
 def test_every_file_of_records_is_in_the_grid() -> None:
-    # Rows of tables in Parquet are damaged by tests/graphrag_cases.py.
+    # Tables have a grid of their own.
     files = [(fmt.name, file) for fmt in all_formats() for file in fmt.files]
     kinds = {(name, file.kind) for name, file in files if file.records and file.container != "table"}
 

@@ -22,7 +22,7 @@ from ragdatakit.validators import dataset_run
 from ragdatakit.validators.collector import Selection
 from ragdatakit.validators.run import validate_paths
 from tests.command_line import FIXTURES
-from tests.faults.grid import SCANNED, SMALL, engine
+from tests.faults.engines import SCANNED, SMALL, engine
 
 NAMES = ["osprey", "lena", "hale", "Port Hale", "1901", "007", "NA", "null", "a,b", 'say "x"', "é t", " x", "X", "x"]
 NAMES += ["line\nbreak", "true", "1.5"]

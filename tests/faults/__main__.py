@@ -7,7 +7,9 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.faults.grid import DRAFTS, SCANNED, SMALL, Bench, Verdict, injections, judge
+from tests.faults.engines import SCANNED, SMALL
+from tests.faults.graphrag import TABLE_DRAFTS, TableBench, table_injections
+from tests.faults.grid import DRAFTS, Bench, Verdict, injections, judge
 from tests.faults.score import PAGE, page, tally
 
 
@@ -34,6 +36,14 @@ def _verdicts(differing: list[str]) -> Iterator[Verdict]:
                 if bench.findings(injection, SCANNED) != found:
                     differing.append(f"the engines differ: {injection}")
                 yield judge(injection, found)
+    for tables in TABLE_DRAFTS:
+        with tempfile.TemporaryDirectory() as folder:
+            index = TableBench(tables, Path(folder))
+            for damage in table_injections(tables):
+                found = index.findings(damage, SMALL)
+                if index.findings(damage, SCANNED) != found:
+                    differing.append(f"the engines differ: {damage}")
+                yield judge(damage, found)
 
 
 if __name__ == "__main__":

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ragdatakit.arrays import code_tables, keys
-from ragdatakit.scanner import library
-from ragdatakit.validators import dataset_run
 from ragdatakit.validators.collector import Selection
-from ragdatakit.validators.reading import blocks
 from ragdatakit.validators.run import validate_paths
 from ragdatakit.validators.run_options import RunOptions
 from tests.faults import (
@@ -32,8 +27,10 @@ from tests.faults import (
 from tests.faults.csv_faults import csv_faults
 from tests.faults.drafts import Draft, Place, write_file
 from tests.faults.element_faults import element_faults
+from tests.faults.engines import engine
 from tests.faults.field_faults import field_faults
 from tests.faults.file_faults import file_faults
+from tests.faults.graphrag import TableInjection
 from tests.faults.injections import Injection, targets
 from tests.faults.line_faults import line_faults
 from tests.faults.member_faults import member_faults
@@ -54,15 +51,13 @@ DRAFTS: tuple[Draft, ...] = (
     *contextual_retrieval.drafts(),
     *lightrag.drafts(),
 )
-SMALL, SCANNED = "small", "scanned"
-BLOCK, PART = 2500, 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """What was expected of one injection and is not there, and what is there and was not expected."""
 
-    injection: Injection
+    injection: Injection | TableInjection
     missed: tuple[Place, ...] = ()
     lost: tuple[Place, ...] = ()
     unexpected: tuple[Place, ...] = ()
@@ -98,37 +93,6 @@ def injections(draft: Draft) -> Iterator[Injection]:
     yield from relation_faults(draft)
 
 
-def engine(name: str) -> AbstractContextManager[None]:
-    """Validate with the small engine, or with the scanner in tiny blocks whatever the size."""
-    return _settings(SCANNED_SETTINGS) if name == SCANNED else nullcontext()
-
-
-SCANNED_SETTINGS: dict[tuple[object, str], int] = {
-    (dataset_run, "SMALL_DATASET"): -1,
-    (dataset_run, "BLOCK_BYTES"): BLOCK,
-    (dataset_run, "TEXT_BLOCK_BYTES"): BLOCK,
-    (blocks, "PART_BYTES"): PART,
-    # Small tables: their pages cost more than the data here, and names share more places, which must be compared.
-    (code_tables.RepeatSieve, "_BITS"): 12,
-    (code_tables.RepeatSieve, "_BLOCK_BITS"): 6,
-    (keys.NumpyConsistency, "_BITS"): 6,
-    # Halves of codes are the same everywhere: the other halves tell the texts apart.
-    (library, "KEPT"): 1,
-}
-
-
-@contextmanager
-def _settings(wanted: dict[tuple[object, str], int]) -> Iterator[None]:
-    before = {(home, name): getattr(home, name) for home, name in wanted}
-    try:
-        for (home, name), value in wanted.items():
-            setattr(home, name, value)
-        yield
-    finally:
-        for (home, name), value in before.items():
-            setattr(home, name, value)
-
-
 class Bench:
     """One clean dataset on disk, damaged and restored again and again."""
 
@@ -161,7 +125,7 @@ class Bench:
         return found
 
 
-def judge(injection: Injection, findings: list[dict[str, Any]]) -> Verdict:
+def judge(injection: Injection | TableInjection, findings: list[dict[str, Any]]) -> Verdict:
     """Compare what is reported with what must be."""
     baseline = injection.draft.baseline
     found = {Place(f["rule"], f["path"], f["line"]) for f in findings if (f["rule"], f["path"]) not in baseline}

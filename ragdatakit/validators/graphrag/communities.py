@@ -48,7 +48,7 @@ _NOT_IN_PARENT = """
     join {entities} e on e.row = l.entity order by v.row, l.entity"""
 
 _NO_TOP = """
-    select 1 from {keys} having count(*) > 0 and count_if(level = 0 and {known}) = 0"""
+    select 1 from {keys} having count(level) > 0 and count_if(level = 0 and {known}) = 0"""
 _OUTSIDERS = """
     select row, line, {name} from {entities} where row not in (select entity from {within}) and id is not null
     order by row"""

@@ -160,7 +160,7 @@ class SqlTables:
             source = self._csv(table) if stored.is_csv else self._parquet(table)
             columns = [f"{self._expression(table, c, old)} as {sql_name(c)}" for c in table.types]
             raw = [f"{sql_name(c)} as {sql_name(f'raw {c}')}" for c in table.types]
-            listed = ", ".join(["__row as row", "__line as line", *columns, *raw, *_aliases(kind, table)])
+            listed = ", ".join(["__row as row", "__line as line", *columns, *raw, *_aliases(kind, table, old)])
             self._connection.execute(f"create view {name} as select {listed} from {source}")
         except duckdb.Error as error:
             raise UnreadableTableError(reason_of(error, stored)) from None
@@ -239,13 +239,13 @@ def _number(declared: Column, column: str, physical: str, is_csv: bool) -> str:
     return f"try_cast(trim({column}) as double)" if physical == "VARCHAR" else f"null::{kind}"
 
 
-def _aliases(kind: str, table: SqlTable) -> list[str]:
+def _aliases(kind: str, table: SqlTable, old: bool) -> list[str]:
     """Columns by the names of today, where the release had others."""
     for column, today in {"entities": ("name", "title"), "documents": ("raw_content", "text")}.items():
         if kind == column and today[0] in table.types and today[1] not in table.types:
             table.types[today[1]] = table.types[today[0]]
             return [f"{sql_name(today[0])} as {today[1]}", f"{sql_name(today[0])} as {sql_name(f'raw {today[1]}')}"]
-    if kind == "communities" and "id" in table.types and "community" not in table.types:
+    if old and kind == "communities" and "id" in table.types and "community" not in table.types:
         table.types["community"] = "VARCHAR"
         return ["try_cast(id as bigint) as community", 'id as "raw community"']
     return []
