@@ -44,7 +44,7 @@ def test_damaged_indexes_are_judged_alike(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_of_a_sound_index_everything_is_proved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     unproved = []
-    for name in [n for n in vars(ArrayProofs) if not n.startswith("_") and n != "has"]:
+    for name in [n for n in vars(ArrayProofs) if not n.startswith("_") and n not in ("has", "forget")]:
         asked = getattr(ArrayProofs, name)
 
         def told(self: Any, *of: Any, asked: Any = asked, name: str = name) -> bool:

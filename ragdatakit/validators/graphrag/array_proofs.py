@@ -52,6 +52,9 @@ class ArrayProofs(Proofs):
             self.is_unique(to_kind, to_column)
             self._numbered.cache_clear()
 
+    def forget(self) -> None:
+        self.__dict__.clear()
+
     def has(self, kind: str, *columns: str) -> bool:
         known = self._columns.get(kind, {})
         return all(column in known for column in columns)

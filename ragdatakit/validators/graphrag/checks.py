@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragdatakit.files.allocation import give_back_memory
 from ragdatakit.files.containers.sources import is_lfs_pointer, lfs_size
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.graphrag.index import Index
@@ -21,8 +22,9 @@ from ragdatakit.validators.graphrag.layout import layout_problems, settings_prob
 if TYPE_CHECKING:
     from ragdatakit.validators.checks import Placed
     from ragdatakit.validators.graphrag.coded_columns import Coded
+    from ragdatakit.validators.graphrag.codes import Codes
     from ragdatakit.validators.graphrag.proofs import Proofs
-    from ragdatakit.validators.graphrag.references import Found
+    from ragdatakit.validators.graphrag.references import Asked, Found
     from ragdatakit.validators.graphrag.sql_tables import SqlTables
 
 _INDEXES = ("index", "project")
@@ -181,21 +183,33 @@ class GraphRagChecks(FormatChecks):
         import duckdb
 
         from ragdatakit.validators.graphrag.codes import Codes
-        from ragdatakit.validators.graphrag.communities import CommunityChecks
-        from ragdatakit.validators.graphrag.references import ReferenceChecks
+        from ragdatakit.validators.graphrag.references import answers
 
         if not tables.tables:
             return
         try:
-            proofs = self._proofs()
             codes = Codes(tables)
-            yield from self._placed(tables, ReferenceChecks(codes, self._unreliable, proofs).found())
-            communities = CommunityChecks(codes, self._unreliable, self._generation, proofs)
-            yield from self._placed(tables, communities.found())
+            for questions in self._unproved(codes):
+                yield from self._placed(tables, answers(codes, questions))
             yield from self._vectors(tables)
         except duckdb.Error as error:  # a table that changed, or that takes more memory than there is
             first = next(iter(tables.tables.values())).stored
             yield first.file, _failed(error, first)
+
+    def _unproved(self, codes: Codes) -> list[list[Asked]]:
+        """What arrays of codes do not prove. They are let go before the database is asked, as both take memory."""
+        from ragdatakit.validators.graphrag.communities import CommunityChecks
+        from ragdatakit.validators.graphrag.references import ReferenceChecks
+
+        proofs = self._proofs()
+        references = ReferenceChecks(codes, self._unreliable)
+        communities = CommunityChecks(codes, self._unreliable, self._generation)
+        found = [list(references.questions(proofs)), list(communities.questions(proofs))]
+        proofs.forget()
+        if self._columns:
+            self._columns.clear()
+            give_back_memory()
+        return found
 
     def _vectors(self, tables: SqlTables) -> Iterator[Placed]:
         import duckdb

@@ -53,7 +53,9 @@ class Codes:
         """The name of a table with the codes of each row of a table: ``k_KIND``."""
         table = self.tables[kind]
         columns = [f"{code_of(sql_name(c))} as {c}" for c in _CODED[kind] if table.has(c)]
-        columns += [f"length({c}) as length" for c in ("id",) if table.has(c) and c in _CODED[kind]]
+        columns += [
+            f"least(length({c}), 65535)::usmallint as length" for c in ("id",) if table.has(c) and c in _CODED[kind]
+        ]
         columns += [c for c in _NUMBERS.get(kind, ()) if table.has(c)]
         columns += [f"len({c}) as n_{c}" for c in _LISTS.get(kind, ()) if table.has(c)]
         name = f"k_{kind.replace('-', '_')}"
@@ -113,18 +115,10 @@ class Codes:
         """Whether a column holds lists."""
         return column in _LISTS.get(kind, ())
 
-    def lengths(self, kinds: list[str]) -> dict[str, list[tuple[int, int]]]:
-        """The lengths of the ids of these tables, each with how often it occurs, the most frequent first."""
-        queries = [
-            f"select '{kind}' as kind, length, count(*) as n from {self.keys(kind)} where length is not null group by 2"
-            for kind in kinds
-        ]
-        found: dict[str, list[tuple[int, int]]] = {}
-        for kind, length, number in (
-            self.tables.rows(f"{' union all '.join(queries)} order by n desc") if queries else ()
-        ):
-            found.setdefault(kind, []).append((length, number))
-        return found
+    def lengths(self, kind: str) -> list[tuple[int, int]]:
+        """The lengths of the ids of a table, each with how often it occurs, the most frequent first."""
+        counted = f"select length, count(*) as n from {self.keys(kind)} where length is not null group by 1"
+        return list(self.tables.rows(f"{counted} order by n desc"))
 
 
 def compared_columns(kind: str) -> list[str]:

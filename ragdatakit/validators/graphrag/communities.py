@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from ragdatakit.validators.graphrag.codes import Codes
 from ragdatakit.validators.graphrag.proofs import Proofs
-from ragdatakit.validators.graphrag.references import Found, Question, answers
+from ragdatakit.validators.graphrag.references import Asked, Found, Question
 from ragdatakit.validators.graphrag.row_checks import USUAL_LEVEL
 
 _HIERARCHY = """
@@ -60,64 +61,77 @@ _UNREPORTED = """
 class CommunityChecks:
     """What the codes show about communities and reports; tables in ``unreliable`` were not read whole."""
 
-    def __init__(self, codes: Codes, unreliable: set[str], generation: str, proofs: Proofs) -> None:
+    def __init__(self, codes: Codes, unreliable: set[str], generation: str) -> None:
         self._codes = codes
-        self._proofs = proofs
         self._tables = codes.tables
         self._unreliable = unreliable
         self._generation = generation
 
-    def found(self) -> Iterator[Found]:
-        """All faults."""
-        if "communities" in self._tables:
-            yield from answers(self._codes, self._questions(self._tables["communities"].name))
-
-    def _questions(self, view: str) -> Iterator[Question]:
-        has, proofs, keys = self._codes.has, self._proofs, self._codes.keys
+    def questions(self, proofs: Proofs) -> Iterator[Asked]:
+        """What is not proved."""
+        if "communities" not in self._tables:
+            return
+        has = self._codes.has
         reported = has("reports", "community") and has("communities", "community")
         if reported:
-            yield from self._reports(view)
+            yield from self._reports(proofs)
         if "communities" in self._unreliable:
             return
         reported = reported and "reports" not in self._unreliable
         if has("communities", "level") and not proofs.has_top_level(reported):
-            known = f"community in (select community from {keys('reports')})" if reported else "true"
-            yield Question(_NO_TOP.format(known=known, keys=keys("communities")), self._levels)
+            yield partial(self._no_top, reported)
         if has("communities", "community", "level", "parent"):
             if not proofs.has_hierarchy():
-                yield _asked(_HIERARCHY.format(view=view, keys=keys("communities")), self._hierarchy)
+                yield partial(self._asked, _HIERARCHY, self._hierarchy)
             if has("communities", "children") and not proofs.has_children():
-                yield _asked(_CHILDREN.format(view=view, keys=keys("communities")), self._children)
+                yield partial(self._asked, _CHILDREN, self._children)
         if not has("communities", "entity_ids") or not has("entities", "id"):
             return
         if "entities" not in self._unreliable:
-            title = "title" if has("entities", "title") else "id"
-            entities = self._tables["entities"].name
             if not proofs.has_all_entities():
-                query = _OUTSIDERS.format(entities=entities, name=title, within=self._codes.within())
-                yield _asked(query, self._outsiders)
+                yield partial(self._asked, _OUTSIDERS, self._outsiders)
             if has("communities", "community", "parent") and not proofs.has_members_in_parents():
-                query = _NOT_IN_PARENT.format(
-                    view=view, entities=entities, name=title, keys=keys("communities"), within=self._codes.within()
-                )
-                yield _asked(query, self._parents)
+                yield partial(self._asked, _NOT_IN_PARENT, self._parents)
         is_there = self._codes.has_edges and has("relationships", "id") and has("communities", "relationship_ids")
         if is_there and not proofs.has_own_relationships():
-            listed = self._codes.members("communities", "relationship_ids")
-            query = _STRAY.format(view=view, listed=listed, edges=self._codes.edges(), within=self._codes.within())
-            yield _asked(query, self._relationships)
+            yield self._strays
 
-    def _reports(self, view: str) -> Iterator[Question]:
-        reports = self._tables["reports"].name
-        for kind, table, other, rule in (
-            ("reports", reports, "communities", "unknown-community"),
-            ("communities", view, "reports", "community-without-report"),
+    def _asked(self, query: str, told: Callable[[str], Iterator[Found]]) -> Question:
+        made = query.format(
+            view=self._tables["communities"].name,
+            keys=self._codes.keys("communities"),
+            **self._of_members() if "{within}" in query else {},
+        )
+        return Question(made, lambda: told(made))
+
+    def _of_members(self) -> dict[str, str]:
+        name = "title" if self._codes.has("entities", "title") else "id"
+        return {"entities": self._tables["entities"].name, "name": name, "within": self._codes.within()}
+
+    def _no_top(self, reported: bool) -> Question:
+        known = f"community in (select community from {self._codes.keys('reports')})" if reported else "true"
+        return Question(_NO_TOP.format(known=known, keys=self._codes.keys("communities")), self._levels)
+
+    def _strays(self) -> Question:
+        query = _STRAY.format(
+            view=self._tables["communities"].name,
+            listed=self._codes.members("communities", "relationship_ids"),
+            edges=self._codes.edges(),
+            within=self._codes.within(),
+        )
+        return Question(query, lambda: self._relationships(query))
+
+    def _reports(self, proofs: Proofs) -> Iterator[Asked]:
+        for kind, other, rule in (
+            ("reports", "communities", "unknown-community"),
+            ("communities", "reports", "community-without-report"),
         ):
-            if other not in self._unreliable and not self._proofs.resolves(kind, "community", other, "community"):
-                query = _UNREPORTED.format(view=table, other=self._codes.keys(other))
-                yield self._found(kind, rule, query)
+            if other not in self._unreliable and not proofs.resolves(kind, "community", other, "community"):
+                yield partial(self._found, kind, other, rule)
 
-    def _found(self, kind: str, rule: str, query: str) -> Question:
+    def _found(self, kind: str, other: str, rule: str) -> Question:
+        query = _UNREPORTED.format(view=self._tables[kind].name, other=self._codes.keys(other))
+
         def answer() -> Iterator[Found]:
             for row, line, value in self._tables.rows(query):
                 yield Found(kind, rule, "community", row, line, value, {})
@@ -170,10 +184,6 @@ class CommunityChecks:
     def _parents(self, query: str) -> Iterator[Found]:
         for row, line, value, parent in self._tables.rows(query):
             yield Found("communities", "member-not-in-parent", "entity_ids", row, line, value, {"parent": parent})
-
-
-def _asked(query: str, told: Callable[[str], Iterator[Found]]) -> Question:
-    return Question(query, lambda: told(query))
 
 
 def _several(number: int, first: int) -> str:

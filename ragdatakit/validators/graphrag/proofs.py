@@ -11,6 +11,9 @@ from __future__ import annotations
 class Proofs:
     """Nothing is proved: what small indexes have."""
 
+    def forget(self) -> None:
+        """Let go of what the proofs are made of; nothing is asked any more."""
+
     def has(self, kind: str, *columns: str) -> bool:
         """Whether all these columns are known to have no null; that is a proof that no id is missing."""
         return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 from ragdatakit.files.paths.sql_text import sql_name
@@ -28,6 +29,10 @@ class Question(NamedTuple):
 
     odd: str
     answer: Callable[[], Iterator[Found]]
+
+
+Asked = Callable[[], "Question | None"]
+"""A question whose SQL is not made yet; None where there is nothing to ask."""
 
 
 class Reference(NamedTuple):
@@ -69,9 +74,9 @@ _SHAPES = {36: "a UUID", 32: "32 digits", 128: "128 digits"}
 _SUMMED = "select row, bit_xor(code) as x, count(*) as n from {} where code is not null group by row"
 
 
-def answers(codes: Codes, questions: Iterable[Question]) -> Iterator[Found]:
+def answers(codes: Codes, questions: Iterable[Asked]) -> Iterator[Found]:
     """What is wrong, after one look at all questions together: mostly nothing is."""
-    asked = list(questions)
+    asked = [question for ask in questions if (question := ask()) is not None]
     if not asked:
         return
     counts = codes.tables.one(f"select {', '.join(f'(select count(*) from ({q.odd}))' for q in asked)}")
@@ -83,37 +88,32 @@ def answers(codes: Codes, questions: Iterable[Question]) -> Iterator[Found]:
 class ReferenceChecks:
     """What the codes show about ids, and of what refers to them; tables in ``unreliable`` were not read whole."""
 
-    def __init__(self, codes: Codes, unreliable: set[str], proofs: Proofs) -> None:
+    def __init__(self, codes: Codes, unreliable: set[str]) -> None:
         self._codes = codes
-        self._proofs = proofs
         self._tables = codes.tables
         self._unreliable = unreliable
 
-    def found(self) -> Iterator[Found]:
-        """All faults."""
-        return answers(self._codes, self._questions())
-
-    def _questions(self) -> Iterator[Question]:
-        proofs = self._proofs
+    def questions(self, proofs: Proofs) -> Iterator[Asked]:
+        """What is not proved."""
         for kind, column, rule in _UNIQUE:
             if not self._codes.has(kind, column) or proofs.is_unique(kind, column):
                 continue
-            if not self._is_numbered(kind, column):
-                yield self._repeated(kind, column, rule)
+            yield partial(self._repeated, kind, column, rule)
         for kind in _IDENTIFIED:
             if self._codes.has(kind, "id") and not proofs.has(kind, "id"):
-                yield self._missing_id(kind)
+                yield partial(self._missing_id, kind)
         for to in _REFERENCES:
             is_there = self._codes.has(to.kind, to.column) and self._is_known(to.to_kind, to.to_column)
             if is_there and not proofs.resolves(to.kind, to.column, to.to_kind, to.to_column):
-                yield self._dangling(to)
+                yield partial(self._dangling, to)
         if self._codes.has_edges and "entities" not in self._unreliable and not proofs.has_ends():
-            odd = f"select row from {self._codes.edges()} where s is null or t is null"
-            yield Question(odd, self._endpoints)
-        yield from self._numeric_ids()
-        yield from self._odd_ids()
-        yield from self._mirrored()
-        yield from self._degrees()
+            yield self._unknown_ends
+        yield self._numeric_ids
+        for kind in ("text-units", "entities", "relationships", "communities"):
+            if self._codes.has(kind, "id") and not proofs.has_one_length(kind):
+                yield partial(self._odd_ids, kind)
+        yield from self._mirrored(proofs)
+        yield from self._degrees(proofs)
 
     def _is_numbered(self, kind: str, column: str) -> bool:
         """Whether a column has the numbers of the rows, which are unique."""
@@ -134,7 +134,9 @@ class ReferenceChecks:
             f"join ({rows}) b on v.row = b.row order by v.row"
         )
 
-    def _repeated(self, kind: str, column: str, rule: str) -> Question:
+    def _repeated(self, kind: str, column: str, rule: str) -> Question | None:
+        if self._is_numbered(kind, column):
+            return None
         keys = self._codes.keys(kind)
         odd = (
             f"select k.row, m.first from {keys} k join (select {column} as code, min(row) as first from {keys} "
@@ -185,6 +187,9 @@ class ReferenceChecks:
 
         return Question(odd, answer)
 
+    def _unknown_ends(self) -> Question:
+        return Question(f"select row from {self._codes.edges()} where s is null or t is null", self._endpoints)
+
     def _endpoints(self) -> Iterator[Found]:
         spelled = code_of("upper(trim(n.name))")
         has_id = self._codes.has("entities", "id")
@@ -218,10 +223,10 @@ class ReferenceChecks:
                 if is_unknown and reason is None:
                     yield Found(kind, "unknown-endpoint", column, row, line, value, {})
 
-    def _numeric_ids(self) -> Iterator[Question]:
+    def _numeric_ids(self) -> Question | None:
         """Ids of entities that pandas takes for numbers, which it does not merge with texts."""
         if not self._codes.has("entities", "id") or not self._codes.has("communities", "entity_ids"):
-            return
+            return None
         entities, communities = self._tables["entities"], self._tables["communities"]
         if entities.stored.is_csv:
             odd = (
@@ -236,19 +241,14 @@ class ReferenceChecks:
             facts = {"column": "entity_ids", "ids": "texts" if texts else "numbers"}
             yield Found("entities", "numeric-ids", "id", 0, None, None, facts)
 
-        if odd:
-            yield Question(odd, answer)
+        return Question(odd, answer) if odd else None
 
-    def _odd_ids(self) -> Iterator[Question]:
+    def _odd_ids(self, kind: str) -> Question | None:
         """Ids of another length than most of a table, where most have a length that GraphRAG gives them."""
-        kinds = [
-            kind
-            for kind in ("text-units", "entities", "relationships", "communities")
-            if self._codes.has(kind, "id") and not self._proofs.has_one_length(kind)
-        ]
-        for kind, lengths in self._codes.lengths(kinds).items():
-            if len(lengths) > 1 and lengths[0][0] in _SHAPES and lengths[0][1] > 2 * lengths[1][1]:
-                yield self._odd_id(kind, lengths[0][0])
+        lengths = self._codes.lengths(kind)
+        if len(lengths) > 1 and lengths[0][0] in _SHAPES and lengths[0][1] > 2 * lengths[1][1]:
+            return self._odd_id(kind, lengths[0][0])
+        return None
 
     def _odd_id(self, kind: str, usual: int) -> Question:
         odd = f"select row from {self._tables[kind].name} where length(id) <> {usual}"
@@ -259,27 +259,29 @@ class ReferenceChecks:
 
         return Question(odd, answer)
 
-    def _mirrored(self) -> Iterator[Question]:
+    def _mirrored(self, proofs: Proofs) -> Iterator[Asked]:
         codes, rule = self._codes, "links-unlike-units"
         for kind, column in (("entities", "entity_ids"), ("relationships", "relationship_ids")):
             if codes.has("text-units", column, "id") and codes.has(kind, "text_unit_ids", "id"):
-                yield from self._unlike("text-units", column, kind, "text_unit_ids", rule)
+                yield from self._unlike(proofs, "text-units", column, kind, "text_unit_ids", rule)
         if codes.has("covariates", "id", "text_unit_id") and codes.has("text-units", "covariate_ids", "id"):
-            yield from self._unlike("text-units", "covariate_ids", "covariates", "text_unit_id", rule)
+            yield from self._unlike(proofs, "text-units", "covariate_ids", "covariates", "text_unit_id", rule)
         if codes.has("documents", "text_unit_ids", "id") and codes.has("text-units", "id"):
             for column in ("document_id", "document_ids"):
                 if codes.has("text-units", column):
                     rule = "documents-unlike-units"
-                    yield from self._unlike("documents", "text_unit_ids", "text-units", column, rule)
+                    yield from self._unlike(proofs, "documents", "text_unit_ids", "text-units", column, rule)
                     return
 
-    def _unlike(self, kind: str, column: str, other: str, named: str, rule: str) -> Iterator[Question]:
+    def _unlike(self, proofs: Proofs, kind: str, column: str, other: str, named: str, rule: str) -> Iterator[Asked]:
+        if not proofs.mirrors(kind, column, other, named):
+            yield partial(self._unmirrored, kind, column, other, named, rule)
+
+    def _unmirrored(self, kind: str, column: str, other: str, named: str, rule: str) -> Question:
         """Rows whose list is not made of the rows of another table that name them in the column ``named``.
 
         Sums of codes are compared first, as most lists are alike; the members are looked at where they differ.
         """
-        if self._proofs.mirrors(kind, column, other, named):
-            return
         lists, keys, others = self._codes.members(kind, column), self._codes.keys(kind), self._codes.keys(other)
         back = f"select k.row, o.id as code from {others} o join {keys} k on o.{named} = k.id"
         if self._codes.is_list(other, named):
@@ -308,33 +310,45 @@ class ReferenceChecks:
                 words += [f"lacks {less} that name it"] if less else []
                 yield Found(kind, rule, column, row, line, None, {"reason": f"{column} {' and '.join(words)}"})
 
-        yield Question(odd, answer)
+        return Question(odd, answer)
 
-    def _degrees(self) -> Iterator[Question]:
-        codes, proofs = self._codes, self._proofs
+    def _degrees(self, proofs: Proofs) -> Iterator[Asked]:
+        codes = self._codes
         if codes.has("entities", "text_unit_ids") and not proofs.has_text_units():
-            entities = codes.keys("entities")
-            odd = f"select 1 from {entities} having count(*) > 0 and coalesce(sum(n_text_unit_ids), 0) = 0"
-            yield Question(odd, self._unnamed)
+            yield self._nowhere_named
         if codes.has("entities", "frequency", "text_unit_ids") and not proofs.has_frequencies():
-            entities = codes.keys("entities")
-            odd = f"select row, n_text_unit_ids as counted from {entities} where frequency <> n_text_unit_ids"
-            yield self._odd_degree("entities", "frequency", odd)
+            yield self._frequencies
         if not codes.has_edges or not {"entities", "relationships"}.isdisjoint(self._unreliable):
             return
         if codes.has("entities", "degree") and not proofs.has_degrees():
-            odd = (
-                f"select e.row, coalesce(d.n, 0) as counted from {codes.keys('entities')} e "
-                f"left join {codes.degrees()} d on e.title = d.name where e.degree <> coalesce(d.n, 0)"
-            )
-            yield self._odd_degree("entities", "degree", odd)
+            yield self._entity_degrees
         if codes.has("relationships", "combined_degree") and not proofs.has_combined_degrees():
-            odd = (
-                f"select r.row, coalesce(s.n, 0) + coalesce(t.n, 0) as counted from {codes.keys('relationships')} r "
-                f"left join {codes.degrees()} s on r.source = s.name left join degrees t on r.target = t.name "
-                "where r.combined_degree <> coalesce(s.n, 0) + coalesce(t.n, 0)"
-            )
-            yield self._odd_degree("relationships", "combined_degree", odd)
+            yield self._combined_degrees
+
+    def _nowhere_named(self) -> Question:
+        entities = self._codes.keys("entities")
+        odd = f"select 1 from {entities} having count(*) > 0 and coalesce(sum(n_text_unit_ids), 0) = 0"
+        return Question(odd, self._unnamed)
+
+    def _frequencies(self) -> Question:
+        entities = self._codes.keys("entities")
+        odd = f"select row, n_text_unit_ids as counted from {entities} where frequency <> n_text_unit_ids"
+        return self._odd_degree("entities", "frequency", odd)
+
+    def _entity_degrees(self) -> Question:
+        odd = (
+            f"select e.row, coalesce(d.n, 0) as counted from {self._codes.keys('entities')} e "
+            f"left join {self._codes.degrees()} d on e.title = d.name where e.degree <> coalesce(d.n, 0)"
+        )
+        return self._odd_degree("entities", "degree", odd)
+
+    def _combined_degrees(self) -> Question:
+        odd = (
+            f"select r.row, coalesce(s.n, 0) + coalesce(t.n, 0) as counted from {self._codes.keys('relationships')} r "
+            f"left join {self._codes.degrees()} s on r.source = s.name left join degrees t on r.target = t.name "
+            "where r.combined_degree <> coalesce(s.n, 0) + coalesce(t.n, 0)"
+        )
+        return self._odd_degree("relationships", "combined_degree", odd)
 
     def _unnamed(self) -> Iterator[Found]:
         yield Found("entities", "no-named-text-unit", "text_unit_ids", 0, None, None, {})

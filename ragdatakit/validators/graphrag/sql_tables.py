@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from ragdatakit.files.graphrag.tables import StoredTable
 
-MEMORY = 192 << 20
+MEMORY = 80 << 20
 """Bytes that DuckDB holds before it moves tables to the disk."""
 _PIECE = 1 << 12
 _SMALL = 16 << 20
@@ -83,6 +83,7 @@ class SqlTables:
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
             "memory_limit": f"{MEMORY}B",
+            "allocator_background_threads": "true",  # which give back what one query freed while the next one runs
             "temp_directory": str(self._scratch.path / "spilled"),
             "preserve_insertion_order": "false",
         }
