@@ -14,6 +14,7 @@ from ragdatakit.schemas.errors import RagdataError
 from tests.command_line import FIXTURES
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
 from tests.test_ragchecker_checks import INPUT, OUTPUT
+from tests.upstream_data import needs, published
 
 VALID = FIXTURES / "ragchecker" / "valid"
 E, N = "Entailment", "Neutral"
@@ -184,6 +185,28 @@ def test_beir_and_predictions_become_an_input(tmp_path: Path) -> None:
 
     assert [[p["doc_id"] for p in r["retrieved_context"]] for r in results(tmp_path / "new")] == [["c", "a"], []]
     assert not (tmp_path / "new/corpus.jsonl").exists()
+
+
+@needs("cranfield")
+def test_a_real_collection_with_a_run_and_answers_becomes_an_input(tmp_path: Path) -> None:
+    source = published("cranfield")
+    judged = [line.split() for line in (source / "cranqrel.trec.txt").read_text().splitlines()]
+    run = [f"{topic} Q0 {document} {n} {1 / n} mine" for n, (topic, _, document, _) in enumerate(judged, 1)]
+    (tmp_path / "run.txt").write_text("\n".join(run))
+    answers = [{"qid": topic, "response": f"It is {topic}.", "gt_answer": "Lift."} for topic in {j[0] for j in judged}]
+    (tmp_path / "answers.jsonl").write_text("\n".join(json.dumps(answer) for answer in answers if answer["qid"] != "7"))
+    files = {name: str(tmp_path / file) for name, file in
+             (("run", "run.txt"), ("answers", "answers.jsonl"), ("gold", "answers.jsonl"))}  # fmt: skip
+
+    convert(source, tmp_path / "new", to="ragchecker", options={**files, "topics": "position", "top": 3})
+
+    rows = {r["query_id"]: r for r in json.loads((tmp_path / "new" / "checking_inputs.json").read_text())["results"]}
+    assert len(rows) == 224 and "7" not in rows
+    assert [p["doc_id"] for p in rows["1"]["retrieved_context"]] == [j[2] for j in judged if j[0] == "1"][:3]
+    assert all(
+        p["text"] for row in rows.values() for p in row["retrieved_context"] if p["doc_id"] not in ("471", "995")
+    )
+    assert rows["2"]["response"] == "It is 2." and validate(tmp_path / "new").ok
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ class Index:
     """The tables in use, by kind; ``aside`` are other files there that GraphRAG does not read."""
 
     def __init__(self, dataset: Dataset, stored: dict[DataFile, StoredTable] | None = None) -> None:
-        known = stored or {f: StoredTable(f) for f in dataset.files if f.kind in BY_KIND}
+        known = stored if stored is not None else {f: StoredTable(f) for f in dataset.files if f.kind in BY_KIND}
         groups: dict[tuple[bool, bool], dict[str, StoredTable]] = {}
         self.aside: list[StoredTable] = []
         for table in known.values():

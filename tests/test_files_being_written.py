@@ -1,0 +1,143 @@
+"""Folders that another program writes to while they are read: a finding or a clear error, never a crash."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from ragdatakit import validate
+from ragdatakit.files.paths.boundary import Boundary
+from tests.broad import ALL, some
+from tests.command_line import FIXTURES, run
+
+FOLDERS = {
+    "graphrag": "graphrag/valid/parquet",
+    "graphrag csv": "graphrag/valid/csv",
+    "lightrag": "lightrag/valid/ingested",
+    "nano-graphrag": "lightrag/valid/nano-graphrag",
+    "raptor": "raptor/valid/pickle",
+    "raptor json": "raptor/valid/json",
+    "contextual-retrieval": "contextual-retrieval/valid/with-contexts",
+    "ragchecker": "ragchecker/valid/outputs",
+}
+COMMANDS = ("validate", "report", "query", "convert")
+PLACES = (1, 3, 8, 20)
+"""From which opening of a file on all files change."""
+
+
+def grow(path: Path) -> None:
+    with path.open("ab") as file:
+        file.write(path.read_bytes()[-40:])
+
+
+def cut(path: Path) -> None:
+    os.truncate(path, path.stat().st_size // 2)
+
+
+def empty(path: Path) -> None:
+    os.truncate(path, 0)
+
+
+def remove(path: Path) -> None:
+    path.unlink()
+
+
+def replace(path: Path) -> None:
+    other = path.with_name(path.name + ".tmp")
+    other.write_bytes(path.read_bytes()[:-30])
+    other.replace(path)
+
+
+CHANGES: tuple[Callable[[Path], None], ...] = (grow, cut, empty, remove, replace)
+
+
+class Writer:
+    """Changes each file that is opened from the ``at``-th opening on, once; before the opening, or after it."""
+
+    def __init__(self, folder: Path, change: Callable[[Path], None], at: int, after: bool) -> None:
+        self.folder, self.change, self.at, self.after = folder, change, at, after
+        self.opened = 0
+        self.changed: set[Path] = set()
+
+    def see(self, path: Path) -> None:
+        self.opened += 1
+        inside = self.folder in path.parents and path.is_file()
+        if inside and self.opened >= self.at and path not in self.changed:
+            self.changed.add(path)
+            self.change(path)
+
+
+def opened_through(writer: Writer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the writer see every opening."""
+    open_file = Boundary.descriptor
+
+    def descriptor(self: Boundary, path: Path | str, plain: bool = False) -> int:
+        if not writer.after:
+            writer.see(Path(path))
+        handle = open_file(self, path, plain)
+        if writer.after:
+            writer.see(Path(path))
+        return handle
+
+    monkeypatch.setattr(Boundary, "descriptor", descriptor)
+
+
+def words(command: str, folder: Path, place: Path) -> list[str | Path]:
+    """The words of a command about a folder."""
+    if command == "convert":
+        return [command, "--to", "beir", folder, place / "there"]
+    return [command, folder, *(["select 1"] if command == "query" else [])]
+
+
+CASES = list(product(COMMANDS, CHANGES, PLACES, (False, True)))
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_no_command_crashes(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAGDATA_CACHE_DIR", str(tmp_path / "cache"))
+    wrong = []
+    for number in some(len(CASES), 1 if ALL else 80, name):
+        command, change, at, after = CASES[number]
+        place = tmp_path / str(number)
+        shutil.copytree(FIXTURES / FOLDERS[name], place / "data")
+        with monkeypatch.context() as patch:
+            opened_through(Writer(place / "data", change, at, after), patch)
+            done = run(*words(command, place / "data", place))
+        said = done.out + done.err
+        if done.code not in (0, 1, 2) or "Traceback" in said or "RD112" in said:
+            wrong.append(f"{command}, {change.__name__} from opening {at} on, {after=}: {done.code}\n{said[-800:]}")
+    assert wrong == []
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_a_file_that_is_cut_while_it_is_read_is_not_valid(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "data"
+    shutil.copytree(FIXTURES / FOLDERS[name], folder)
+    writer = Writer(folder, cut, 1, after=False)
+    opened_through(writer, monkeypatch)
+
+    report = validate(folder, format=name.split(maxsplit=1)[0] if name != "nano-graphrag" else "lightrag")
+
+    assert writer.changed and not report.ok
+    assert "rule-crashed" not in {finding.rule for finding in report.findings}
+
+
+def test_locks_and_temporary_files_are_not_part_of_a_dataset(tmp_path: Path) -> None:
+    for name, path in FOLDERS.items():
+        folder = tmp_path / name.replace(" ", "-")
+        shutil.copytree(FIXTURES / path, folder)
+        before = validate(folder)
+        for file in [p for p in folder.rglob("*") if p.is_file()]:
+            for ending in (".lock", ".tmp", ".part", "~"):
+                file.with_name(file.name + ending).write_bytes(file.read_bytes()[:20])
+
+        after = validate(folder)
+
+        assert [f.rule for f in after.findings] == [f.rule for f in before.findings], name
