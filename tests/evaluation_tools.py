@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ragdatakit.retrieval.parts import GraphLike, Ranking
+from ragdatakit.retrieval.index_parts import GraphLike, Ranking
 from ragdatakit.retrieval.passages import Passage, Passages, write_passages
 from ragdatakit.schemas.retrieved import PathStep, Query
 

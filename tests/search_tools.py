@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
-from ragdatakit.retrieval.parts import Progress, Ranking
+from ragdatakit.retrieval.index_parts import Progress, Ranking
 from ragdatakit.retrieval.passages import Passages
 from ragdatakit.schemas.retrieved import Query
 

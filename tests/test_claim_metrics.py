@@ -141,3 +141,14 @@ def test_a_report_of_an_input_has_no_metrics() -> None:
     inputs = FIXTURES / "ragchecker" / "valid" / "inputs"
 
     assert ragdatakit.report(inputs)[0].claims is None
+
+
+def test_failed_claims_are_kept_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the answer that reaches it all claims are kept, of those after it none."""
+    monkeypatch.setattr("ragdatakit.retrieval.gold_and_metrics.claim_metrics._MOST_KEPT", 3)
+    labels = claims(response2answer=["Neutral", "Neutral", "Neutral"])
+    tables = tables_of(answers=[Answer(f"q{number}", "x", metadata=labels) for number in range(4)])
+
+    (scores,) = score_claims(tables)
+
+    assert [failed.question_id for failed in scores.failed] == ["q0"] * 3

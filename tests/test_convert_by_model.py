@@ -16,7 +16,7 @@ import pytest
 
 import ragdatakit
 from ragdatakit.files.texts import plain_tokens
-from ragdatakit.retrieval.extraction.described import parse_described
+from ragdatakit.retrieval.extraction.described_graph import parse_described
 from ragdatakit.retrieval.extraction.replies import UnreadableReplyError, parse_text
 from ragdatakit.retrieval.extraction.reports import MOST_TOKENS, Subject, parse_report
 from tests.command_line import ROOT, Outcome, run

@@ -16,7 +16,7 @@ import pytest
 
 from ragdatakit.retrieval.vectors import vector_arrays, vector_lines
 from ragdatakit.retrieval.vectors.dense import DensePart
-from ragdatakit.retrieval.vectors.given import QueryVectors
+from ragdatakit.retrieval.vectors.given_vectors import QueryVectors
 from ragdatakit.retrieval.vectors.sparse import SparsePart
 from ragdatakit.retrieval.vectors.vector_files import dense_blocks, vectors_kind
 from ragdatakit.schemas.errors import RagdataError

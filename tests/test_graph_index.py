@@ -14,8 +14,8 @@ pytest.importorskip("Stemmer", reason="needs ragdatakit[retrieval]")
 
 import ragdatakit
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
+from ragdatakit.retrieval.graphs.passage_graph import Graph
 from ragdatakit.retrieval.graphs.ranker import GraphPart
-from ragdatakit.retrieval.graphs.stored import Graph
 from ragdatakit.retrieval.passages import Passages, read_passages, write_passages
 from ragdatakit.schemas.canonical import Chunk, Document, Edge, Node, Relation
 from ragdatakit.schemas.errors import RagdataError
@@ -86,7 +86,7 @@ def test_rows_are_the_same_in_blocks_of_any_size(tmp_path: Path, monkeypatch: py
     tables = ragdatakit.read(FIXTURES / "gfm-rag" / "valid" / "minimal")._tables
     found = []
     for size in (1, 5, 1 << 21):
-        monkeypatch.setattr("ragdatakit.retrieval.graphs.stored._AT_ONCE", size)
+        monkeypatch.setattr("ragdatakit.retrieval.graphs.passage_graph._AT_ONCE", size)
         (tmp_path / str(size)).mkdir()
         graph, facts = graph_of(tmp_path / str(size), tables)
         arrays = (graph.indptr, graph.indices, graph.weights, graph.relations)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from ragdatakit.retrieval.graphrag.context import Knowledge, Settings, Unit, batches, local
-from ragdatakit.retrieval.graphrag.stored import read_knowledge, write_knowledge
+from ragdatakit.retrieval.graphrag.knowledge import read_knowledge, write_knowledge
 from tests.conversion_tools import read_tables
 from tests.graphrag_context_oracle import CONTEXTS, digest, embedded, folder_of, nearest, tokens
 from tests.upstream_data import UPSTREAM_DATA

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import ragdatakit
@@ -77,6 +78,63 @@ def test_a_real_index_comes_back_as_it_was(name: str, tmp_path: Path) -> None:
 
     assert rows(read_tables(tmp_path / "there")) == rows(read_tables(DATA / name))
     assert losses(tables, "lost") == losses(tables, "coerced") == []
+
+
+@pytest.mark.parametrize("release", ["3", "2"])
+def test_every_column_of_an_index_comes_back(release: str, tmp_path: Path) -> None:
+    index = sample(release)
+    index.tables["documents"][0]["human_readable_id"] = 7
+    index.tables["text_units"][2]["human_readable_id"] = 9
+    index.tables["covariates"][1]["subject_id"] = "THE COAST GUARD"
+    index.tables["covariates"] += [
+        {**index.tables["covariates"][0], "id": f"k{n + 1}", "human_readable_id": n} for n in (2, 3)
+    ]
+    index.tables["text_units"][0]["covariate_ids"] += ["k3", "k4"]
+    if release == "2":
+        index.schemas["entities"] |= {"x": pa.float64(), "y": pa.float64()}
+        for number, row in enumerate(index.tables["entities"]):
+            row |= {"x": number * 0.5, "y": -1.0 * number}
+    index.write(tmp_path / "index")
+
+    done = ragdatakit.convert(tmp_path / "index", tmp_path / "there", to="graphrag", options={"release": release})
+
+    assert not done.conversions[0].losses.any_lost
+    for name in index.tables:
+        before, after = (pq.read_table(tmp_path / folder / f"{name}.parquet") for folder in ("index", "there"))
+        assert after.to_pylist() == before.to_pylist(), name
+
+
+def test_claims_about_what_is_not_an_entity_are_kept_with_their_text_unit(tmp_path: Path) -> None:
+    index = sample()
+    first, second = index.tables["covariates"]
+    first["subject_id"] = second["subject_id"] = "THE COAST GUARD"
+    second["text_unit_id"] = "t9"
+    index.write(tmp_path / "index")
+
+    tables = read_tables(tmp_path / "index")
+    chunks = rows(tables)["chunks"]
+
+    told = [json.loads(chunk.metadata).get("claims") for chunk in chunks]
+    assert [claim["subject_id"] for claim in told[0]] == ["THE COAST GUARD"]
+    assert told[1] is told[2] is None
+    assert losses(tables, "dropped") == ["a claim about what is not an entity, of no text unit"]
+
+
+def test_columns_that_are_not_read_are_in_the_account(tmp_path: Path) -> None:
+    index = sample()
+    index.schemas["entities"] |= {"owner": pa.string(), "description_embedding": pa.list_(pa.float64())}
+    index.tables["entities"][0] |= {"owner": "harbour office", "description_embedding": [0.6, 0.8]}
+    index.write(tmp_path / "index")
+    tables = read_tables(tmp_path / "index")
+
+    for _ in range(2):
+        rows(tables)
+
+    found = {(loss.table, loss.column, loss.reason, loss.count) for loss in tables.losses if loss.kind == "lost"}
+    assert found == {
+        ("entities", "owner", "the column is not read", 1),
+        ("entities", "description_embedding", "vectors, which can be made again, are not read", 1),
+    }
 
 
 def test_titles_are_upper_case_and_come_back(tmp_path: Path) -> None:

@@ -19,13 +19,13 @@ import pytest
 from ragdatakit.api.search import dataset_source
 from ragdatakit.outputs import file_states
 from ragdatakit.outputs.sealed_json import read_sealed, sealed
+from ragdatakit.retrieval.index import cached_indexes as index_places
 from ragdatakit.retrieval.index import files as index_files
-from ragdatakit.retrieval.index import places as index_places
 from ragdatakit.retrieval.index import store as index_store
 from ragdatakit.retrieval.index.files import CHECKED
 from ragdatakit.retrieval.index.store import Index, open_index
+from ragdatakit.retrieval.index_parts import Part
 from ragdatakit.retrieval.lexical import LexicalPart
-from ragdatakit.retrieval.parts import Part
 from ragdatakit.retrieval.passages import Passages
 from ragdatakit.retrieval.terms.tokens import Tokenizer
 from ragdatakit.schemas.errors import RagdataError

@@ -12,8 +12,8 @@ import pytest
 
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.retrieval import lexical
+from ragdatakit.retrieval.index_parts import Ranking
 from ragdatakit.retrieval.lexical import LexicalPart, LexicalRanker
-from ragdatakit.retrieval.parts import Ranking
 from ragdatakit.retrieval.passages import Passage, Passages, write_passages
 from ragdatakit.retrieval.terms.tokens import Tokenizer
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError

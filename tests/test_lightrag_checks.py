@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from ragdatakit import validate
+from ragdatakit.files.lightrag.graphml import GraphReader
 from ragdatakit.schemas.lightrag.example import EXAMPLE
 from ragdatakit.schemas.lightrag.format import GRAPH
 from ragdatakit.validators import dataset_run
@@ -82,6 +83,16 @@ def test_a_finding_in_the_graph_has_its_place(tmp_path: Path) -> None:
     assert (finding.line, finding.column) == (line, 22)
     assert finding.excerpt is not None
     assert finding.excerpt.text[finding.excerpt.start :][: finding.excerpt.length] == "0.25"
+
+
+def test_a_fault_of_the_graph_as_a_whole_is_where_its_element_begins() -> None:
+    """Offsets are those of the file, whose first three bytes may be a mark of UTF-8 that the parser does not get."""
+    key = b'<key id="d0" for="node" attr.name="hue" attr.type="colour"/>'
+    text = b'<graphml xmlns="http://graphml.graphdrawing.org/xmlns">%b<graph/></graphml>' % key
+
+    faults = [fault for _, found in GraphReader([text], 3).batches() for fault in found]
+
+    assert [fault.offset for fault in faults] == [3 + text.index(key)]
 
 
 def test_a_finding_in_a_store_of_vectors_has_its_place(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ import pytest
 
 import ragdatakit
 from ragdatakit.converters import get_converter
-from ragdatakit.converters.pairs import EXACT, pair_of, readable, writable
-from ragdatakit.reports.pairs import pair_lines
+from ragdatakit.converters.format_pairs import EXACT, pair_of, readable, writable
+from ragdatakit.reports.format_pairs import pair_lines
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.conversions import ConversionResult
 from ragdatakit.schemas.errors import RagdataError

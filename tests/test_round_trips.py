@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import ragdatakit
 from ragdatakit.converters import CONVERTERS
-from ragdatakit.converters.pairs import EXACT
+from ragdatakit.converters.format_pairs import EXACT
 from ragdatakit.converters.run import PLAIN, ConversionSettings, Source, find_sources, read_source
 from ragdatakit.files.paths.own_files import RENAMED_IDS
 from ragdatakit.files.reading.canonical_tables import CanonicalTables

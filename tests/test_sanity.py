@@ -24,7 +24,7 @@ from ragdatakit.retrieval.gold_and_metrics.sanity import (
     self_retrieval,
     without_token,
 )
-from ragdatakit.retrieval.parts import Ranking
+from ragdatakit.retrieval.index_parts import Ranking
 from ragdatakit.retrieval.passages import Passage, Passages, write_passages
 from ragdatakit.schemas.retrieved import Query
 from tests.upstream_data import UPSTREAM_DATA, needs

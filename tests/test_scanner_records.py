@@ -23,7 +23,7 @@ from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators import checks_of, dataset_run
 from ragdatakit.validators.arag import checks as arag_checks
-from ragdatakit.validators.hipporag.known import KnownPassages
+from ragdatakit.validators.hipporag.known_passages import KnownPassages
 from tests.block_mutations import tries
 from tests.scanner_tools import BothWays, cut_anywhere, needs_scanner
 from tests.value_mutations import damaged_line, damaged_value, line_of

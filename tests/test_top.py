@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ragdatakit.retrieval.top import best_positive
+from ragdatakit.retrieval.best_scores import best_positive
 
 
 @pytest.mark.parametrize("count", [0, 1, 5, 1000, 20_000])

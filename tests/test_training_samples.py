@@ -95,6 +95,7 @@ def test_a_permutation_has_every_number_once(count: int, seed: int) -> None:
 
 def test_permutations_are_the_same_on_every_machine() -> None:
     assert list(permuted(8, 13)) == [5, 7, 3, 6, 0, 2, 4, 1]
+    assert list(permuted(16, 13)) == [14, 15, 5, 7, 3, 13, 6, 8, 12, 0, 2, 4, 10, 11, 9, 1]
     assert next(iter(permuted(40_000_000, 13))) == 19_532_603
 
 

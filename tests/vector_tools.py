@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from ragdatakit.retrieval.parts import Part, Ranker, Ranking
+from ragdatakit.retrieval.index_parts import Part, Ranker, Ranking
 from ragdatakit.retrieval.passages import Passage, Passages, write_passages
 from ragdatakit.schemas.retrieved import Query
 from tests.conversion_tools import tables_of

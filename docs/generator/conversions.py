@@ -13,7 +13,7 @@ from docs.generator.markdown import code, plain, table
 from docs.generator.workspaces import ROOT
 from ragdatakit.converters import CONVERTERS, get_converter
 from ragdatakit.converters.column_maps import TARGETS, USUAL_NAMES
-from ragdatakit.converters.pairs import pair_of, readable, writable
+from ragdatakit.converters.format_pairs import pair_of, readable, writable
 from ragdatakit.files.paths.own_files import RENAMED_IDS
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.conversions import Conversion

@@ -20,7 +20,7 @@ from ragdatakit.schemas.errors import NotMeantError, RagdataError
 from ragdatakit.schemas.options import SHOWN_SEVERITY, ConvertOptions, PathLike, Progress
 
 if TYPE_CHECKING:
-    from ragdatakit.converters.pairs import Pair
+    from ragdatakit.converters.format_pairs import Pair
     from ragdatakit.converters.run import ConversionSettings, Source
     from ragdatakit.files.reading.canonical_tables import CanonicalTables
     from ragdatakit.files.reading.record_reading import Refused
@@ -124,7 +124,7 @@ def _in_container(wanted: ConversionSettings, options: ConvertOptions) -> Conver
 def pairs(source: str = "", target: str = "") -> tuple[list[Pair], list[str]]:
     """What converts to what, of all formats or of these; and the targets that hold a graph, which can be made of the
     texts of any source. Raises `UnknownNameError`."""
-    from ragdatakit.converters.pairs import graph_targets, pair_of, sources, writable
+    from ragdatakit.converters.format_pairs import graph_targets, pair_of, sources, writable
 
     targets = [target] if target else writable()
     found = [pair_of(a, b) for a in ([source] if source else sources()) for b in targets]

@@ -84,7 +84,7 @@ def opened_index(source: IndexSource, options: RetrieverOptions) -> Index:
 
 def stored_indexes(*, prune: bool = False) -> list[StoredIndex]:
     """The indexes in the user's cache; ``prune`` removes those that are not current, and gives these."""
-    from ragdatakit.retrieval.index import places as index_places
+    from ragdatakit.retrieval.index import cached_indexes as index_places
 
     return index_places.prune_indexes() if prune else index_places.stored_indexes()
 

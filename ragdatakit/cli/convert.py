@@ -205,7 +205,7 @@ def _print(result: ConversionResult, words: dict[str, Any]) -> None:
 
 def _print_list(source: str, target: str) -> int:
     from ragdatakit.api.convert import pairs
-    from ragdatakit.reports.pairs import matrix_lines, pair_lines
+    from ragdatakit.reports.format_pairs import matrix_lines, pair_lines
 
     found, made = pairs(source, target)
     if source and target:

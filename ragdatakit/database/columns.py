@@ -70,11 +70,6 @@ def packed_numbers(kind: Kind, values: npt.NDArray[Any]) -> PackedColumn:
     return PackedColumn(kind, len(values), (None, np.ascontiguousarray(values, _NUMBERS[kind])))
 
 
-def empty_columns(schema: Schema) -> list[PackedColumn]:
-    """Columns without rows."""
-    return [packed(kind, ()) for kind in schema.values()]
-
-
 def _texts(values: Sequence[Any]) -> PackedColumn:
     valid = _valid(values)
     if values and valid is not None and not valid.any():

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from ragdatakit.database.arrow_streams import ColumnStream, incoming
@@ -19,6 +18,7 @@ from ragdatakit.files.machine import refuse_little_space
 from ragdatakit.files.paths.folders import is_regular
 from ragdatakit.files.paths.sql_text import sql_name
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
+from ragdatakit.outputs.file_states import PresentState, present_state
 from ragdatakit.outputs.scratch import ScratchFolder
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.conversions import Losses
@@ -48,15 +48,6 @@ def _place_of(split: str | None) -> tuple[bool, int, str]:
     name = (split or "").lower()
     place = next((n for n, usual in enumerate(_USUAL_SPLITS) if name.startswith(usual)), len(_USUAL_SPLITS))
     return split is None, place, split or ""
-
-
-def _state(path: Path) -> tuple[int, int, int] | None:
-    """What is another when a file was written or exchanged; None where it is not there."""
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,9 +157,7 @@ class DatasetDatabase:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @property
@@ -331,8 +320,8 @@ class DatasetDatabase:
         self._fill_by_rows(connection, table)
         return _rows_in(connection, table)
 
-    def _file_states(self) -> list[tuple[int, int, int] | None]:
-        return [_state(file.path) for part in self._parts for file in part.files]
+    def _file_states(self) -> list[PresentState | None]:
+        return [present_state(file.path) for part in self._parts for file in part.files]
 
     def _fill_by_rows(self, connection: duckdb.DuckDBPyConnection, table: str) -> None:
         batches = row_batches(table, self._tables.peek(table), None if self._strict else self.losses)

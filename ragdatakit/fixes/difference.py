@@ -22,9 +22,6 @@ _FIRST_WINDOW, _LAST_WINDOW = 32, 1024
 _LONGEST = 10_000
 """Characters of a line that are shown."""
 
-_Hunk = tuple[int, int, list[str], int, int]
-"""First line of both versions (0-based), lines with their marks, lines taken of both."""
-
 
 class _Lines:
     """A file read by blocks or by lines; lines that were read may be given back."""

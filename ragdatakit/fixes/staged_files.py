@@ -20,6 +20,7 @@ from ragdatakit.files.paths.folder_locks import FolderBeside, remove_abandoned
 from ragdatakit.files.paths.project import project_root
 from ragdatakit.files.paths.writing import flush_to_disk, named
 from ragdatakit.fixes.applying import PlainFile
+from ragdatakit.outputs.file_states import present_state
 from ragdatakit.outputs.scratch import ScratchFolder
 from ragdatakit.outputs.staging import companion, dismiss
 
@@ -49,7 +50,7 @@ class StagedFiles:
         self._stack = ExitStack()
         self._folders: dict[Path, Path] = {}
         self._boundaries = {file: file.boundary for file in dataset.files}
-        self._seen = {file: _seen(file.path) for file in dataset.files}
+        self._seen = {file: present_state(file.path) for file in dataset.files}
         self._number = 0
 
     def __enter__(self) -> Self:
@@ -72,7 +73,7 @@ class StagedFiles:
             return "it is a link, or lies behind one, and nothing is written through links"
         if below.startswith("..") and not Path(real).is_relative_to(project_root()):
             return "it is outside of the project, and a configuration does not decide what is written there"
-        if self._seen[file] is None or _seen(path) != self._seen[file]:
+        if self._seen[file] is None or present_state(path) != self._seen[file]:
             return "it changed while it was read"
         return ""
 
@@ -152,15 +153,6 @@ class StagedFiles:
             raise
         for parent in {file.place.parent for file in files}:
             _flush_folder(parent)
-
-
-def _seen(path: Path) -> tuple[int, ...] | None:
-    """What tells a file from what it may become."""
-    try:
-        info = path.stat()
-    except OSError:
-        return None
-    return info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns
 
 
 def _is_packed(path: Path) -> bool:

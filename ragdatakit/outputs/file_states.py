@@ -21,6 +21,18 @@ REST_NS = 2_000_000_000
 """The coarsest clock of a file system in use (FAT) ticks every two seconds."""
 _TRIES = 3
 
+PresentState = tuple[int, int, int, int]
+"""The device, inode, size and time of change of a file."""
+
+
+def present_state(path: Path) -> PresentState | None:
+    """What is another when a file was written or exchanged meanwhile; None where it is not there."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
 
 @dataclass(frozen=True, slots=True)
 class FileState:

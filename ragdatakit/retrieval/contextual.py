@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.containers.json_text import loads
 from ragdatakit.files.contextual_retrieval.contexts import CONTEXT_LENGTH, extractive_context
+from ragdatakit.retrieval.index_parts import Ranking
 from ragdatakit.retrieval.lexical import LexicalPart
-from ragdatakit.retrieval.parts import Ranking
 
 if TYPE_CHECKING:
     from ragdatakit.files.reading.canonical_tables import CanonicalTables

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ragdatakit.retrieval.parts import Ranking
+from ragdatakit.retrieval.index_parts import Ranking
 
 RRF_K = 60
 

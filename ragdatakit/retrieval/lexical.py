@@ -15,7 +15,7 @@ from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 from weakref import finalize
 
-from ragdatakit.retrieval.parts import Progress, Ranking
+from ragdatakit.retrieval.index_parts import Progress, Ranking
 from ragdatakit.retrieval.terms.accents import accent_pattern
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError
 

@@ -19,8 +19,8 @@ from typing import Any, Literal
 
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.outputs.scratch import ScratchFolder
+from ragdatakit.retrieval.index_parts import Progress, Ranker
 from ragdatakit.retrieval.lexical import LexicalPart
-from ragdatakit.retrieval.parts import Progress, Ranker
 from ragdatakit.retrieval.passages import Passage, Passages, read_passages, write_passages
 from ragdatakit.retrieval.terms.tokens import Tokenizer
 from ragdatakit.schemas.canonical import Triplet

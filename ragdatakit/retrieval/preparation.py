@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ragdatakit.retrieval.extraction.asking import Asker
     from ragdatakit.retrieval.extraction.graph_tables import ExtractOptions
     from ragdatakit.retrieval.extraction.text_vectors import ChosenEmbedder
-    from ragdatakit.retrieval.parts import Progress
+    from ragdatakit.retrieval.index_parts import Progress
     from ragdatakit.schemas.options import SearchOptions
 
 Prepare = Callable[["CanonicalTables"], "CanonicalTables"]

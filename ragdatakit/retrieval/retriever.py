@@ -41,10 +41,10 @@ from ragdatakit.schemas.texts import some_of
 
 if TYPE_CHECKING:
     from ragdatakit.retrieval.index.store import Index
+    from ragdatakit.retrieval.index_parts import Explaining, GraphLike, Part, Ranker, Ranking, Seeding, Way
     from ragdatakit.retrieval.lexical import LexicalRanker
     from ragdatakit.retrieval.lightrag.context import Mode
     from ragdatakit.retrieval.lightrag.part import LightRagRanker
-    from ragdatakit.retrieval.parts import Explaining, GraphLike, Part, Ranker, Ranking, Seeding, Way
     from ragdatakit.retrieval.passages import Passage
     from ragdatakit.retrieval.trees import TreeRankers
 

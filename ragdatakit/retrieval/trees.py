@@ -19,16 +19,16 @@ import numpy.typing as npt
 from ragdatakit.files.raptor.hashing import NAME, USUAL, hashed
 from ragdatakit.files.texts import plain_tokens
 from ragdatakit.outputs.user_cache import cache_folder
-from ragdatakit.retrieval.parts import Ranking
+from ragdatakit.retrieval.index_parts import Ranking
 from ragdatakit.retrieval.passages import Passage
 from ragdatakit.retrieval.vectors.embedders import make_embedder
-from ragdatakit.retrieval.vectors.given import QueryVectors
+from ragdatakit.retrieval.vectors.given_vectors import QueryVectors
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.retrieved import ContextItem
 
 if TYPE_CHECKING:
     from ragdatakit.files.reading.canonical_tables import CanonicalTables
-    from ragdatakit.retrieval.parts import Progress
+    from ragdatakit.retrieval.index_parts import Progress
     from ragdatakit.retrieval.passages import Passages
     from ragdatakit.schemas.canonical import Summary
     from ragdatakit.schemas.options import SearchOptions

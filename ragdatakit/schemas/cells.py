@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -21,6 +21,18 @@ CELL_DAMAGES: tuple[Damage, ...] = ("missing", "null", "type", "empty", "enum", 
 MAX_FLOAT = sys.float_info.max
 _PLAIN = frozenset((str, int, bool, list, dict, type(None)))
 _NUMERIC = re.compile(NUMERIC_TEXT, re.ASCII)
+
+
+def parts_of(value: Any) -> Iterator[Any]:
+    """A value and everything in it, keys too. Without recursion: a hostile cell may be nested deeper than the stack."""
+    pending = [value]
+    while pending:
+        part = pending.pop()
+        yield part
+        if isinstance(part, dict):
+            pending += [*part, *part.values()]
+        elif isinstance(part, list | tuple | set):
+            pending += part
 
 
 def cell_damage(field: Field, value: Any) -> Damage | None:

@@ -1,4 +1,4 @@
-"""What a run asks of whoever knows how to repair faults, which is in the room above."""
+"""Faults with all that a repair may look at, and what a run asks of the repairer, which is in a room above."""
 
 from __future__ import annotations
 

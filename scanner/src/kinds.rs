@@ -175,7 +175,7 @@ pub fn is_number(cell: &[u8]) -> bool {
     matches!(cell.last(), Some(b'0'..=b'9' | b'.' | b' ' | b'\t')) && is_decimal(cell)
 }
 
-/// What pandas takes for missing by default; the same as `schemas/missing.py`.
+/// What pandas takes for missing by default; the same as `schemas/pandas_missing.py`.
 pub fn is_missing(cell: &[u8]) -> bool {
     matches!(
         cell,

@@ -2,7 +2,8 @@
 
 The revision is checked out beside, both run with this environment's libraries over the same data: fixtures, generated
 sets, and folders that are named; fixtures of formats that the revision does not have are left out. Differences are
-grouped; those that `expected.txt` lists pass. Exit code 1 where others are left.
+printed as they are found, a few of each kind, and counted by kind at the end; those that `expected.txt` lists pass.
+Exit code 1 where others are left.
 """
 
 from __future__ import annotations
@@ -15,11 +16,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections import Counter, defaultdict
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from tests.same.cases import Case, cases, datasets_below, sampled
@@ -58,8 +62,10 @@ def main() -> int:
         with _checked_out(options.rev, Path(scratch, "old")) as old:
             asked = list(cases(*(_known(old, places) for places in (sets, broken)), options.only or COMMANDS))
             asked = sampled(asked, options.every, options.seed)
-            answers = _both(old, asked, data, Path(scratch), options.jobs)
-    return _tell(asked, *answers, options.most)
+            comparison = Comparison(len(asked), options.most)
+            for number, before, after in _both(old, asked, data, Path(scratch), options.jobs):
+                comparison.add(asked[number], before, after)
+    return comparison.end()
 
 
 def _known(old: Path, places: list[str]) -> list[str]:
@@ -71,24 +77,45 @@ def _known(old: Path, places: list[str]) -> list[str]:
     ]
 
 
-def _both(old: Path, asked: list[Case], data: Path, scratch: Path, jobs: int) -> list[list[dict[str, Any]]]:
-    """The answers of both trees, each by so many processes, which have copies of the data at paths of one length."""
+def _both(
+    old: Path, asked: list[Case], data: Path, scratch: Path, jobs: int
+) -> Iterator[tuple[int, dict[str, Any], dict[str, Any]]]:
+    """The answers of both trees as they come, each by so many processes, which have copies of the data at paths of one
+    length.
+    """
     shares: list[list[int]] = [[] for _ in range(jobs)]
     of_dataset: dict[str, int] = {}  # what a call leaves, such as a suite, a later one of the same dataset may read
     for number, case in enumerate(asked):
         dataset = case.data.partition("#")[0]
         shares[of_dataset.setdefault(dataset, len(of_dataset) % jobs)].append(number)
-    answers: list[list[dict[str, Any]]] = [[{}] * len(asked), [{}] * len(asked)]
+    arrived: SimpleQueue[tuple[int, int, dict[str, Any]]] = SimpleQueue()
 
     def answer(side: int, job: int) -> None:
         place = scratch / f"{('old', 'new')[side]}-data-{job:03}"
         found = _answers((old, ROOT)[side], [asked[number] for number in shares[job]], data, place)
-        for number, told in zip(shares[job], found, strict=True):
-            answers[side][number] = told
+        for number, each in zip(shares[job], found, strict=True):
+            arrived.put((side, number, each))
 
+    waiting: dict[int, tuple[int, dict[str, Any]]] = {}
     with ThreadPoolExecutor(2 * jobs) as pool:
-        list(pool.map(answer, [0, 1] * jobs, [job for job in range(jobs) for _ in range(2)]))
-    return answers
+        at_work = [pool.submit(answer, side, job) for job in range(jobs) for side in (0, 1)]
+        for _ in range(2 * len(asked)):
+            side, number, found = _next(arrived, at_work)
+            if number not in waiting:
+                waiting[number] = side, found
+            else:
+                other = waiting.pop(number)[1]
+                yield (number, other, found) if side else (number, found, other)
+
+
+def _next(arrived: SimpleQueue[Any], at_work: list[Future[None]]) -> Any:
+    """What arrives next; the error of a thread that has failed, as nothing would arrive from it."""
+    while True:
+        with suppress(Empty):
+            return arrived.get(timeout=5)
+        for each in at_work:
+            if each.done():
+                each.result()
 
 
 class _checked_out:  # noqa: N801 - reads as a verb in a with statement
@@ -118,43 +145,75 @@ def _generated(folder: Path) -> list[str]:
     return [Path(place).relative_to(folder.parent).as_posix() for place in made]
 
 
-def _answers(tree: Path, asked: list[Case], data: Path, mine: Path) -> list[dict[str, Any]]:
+def _answers(tree: Path, asked: list[Case], data: Path, mine: Path) -> Iterator[dict[str, Any]]:
     """What the package in ``tree`` leaves for each case, with a copy of the data at ``mine``."""
     shutil.copytree(data, mine, symlinks=True)
     env = {**os.environ, "PYTHONPATH": str(tree), "XDG_CACHE_HOME": str(mine / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
     worker = [sys.executable, Path(__file__).with_name("worker.py")]
-    answers: list[dict[str, Any]] = []
-    while len(answers) < len(asked):  # a case that ends the process ends only itself
-        lines = "".join(json.dumps({"words": c.words, "output": c.output}) + "\n" for c in asked[len(answers) :])
-        done = subprocess.run(worker, cwd=mine, env=env, input=lines, capture_output=True, text=True, check=False)
-        answers += [json.loads(line) for line in done.stdout.splitlines()]
-        if len(answers) < len(asked):
-            answers.append({"code": f"ended by {done.returncode}", "out": "", "err": done.stderr[-500:], "files": {}})
-    return json.loads(json.dumps(answers).replace(mine.name, "data"))
+    answered = 0
+    while answered < len(asked):  # a case that ends the process ends only itself
+        with tempfile.TemporaryFile("w+") as lines, tempfile.TemporaryFile("w+", errors="replace") as errors:
+            lines.writelines(json.dumps({"words": c.words, "output": c.output}) + "\n" for c in asked[answered:])
+            lines.seek(0)
+            process = subprocess.Popen(
+                worker, cwd=mine, env=env, stdin=lines, stdout=subprocess.PIPE, stderr=errors, text=True
+            )
+            assert process.stdout is not None
+            for line in process.stdout:
+                yield json.loads(line.replace(mine.name, "data"))
+                answered += 1
+            process.wait()
+            errors.seek(0)
+            if answered < len(asked):
+                yield {"code": f"ended by {process.returncode}", "out": "", "err": errors.read()[-500:], "files": {}}
+                answered += 1
 
 
-def _tell(asked: list[Case], old: list[dict[str, Any]], new: list[dict[str, Any]], most: int) -> int:
-    passes = [line.split("\t")[:2] for line in EXPECTED.read_text("utf-8").splitlines() if line[:1] not in ("", "#")]
-    kinds: dict[str, list[str]] = defaultdict(list)
-    passed: Counter[str] = Counter()
-    for case, before, after in zip(asked, old, new, strict=True):
-        for place, was, now in _differences(_decoded(before), _decoded(after)):
+class Comparison:
+    """Prints what differs, a few examples of each kind as they are found, and how far it has come."""
+
+    def __init__(self, calls: int, most: int) -> None:
+        lines = [line.split("\t") for line in EXPECTED.read_text("utf-8").splitlines() if line[:1] not in ("", "#")]
+        self._passes = [line[:2] for line in lines if line[0] != "words"]
+        self._words = [(re.compile(line[1]), line[2]) for line in lines if line[0] == "words"]
+        self._calls, self._most = calls, most
+        self._kinds: Counter[str] = Counter()
+        self._compared = self._expected = 0
+        self._spoke = time.monotonic()
+
+    def add(self, case: Case, before: dict[str, Any], after: dict[str, Any]) -> None:
+        """Compare the answers to one call."""
+        for place, was, now in _differences(_decoded(before, self._words), _decoded(after)):
+            if any(fnmatchcase(case.name, name) and fnmatchcase(place, pattern) for name, pattern in self._passes):
+                self._expected += 1
+                continue
             kind = f"{case.words[0]} {re.sub('/[0-9]+', '/*', place)}"
-            if any(fnmatchcase(case.name, name) and fnmatchcase(place, pattern) for name, pattern in passes):
-                passed[kind] += 1
-            else:
-                kinds[kind].append(f"{case.name} {place}\n    - {was}\n    + {now}")
-    for kind, found in sorted(kinds.items(), key=lambda item: -len(item[1])):
-        print(f"{len(found):6} × {kind}")
-        print("".join(f"  {each}\n" for each in found[:most]), end="")
-    left = sum(map(len, kinds.values()))
-    print(f"{len(asked)} calls compared: {left} differences, {sum(passed.values())} more that are expected")
-    return int(left > 0)
+            self._kinds[kind] += 1
+            if self._kinds[kind] <= self._most:
+                print(f"{case.name} {place}\n    - {was}\n    + {now}", flush=True)
+        self._compared += 1
+        if time.monotonic() - self._spoke > 30:
+            self._spoke = time.monotonic()
+            print(f"{self._compared} of {self._calls} calls: {self._kinds.total()} differences", file=sys.stderr)
+
+    def end(self) -> int:
+        """Print how often each kind of difference was found. 1 where there is one that is not expected."""
+        for kind, count in self._kinds.most_common():
+            print(f"{count:6} × {kind}")
+        found = self._kinds.total()
+        print(f"{self._compared} calls compared: {found} differences, {self._expected} more that are expected")
+        return int(found > 0)
 
 
-def _decoded(answer: dict[str, Any]) -> dict[str, Any]:
-    files = {name: _json_or_text(text) for name, text in answer["files"].items()}
-    return {"code": answer["code"], "out": _json_or_text(answer["out"]), "err": _text(answer["err"]), "files": files}
+def _decoded(answer: dict[str, Any], words: Sequence[tuple[re.Pattern[str], str]] = ()) -> dict[str, Any]:
+    def reworded(text: str) -> str:
+        for old, new in words:
+            text = old.sub(new, text)
+        return text
+
+    files = {name: _json_or_text(reworded(text)) for name, text in answer["files"].items()}
+    out, err = _json_or_text(reworded(answer["out"])), _text(reworded(answer["err"]))
+    return {"code": answer["code"], "out": out, "err": err, "files": files}
 
 
 def _json_or_text(text: str) -> object:

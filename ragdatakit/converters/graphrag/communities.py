@@ -12,7 +12,7 @@ from ragdatakit.converters.graphrag.entities import Entity, Graph, Relationship,
 from ragdatakit.files.containers.json_text import dumps
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.retrieval.extraction.summaries import sentences, summary
-from ragdatakit.retrieval.graphrag.stored import attributes_of
+from ragdatakit.retrieval.graphrag.knowledge import attributes_of
 from ragdatakit.retrieval.graphs.communities import clusters
 
 if TYPE_CHECKING:

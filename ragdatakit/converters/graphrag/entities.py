@@ -10,7 +10,7 @@ import html
 import math
 import uuid
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +19,7 @@ from ragdatakit.files.containers.json_text import dumps
 from ragdatakit.files.lightrag.names import SEPARATOR
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.outputs.written_files import Output
-from ragdatakit.retrieval.graphrag.stored import attributes_of, description_of, passages_of
+from ragdatakit.retrieval.graphrag.knowledge import attributes_of, description_of, passages_of
 from ragdatakit.retrieval.graphs.building import DOCUMENT
 from ragdatakit.schemas.canonical import MENTION, Edge, Node
 
@@ -38,7 +38,7 @@ CLAIM_COLUMNS = (
     "source_text",
     "text_unit_id",
 )
-_ENTITY = {"id", "human_readable_id", "frequency", "degree", "description", "passages", "claims"}
+_ENTITY = {"id", "human_readable_id", "frequency", "degree", "x", "y", "description", "passages", "claims"}
 _RELATIONSHIP = {"id", "human_readable_id", "combined_degree", "rank", "description", "passages", "weight"}
 _DESCRIPTIONS = ("description", "summary", "text", "content")
 
@@ -86,14 +86,17 @@ class Relationship:
 
 
 class Graph:
-    """Takes the nodes and edges of the tables. ``units`` leads from ids of passages to those of text units."""
+    """Takes the nodes and edges of the tables. ``units`` leads from ids of passages to those of text units; ``claims``
+    are those of an index about what is not an entity."""
 
-    def __init__(self, tables: CanonicalTables, out: Output, units: Mapping[str, str]) -> None:
+    def __init__(
+        self, tables: CanonicalTables, out: Output, units: Mapping[str, str], claims: Iterable[dict[str, Any]]
+    ) -> None:
         self.tables, self._out, self._units = tables, out, units
         self.is_own = tables.format == "graphrag"
         self.entities: dict[str, Entity] = {}
         self.relationships: dict[Any, Relationship] = {}
-        self.claims: list[dict[str, Any]] = []
+        self.claims = list(claims)
         self._free = FreeNames(form="{} ({})")
         self._titles: dict[str, str] = {}
         self._relations: set[str] = set()
@@ -299,8 +302,8 @@ class Graph:
                 "text_unit_ids": list(entity.units),
                 "frequency": _integer(given.get("frequency"), len(entity.units)),
                 "degree": _integer(given.get("degree"), self.degrees.get(entity.title, 0)),
-                "x": 0.0,
-                "y": 0.0,
+                "x": given.get("x", 0.0),
+                "y": given.get("y", 0.0),
             }
 
     def relationship_rows(self) -> Iterator[dict[str, Any]]:
@@ -319,7 +322,7 @@ class Graph:
                 "target": each.target,
                 "description": "\n".join(each.descriptions),
                 "weight": self.weight(each),
-                "combined_degree": _integer(each.given.get("combined_degree"), degree),
+                "combined_degree": _integer(each.given.get("combined_degree", each.given.get("rank")), degree),
                 "text_unit_ids": list(each.units),
             }
 
@@ -333,7 +336,7 @@ class Graph:
             found = {name: claim.get(name) for name in CLAIM_COLUMNS}
             found["id"] = str(claim.get("id") or made_id("claim", dumps(claim)))
             found["human_readable_id"] = _integer(claim.get("human_readable_id"), number)
-            yield {**found, "subject_id": claim["subject_id"]}
+            yield {**found, "subject_id": claim.get("subject_id")}
 
 
 def _description(told: Mapping[str, Any]) -> str:
@@ -342,4 +345,7 @@ def _description(told: Mapping[str, Any]) -> str:
 
 
 def _integer(value: Any, otherwise: int) -> int:
+    """A number, also one that is text, as before 0.5."""
+    if isinstance(value, str) and value.isdecimal() and value.isascii():
+        return int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) else otherwise

@@ -1,16 +1,19 @@
 """Indexes of GraphRAG as rows of the canonical tables.
 
 Claims whose two ends are entities are edges, called by their type; other claims are among the attributes of their
-subject. Vectors are not read: they can be made again.
+subject, and those about what is not an entity in the metadata of their text unit. Vectors are not read: they can be
+made again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from ragdatakit.converters import Options
+from ragdatakit.converters.graphrag.columns import READ, SAID_ELSEWHERE
 from ragdatakit.converters.graphrag.extractions import edges_of, nodes_of
 from ragdatakit.files.containers.json_text import dumps
 from ragdatakit.files.datasets import Dataset
@@ -21,7 +24,6 @@ from ragdatakit.schemas.canonical import Chunk, Community, Document, Edge, Node,
 
 RELATED = "RELATED"
 """What the edges are called: GraphRAG has no names for its relationships, only descriptions."""
-_CLAIM = ("description", "status", "start_date", "end_date", "source_text")
 
 
 def read(dataset: Dataset, records: RecordReader, options: Options) -> Mapping[str, RowSource]:
@@ -52,6 +54,15 @@ def read(dataset: Dataset, records: RecordReader, options: Options) -> Mapping[s
     return found
 
 
+@dataclass(slots=True)
+class _Claims:
+    """The claims between entities, those of an entity alone, and those of a text unit about something else."""
+
+    edges: list[Edge] = field(default_factory=list)
+    of_entities: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    of_units: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+
+
 class _Reader:
     """The tables of one index."""
 
@@ -75,6 +86,20 @@ class _Reader:
             else:
                 yield number, {name: v for name, v in zip(names, row, strict=True) if v is not None and v != ""}
 
+    def _all(self, kind: str) -> Iterator[tuple[int, dict[str, Any]]]:
+        """The rows of a table with all columns that are read; values of others are in the account."""
+        table = self._index.tables.get(kind)
+        read = READ[kind]
+        known = {*read, *SAID_ELSEWHERE.get(kind, ())}
+        others = [name for name in table.columns if name not in known] if table is not None else []
+        for number, row in self._rows(kind, *read, *others):
+            for name in others:
+                if table is not None and row.pop(name, None) is not None:
+                    vector = name.endswith("_embedding")
+                    why = "vectors, which can be made again, are not read" if vector else "the column is not read"
+                    self._records.tell_once("lost", kind, name, why, table.file, number, row.get("id"))
+            yield number, row
+
     def _members(self, value: Any) -> tuple[str, ...]:
         """Ids in a list; before 1.0 several may be in one text, with commas between."""
         if not isinstance(value, list):
@@ -85,10 +110,9 @@ class _Reader:
         return tuple(dict.fromkeys(texts))
 
     def documents(self) -> Iterator[Document]:
-        """The documents; when one was made, and what else its input had, is metadata."""
-        names = ("id", "title", "text", "raw_content", "creation_date", "metadata", "raw_data")
-        for _, row in self._rows("documents", *names):
-            rest = _kept(row, "creation_date", "metadata", "raw_data")
+        """The documents; their numbers, when one was made, and what else its input had, are metadata."""
+        for _, row in self._all("documents"):
+            rest = _kept(row, "human_readable_id", "creation_date", "metadata", "raw_data")
             text = row.get("text", row.get("raw_content", ""))
             yield Document(_as_text(row.get("id")), _as_text(text), row.get("title"), _object(rest))
 
@@ -103,9 +127,8 @@ class _Reader:
 
     def chunks(self) -> Iterator[Chunk]:
         """The text units, in their places in the documents."""
-        names = ("id", "text", "document_id", "document_ids", "n_tokens", "human_readable_id")
         counted: dict[str, int] = {}
-        for _, row in self._rows("text-units", *names):
+        for _, row in self._all("text-units"):
             unit = _as_text(row.get("id"))
             documents = self._members(row.get("document_ids"))
             document = row.get("document_id") or (documents[0] if documents else None)
@@ -118,6 +141,7 @@ class _Reader:
                 counted[document] = max(counted.get(document, 0), place + 1)
             rest = _kept(row, "n_tokens", "human_readable_id")
             rest |= {"document_ids": list(documents)} if len(documents) > 1 else {}
+            rest |= {"claims": claims} if (claims := self._claims.of_units.get(unit)) else {}
             yield Chunk(unit, _as_text(row.get("text")), document, place, metadata=_object(rest))
 
     @cached_property
@@ -127,30 +151,37 @@ class _Reader:
         return {_as_text(row.get("id")): _as_text(row.get("title", row.get("name"))) for _, row in rows}
 
     @cached_property
-    def _claims(self) -> tuple[list[Edge], dict[str, list[dict[str, Any]]]]:
-        """The claims that are edges, and those of each other subject."""
-        names = ("id", "human_readable_id", "covariate_type", "type", "subject_id", "object_id", *_CLAIM)
+    def _claims(self) -> _Claims:
+        """The claims, by where they are reported."""
         entities = set(self._titles.values())
-        edges: list[Edge] = []
-        others: dict[str, list[dict[str, Any]]] = {}
-        for number, row in self._rows("covariates", *names, "text_unit_id"):
-            subject, target = row.get("subject_id"), row.get("object_id")
-            if subject not in entities or not isinstance(subject, str):
-                file = self._index.tables["covariates"].file
-                self._records.leave_out(file, number, "a claim about what is no entity", subject)
-            elif target in entities and isinstance(target, str):
+        found = _Claims()
+        units = {_as_text(row.get("id")) for _, row in self._rows("text-units", "id")} if self._has_claims else set()
+        for number, row in self._all("covariates"):
+            subject, target, unit = row.get("subject_id"), row.get("object_id"), row.get("text_unit_id")
+            if subject in entities and target in entities:
                 rest = {k: v for k, v in row.items() if k not in ("type", "subject_id", "object_id", "text_unit_id")}
                 kind = _as_text(row.get("type")) or "CLAIM"
-                edges.append(Edge(subject, kind, target, _object(rest), None, row.get("text_unit_id")))
+                found.edges.append(Edge(_as_text(subject), kind, _as_text(target), _object(rest), None, unit))
+            elif subject in entities:
+                claim = {k: v for k, v in row.items() if k != "subject_id"}
+                found.of_entities.setdefault(_as_text(subject), []).append(claim)
+            elif unit in units:
+                claim = {k: v for k, v in row.items() if k != "text_unit_id"}
+                found.of_units.setdefault(_as_text(unit), []).append(claim)
             else:
-                others.setdefault(subject, []).append({k: v for k, v in row.items() if k != "subject_id"})
-        return edges, others
+                file = self._index.tables["covariates"].file
+                why = "a claim about what is not an entity, of no text unit"
+                self._records.leave_out(file, number, why, subject)
+        return found
+
+    @property
+    def _has_claims(self) -> bool:
+        return "covariates" in self._index.tables
 
     def nodes(self) -> Iterator[Node]:
         """The entities, once each."""
-        names = ("id", "human_readable_id", "title", "name", "type", "description", "text_unit_ids")
         seen: set[str] = set()
-        for number, row in self._rows("entities", *names, "frequency", "degree"):
+        for number, row in self._all("entities"):
             name = _as_text(row.get("title", row.get("name")))
             if not name or name in seen:
                 file = self._index.tables["entities"].file
@@ -158,20 +189,21 @@ class _Reader:
                 continue
             seen.add(name)
             rest = _kept(row, "description", "id", "human_readable_id", "frequency", "degree")
+            rest |= {axis: row[axis] for axis in ("x", "y") if row.get(axis)}
             rest |= self._passages(row)
-            if name in self._claims[1]:
-                rest["claims"] = self._claims[1][name]
+            if name in self._claims.of_entities:
+                rest["claims"] = self._claims.of_entities[name]
             yield Node(name, row.get("type"), _object(rest))
 
     def edges(self) -> Iterator[Edge]:
         """The relationships, then the claims between entities."""
-        names = ("source", "target", "description", "id", "human_readable_id", "weight", "combined_degree", "rank")
-        for _, row in self._rows("relationships", *names, "text_unit_ids"):
+        kept = ("description", "id", "human_readable_id", "weight", "combined_degree", "rank")
+        for _, row in self._all("relationships"):
             units = self._members(row.get("text_unit_ids"))
-            rest = _kept(row, *names[2:]) | (self._passages(row) if len(units) > 1 else {})
+            rest = _kept(row, *kept) | (self._passages(row) if len(units) > 1 else {})
             ends = _as_text(row.get("source")), _as_text(row.get("target"))
             yield Edge(ends[0], RELATED, ends[1], _object(rest), None, units[0] if units else None)
-        yield from self._claims[0]
+        yield from self._claims.edges
 
     def _passages(self, row: dict[str, Any]) -> dict[str, Any]:
         units = self._members(row.get("text_unit_ids"))
@@ -187,8 +219,7 @@ class _Reader:
 
     def communities(self) -> Iterator[Community]:
         """The communities with their members, by the names of the nodes."""
-        names = ("id", "community", "level", "title", "parent", "entity_ids", "relationship_ids", "text_unit_ids")
-        for _, row in self._rows("communities", *names, "children", "period", "size"):
+        for _, row in self._all("communities"):
             number = self._numbered(row)
             members = tuple(self._titles[i] for i in self._members(row.get("entity_ids")) if i in self._titles)
             parent = row.get("parent")
@@ -236,11 +267,9 @@ class _Reader:
 
     def summaries(self) -> Iterator[Summary]:
         """The reports; those of the deepest communities are on level 1."""
-        names = ("id", "community", "level", "title", "summary", "full_content", "rank", "rank_explanation")
-        further = ("rating_explanation", "findings", "full_content_json", "period", "size")
         levels = [row["level"] for _, row in self._rows("reports", "level") if type(row.get("level")) is int]
         deepest = max(levels, default=0)
-        for _, row in self._rows("reports", *names, *further):
+        for _, row in self._all("reports"):
             level = row["level"] if type(row.get("level")) is int else deepest
             number = _as_text(row.get("community"))
             rest = {k: v for k, v in row.items() if k not in ("id", "full_content")}

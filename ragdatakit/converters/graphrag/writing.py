@@ -18,7 +18,7 @@ from ragdatakit.files.containers.json_text import dumps
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.files.texts import plain_tokens
 from ragdatakit.outputs.written_files import Output
-from ragdatakit.retrieval.graphrag.stored import attributes_of
+from ragdatakit.retrieval.graphrag.knowledge import attributes_of
 from ragdatakit.schemas.canonical import Chunk, Document
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.graphrag.tables import (
@@ -55,12 +55,13 @@ class _Index:
         self._is_own = tables.format == "graphrag"
         self._units: dict[str, str] = {}
         self._of_document: dict[str, list[str]] = {}
+        self._claims: list[dict[str, Any]] = []
 
     def write(self) -> None:
         """Text units are looked at first, and written when it is known what is in them."""
         tables, out = self._tables, self._out
         self._look()
-        graph = Graph(tables, out, self._units)
+        graph = Graph(tables, out, self._units, self._claims)
         if not self._is_own and not any(entity.units for entity in graph.entities.values()):
             raise RagdataError(
                 "no entity of the graph is in any of the texts, by ids or by names: GraphRAG stops at that"
@@ -80,12 +81,14 @@ class _Index:
         self._write_units(graph)
 
     def _look(self) -> None:
-        """Which text units there will be, and whose they are."""
+        """Which text units there will be, whose they are, and which claims an index has there."""
         known = {document.doc_id for document in self._tables.peek("documents")}
         placed: dict[str, list[tuple[int, int, str]]] = {}
         for number, chunk in enumerate(self._chunks()):
             if chunk.chunk_id not in self._units:
                 self._units[chunk.chunk_id] = chunk.chunk_id
+                claims = attributes_of(chunk.metadata).get("claims", ()) if self._is_own else ()
+                self._claims += ({**claim, "text_unit_id": chunk.chunk_id} for claim in claims)
                 if chunk.doc_id is not None and chunk.doc_id in known:
                     place = chunk.ordinal if chunk.ordinal is not None else 1 << 62
                     placed.setdefault(chunk.doc_id, []).append((place, number, chunk.chunk_id))
@@ -137,7 +140,7 @@ class _Index:
                 self._tables.losses.add("coerced", "documents", "metadata", why, document.doc_id)
         return {
             "id": document.doc_id,
-            "human_readable_id": number,
+            "human_readable_id": shown if isinstance(shown := own.get("human_readable_id"), int) else number,
             "title": document.title or ("" if self._is_own else document.doc_id),
             "text": document.text,
             "text_unit_ids": self._of_document.get(document.doc_id, []),
@@ -195,7 +198,8 @@ class _Index:
             why = "numbers of tokens: words and signs were counted"
             self._tables.losses.add("derived", "chunks", None, why)
         listed = told.get("document_ids") if self._is_own else None
-        others = sorted(set(told) - {"n_tokens", "human_readable_id", "document_ids"})
+        own = {"document_ids", "claims"} if self._is_own else set()
+        others = sorted(set(told) - {"n_tokens", "human_readable_id"} - own)
         if others:
             self._tables.losses.add("lost", "chunks", "metadata", "the target has no place for it", chunk.chunk_id)
         given = self._of_document.get(document or "", [])

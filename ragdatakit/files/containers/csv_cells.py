@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ragdatakit.schemas.missing import MISSING
+from ragdatakit.schemas.pandas_missing import MISSING
 
 Kind = Literal["integer", "decimal", "boolean", "text"]
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ragdatakit.files.containers.strict_json import SURROGATE
+from ragdatakit.schemas.cells import parts_of
 
 Kind = Literal["none", "empty", "dict", "other", "invalid", "unjudged"]
 
@@ -98,7 +99,7 @@ def _judge_plain(cell: str) -> Judgement | None:
             cell.encode()
     except (ValueError, _Odd):
         return None
-    if not all(type(part) in _PORTABLE for part in _parts(value)):
+    if not all(type(part) in _PORTABLE for part in parts_of(value)):
         return None
     return Judgement("dict", "dict", value=value, is_json=not single, portable=not single)
 
@@ -125,19 +126,6 @@ _PORTABLE = frozenset((str, int, float, list, dict))
 _PLAIN_JSON = json.JSONDecoder(object_pairs_hook=_distinct, parse_float=_finite, parse_constant=_no_constant)
 
 
-def _parts(value: Any) -> Iterator[Any]:
-    """A value and everything in it, keys too."""
-    pending = [value]
-    while pending:
-        part = pending.pop()
-        yield part
-        if isinstance(part, dict):
-            pending.extend(part)
-            pending.extend(part.values())
-        elif isinstance(part, (list, tuple, set)):
-            pending.extend(part)
-
-
 def _judge_literal(cell: str) -> Judgement:
     is_json, as_json = _read_json(cell)
     if len(cell) > _MOST_PARTS and sum(1 for _ in _PART.finditer(cell)) > _MOST_PARTS:
@@ -158,7 +146,7 @@ def _judge_literal(cell: str) -> Judgement:
     except ValueError:
         reason = "a NUL character" if "\0" in cell else _value_reason(cell)
         return Judgement("invalid", reason=reason, is_json=is_json)
-    parts = list(_parts(value))
+    parts = list(parts_of(value))
     texts = [part for part in parts if isinstance(part, str)] if "\\" in cell else []
     # a colon for each key: as many keys as colons, and none was lost
     keys = sum(len(part) for part in parts if isinstance(part, dict))
@@ -210,7 +198,7 @@ def _same(as_json: Any, value: Any) -> bool:
     """Whether JSON and Python see the same object or list, of texts and finite numbers."""
     if not isinstance(value, (dict, list)) or as_json != value:
         return False
-    return all(not isinstance(part, float) or math.isfinite(part) for part in _parts(value))
+    return all(not isinstance(part, float) or math.isfinite(part) for part in parts_of(value))
 
 
 def _repeated_keys(tree: ast.Expression) -> Iterator[Any]:

@@ -18,7 +18,7 @@ from ragdatakit.retrieval.connections import in_order
 from ragdatakit.retrieval.endpoint import SAME_FOR_ALL, Endpoint, EndpointError
 from ragdatakit.retrieval.extraction.prompts import repair_of
 from ragdatakit.retrieval.extraction.replies import UnreadableReplyError
-from ragdatakit.retrieval.parts import Progress
+from ragdatakit.retrieval.index_parts import Progress
 from ragdatakit.schemas.conversions import ExtractionEstimate
 from ragdatakit.schemas.errors import RagdataError
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
-from ragdatakit.retrieval.extraction.described import DescribedGraph
+from ragdatakit.retrieval.extraction.described_graph import DescribedGraph
 from ragdatakit.retrieval.extraction.graph_store import ENTITY, NEAR, OCCURS, TOPIC, spelled_as_name
 from ragdatakit.retrieval.extraction.names import (
     NameCounter,

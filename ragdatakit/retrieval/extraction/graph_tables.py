@@ -16,13 +16,13 @@ from typing import Any, Literal
 from ragdatakit.files.reading.canonical_tables import CanonicalTables, RowSource
 from ragdatakit.files.reading.noted_rows import Note, NotedRows
 from ragdatakit.retrieval.extraction.asking import Asker
-from ragdatakit.retrieval.extraction.described import DescribedGraph, describe_by_model, described_task
+from ragdatakit.retrieval.extraction.described_graph import DescribedGraph, describe_by_model, described_task
 from ragdatakit.retrieval.extraction.described_names import describe_by_names
 from ragdatakit.retrieval.extraction.graph_store import ENTITY, NEAR, OCCURS, TOPIC, GraphStore, Triple, spelled_as_name
 from ragdatakit.retrieval.extraction.model import fill_from_model, graph_task
 from ragdatakit.retrieval.extraction.names import NameCounter, extract_names, known_key, name_key, names_by_sentence
 from ragdatakit.retrieval.extraction.start_links import make_linker
-from ragdatakit.retrieval.parts import Progress
+from ragdatakit.retrieval.index_parts import Progress
 from ragdatakit.schemas.canonical import MENTION, Edge, Node, Qrel, Relation, StartNode
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.options import SearchOptions

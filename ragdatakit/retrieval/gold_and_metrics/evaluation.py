@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ragdatakit.retrieval.gold_and_metrics.gold import Gold, GoldQuestion
-    from ragdatakit.retrieval.parts import GraphLike, Progress, Ranking
+    from ragdatakit.retrieval.index_parts import GraphLike, Progress, Ranking
     from ragdatakit.retrieval.passages import Passages
     from ragdatakit.schemas.retrieved import Query
 

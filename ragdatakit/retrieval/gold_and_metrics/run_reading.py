@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ragdatakit.files.reading.canonical_tables import CanonicalTables
     from ragdatakit.retrieval.gold_and_metrics.gold import Gold
-    from ragdatakit.retrieval.parts import Progress
+    from ragdatakit.retrieval.index_parts import Progress
     from ragdatakit.retrieval.passages import Passages
 
 TEXT = "text: "

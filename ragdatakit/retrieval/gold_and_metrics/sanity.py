@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from ragdatakit.retrieval.gold_and_metrics.gold import Gold, GoldQuestion
     from ragdatakit.retrieval.gold_and_metrics.gold_facts import GoldFacts
-    from ragdatakit.retrieval.parts import Ranking
+    from ragdatakit.retrieval.index_parts import Ranking
     from ragdatakit.retrieval.passages import Passages
 
     _Table = npt.NDArray[np.float32]

@@ -29,12 +29,12 @@ from ragdatakit.retrieval.graphrag.context import (
     ranked_units,
 )
 from ragdatakit.retrieval.graphrag.explaining import explained, explained_batches
-from ragdatakit.retrieval.graphrag.stored import read_knowledge, write_knowledge
-from ragdatakit.retrieval.parts import Ranking
+from ragdatakit.retrieval.graphrag.knowledge import read_knowledge, write_knowledge
+from ragdatakit.retrieval.index_parts import Ranking
 from ragdatakit.retrieval.passages import Passage
 from ragdatakit.retrieval.terms.bm25 import Bm25
 from ragdatakit.retrieval.vectors.embedders import make_embedder
-from ragdatakit.retrieval.vectors.given import QueryVectors, of_length_one
+from ragdatakit.retrieval.vectors.given_vectors import QueryVectors, of_length_one
 from ragdatakit.retrieval.vectors.vector_files import dense_blocks, file_settings
 from ragdatakit.schemas.errors import RagdataError
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ragdatakit.files.reading.canonical_tables import CanonicalTables
-    from ragdatakit.retrieval.parts import Progress
+    from ragdatakit.retrieval.index_parts import Progress
     from ragdatakit.retrieval.passages import Passages
     from ragdatakit.retrieval.terms.tokens import Tokenizer
     from ragdatakit.schemas.options import SearchOptions

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.containers.json_text import fields_of, loads
 from ragdatakit.retrieval.extraction.names import extract_names, name_key, title_names
-from ragdatakit.retrieval.graphs.stored import PART, Edges, write_graph
+from ragdatakit.retrieval.graphs.passage_graph import PART, Edges, write_graph
 from ragdatakit.retrieval.graphs.string_table import StringTable, write_strings
 from ragdatakit.retrieval.linking import NodeLinker, Terms
 from ragdatakit.schemas.canonical import MENTION
@@ -17,7 +17,7 @@ from ragdatakit.schemas.texts import text_hash
 
 if TYPE_CHECKING:
     from ragdatakit.files.reading.canonical_tables import CanonicalTables
-    from ragdatakit.retrieval.parts import Progress
+    from ragdatakit.retrieval.index_parts import Progress
     from ragdatakit.retrieval.passages import Passage, Passages
 
 DOCUMENT = "document"

@@ -53,23 +53,6 @@ def clusters(count: int, edges: Iterable[Edge], most: int = MOST) -> list[Cluste
     return found
 
 
-def modularity(parts: Iterable[Sequence[int]], edges: Iterable[Edge]) -> float:
-    """How much more weight lies within the parts than chance would put there; 0 for a graph without edges."""
-    part_of = {node: number for number, part in enumerate(parts) for node in part}
-    inside: dict[int, float] = {}
-    strength: dict[int, float] = {}
-    total = 0.0
-    for first, second, weight in edges:
-        total += weight
-        for node in (first, second):
-            strength[part_of[node]] = strength.get(part_of[node], 0.0) + weight
-        if part_of[first] == part_of[second]:
-            inside[part_of[first]] = inside.get(part_of[first], 0.0) + weight
-    if not total:
-        return 0.0
-    return sum(inside.get(n, 0.0) / total - (strength[n] / (2 * total)) ** 2 for n in strength)
-
-
 def _parts(nodes: Sequence[int], adjacent: Sequence[Sequence[tuple[int, float]]]) -> list[tuple[int, ...]]:
     """The communities among some nodes by the edges between them, each in order, ordered by their first nodes."""
     places = {node: place for place, node in enumerate(nodes)}

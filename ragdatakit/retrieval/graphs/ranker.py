@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from ragdatakit.retrieval import linking
 from ragdatakit.retrieval.extraction.names import name_key, stands_as_name
-from ragdatakit.retrieval.graphs import stored as graph
+from ragdatakit.retrieval.graphs import passage_graph as graph
 from ragdatakit.retrieval.graphs.building import build_given, build_names, has_graph
 from ragdatakit.retrieval.graphs.pagerank import Walk, check_damping
-from ragdatakit.retrieval.parts import Progress, Ranking
+from ragdatakit.retrieval.index_parts import Progress, Ranking
 from ragdatakit.retrieval.terms.tokens import Tokenizer
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.retrieved import PathStep, Query

@@ -39,7 +39,7 @@ from ragdatakit.retrieval.index.files import (
     refuse_read_only,
 )
 from ragdatakit.retrieval.index.notes import fault_notes, faults_of, guess_note, nothing_to_search
-from ragdatakit.retrieval.parts import Part, Progress, Ranker
+from ragdatakit.retrieval.index_parts import Part, Progress, Ranker
 from ragdatakit.retrieval.passages import Passages, read_passages, write_passages
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.errors import MachineError, MissingExtraError, RagdataError

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ragdatakit.files.containers.json_text import fields_of, loads
 from ragdatakit.files.texts import plain_tokens
 from ragdatakit.outputs.user_cache import cache_folder
+from ragdatakit.retrieval.index_parts import Ranking
 from ragdatakit.retrieval.lightrag.context import (
     Asked,
     ContextSearch,
@@ -27,16 +28,15 @@ from ragdatakit.retrieval.lightrag.context import (
     retrieve,
 )
 from ragdatakit.retrieval.lightrag.explaining import explained
+from ragdatakit.retrieval.lightrag.name_search import WordTable
 from ragdatakit.retrieval.lightrag.vector_store import STORES, GraphStore, VectorTable, of_length_one, read_vectors
-from ragdatakit.retrieval.lightrag.words import WordTable
-from ragdatakit.retrieval.parts import Ranking
 from ragdatakit.retrieval.vectors.embedders import make_embedder
-from ragdatakit.retrieval.vectors.given import QueryVectors
+from ragdatakit.retrieval.vectors.given_vectors import QueryVectors
 from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:
     from ragdatakit.files.reading.canonical_tables import CanonicalTables
-    from ragdatakit.retrieval.parts import Progress
+    from ragdatakit.retrieval.index_parts import Progress
     from ragdatakit.retrieval.passages import Passages
     from ragdatakit.retrieval.terms.tokens import Tokenizer
     from ragdatakit.schemas.options import SearchOptions
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 VERSION = 2
 _FILE = "graph.ndjson"
 _TEXTS = ("description", "summary", "text", "content")
-_DEFAULTS = Settings()
 
 
 class LightRagPart:

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.outputs.user_cache import cache_folder
+from ragdatakit.retrieval.best_scores import no_ranking
 from ragdatakit.retrieval.server_replies import one_line
-from ragdatakit.retrieval.top import no_ranking
 from ragdatakit.retrieval.vectors.embedders import Embedder, EmbeddingError, make_embedder
-from ragdatakit.retrieval.vectors.given import Placing, QueryVectors, placed_blocks
+from ragdatakit.retrieval.vectors.given_vectors import Placing, QueryVectors, placed_blocks
 from ragdatakit.retrieval.vectors.stores import Search, get_store, store_version
 from ragdatakit.retrieval.vectors.vector_files import file_settings, vectors_kind
 from ragdatakit.schemas.errors import RagdataError
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ragdatakit.files.reading.canonical_tables import CanonicalTables
-    from ragdatakit.retrieval.parts import Progress, Ranker, Ranking
+    from ragdatakit.retrieval.index_parts import Progress, Ranker, Ranking
     from ragdatakit.retrieval.passages import Passages
     from ragdatakit.retrieval.vectors.stores import Block
     from ragdatakit.schemas.options import SearchOptions

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from ragdatakit.retrieval.top import best_positive, no_ranking
+from ragdatakit.retrieval.best_scores import best_positive, no_ranking
 from ragdatakit.retrieval.vectors.dense import no_vector_for
-from ragdatakit.retrieval.vectors.given import Placing, QueryVectors
+from ragdatakit.retrieval.vectors.given_vectors import Placing, QueryVectors
 from ragdatakit.retrieval.vectors.vector_files import file_settings, sparse_rows, vectors_kind
 from ragdatakit.schemas.errors import RagdataError
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ragdatakit.files.reading.canonical_tables import CanonicalTables
-    from ragdatakit.retrieval.parts import Progress, Ranker, Ranking
+    from ragdatakit.retrieval.index_parts import Progress, Ranker, Ranking
     from ragdatakit.retrieval.passages import Passages
     from ragdatakit.schemas.options import SearchOptions
     from ragdatakit.schemas.retrieved import Query

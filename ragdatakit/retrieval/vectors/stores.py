@@ -12,8 +12,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ragdatakit.retrieval.parts import Ranking
-from ragdatakit.retrieval.top import in_order, no_ranking
+from ragdatakit.retrieval.best_scores import in_order, no_ranking
+from ragdatakit.retrieval.index_parts import Ranking
 from ragdatakit.schemas.errors import MissingExtraError
 
 if TYPE_CHECKING:

@@ -6,10 +6,11 @@ import ast
 import json
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
-from ragdatakit.schemas.missing import MISSING
+from ragdatakit.schemas.cells import parts_of
+from ragdatakit.schemas.pandas_missing import MISSING
 
 CellRules = Callable[[str], frozenset[str]]
 """The names of the rules that the text of a cell breaks."""
@@ -70,7 +71,7 @@ def attribute_rules(cell: str, empty: str) -> frozenset[str]:
     if value is not None and not isinstance(value, dict):
         empty_one = isinstance(value, list | tuple | set | str | bytes) and not value
         return _NONE if empty_one else frozenset(["attributes-not-dict"])
-    texts = [part for part in _parts(value) if isinstance(part, str)]
+    texts = [part for part in parts_of(value) if isinstance(part, str)]
     found = {
         "attributes-repeated-key": any(map(_repeats, ast.walk(tree))),
         "attributes-surrogate": any(map(_SURROGATE.search, texts)),
@@ -109,14 +110,3 @@ def _repeats(node: ast.AST) -> bool:
 
 def _has_escaped_slash(cell: str) -> bool:
     return any(pair[1] == "/" for pair in re.findall(r"\\.", cell, re.DOTALL))
-
-
-def _parts(value: Any) -> Iterator[Any]:
-    pending = [value]
-    while pending:
-        part = pending.pop()
-        yield part
-        if isinstance(part, dict):
-            pending += [*part, *part.values()]
-        elif isinstance(part, list | tuple | set):
-            pending += part

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ragdatakit.arrays.small_graphs import Graph, PlainGraph
 from ragdatakit.files.containers.python_literals import Judgement, judge
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.schemas.missing import MISSING
+from ragdatakit.schemas.pandas_missing import MISSING
 from ragdatakit.validators.checks import FormatChecks, Needs
 from ragdatakit.validators.gfm_rag.graph import DOCUMENT, GraphFindings
 from ragdatakit.validators.gfm_rag.tables import GraphTables

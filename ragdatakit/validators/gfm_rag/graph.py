@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.canonical import MENTION
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.schemas.missing import MISSING
+from ragdatakit.schemas.pandas_missing import MISSING
 from ragdatakit.validators.gfm_rag.tables import ENDS, LIKE_MENTION, GraphTables
 from ragdatakit.validators.row_problems import RowProblems
 

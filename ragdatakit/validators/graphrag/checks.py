@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragdatakit.files.allocation import give_back_memory
@@ -13,6 +12,7 @@ from ragdatakit.files.graphrag.index import Index
 from ragdatakit.files.graphrag.settings import Settings, SettingsError, read_settings
 from ragdatakit.files.graphrag.tables import StoredTable
 from ragdatakit.files.paths.folders import size_of
+from ragdatakit.outputs.file_states import present_state
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.graphrag.tables import BY_KIND, VECTORS
 from ragdatakit.validators.checks import FormatChecks
@@ -73,14 +73,14 @@ class GraphRagChecks(FormatChecks):
             return
         from ragdatakit.validators.graphrag.sql_tables import SqlTables
 
-        before = {file: _state(file.path) for file in files}
+        before = {file: present_state(file.path) for file in files}
         tables = SqlTables(sum(size_of(file.path) for file in files))
         try:
             yield from self._checked(tables, files)
         finally:
             tables.close()
         for file in files:
-            if file.readable and _state(file.path) != before[file]:
+            if file.readable and present_state(file.path) != before[file]:
                 yield file, Problem("unreadable-file", facts={"reason": "it changed while it was read"})
 
     def _checked(self, tables: SqlTables, files: list[DataFile]) -> Iterator[Placed]:
@@ -249,11 +249,3 @@ def _failed(error: Exception, stored: StoredTable) -> Problem:
 
 def _unreadable(reason: object) -> Problem:
     return Problem("unreadable-table", facts={"reason": getattr(reason, "strerror", None) or str(reason)})
-
-
-def _state(path: Path) -> tuple[int, int, int] | None:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_ino, found.st_size, found.st_mtime_ns

@@ -18,7 +18,7 @@ from ragdatakit.files.hipporag.passages import (
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.checks import FormatChecks, Needs
 from ragdatakit.validators.hipporag.embeddings import embedding_problems
-from ragdatakit.validators.hipporag.known import KnownPassages
+from ragdatakit.validators.hipporag.known_passages import KnownPassages
 from ragdatakit.validators.hipporag.openie import ResultsCheck
 from ragdatakit.validators.hipporag.questions import question_problems
 from ragdatakit.validators.python_keys import PythonBatch

@@ -8,7 +8,7 @@ from typing import Any
 
 from ragdatakit.files.hipporag.passages import passage_id
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.validators.hipporag.known import KnownPassages, code_of
+from ragdatakit.validators.hipporag.known_passages import KnownPassages, code_of
 
 _OUTSIDE = re.compile("[^A-Za-z0-9 ]")
 _SHOWN = 60

@@ -16,7 +16,7 @@ from ragdatakit.files.hipporag.passages import (
     supporting_titles,
 )
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.validators.hipporag.known import KnownPassages
+from ragdatakit.validators.hipporag.known_passages import KnownPassages
 
 _TRUE = {"true", "yes", "1"}
 """Texts that mean what Python makes of them."""

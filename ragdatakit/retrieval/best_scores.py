@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.retrieval.parts import Ranking
+from ragdatakit.retrieval.index_parts import Ranking
 
 if TYPE_CHECKING:
     import numpy as np
