@@ -77,6 +77,20 @@ def _known(old: Path, places: list[str]) -> list[str]:
     ]
 
 
+class _Workers:
+    """The processes that are at work, to be ended where the comparison is."""
+
+    def __init__(self) -> None:
+        self.running: set[subprocess.Popen[str]] = set()
+        self.stopped = False
+
+    def stop(self) -> None:
+        """End them; no other is started."""
+        self.stopped = True
+        for process in tuple(self.running):
+            process.kill()
+
+
 def _both(
     old: Path, asked: list[Case], data: Path, scratch: Path, jobs: int
 ) -> Iterator[tuple[int, dict[str, Any], dict[str, Any]]]:
@@ -89,23 +103,28 @@ def _both(
         dataset = case.data.partition("#")[0]
         shares[of_dataset.setdefault(dataset, len(of_dataset) % jobs)].append(number)
     arrived: SimpleQueue[tuple[int, int, dict[str, Any]]] = SimpleQueue()
+    workers = _Workers()
 
     def answer(side: int, job: int) -> None:
         place = scratch / f"{('old', 'new')[side]}-data-{job:03}"
-        found = _answers((old, ROOT)[side], [asked[number] for number in shares[job]], data, place)
+        found = _answers((old, ROOT)[side], [asked[number] for number in shares[job]], data, place, workers)
         for number, each in zip(shares[job], found, strict=True):
             arrived.put((side, number, each))
 
     waiting: dict[int, tuple[int, dict[str, Any]]] = {}
     with ThreadPoolExecutor(2 * jobs) as pool:
         at_work = [pool.submit(answer, side, job) for job in range(jobs) for side in (0, 1)]
-        for _ in range(2 * len(asked)):
-            side, number, found = _next(arrived, at_work)
-            if number not in waiting:
-                waiting[number] = side, found
-            else:
-                other = waiting.pop(number)[1]
-                yield (number, other, found) if side else (number, found, other)
+        try:
+            for _ in range(2 * len(asked)):
+                side, number, found = _next(arrived, at_work)
+                if number not in waiting:
+                    waiting[number] = side, found
+                else:
+                    other = waiting.pop(number)[1]
+                    yield (number, other, found) if side else (number, found, other)
+        except BaseException:  # Ctrl+C, too: the pool would wait for hours
+            workers.stop()
+            raise
 
 
 def _next(arrived: SimpleQueue[Any], at_work: list[Future[None]]) -> Any:
@@ -145,24 +164,27 @@ def _generated(folder: Path) -> list[str]:
     return [Path(place).relative_to(folder.parent).as_posix() for place in made]
 
 
-def _answers(tree: Path, asked: list[Case], data: Path, mine: Path) -> Iterator[dict[str, Any]]:
-    """What the package in ``tree`` leaves for each case, with a copy of the data at ``mine``."""
+def _answers(tree: Path, asked: list[Case], data: Path, mine: Path, workers: _Workers) -> Iterator[dict[str, Any]]:
+    """What the package in ``tree`` leaves for each case, with a copy of the data at ``mine``. ``workers`` has
+    the process that is at work."""
     shutil.copytree(data, mine, symlinks=True)
     env = {**os.environ, "PYTHONPATH": str(tree), "XDG_CACHE_HOME": str(mine / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
     worker = [sys.executable, Path(__file__).with_name("worker.py")]
     answered = 0
-    while answered < len(asked):  # a case that ends the process ends only itself
+    while answered < len(asked) and not workers.stopped:  # a case that ends the process ends only itself
         with tempfile.TemporaryFile("w+") as lines, tempfile.TemporaryFile("w+", errors="replace") as errors:
             lines.writelines(json.dumps({"words": c.words, "output": c.output}) + "\n" for c in asked[answered:])
             lines.seek(0)
             process = subprocess.Popen(
                 worker, cwd=mine, env=env, stdin=lines, stdout=subprocess.PIPE, stderr=errors, text=True
             )
+            workers.running.add(process)
             assert process.stdout is not None
             for line in process.stdout:
                 yield json.loads(line.replace(mine.name, "data"))
                 answered += 1
             process.wait()
+            workers.running.discard(process)
             errors.seek(0)
             if answered < len(asked):
                 yield {"code": f"ended by {process.returncode}", "out": "", "err": errors.read()[-500:], "files": {}}
