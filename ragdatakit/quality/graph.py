@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from array import array
 
+import numpy as np
+
 from ragdatakit.quality.findings import Checked, RecordLookup, shown_id
 
 
@@ -11,8 +13,6 @@ def check_graph(run: Checked) -> None:
     """Count how many edges every node takes part in. Memory: 16 bytes an edge, twice that for a moment."""
     if not run.findings.wants("hub-node"):
         return
-    import numpy as np
-
     ends = array("q")
     number = 0
     for row in run.tables.peek("edges"):

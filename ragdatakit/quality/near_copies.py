@@ -13,10 +13,11 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from ragdatakit.quality.word_codes import DIGITS, mixed, word_codes
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
     _Codes = npt.NDArray[np.uint64]
@@ -49,7 +50,6 @@ class NearCopies:
 
     def add(self, ordinals: npt.NDArray[np.int64], words: _Codes, lengths: npt.NDArray[np.int64]) -> None:
         """Texts of at least three words each; their words come one after the other."""
-        import numpy as np
         from rensa import RMinHash
 
         if not len(ordinals):
@@ -75,8 +75,6 @@ class NearCopies:
         ``keys`` are equal for texts that are the same altogether: of these only the first takes part. ``read`` gives
         all texts again, with their ordinals.
         """
-        import numpy as np
-
         if not self._of_batches:
             return []
         ordinals = np.concatenate([batch[0] for batch in self._of_batches])
@@ -118,8 +116,6 @@ class NearCopies:
         self, candidates: Any, sizes: Mapping[int, int], read: Callable[[], Iterator[tuple[int, str]]]
     ) -> Iterator[Pair]:
         """Candidates with their similarity; the texts are read as often as not all of these can be held."""
-        import numpy as np
-
         done = 0
         while done < len(candidates):
             taken, size = done, 0
@@ -135,8 +131,6 @@ class NearCopies:
 
 def _held(texts: Iterator[tuple[int, str]]) -> dict[int, _Held]:
     """What is compared of texts, by their ordinals."""
-    import numpy as np
-
     found: dict[int, _Held] = {}
     for batch in _together(texts):
         codes, lengths = word_codes([text for _, text in batch])
@@ -163,8 +157,6 @@ def _together(texts: Iterator[tuple[int, str]]) -> Iterator[list[tuple[int, str]
 
 def _runs(words: _Codes) -> _Codes:
     """A code for each run of words, by where it begins; those at the end run into what is beyond."""
-    import numpy as np
-
     found = words
     for ahead in range(1, _RUN):
         found = mixed(found) ^ np.roll(words, -ahead)
@@ -173,8 +165,6 @@ def _runs(words: _Codes) -> _Codes:
 
 def _neighbours(band: npt.NDArray[np.uint32], ordinals: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Of the texts that meet in a band, each with the first and with the one before it: rows of (later, earlier)."""
-    import numpy as np
-
     order = np.argsort(band, kind="stable")
     same = band[order[1:]] == band[order[:-1]]
     later, before = order[1:][same], order[:-1][same]
@@ -186,8 +176,6 @@ def _neighbours(band: npt.NDArray[np.uint32], ordinals: npt.NDArray[np.int64]) -
 
 
 def _common(a: _Codes, b: _Codes) -> _Codes:
-    import numpy as np
-
     return np.intersect1d(a, b, assume_unique=True)
 
 

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ragdatakit.files.texts.flat_text import flat_words
 from ragdatakit.quality.findings import Checked, RecordLookup, question_lookup, shown_id
 from ragdatakit.retrieval.gold_and_metrics.gold import is_train
 from ragdatakit.schemas.texts import many
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
     _Codes = npt.NDArray[np.int64]
@@ -62,8 +63,6 @@ def check_questions(run: Checked) -> None:
 
 def _read(run: Checked) -> _Asked:
     """Questions, and in which splits they are judged; where splits say nothing of that, in their own."""
-    import numpy as np
-
     names: dict[str | None, int] = {}
     words, ids, answers, splits = array("q"), array("q"), array("q"), array("q")
     for row in run.questions():
@@ -96,8 +95,6 @@ def _joined(
 ) -> tuple[tuple[_Codes, _Codes], tuple[_Codes, _Codes, _Codes]]:
     """Questions with their own splits; and judgements as (question, split, target), the question being the one of that
     id in that split, or in no split."""
-    import numpy as np
-
     numbers = np.arange(len(ids))
     order = np.argsort(ids, kind="stable")
     ranked = ids[order]
@@ -120,8 +117,6 @@ _Found = tuple[str, int, int, int, int, dict[str, Any]]
 
 
 def _leaked(asked: _Asked) -> Iterator[_Found]:
-    import numpy as np
-
     trained = np.array([is_train(name) for name in asked.names])
     if not trained.any():
         return
@@ -140,8 +135,6 @@ def _leaked(asked: _Asked) -> Iterator[_Found]:
 
 def _doubles(asked: _Asked) -> Iterator[_Found]:
     """Questions of the same words in one split whose gold, or answers, are others."""
-    import numpy as np
-
     words = asked.words[asked.question]
     order = np.lexsort((asked.question, asked.split, words))
     same = (words[order[1:]] == words[order[:-1]]) & (asked.split[order[1:]] == asked.split[order[:-1]])
@@ -172,8 +165,6 @@ def _doubles(asked: _Asked) -> Iterator[_Found]:
 
 def _nearly_leaked(run: Checked, asked: _Asked) -> Iterator[_Found]:
     """Questions of evaluated splits that have a gold, or an answer, in common with a training question, and words."""
-    import numpy as np
-
     trained = np.array([is_train(name) for name in asked.names])
     if not trained.any() or trained.all():
         return
@@ -210,8 +201,6 @@ def _mixed_groups(
     keys: _Codes, questions: _Codes, splits: _Codes, trained: Any, same: str
 ) -> Iterator[tuple[str, _Members, _Members]]:
     """Questions that share a key, those of training and the others, where there are both and not too many."""
-    import numpy as np
-
     in_train = trained[splits] if len(splits) else np.zeros(0, bool)
     shared = np.intersect1d(keys[in_train], keys[~in_train])
     rows = np.flatnonzero(np.isin(keys, shared))
@@ -270,8 +259,6 @@ def _keep(run: Checked, asked: _Asked, *found: Iterable[_Found]) -> None:
 
 
 def _shared_positives(run: Checked, asked: _Asked) -> None:
-    import numpy as np
-
     questions, splits, targets = asked.golds
     train = [n for n, name in enumerate(asked.names) if is_train(name)]
     if not train or not run.findings.wants("shared-positives"):

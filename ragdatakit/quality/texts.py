@@ -8,6 +8,8 @@ from array import array
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ragdatakit.files.texts.plain_tokens import count
 from ragdatakit.quality.findings import Checked, RecordLookup, TextKeys, question_lookup, shown_id
 from ragdatakit.quality.garbled import garbled
@@ -16,7 +18,6 @@ from ragdatakit.quality.word_codes import word_codes
 from ragdatakit.schemas.texts import many
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
 
@@ -28,8 +29,6 @@ _CONTROL = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202d\u202e\ufffd-\
 
 def check_texts(run: Checked) -> TextKeys:
     """Look at every passage. Memory: 32 bytes a text, 108 where near copies are looked for."""
-    import numpy as np
-
     keys, ids, documents, exact = array("q"), array("q"), array("q"), array("q")
     others_report = run.findings.reports_same_text()
     of_documents = run.noun == "chunk"
@@ -179,8 +178,6 @@ def _identical(
 ) -> Iterator[tuple[int, int]]:
     """(text, first text that is the same under another id), by the first number; without those whose codes are the
     same in ``exact``, where this is not empty."""
-    import numpy as np
-
     _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     firsts = first[inverse]
     again = np.flatnonzero((keys != 0) & (ids != ids[firsts]))
@@ -230,8 +227,6 @@ def _check_near(run: Checked, near: NearCopies, found: TextKeys) -> None:
 
 def _alike(keys: npt.NDArray[np.int64], pairs: Sequence[tuple[int, int, float]]) -> npt.NDArray[np.int64]:
     """The codes of texts, those of near copies replaced by that of the earliest."""
-    import numpy as np
-
     roots: dict[int, int] = {}
     for later, earlier, _ in pairs:  # rising, so that an earlier one has its root already
         key, root = int(keys[later]), int(keys[earlier])

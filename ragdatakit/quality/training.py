@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ragdatakit.quality.findings import Checked, RecordLookup, shown_id
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
     from ragdatakit.quality.findings import TextKeys
@@ -23,15 +24,11 @@ class _Codebook:
     """From ids of passages to the codes of their texts."""
 
     def __init__(self, ids: _Codes, codes: _Codes) -> None:
-        import numpy as np
-
         order = np.argsort(ids, kind="stable")
         self._ids, self._codes = ids[order], codes[order]
 
     def find(self, ids: _Codes) -> _Codes:
         """The codes of texts; 0 where there is no such passage, or a blank one."""
-        import numpy as np
-
         if not len(self._ids):
             return np.zeros(len(ids), np.int64)
         places = np.minimum(np.searchsorted(self._ids, ids), len(self._ids) - 1)
@@ -40,8 +37,6 @@ class _Codebook:
 
 def check_negatives(run: Checked) -> None:
     """Compare the text of each negative with those of the positives of its question. Memory: 16 bytes a triplet."""
-    import numpy as np
-
     if not run.findings.wants("negative-like-positive") or not run.tables.any("triplets") or run.texts is None:
         return
     alike = _Codebook(run.texts.ids, run.texts.alike)
@@ -68,8 +63,6 @@ def check_negatives(run: Checked) -> None:
 
 
 def _report(run: Checked, texts: TextKeys, kept: list[tuple[Any, int]], alike: _Codebook) -> None:
-    import numpy as np
-
     exactly = _Codebook(texts.ids, texts.keys)
     wanted = {pair for _, pair in kept}
     names: dict[int, str] = {}
@@ -92,8 +85,6 @@ def _report(run: Checked, texts: TextKeys, kept: list[tuple[Any, int]], alike: _
 
 def _positives(run: Checked) -> Iterator[tuple[_Codes, _Codes, list[str]]]:
     """Codes of questions with their split, codes of the ids of positives, and those ids: of triplets and judgements."""
-    import numpy as np
-
     kind = "chunk" if run.noun == "chunk" else "document"
     rows = ((r.question_id, r.split, r.positive_id) for r in run.tables.peek("triplets"))
     judged = (
@@ -112,8 +103,6 @@ def _batches(rows: Iterator[Any]) -> Iterator[list[Any]]:
 
 def _pairs(questions: _Codes, codes: _Codes) -> _Codes:
     """One code for both; 0 where the second is 0."""
-    import numpy as np
-
     mixed = (questions.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)) ^ codes.view(np.uint64)
     mixed = (mixed ^ (mixed >> np.uint64(31))) * np.uint64(0xBF58476D1CE4E5B9)
     return np.where(codes == 0, 0, mixed.view(np.int64))

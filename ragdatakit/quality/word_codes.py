@@ -11,10 +11,11 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ragdatakit.files.texts.flat_text import flat_bytes
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
     Codes = npt.NDArray[np.uint64]
@@ -35,8 +36,6 @@ _WORD_BYTES = bytes(
 
 def word_codes(texts: Sequence[str]) -> tuple[Codes, npt.NDArray[np.int64]]:
     """The codes of the words of all texts, one after the other, and how many words each text has."""
-    import numpy as np
-
     pieces = [flat_bytes(text) for text in texts]
     joined = b" ".join((b"", *pieces, b"")).translate(_WORD_BYTES)
     begins = np.cumsum(np.fromiter(map(len, pieces), np.int64, len(pieces)) + 1)
@@ -53,8 +52,6 @@ def word_codes(texts: Sequence[str]) -> tuple[Codes, npt.NDArray[np.int64]]:
 
 def mixed(codes: Codes) -> Codes:
     """Numbers that are spread over all bits."""
-    import numpy as np
-
     codes = codes * np.uint64(_MIXER)
     return codes ^ (codes >> np.uint64(29))
 
@@ -74,8 +71,6 @@ def _chunks(joined: bytes) -> Iterator[tuple[int, bytes]]:
 
 def _codes(data: npt.NDArray[np.uint8]) -> tuple[Codes, npt.NDArray[np.int64]]:
     """Codes of the words of a chunk, and where they begin."""
-    import numpy as np
-
     powers, inverse = _powers()
     letter = data != _BLANK
     edges = np.flatnonzero(letter[1:] != letter[:-1]) + 1
@@ -94,8 +89,6 @@ def _codes(data: npt.NDArray[np.uint8]) -> tuple[Codes, npt.NDArray[np.int64]]:
 @cache
 def _powers() -> tuple[Codes, Codes]:
     """The powers of the base, and those of its inverse."""
-    import numpy as np
-
     tables = []
     for base in (_BASE, pow(_BASE, -1, 1 << 64)):
         factors = np.full(_CHUNK + 2, base, np.uint64)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ragdatakit.retrieval.index_parts import Ranking
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
 
@@ -16,23 +17,17 @@ _ROW = 256  # scores whose maximum is taken first: rows below the k-th maximum a
 
 def no_ranking() -> Ranking:
     """Nothing was found."""
-    import numpy as np
-
     return Ranking(np.empty(0, np.int64), np.empty(0, np.float64))
 
 
 def in_order(ordinals: npt.NDArray[np.int64], scores: npt.NDArray[np.float64], k: int) -> Ranking:
     """The ``k`` best of a few passages."""
-    import numpy as np
-
     order = np.lexsort((ordinals, -scores))[:k]
     return Ranking(ordinals[order].astype(np.int64), scores[order].astype(np.float64))
 
 
 def best_positive(scores: npt.NDArray[Any], k: int) -> Ranking:
     """The ``k`` best of all passages by ordinal, of those with a score above 0."""
-    import numpy as np
-
     floor = _floor(scores, k)
     found = np.flatnonzero(scores >= floor) if floor > 0 else np.flatnonzero(scores > 0)
     values = scores[found]
@@ -47,8 +42,6 @@ def best_positive(scores: npt.NDArray[Any], k: int) -> Ranking:
 def _floor(scores: npt.NDArray[Any], k: int) -> float:
     """A score that ``k`` passages have at least: the k-th of the highest scores of rows. Twenty times as fast as to
     sort all scores out; 0 where there are too few rows."""
-    import numpy as np
-
     rows = len(scores) // _ROW
     if rows < 2 * k:
         return 0.0

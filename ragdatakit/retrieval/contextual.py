@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ragdatakit.files.containers.json_text import loads
 from ragdatakit.files.contextual_retrieval.contexts import CONTEXT_LENGTH, extractive_context
 from ragdatakit.retrieval.index_parts import Ranking
@@ -49,8 +51,6 @@ class ContextualPart(LexicalPart):
 
 def fuse_by_rank(dense: Ranking, lexical: Ranking, passages: Passages, k: int) -> Ranking:
     """The ``k`` best of both: the sum of weight / rank. Ties go to the later document, and the later chunk in it."""
-    import numpy as np
-
     scores: dict[int, float] = {}
     for ranking, weight in ((dense, DENSE_WEIGHT), (lexical, LEXICAL_WEIGHT)):
         for rank, ordinal in enumerate(ranking.ordinals[:CANDIDATES].tolist(), 1):

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from ragdatakit.retrieval.index_parts import Ranking
 
 RRF_K = 60
@@ -18,8 +20,6 @@ def fuse(rankings: Mapping[str, Ranking], weights: Mapping[str, float], rrf_k: i
 
     ``weights`` are by the same names; a ranking without one has the weight 1.
     """
-    import numpy as np
-
     filled = {name: ranking for name, ranking in rankings.items() if len(ranking.ordinals)}
     if not filled:
         return Ranking(np.empty(0, np.int64), np.empty(0, np.float64))

@@ -15,6 +15,8 @@ from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 from weakref import finalize
 
+import numpy as np
+
 from ragdatakit.retrieval.index_parts import Progress, Ranking
 from ragdatakit.retrieval.terms.accents import accent_pattern
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError
@@ -163,8 +165,6 @@ class LexicalRanker:
     def _first_of_equal(self, query: tantivy.Query, ordinals: Array, scores: Array, k: int) -> Ranking:
         """The ``k`` best where too many have the score of the last: these are looked for in ranges of passages, from
         the first on, as wide as the number of them allows."""
-        import numpy as np
-
         same = scores >= scores[k - 1] * (1 - _SAME)
         begin = int(np.argmax(scores <= scores[k - 1] * (1 + _SAME)))
         least, wanted = float(scores[same][-1]) * (1 - _SAME), k - begin
@@ -183,8 +183,6 @@ class LexicalRanker:
 
     def _hits(self, query: tantivy.Query, limit: int) -> tuple[Array, Array]:
         """Ordinals and scores by falling score."""
-        import numpy as np
-
         hits = self._searcher.search(query, limit, count=False).hits
         if not hits:
             return _nothing()
@@ -209,15 +207,11 @@ class LexicalRanker:
 
 
 def _nothing() -> tuple[Array, Array]:
-    import numpy as np
-
     return np.empty(0, np.int64), np.empty(0, np.float64)
 
 
 def _ordered(ordinals: Array, scores: Array, k: int) -> Ranking:
     """The ``k`` best of what was found by falling score; scores that count as equal become equal."""
-    import numpy as np
-
     if len(scores) > 1:
         begins = np.concatenate(([True], scores[1:] < scores[:-1] * (1 - _SAME)))
         scores = scores[begins][np.cumsum(begins) - 1]

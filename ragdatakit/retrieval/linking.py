@@ -17,11 +17,12 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
+
 from ragdatakit.retrieval.terms.stop_words import STOP_WORDS
 from ragdatakit.schemas.texts import text_hash
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
     Arrays = dict[str, npt.NDArray[Any]]
@@ -114,8 +115,6 @@ class NodeLinker:
     @classmethod
     def open(cls, folder: Path, names: Sequence[str], tokenizer: Terms) -> NodeLinker:
         """A linker whose files `save` wrote into the folder, for the same names and tokenizer."""
-        import numpy as np
-
         linker = cls.__new__(cls)
         linker._names, linker._tokenizer = names, tokenizer
         linker._atoms = _AtomHashes()
@@ -127,8 +126,6 @@ class NodeLinker:
 
     def save(self, folder: Path) -> None:
         """Write the linker, but not the names, into a folder."""
-        import numpy as np
-
         for name, values in self._arrays.items():
             np.save(folder / f"link.{name}.npy", values, allow_pickle=False)
 
@@ -161,8 +158,6 @@ class NodeLinker:
 
     def _key_arrays(self) -> Arrays:
         """All names by the hashes of their keys, and those that are looked for in texts, with their lengths."""
-        import numpy as np
-
         hashes, sought = array("Q"), bytearray()
         lengths = bytearray(LONGEST + 1)
         for name in self._names:
@@ -189,8 +184,6 @@ class NodeLinker:
 
     def _of_key(self, key_hash: int) -> list[int]:
         """The nodes whose keys have this hash, in their order."""
-        import numpy as np
-
         keys = self._arrays["keys"]
         first = int(np.searchsorted(keys, np.uint64(key_hash)))
         last = int(np.searchsorted(keys, np.uint64(key_hash), "right"))
@@ -232,8 +225,6 @@ class NodeLinker:
 
     def _hits(self, words: list[str]) -> Iterator[tuple[int, int, int]]:
         """(atoms, place, hash) of all runs of atoms that may be names: the longest first, then by place."""
-        import numpy as np
-
         keys, sought = self._arrays["keys"], self._arrays["sought"]
         if not len(keys):
             return
@@ -257,8 +248,6 @@ class NodeLinker:
 
     def _term_arrays(self) -> Arrays:
         """For each term the names that have it."""
-        import numpy as np
-
         hashes, nodes, lengths = array("Q"), array("i"), array("H")
         remembered = _AtomHashes()
         for node, name in enumerate(self._names):
@@ -286,8 +275,6 @@ class NodeLinker:
 
     def alike(self, text: str, most: int = MOST_ALIKE) -> list[tuple[int, float]]:
         """The nodes whose names share terms with a text, by falling BM25 score, then by node; the best has weight 1."""
-        import numpy as np
-
         terms, starts = self._arrays["terms"], self._arrays["starts"]
         postings, sizes = self._arrays["postings"], self._arrays["sizes"]
         if not len(terms) or most < 1:

@@ -14,10 +14,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Self
 
+import numpy as np
+
 from ragdatakit.schemas.texts import text_hash
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
     from ragdatakit.files.reading.canonical_tables import CanonicalTables
@@ -60,8 +61,6 @@ def write_passages(folder: Path, passages: Iterable[Passage]) -> int:
 
     All of them are kept, also those whose id came before.
     """
-
-    import numpy as np
 
     offsets = {name: array("q", [0]) for name in FIELDS}
     hashes = array("Q")
@@ -115,8 +114,6 @@ class _Column:
     def __iter__(self) -> Iterator[str]:
         """All values, read in blocks: a tenth of the time that reading each takes. The file is not mapped for that:
         all of it would stay in memory."""
-        import numpy as np
-
         start, total = 0, len(self.offsets) - 1
         with self.path.open("rb", buffering=1 << 20) as file:
             while start < total:
@@ -140,8 +137,6 @@ class Passages:
     """
 
     def __init__(self, folder: Path, unit: str) -> None:
-        import numpy as np
-
         self.unit = unit
         self._columns: dict[str, _Column] = {}
         for name in FIELDS:
@@ -189,8 +184,6 @@ class Passages:
 
     def ordinals(self, ids: Sequence[str]) -> list[int | None]:
         """Where the passages with these ids are, all at once."""
-        import numpy as np
-
         wanted = np.fromiter(map(text_hash, ids), np.uint64, len(ids))
         places = np.searchsorted(self._hashes, wanted).tolist()
         return [self._found(*told) for told in zip(ids, wanted, places, strict=True)]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.reports.summary.numbers import of_numbers
 from ragdatakit.retrieval.gold_and_metrics.claim_metrics import score_claims
@@ -39,8 +41,6 @@ def _is_checked(database: DatasetDatabase) -> bool:
 
 def claim_distributions(scores: ClaimScores) -> Iterator[Distribution]:
     """How each metric is distributed over the rows."""
-    import numpy as np
-
     for name in METRICS:
         values = [metrics[name] for metrics in scores.questions.values() if name in metrics]
         title = f"RAGChecker: {name.replace('_', ' ')}"

@@ -7,6 +7,8 @@ import random
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.summaries import Example
 
@@ -23,8 +25,6 @@ def examples(database: DatasetDatabase, table: str, text: Column | None, number:
 
     ``number`` are chosen at random, by the seed and the name of the table.
     """
-    import numpy as np
-
     rows = database.count(table)
     if not rows:
         return []

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ragdatakit.reports.summary.numbers import of_numbers
 from ragdatakit.schemas.summaries import Distribution, GraphSummary, Hub, Note
 
 if TYPE_CHECKING:
     import duckdb
-    import numpy as np
     import numpy.typing as npt
 
     from ragdatakit.arrays.graphs import NumpyGraph
@@ -37,7 +38,6 @@ class Edges:
 
     def distinct(self) -> dict[str, int]:
         """How many distinct values the columns of the table of edges have."""
-        import numpy as np
 
         def used(ends: Numbers) -> int:
             return int(np.count_nonzero(np.bincount(ends, minlength=1)))
@@ -87,7 +87,6 @@ def _ends(connection: duckdb.DuckDBPyConnection) -> list[Numbers] | None:
 
 def _numbers(connection: duckdb.DuckDBPyConnection, table: str, *columns: str) -> list[Numbers]:
     """The numbers of what is in columns of the edges, -1 for what has none: looked up by hashes of 128 bits."""
-    import numpy as np
 
     from ragdatakit.arrays.codes import WIDE, Codes
     from ragdatakit.arrays.keys import NumpyIndex
@@ -135,7 +134,6 @@ def _add_unlisted(connection: duckdb.DuckDBPyConnection, listed: int) -> None:
 
 def graph_summary(database: DatasetDatabase, edges: Edges) -> tuple[GraphSummary, list[Distribution], list[Note]]:
     """The shape of the graph, the edges per node, and what is worth a note."""
-    import numpy as np
 
     from ragdatakit.arrays.graphs import NumpyGraph
 
@@ -172,8 +170,6 @@ def graph_summary(database: DatasetDatabase, edges: Edges) -> tuple[GraphSummary
 
 def _hubs(database: DatasetDatabase, degrees: npt.NDArray[np.int64]) -> tuple[Hub, ...]:
     """The nodes with most edges; of several with as many the first."""
-    import numpy as np
-
     most = min(MOST_HUBS, len(degrees))
     if not most:
         return ()

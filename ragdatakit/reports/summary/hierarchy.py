@@ -13,11 +13,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from ragdatakit.schemas.hierarchies import Hierarchy, HierarchyLevel, HierarchyNode
 
 if TYPE_CHECKING:
     import duckdb
-    import numpy as np
     import numpy.typing as npt
 
     from ragdatakit.database.dataset_database import DatasetDatabase
@@ -69,8 +70,6 @@ class _Reading:
         self.kind: Literal["communities", "tree"] = "communities" if "communities" in tables else "tree"
 
     def run(self) -> Hierarchy:
-        import numpy as np
-
         at = self._at
         if self.kind == "tree":
             at.execute(_SUMMARIES)
@@ -106,8 +105,6 @@ class _Reading:
 
     def _add_leaves(self) -> int:
         """The chunks at the bottom of a tree; those of communities are not drawn."""
-        import numpy as np
-
         if "chunks" not in self._tables or self.kind == "communities":
             return 0
         self._at.execute(_LEAVES, [self._above])
@@ -118,8 +115,6 @@ class _Reading:
         return leaves
 
     def _read_links(self) -> _Links:
-        import numpy as np
-
         query = _CHILDREN.format(above=self._above) if self.kind == "tree" else _PARENTS
         found = self._at.execute(f"select distinct p, c from ({query}) order by p, c").fetchnumpy()
         source, target = found["p"].astype(np.int64), found["c"].astype(np.int64)
@@ -132,8 +127,6 @@ class _Reading:
 
     def _below(self) -> npt.NDArray[np.float64]:
         """How many nodes are below each, those with several parents counted with each of them."""
-        import numpy as np
-
         weights = np.zeros(len(self._levels))
         source = np.repeat(np.arange(len(self._levels)), np.diff(self._links.starts))
         for level in np.unique(self._levels[source]):
@@ -152,8 +145,6 @@ class _Reading:
 
         The heaviest nodes are opened first, as long as there are rows for what is in them.
         """
-        import numpy as np
-
         by_weight = roots[np.lexsort((roots, -self._weights[roots]))]
         shown = by_weight[: _ROWS - 1 if len(by_weight) > _ROWS else _ROWS].tolist()
         order, parents, depths = list(shown), [-1] * len(shown), [0] * len(shown)
@@ -215,8 +206,6 @@ class _Reading:
         return found
 
     def _levels_told(self, nodes: Sequence[HierarchyNode], counts: Numbers, measured: bool) -> list[HierarchyLevel]:
-        import numpy as np
-
         shown: dict[int, list[int]] = {}
         for place, node in enumerate(nodes):
             shown.setdefault(node.level, []).append(place)

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple, Self
 
+import numpy as np
+
 if TYPE_CHECKING:
     import duckdb
-    import numpy as np
     import numpy.typing as npt
 
     from ragdatakit.database.dataset_database import DatasetDatabase
@@ -105,8 +106,6 @@ def _of_values(values: Numbers) -> _Integers:
 
 def _integers(connection: duckdb.DuckDBPyConnection, source: IdColumn, known: bool) -> _Integers | None:
     """None unless all ids are integers as they are usually written; ``known``: they are."""
-    import numpy as np
-
     column = f'"{source.column}"'
     if known:
         query = f'select {column}::bigint as number from main."{source.table}" where {source.where}'
@@ -140,8 +139,6 @@ def _less(found: _Integers, least: int) -> Numbers:
 
 
 def _by_names(connection: duckdb.DuckDBPyConnection, columns: Sequence[IdColumn]) -> tuple[list[Numbers], int]:
-    import numpy as np
-
     union = " union all ".join(
         f'select "{p.column}" as id from main."{p.table}" where "{p.column}" is not null and {p.where}' for p in columns
     )
@@ -168,8 +165,6 @@ def distinct(numbers: Numbers, count: int) -> int:
 
 def distinct_texts(connection: duckdb.DuckDBPyConnection, table: str, column: str) -> int:
     """How many different texts a column has, most of which appear once: only those with equal hashes are compared."""
-    import numpy as np
-
     given = f'from main."{table}" where "{column}" is not null'
     exact = f'select count(distinct "{column}") {given}'
     rows = connection.execute(f"select count(*) {given}").fetchall()[0][0]
@@ -194,8 +189,6 @@ def distinct_texts(connection: duckdb.DuckDBPyConnection, table: str, column: st
 
 def used(numbers: Numbers, count: int) -> Numbers:
     """The numbers that occur, in order."""
-    import numpy as np
-
     marks = np.zeros(count + 1, np.bool_)
     marks[numbers] = True
     return np.flatnonzero(marks[:count])
@@ -203,8 +196,6 @@ def used(numbers: Numbers, count: int) -> Numbers:
 
 def per_id(numbers: Numbers, count: int) -> Numbers:
     """How often each number that occurs does."""
-    import numpy as np
-
     there = numbers >= 0
     counts = np.bincount(numbers if there.all() else numbers[there], minlength=count)
     return counts[counts > 0]
@@ -212,8 +203,6 @@ def per_id(numbers: Numbers, count: int) -> Numbers:
 
 def distinct_per_id(owners: Numbers, numbers: Numbers, owner_count: int, count: int) -> Numbers:
     """How many different numbers each owner that occurs has."""
-    import numpy as np
-
     there = (owners >= 0) & (numbers >= 0)
     pairs = owners * count + numbers
     pairs = pairs if there.all() else pairs[there]

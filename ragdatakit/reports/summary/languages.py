@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ragdatakit.reports.summary.numbers import MOST_VALUES
 from ragdatakit.schemas.summaries import Frequencies, Note
 
@@ -76,7 +78,6 @@ def languages(database: DatasetDatabase, column: Column, what: str) -> tuple[Fre
 
     None where the language of no text can be guessed, as of ids, names and numbers.
     """
-    import numpy as np
 
     from ragdatakit.reports.summary.text_numbers import SCRIPTS
 

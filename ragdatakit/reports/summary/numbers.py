@@ -7,12 +7,13 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ragdatakit.schemas.summaries import Bin, Distribution, Frequencies
 from ragdatakit.schemas.texts import shortened
 
 if TYPE_CHECKING:
     import duckdb
-    import numpy as np
     import numpy.typing as npt
 
 QUANTILES = (5, 25, 50, 75, 95, 99)
@@ -31,8 +32,6 @@ def of_query(
 
     NULL and what is no finite number do not count.
     """
-    import numpy as np
-
     grouped = f"""
         select value::double as value, count(*) as count from ({query}) given(value)
         where value is not null and isfinite(value::double) group by 1 order by 1
@@ -45,8 +44,6 @@ def of_numbers(
     values: npt.NDArray[Any], name: str, title: str, unit: str, by: str | None = None
 ) -> Distribution | None:
     """The distribution of the numbers in an array; None where it is empty."""
-    import numpy as np
-
     distinct, counts = np.unique(values, return_counts=True)
     return of_counts(distinct, counts, name, title, unit, by)
 
@@ -55,8 +52,6 @@ def of_counts(
     values: npt.NDArray[Any], counts: npt.NDArray[Any], name: str, title: str, unit: str, by: str | None = None
 ) -> Distribution | None:
     """The distribution of numbers that are given once each, in ascending order, and how often each occurs."""
-    import numpy as np
-
     if not len(values):
         return None
     values = values.astype(np.float64)
@@ -82,8 +77,6 @@ def of_counts(
 
 
 def _mean(values: npt.NDArray[np.float64], counts: npt.NDArray[np.int64], total: int) -> float:
-    import numpy as np
-
     with np.errstate(over="ignore"):
         mean = float((values * counts).sum() / total)
     return mean if math.isfinite(mean) else float((values / total * counts).sum())
@@ -91,8 +84,6 @@ def _mean(values: npt.NDArray[np.float64], counts: npt.NDArray[np.int64], total:
 
 def _quantile(values: npt.NDArray[np.float64], until: npt.NDArray[np.int64], share: float) -> float:
     """Between the two values about that place, in proportion."""
-    import numpy as np
-
     place = (int(until[-1]) - 1) * share
     low = float(values[np.searchsorted(until, math.floor(place), "right")])
     high = float(values[np.searchsorted(until, math.ceil(place), "right")])
@@ -141,8 +132,6 @@ def _round_up(number: float) -> float:
 
 
 def _bins(values: npt.NDArray[np.float64], until: npt.NDArray[np.int64], edges: Sequence[float]) -> tuple[Bin, ...]:
-    import numpy as np
-
     before = np.concatenate(([0], until))
     places = np.searchsorted(values, edges, "left")
     places[0], places[-1] = 0, len(values)

@@ -7,12 +7,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ragdatakit.files.allocation import keep_freed_memory
 from ragdatakit.reports.summary.numbers import MOST_VALUES, of_numbers
 from ragdatakit.schemas.summaries import Distribution, Frequencies, Note
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
     from ragdatakit.database.dataset_database import DatasetDatabase
@@ -47,8 +48,6 @@ class Column:
 
     def of(self, chosen: npt.NDArray[np.bool_]) -> Column:
         """The numbers of some rows."""
-        import numpy as np
-
         read = chosen[self.read]
         places = np.cumsum(chosen) - 1
         return Column(
@@ -65,7 +64,6 @@ def measure(
     database: DatasetDatabase, table: str, column: str, progress: Callable[[str, int, int], None] | None = None
 ) -> Column:
     """Count the characters of all texts of a column, and the tokens of all or of every n-th, in two threads."""
-    import numpy as np
 
     from ragdatakit.reports.summary.text_numbers import text_numbers
 
@@ -134,7 +132,6 @@ def sample_note(column: Column, what: str) -> Note | None:
 
 def scripts(column: Column, what: str) -> Frequencies | None:
     """How many texts are in which script; those without letters are ``none``."""
-    import numpy as np
 
     from ragdatakit.reports.summary.text_numbers import SCRIPTS
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ragdatakit.files.paths.sql_text import sql_text
 from ragdatakit.reports.summary.ids import IdColumn, IdNumbers, distinct, distinct_per_id, per_id
 from ragdatakit.reports.summary.numbers import of_numbers, of_query
@@ -94,8 +96,6 @@ def read_triplets(ids: IdNumbers) -> Triplets:
 
 def triplets_per_question(database: DatasetDatabase, ids: IdNumbers, triplets: Triplets) -> list[Distribution]:
     """Triplets, and different negatives, per question that has any; over all and by split."""
-    import numpy as np
-
     made: list[Distribution | None] = []
     for split in (None, *splits_of(database, "triplets")):
         chosen: Any = slice(None)
@@ -161,8 +161,6 @@ def _is_judged(database: DatasetDatabase, ids: IdNumbers, kind: str) -> bool:
 
 def _covered(ids: IdNumbers, source: IdColumn, naming: list[IdColumn]) -> tuple[int, int]:
     """The rows of a column of ids, and how many of them are named in others."""
-    import numpy as np
-
     (own, *others), count = ids.of(source, *naming)
     marks = np.zeros(count + 1, np.bool_)
     for numbers in others:

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
 OCCURS = "occurs_with"
@@ -80,8 +81,6 @@ class GraphStore:
 
     def _settle(self) -> npt.NDArray[np.int32]:
         """All edges, each once: rows of source, relation, target, first passage, in the order of the passages."""
-        import numpy as np
-
         parts = [np.frombuffer(self._new, np.int32).reshape(-1, 4)] if self._new else []
         if self._edges is not None:
             parts.insert(0, self._edges)
@@ -98,8 +97,6 @@ class GraphStore:
 
     def edges(self) -> Iterator[list[tuple[int, int, int]]]:
         """For each passage its edges."""
-        import numpy as np
-
         rows = self._settle()
         bounds = np.searchsorted(rows[:, 3], np.arange(self.passages + 1)).tolist()
         for ordinal in range(self.passages):
@@ -108,8 +105,6 @@ class GraphStore:
 
     def used(self) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
         """Which entities have an edge, and which relations."""
-        import numpy as np
-
         rows = self._settle()
         entities = np.zeros(len(self.entities.listed), bool)
         relations = np.zeros(len(self.relations.listed), bool)

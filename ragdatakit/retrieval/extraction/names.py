@@ -18,10 +18,11 @@ from collections.abc import Container, Iterable, Iterator
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from ragdatakit.schemas.texts import text_hash
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
 VERSION = 1
@@ -317,8 +318,6 @@ class NameCounter:
 
     def kept(self, least: int = 2) -> KeptNames:
         """The names of at least ``least`` passages, and all titles."""
-        import numpy as np
-
         hashes, counts = np.unique(_viewed(self._hashes), return_counts=True)
         return KeptNames(np.union1d(hashes[counts >= least], _viewed(self._titles)))
 
@@ -335,14 +334,10 @@ class KeptNames:
     def __contains__(self, key: object) -> bool:
         if not isinstance(key, str):
             return False
-        import numpy as np
-
         wanted = np.uint64(text_hash(key))
         place = int(np.searchsorted(self._known, wanted))
         return place < len(self._known) and bool(self._known[place] == wanted)
 
 
 def _viewed(numbers: array[int]) -> npt.NDArray[np.uint64]:
-    import numpy as np
-
     return np.frombuffer(numbers, np.uint64) if numbers else np.empty(0, np.uint64)

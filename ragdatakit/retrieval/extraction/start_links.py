@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ragdatakit.retrieval.extraction.names import extract_names, stands_as_name
 from ragdatakit.retrieval.linking import NodeLinker
 from ragdatakit.retrieval.terms.tokens import Tokenizer
 from ragdatakit.schemas.options import SearchOptions
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
 Linker = Callable[[str, int], list[int]]
@@ -40,7 +41,6 @@ class _Nearest:
     """The nearest name for each name in the question; without any, the three that are nearest to the question."""
 
     def __init__(self, names: Sequence[str], search: SearchOptions) -> None:
-        import numpy as np
 
         from ragdatakit.outputs.user_cache import cache_folder
         from ragdatakit.retrieval.vectors.embedders import make_embedder

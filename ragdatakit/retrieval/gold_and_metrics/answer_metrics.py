@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ragdatakit.files.containers.json_text import fields_of, loads, string_of
 from ragdatakit.files.texts.compared_answers import without_articles, words_only
 from ragdatakit.retrieval.gold_and_metrics.metrics import mean_score
@@ -121,8 +123,6 @@ def score_answers(
 
 
 def _scored(name: str, tally: _Tally, missing: int, seed: int) -> AnswerScores:
-    import numpy as np
-
     answered = len(tally.values["f1"])
     scores = {m: mean_score(np.array(values), seed) for m, values in tally.values.items()} if answered else {}
     worst = sorted(tally.worst, key=lambda entry: entry[0])[:WORST]

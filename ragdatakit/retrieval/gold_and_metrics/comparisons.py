@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
 from ragdatakit.retrieval.gold_and_metrics.metrics import resampled_means
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError
 from ragdatakit.schemas.evaluations import Comparison
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
     from ragdatakit.schemas.evaluations import RunResult
@@ -27,8 +28,6 @@ def compare(a: RunResult, b: RunResult, names: Sequence[str], seed: int = 13) ->
     Only questions that both have are compared. Raises `RagdataError` where there is none, `MissingExtraError` where
     scipy is not installed.
     """
-    import numpy as np
-
     values_a = {q.question_id: q.values for q in a.questions}
     values_b = {q.question_id: q.values for q in b.questions}
     shared = [question for question in values_a if question in values_b]
@@ -45,8 +44,6 @@ def compare(a: RunResult, b: RunResult, names: Sequence[str], seed: int = 13) ->
 def _compared(
     a: str, b: str, name: str, values_a: npt.NDArray[np.float64], values_b: npt.NDArray[np.float64], seed: int
 ) -> list[Comparison]:
-    import numpy as np
-
     differences = values_b - values_a
     differences[np.abs(differences) < SAME] = 0.0
     low, high = interval(differences, seed)
@@ -74,8 +71,6 @@ def _compared(
 
 def interval(differences: npt.NDArray[np.float64], seed: int = 13) -> tuple[float, float]:
     """The 95 % confidence interval of the mean difference: percentile bootstrap over questions."""
-    import numpy as np
-
     distinct, counts = np.unique(np.round(differences, 12), return_counts=True)
     if len(distinct) == 1:
         return float(distinct[0]), float(distinct[0])
@@ -91,8 +86,6 @@ def randomisation_test(differences: npt.NDArray[np.float64], seed: int = 13) -> 
     Were the runs alike, the sign of each difference would be a coin's. How many of equal size are positive has a
     binomial distribution, which is drawn directly; differences of 0 do not matter.
     """
-    import numpy as np
-
     sizes, counts = np.unique(np.round(np.abs(differences[differences != 0]), 12), return_counts=True)
     if not len(sizes):
         return 1.0
@@ -109,8 +102,6 @@ def randomisation_test(differences: npt.NDArray[np.float64], seed: int = 13) -> 
 
 def t_test(differences: npt.NDArray[np.float64]) -> float:
     """The two-sided p-value of the paired t-test; 1 where all differences are 0, or there is only one question."""
-    import numpy as np
-
     try:
         from scipy.special import stdtr
     except ImportError:

@@ -11,12 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+import numpy as np
+
 from ragdatakit.retrieval.gold_and_metrics.metrics import mean_score, measure, metric
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.evaluations import QuestionResult, RunResult, Sanity, Score
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
     from ragdatakit.retrieval.gold_and_metrics.gold import Gold, GoldQuestion
@@ -189,8 +190,6 @@ def run_result(
 
 def _over_all(name: str, column: npt.NDArray[np.float64], gold: Gold) -> npt.NDArray[np.float64]:
     """The values that the mean is taken of."""
-    import numpy as np
-
     if metric(name).family != "pass":
         return column
     return np.concatenate((column, np.zeros(len(gold.questions) - len(column))))
@@ -217,8 +216,6 @@ def _by_type(
     judged: Sequence[GoldQuestion], values: Mapping[str, npt.NDArray[np.float64]], seed: int
 ) -> dict[str, dict[str, Score]]:
     """The means by type of question, types in order of their names; empty where no question has one."""
-    import numpy as np
-
     types: dict[str, list[int]] = {}
     for n, question in enumerate(judged):
         types.setdefault(question.type or NO_TYPE, []).append(n)

@@ -13,8 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
     from ragdatakit.retrieval.gold_and_metrics.gold import Gold
@@ -110,8 +111,6 @@ class _Documents(_Items):
     """Documents that are searched as chunks."""
 
     def _keys(self) -> _Keys:
-        import numpy as np
-
         texts, names = array("q"), array("q")
         for passage in self.passages:
             texts.append(_hash(same_text(passage.searched)))
@@ -134,8 +133,6 @@ class _Documents(_Items):
         return found
 
     def numbers(self, targets: Sequence[str]) -> list[int | None]:
-        import numpy as np
-
         places = np.searchsorted(self._names, np.fromiter(map(hash, targets), np.int64, len(targets))).tolist()
         there = ((target, place) for target, place in zip(targets, places, strict=True))
         return [place if place < len(self._names) and self.id(place) == target else None for target, place in there]
@@ -157,15 +154,11 @@ def _hash(text: str) -> int:
 
 
 def _hashes(texts: Iterable[str]) -> _Keys:
-    import numpy as np
-
     found = array("q", (_hash(text) for text in texts))
     return np.frombuffer(found, np.int64)
 
 
 def _lookup(gold: Gold, items: _Items, wanted: Sequence[str]) -> GoldFacts:
-    import numpy as np
-
     numbers = dict(zip(wanted, items.numbers(wanted), strict=True))
     missing = frozenset(target for target, number in numbers.items() if number is None)
     there = {number: target for target, number in numbers.items() if number is not None}
@@ -190,8 +183,6 @@ def _lookup(gold: Gold, items: _Items, wanted: Sequence[str]) -> GoldFacts:
 
 def _groups(keys: _Keys, of_gold: _Keys, of_questions: _Keys) -> Iterator[list[int]]:
     """Items with the same key, in their order: at least two of them, or one that has the text of a question."""
-    import numpy as np
-
     found = np.flatnonzero(np.isin(keys, np.union1d(of_gold, of_questions)) & (keys != 0))
     found = found[np.argsort(keys[found], kind="stable")]
     distinct, starts, counts = np.unique(keys[found], return_index=True, return_counts=True)

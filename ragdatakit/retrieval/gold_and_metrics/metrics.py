@@ -9,11 +9,12 @@ from functools import cache, lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError, UnknownNameError
 from ragdatakit.schemas.evaluations import Score
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
 DEFAULT_CUTOFFS = (1, 2, 5, 10, 20, 100)
@@ -123,8 +124,6 @@ def measure(
     Give questions without relevant targets only if 0 is what they shall have. Raises `RagdataError` for a grade above
     10,000, and `MissingExtraError` where pytrec_eval is not installed.
     """
-    import numpy as np
-
     wanted = [metric(name) for name in names]
     values = {m.name: np.zeros(len(grades)) for m in wanted}
     questions = iter(grades)
@@ -145,8 +144,6 @@ def _passed(
     run: Mapping[str, Sequence[str]], grades: Mapping[str, Mapping[str, int]], k: int, same: Mapping[str, str]
 ) -> npt.NDArray[np.float64]:
     """The share of each question's gold that is found among the first, by text."""
-    import numpy as np
-
     found = np.zeros(len(grades))
     for number, (question, judged) in enumerate(grades.items()):
         gold = [same.get(target, target) for target, grade in judged.items() if grade > 0]
@@ -203,8 +200,6 @@ def mean_score(values: npt.NDArray[np.float64], seed: int = 13) -> Score:
     How often each distinct value is drawn has a multinomial distribution, which is drawn directly. One value has no
     interval: it is its own bounds. Raises ValueError where there are no values.
     """
-    import numpy as np
-
     if not len(values):
         raise ValueError("no values")
     mean = float(np.mean(values))
@@ -221,8 +216,6 @@ def resampled_means(
     distinct: npt.NDArray[np.float64], counts: npt.NDArray[np.int64], seed: int
 ) -> npt.NDArray[np.float64]:
     """The means of 2,000 resamples of values that are given with their counts."""
-    import numpy as np
-
     rng = np.random.default_rng(seed)
     total = int(counts.sum())
     means = np.empty(RESAMPLES)

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from ragdatakit.files.containers.json_text import dumps
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.retrieved import Retrieval
@@ -21,8 +23,6 @@ def trec_lines(retrieval: Retrieval, tag: str) -> Iterator[str]:
     are lowered by as little as possible, so that the order stays. Raises `RagdataError` for an id that no line of a run
     can hold: columns end at white space.
     """
-    import numpy as np
-
     question = _column(retrieval.query.question_id or "", "question id")
     before, lowest = np.float32(np.inf), np.float32(-np.inf)
     for hit in retrieval.hits:

@@ -9,6 +9,8 @@ from dataclasses import replace
 from math import log2
 from typing import TYPE_CHECKING, Protocol
 
+import numpy as np
+
 from ragdatakit.retrieval.gold_and_metrics.answers_in_texts import answer_in_top
 from ragdatakit.retrieval.gold_and_metrics.gold_facts import same_text
 from ragdatakit.retrieval.gold_and_metrics.metrics import measure, metric
@@ -16,7 +18,6 @@ from ragdatakit.schemas.evaluations import Sanity
 from ragdatakit.schemas.retrieved import Query
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
     from ragdatakit.retrieval.gold_and_metrics.gold import Gold, GoldQuestion
@@ -140,8 +141,6 @@ def _derangement(size: int, rng: random.Random) -> list[int]:
 
 def _gains(found: Sequence[Sequence[str]], questions: Sequence[GoldQuestion]) -> _Table:
     """nDCG@10 of each list of results (row) against the gold of each question (column)."""
-    import numpy as np
-
     places: dict[str, list[int]] = {}
     grades: dict[str, list[float]] = {}
     ideal = np.ones(len(questions))
@@ -194,8 +193,6 @@ def _off_diagonal(table: _Table) -> float:
 
 def _probability(table: _Table, own: float, seed: int) -> float:
     """How probable at least this mean is if gold is permuted at random: the share of permutations, its own included."""
-    import numpy as np
-
     rng = np.random.default_rng(seed)
     rows = np.arange(len(table))
     means = (float(table[rows, rng.permutation(len(table))].mean()) for _ in range(PERMUTATIONS))
@@ -204,7 +201,6 @@ def _probability(table: _Table, own: float, seed: int) -> float:
 
 def _fits_others(run: Mapping[str, Sequence[str]], questions: Sequence[GoldQuestion], k: int) -> bool:
     """Whether the first ``k`` results fit the questions' gold well if it is dealt otherwise, and hardly as it is."""
-    import numpy as np
     from scipy.optimize import linear_sum_assignment
 
     firsts = [set(run.get(q.question_id, ())[:k]) for q in questions]

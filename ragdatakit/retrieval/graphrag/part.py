@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
+import numpy as np
 
 from ragdatakit.files.texts import plain_tokens
 from ragdatakit.outputs.user_cache import cache_folder
@@ -39,7 +40,6 @@ from ragdatakit.retrieval.vectors.vector_files import dense_blocks, file_setting
 from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
     from ragdatakit.files.reading.canonical_tables import CanonicalTables
@@ -98,8 +98,6 @@ class GraphRagPart:
         return {**counts, "found_by": self.source}
 
     def _write_vectors(self, folder: Path, knowledge: Knowledge, progress: Progress | None) -> dict[str, Any]:
-        import numpy as np
-
         texts = {
             _ENTITIES: {each.entity_id: _embedded(each) for each in knowledge.entities.values()},
             _REPORTS: {each.report_id: each.content for each in knowledge.reports},
@@ -261,8 +259,6 @@ class _Way:
         """What is found: passages, or in global search reports, which are numbered behind the passages."""
         if self._mode == "local":
             return _in_order(self.rankers.units(query, k))
-        import numpy as np
-
         found, first = self.rankers.reports(query, k), len(self.rankers.passages)
         return Ranking(np.array([n + first for n, _ in found], np.int64), np.array([s for _, s in found], np.float64))
 
@@ -315,15 +311,11 @@ class _Words:
 
 class _Nearest:
     def __init__(self, folder: Path, name: str) -> None:
-        import numpy as np
-
         self._names: list[str] = msgspec.json.decode((folder / f"{name}.ids.json").read_bytes())
         self._vectors = np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
         self._what = name
 
     def best(self, vector: Any, words: str, k: int) -> list[tuple[str, float]]:
-        import numpy as np
-
         if not self._names:
             raise RagdataError(f"there are no vectors of {self._what}: give them with --vectors, or an embedder")
         question = np.asarray(vector, np.float32)
@@ -366,6 +358,4 @@ def _embedded(entity: Entity) -> str:
 
 def _in_order(ordinals: Sequence[int]) -> Ranking:
     """Passages as they come: the first has the score 1, the second a half."""
-    import numpy as np
-
     return Ranking(np.array(ordinals, np.int64), 1.0 / np.arange(1, len(ordinals) + 1))

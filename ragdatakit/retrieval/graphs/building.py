@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ragdatakit.files.containers.json_text import fields_of, loads
 from ragdatakit.retrieval.extraction.names import extract_names, name_key, title_names
 from ragdatakit.retrieval.graphs.passage_graph import PART, Edges, write_graph
@@ -171,8 +173,6 @@ def build_names(folder: Path, passages: Passages, tokenizer: Terms, progress: Pr
     Names are those of `extract_names`, spellings with the same `name_key` are one. Kept are names of at least two
     passages, and titles. Memory: 20 bytes for each name of a passage.
     """
-    import numpy as np
-
     progress = progress or _silent
     hashes, owners, titles = array("Q"), array("i"), array("Q")
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
 TOLERANCE = 1e-8
@@ -34,8 +35,6 @@ class Walk:
         indices: npt.NDArray[np.integer[Any]],
         weights: npt.NDArray[np.floating[Any]],
     ) -> None:
-        import numpy as np
-
         try:
             from scipy.sparse import csr_array
         except ImportError as error:
@@ -61,8 +60,6 @@ class Walk:
         A node may be there several times; its weights add up. Raises `RagdataError` where ``damping`` is not from 0 to
         below 1, or where the weights are not at least 0 with a sum above 0.
         """
-        import numpy as np
-
         check_damping(damping)
         total = float(weights.sum())
         if not 0 < total < np.inf or weights.min() < 0:

@@ -11,11 +11,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ragdatakit.retrieval.graphs.string_table import StringTable, write_strings
 from ragdatakit.schemas.canonical import MENTION
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
     from ragdatakit.retrieval.passages import Passages
@@ -60,8 +61,6 @@ def write_graph(folder: Path, passages: int, entities: int, edges: Edges) -> dic
     number as its weight, between a passage and another node with weight 1. Its relation is that of the first which
     points away from the row's node, else of the first.
     """
-    import numpy as np
-
     total = passages + entities
     source, target, kind = (
         np.frombuffer(a, np.int32) if a else np.empty(0, np.int32) for a in (edges.sources, edges.targets, edges.kinds)
@@ -143,13 +142,9 @@ class Graph:
 
     def texts_of(self, ordinal: int) -> int:
         """How many passages, or documents that were cut into passages, are neighbours of a node."""
-        import numpy as np
-
         row = slice(int(self.indptr[ordinal]), int(self.indptr[ordinal + 1]))
         return int(np.count_nonzero((self.indices[row] < len(self.passages)) | (self.relations[row] == self._mention)))
 
 
 def _mapped(folder: Path, name: str) -> Any:
-    import numpy as np
-
     return np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False).view(np.ndarray)

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ragdatakit.retrieval import linking
 from ragdatakit.retrieval.extraction.names import name_key, stands_as_name
 from ragdatakit.retrieval.graphs import passage_graph as graph
@@ -17,7 +19,6 @@ from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.retrieved import PathStep, Query
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
     from ragdatakit.files.reading.canonical_tables import CanonicalTables
@@ -100,8 +101,6 @@ class GraphRanker:
 
     def rank(self, queries: Sequence[Query], k: int) -> list[Ranking]:
         """For each query the ``k`` best passages that the walk reaches; none where no node is linked."""
-        import numpy as np
-
         number = len(self.graph.passages)
         found = []
         for scores in self._scores(queries):
@@ -168,8 +167,6 @@ class GraphRanker:
         return None if number is None else len(self.graph.passages) + number
 
     def _scores(self, queries: Sequence[Query]) -> Iterator[npt.NDArray[np.float64] | None]:
-        import numpy as np
-
         for query in queries:
             starts = self._starts(query)
             if not starts:
@@ -187,8 +184,6 @@ class GraphRanker:
 
 def _best(scores: npt.NDArray[np.float64], k: int) -> npt.NDArray[np.int64]:
     """The ordinals of the ``k`` highest scores above 0: by falling score, then by ordinal."""
-    import numpy as np
-
     k = min(k, len(scores))
     if k < 1:
         return np.empty(0, np.int64)
@@ -202,8 +197,6 @@ class _Ways:
     """Shortest ways from start nodes, found as far as they are asked for."""
 
     def __init__(self, graph_: graph.Graph, starts: tuple[int, ...]) -> None:
-        import numpy as np
-
         self._graph = graph_
         self._before = np.full(len(graph_), -1, np.int32)
         """The node before each on its way, itself for a start."""
@@ -228,8 +221,6 @@ class _Ways:
 
     def _extend(self) -> bool:
         """One step further: all neighbours of the border, in its order; false where there are none, or too many."""
-        import numpy as np
-
         first = self._graph.indptr[self._border]
         counts = self._graph.indptr[self._border + 1] - first
         ends = np.cumsum(counts)

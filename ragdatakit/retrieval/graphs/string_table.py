@@ -7,15 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
+import numpy as np
+
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
 
 def write_strings(folder: Path, name: str, strings: Iterable[str]) -> int:
     """Write ``<name>.bin`` and ``<name>.offsets.npy`` into the folder; returns the number of texts."""
-    import numpy as np
-
     offsets = array("q", [0])
     with (folder / f"{name}.bin").open("wb", buffering=1 << 20) as file:
         for string in strings:
@@ -28,8 +27,6 @@ class StringTable(Sequence[str]):
     """The texts that `write_strings` wrote, by their 0-based number."""
 
     def __init__(self, folder: Path, name: str) -> None:
-        import numpy as np
-
         path = folder / f"{name}.bin"
         self._data = np.memmap(path, np.uint8, "r").view(np.ndarray) if path.stat().st_size else np.empty(0, np.uint8)
         offsets = np.load(folder / f"{name}.offsets.npy", mmap_mode="r", allow_pickle=False)

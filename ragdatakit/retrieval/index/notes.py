@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ragdatakit.schemas.texts import many
 
 if TYPE_CHECKING:
@@ -37,8 +39,6 @@ def guess_note(path: Path, format_name: str, names: Sequence[str]) -> str:
 
 def faults_of(passages: Path, tables: CanonicalTables) -> dict[str, Any]:
     """Faults of the passages that were written to a folder, and of what was read so far."""
-    import numpy as np
-
     hashes = np.load(passages / "id.hashes.npy", mmap_mode="r")
     empty = np.ones(len(hashes), np.bool_)
     for name in ("title", "context", "text"):
@@ -74,8 +74,6 @@ def _one_line(example: object) -> str:
 
 def _ids(passages: Path, ordinals: Sequence[int]) -> list[str]:
     """The ids of some passages."""
-    import numpy as np
-
     ends = np.load(passages / "id.offsets.npy", mmap_mode="r")
     found = []
     with (passages / "id.bin").open("rb") as file:

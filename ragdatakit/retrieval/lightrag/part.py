@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ragdatakit.files.containers.json_text import fields_of, loads
 from ragdatakit.files.texts import plain_tokens
 from ragdatakit.outputs.user_cache import cache_folder
@@ -103,8 +105,6 @@ class LightRagPart:
 
     def _write_vectors(self, folder: Path, passages: Passages, progress: Progress | None) -> int:
         """The three tables of vectors."""
-        import numpy as np
-
         count = 0
         texts = None if self.source == "given" else _embedded_texts(folder / _FILE, passages)
         for number, store in enumerate(STORES):
@@ -190,8 +190,6 @@ class LightRagRanker:
 
     def rank(self, queries: Sequence[Query], k: int) -> list[Ranking]:
         """For each query the passages of its context, at most ``k``; its budget for texts ends none."""
-        import numpy as np
-
         settings = Settings(chunk_top_k=k, total_tokens=1 << 60, count=plain_tokens.count)
         found = []
         for query in queries:
@@ -289,14 +287,10 @@ def _embedded_texts(path: Path, passages: Passages) -> dict[str, dict[Any, str]]
 
 
 def _no_vectors() -> VectorTable:
-    import numpy as np
-
     return VectorTable([], np.zeros((0, 1), np.float32), frozenset())
 
 
 def _stored(folder: Path, store: str) -> VectorTable:
-    import numpy as np
-
     names: list[Any] = []
     own: set[Any] = set()
     for name, has in _rows(folder / f"{store}.ndjson"):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import orjson
 
 from ragdatakit.files.containers.sources import Source
@@ -16,7 +17,6 @@ from ragdatakit.retrieval.lightrag.context import EntityInfo, Pair, RelationInfo
 from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
     Vectors = npt.NDArray[np.float32]
@@ -63,8 +63,6 @@ class VectorTable:
 
     def best(self, vector: Any, k: int) -> dict[Any, float]:
         """Names with their cosines, down to the threshold."""
-        import numpy as np
-
         scores = self._scores(vector)
         order = np.argsort(scores)[-k:][::-1]
         return {self.names[place]: float(scores[place]) for place in order if scores[place] >= THRESHOLD}
@@ -78,8 +76,6 @@ class VectorTable:
         return {name: float(scores[self._places[name]]) for name in best}
 
     def _scores(self, vector: Any) -> Any:
-        import numpy as np
-
         if len(vector) != self.matrix.shape[1] and len(self.names):
             raise RagdataError(
                 f"the question's vector has {len(vector):,} dimensions, those of the dataset "
@@ -121,8 +117,6 @@ class VectorStore(GraphStore):
 
 def read_vectors(path: Path, store: str) -> VectorTable:
     """The rows of one store of vectors. Raises `RagdataError` for a file that is no such store."""
-    import numpy as np
-
     columns = STORES[store]
     vectors: list[Vectors] = []
     names: list[Any] = []
@@ -145,8 +139,6 @@ def read_vectors(path: Path, store: str) -> VectorTable:
 
 def of_length_one(matrix: Vectors) -> Vectors:
     """The vectors, each divided by its length."""
-    import numpy as np
-
     with np.errstate(all="ignore"):
         scaled: Vectors = matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
     return scaled

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ragdatakit.outputs.user_cache import cache_folder
 from ragdatakit.retrieval.best_scores import no_ranking
 from ragdatakit.retrieval.server_replies import one_line
@@ -20,7 +22,6 @@ from ragdatakit.retrieval.vectors.vector_files import file_settings, vectors_kin
 from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
     from ragdatakit.files.reading.canonical_tables import CanonicalTables
@@ -115,8 +116,6 @@ class DenseRanker:
 
     def rank(self, queries: Sequence[Query], k: int) -> list[Ranking]:
         """For each query the ``k`` nearest passages. Raises `RagdataError` where a query gets no vector."""
-        import numpy as np
-
         found = [no_ranking() for _ in queries]
         vectors = self._vectors(queries)
         places = [place for place, vector in enumerate(vectors) if vector is not None]
@@ -176,8 +175,6 @@ class _Embedding:
         self._cut: list[str] = []
 
     def blocks(self) -> Iterator[Block]:
-        import numpy as np
-
         count, piece = len(self._passages), self._embedder.piece
         for first in range(0, count, piece):
             if self._progress is not None:

@@ -14,6 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
 import orjson
 
 from ragdatakit.retrieval.endpoint import Endpoint, EndpointError, EndpointFailure
@@ -22,7 +23,6 @@ from ragdatakit.retrieval.vectors.cache import Kept, VectorCache
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
     from ragdatakit.schemas.options import SearchOptions
@@ -85,8 +85,6 @@ class Embedder(ABC):
         ``cut`` gets the positions of texts of which the server took the beginning only. Raises `EmbeddingError`,
         `EndpointError`, `RagdataError`.
         """
-        import numpy as np
-
         places: dict[bytes, list[int]] = {}
         for position, text in enumerate(texts):
             places.setdefault(VectorCache.key(kind, text), []).append(position)
@@ -127,8 +125,6 @@ class Embedder(ABC):
 
     def _checked(self, vectors: npt.NDArray[np.float32], positions: Sequence[int]) -> npt.NDArray[np.float32]:
         """The vectors with length 1; raises `EmbeddingError` where that cannot be, or the dimension is another."""
-        import numpy as np
-
         if self.dimensions is None:
             self.dimensions = vectors.shape[1]
         if vectors.shape[1] != self.dimensions or not self.dimensions:
@@ -247,8 +243,6 @@ def _batches(texts: Sequence[str], most: int) -> Iterator[list[int]]:
 
 def vectors_of(reply: Mapping[str, Any], count: int, model: str) -> npt.NDArray[np.float32]:
     """The vectors of a reply, (count, d), in the order of the texts. Raises `EmbeddingError` for another shape."""
-    import numpy as np
-
     data = reply.get("data")
     if not isinstance(data, list) or not all(isinstance(item, dict) and "embedding" in item for item in data):
         raise EmbeddingError(f"the reply of {model} has no embeddings ({one_line(str(sorted(reply)), 100)})")
@@ -271,8 +265,6 @@ def _index(item: Mapping[str, Any]) -> int:
 
 
 def _row(value: Any, model: str) -> npt.NDArray[np.float32]:
-    import numpy as np
-
     try:
         if isinstance(value, str):
             return np.frombuffer(base64.b64decode(value, validate=True), "<f4")
@@ -310,8 +302,6 @@ class LocalEmbedder(Embedder):
         return {"most_tokens": most} if isinstance(most, int) else {}
 
     def _vectors(self, texts: Sequence[str], kind: Kind) -> Iterator[tuple[list[int], npt.NDArray[np.float32], bool]]:
-        import numpy as np
-
         if not texts:
             return
         model = self._model()

@@ -7,13 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+
 from ragdatakit.retrieval.server_replies import one_line
 from ragdatakit.retrieval.vectors.vector_arrays import needs_ids
 from ragdatakit.retrieval.vectors.vector_files import dense_blocks, question_blocks, sparse_rows, vectors_kind
 from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
     from ragdatakit.retrieval.passages import Passages
@@ -27,8 +28,6 @@ class Placing:
     """Finds the passages that vectors belong to, counts those that belong nowhere, and judges in the end."""
 
     def __init__(self, path: Path, passages: Passages) -> None:
-        import numpy as np
-
         self.path = path
         self.counts: Counter[str] = Counter()
         self.used = 0
@@ -60,8 +59,6 @@ class Placing:
 
     def missing(self) -> npt.NDArray[np.int64]:
         """The passages without a vector."""
-        import numpy as np
-
         return np.flatnonzero(~self._seen)
 
     def judge(self) -> dict[str, Any]:
@@ -84,8 +81,6 @@ class Placing:
 
 def placed_blocks(placing: Placing) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]]:
     """The dense vectors of a file with the ordinals of their passages, of length 1, in the order of the file."""
-    import numpy as np
-
     for block in dense_blocks(placing.path, placing.counts):
         if block.ids is None and block.total != placing.count:
             raise RagdataError(
@@ -107,8 +102,6 @@ def of_length_one(
     vectors: npt.NDArray[np.float32], counts: Counter[str]
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.bool_]]:
     """The vectors, each divided by its length, and which of them are sound: finite, and not all zeros."""
-    import numpy as np
-
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
         finite = np.isfinite(norms)

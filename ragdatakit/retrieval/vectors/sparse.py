@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import orjson
 
 from ragdatakit.retrieval.best_scores import best_positive, no_ranking
@@ -20,7 +21,6 @@ from ragdatakit.retrieval.vectors.vector_files import file_settings, sparse_rows
 from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
     from ragdatakit.files.reading.canonical_tables import CanonicalTables
@@ -55,8 +55,6 @@ class SparsePart:
         self, folder: Path, passages: Passages, tables: Callable[[], CanonicalTables], progress: Progress | None
     ) -> Mapping[str, Any]:
         """Write the weights by term: two passes, over the file and over what was noted of it."""
-        import numpy as np
-
         if vectors_kind(self._vectors) != "sparse":
             raise RagdataError(f'{self._vectors} has dense vectors; sparse ones are {{"term": weight}}')
         placing = Placing(self._vectors, passages)
@@ -70,8 +68,6 @@ class SparsePart:
 
     def open(self, folder: Path, passages: Passages) -> Ranker:
         """Open the weights."""
-        import numpy as np
-
         terms = orjson.loads((folder / TERMS).read_bytes())
         starts = np.load(folder / STARTS, allow_pickle=False)
         if len(starts) != len(terms) + 1:
@@ -114,8 +110,6 @@ class SparseRanker:
 
     def rank_weights(self, weights: Mapping[str, float], k: int) -> Ranking:
         """The ``k`` best passages for the weights of terms."""
-        import numpy as np
-
         scores = np.zeros(self._count, np.float64)
         known = sorted((self._terms[term], weight) for term, weight in weights.items() if term in self._terms)
         for number, weight in known:
@@ -186,8 +180,6 @@ class _Notes:
 
     def write(self) -> npt.NDArray[np.int64]:
         """Write ordinals and weights by term; returns where each term's begin, and the end."""
-        import numpy as np
-
         noted = [
             np.memmap(self._folder / name, kind, "r")
             for name, kind in (("terms.tmp", np.int32), ("ordinals.tmp", np.int32), ("weights.tmp", np.float32))

@@ -12,12 +12,13 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
+
 from ragdatakit.retrieval.best_scores import in_order, no_ranking
 from ragdatakit.retrieval.index_parts import Ranking
 from ragdatakit.schemas.errors import MissingExtraError
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
     from ragdatakit.retrieval.passages import Passages
@@ -65,8 +66,6 @@ def get_store(name: str) -> Store:
 def _exact(
     ordinals: npt.NDArray[np.int64], vectors: npt.NDArray[np.float32], query: npt.NDArray[np.float32], k: int
 ) -> Ranking:
-    import numpy as np
-
     parts = [
         np.einsum("ij,j->i", vectors[at : at + 4096].astype(np.float64), query.astype(np.float64))
         for at in range(0, len(vectors), 4096)
@@ -79,8 +78,6 @@ class ArrayStore:
 
     def write(self, folder: Path, passages: Passages, blocks: Iterable[Block]) -> int:
         """Write the array and the ordinals without a vector."""
-        import numpy as np
-
         array: Any = None
         seen = np.zeros(len(passages), np.bool_)
         for ordinals, vectors in blocks:
@@ -98,8 +95,6 @@ class ArrayStore:
 
     def open(self, folder: Path) -> Search:
         """Map the array."""
-        import numpy as np
-
         vectors = np.load(folder / VECTORS, mmap_mode="r", allow_pickle=False)
         return _ArraySearch(vectors, np.load(folder / MISSING, allow_pickle=False))
 
@@ -117,8 +112,6 @@ class _ArraySearch:
         return found
 
     def _nearest(self, queries: npt.NDArray[np.float32], k: int) -> Iterator[Ranking]:
-        import numpy as np
-
         best = [_Best(k) for _ in queries]
         rows = max(1024, _BLOCK_BYTES // (4 * max(1, self.dimensions)))
         for first in range(0, len(self._vectors), rows):
@@ -136,16 +129,12 @@ class _Best:
     """The best ``k`` of blocks of scores, and those that are so near to the last of them that float32 cannot tell."""
 
     def __init__(self, k: int) -> None:
-        import numpy as np
-
         self._k = k
         self._least = _LOWEST
         self.ordinals = np.empty(0, np.int64)
         self._scores = np.empty(0, np.float32)
 
     def take(self, first: int, scores: npt.NDArray[np.float32]) -> None:
-        import numpy as np
-
         near = np.flatnonzero(scores >= self._least - _BAND)
         if not len(near):
             return
@@ -215,8 +204,6 @@ class _LanceSearch:
         return [self._one(query, k) for query in queries]
 
     def _one(self, query: npt.NDArray[np.float32], k: int) -> Ranking:
-        import numpy as np
-
         search = self._table.search(query, vector_column_name="vector").distance_type("dot")
         found = search.select(["ordinal", "vector", "_distance"]).limit(k + _SPARE).to_arrow().combine_chunks()
         vectors = found["vector"].combine_chunks()

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import orjson
 
 from ragdatakit.files.containers.arrow_library import arrow_library, parquet_library
@@ -30,8 +31,6 @@ def needs_ids(path: Path) -> str:
 
 def of_array(path: Path) -> Iterator[DenseBlock]:
     """The vectors of numpy's file."""
-    import numpy as np
-
     existing(path)
     try:
         with path.open("rb") as file:
@@ -71,8 +70,6 @@ def _ids_beside(path: Path) -> list[str] | None:
 
 def of_parquet(path: Path, counts: Counter[str]) -> Iterator[DenseBlock]:
     """The vectors of a column of lists."""
-    import numpy as np
-
     existing(path)
     pa, pq = arrow_library(), parquet_library()
     try:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import orjson
 
 from ragdatakit.files.paths.boundary import ANYWHERE
@@ -16,7 +17,6 @@ from ragdatakit.retrieval.vectors.vector_rows import FORMS, IDS, ROWS, TEXTS, VE
 from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
     from ragdatakit.files.contextual_retrieval.vector_stores import VectorStore
@@ -131,8 +131,6 @@ def of_lines(path: Path, counts: Counter[str]) -> Iterator[DenseBlock]:
 def _blocks(
     read: Iterable[tuple[str | None, str | None, npt.NDArray[np.float32] | None]], counts: Counter[str]
 ) -> Iterator[DenseBlock]:
-    import numpy as np
-
     ids: list[str] = []
     texts: list[str | None] = []
     rows: list[npt.NDArray[np.float32]] = []
@@ -157,8 +155,6 @@ def _blocks(
 
 
 def _numbers(value: Any) -> npt.NDArray[np.float32] | None:
-    import numpy as np
-
     if not isinstance(value, list) or not value:
         return None
     try:
