@@ -65,6 +65,7 @@ class RankTable:
             return RankTable(ids, 0, 0)
         least, greatest = int(ids.min()), int(ids.max())
         span = greatest - least
+        # up to 128 bytes an id, so that the ids of a sample of a corpus (each thirtieth) are looked up without hashing
         return RankTable(ids, least, span) if span <= max(32 * len(ids), 1 << 20) and span < 1 << 31 else None
 
     def has_repeats(self, codes: Codes) -> bool:

@@ -35,6 +35,7 @@ NO_PART = "no answer from a part of the data"
 _MOST_SPILLED = "16GB"
 AtWork = Callable[[bool, int], None]
 _FIRST_ROWS, _MOST_ROWS = 64, 2048
+"""Rows that are fetched at once: few at first, as nobody knows how wide they are, and a row may have megabytes."""
 _MUCH = 1 << 20
 """Bytes of rows that are taken at a time, about."""
 _NOT_IN_PYTHON = ("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ_NS", "TIMESTAMP_NS", "INTERVAL")
@@ -360,6 +361,9 @@ def _create_empty(connection: duckdb.DuckDBPyConnection, table: str) -> None:
 def _lock(connection: duckdb.DuckDBPyConnection) -> None:
     """Nothing but what is in the database can be reached any more, and this cannot be changed."""
     known = {name for (name,) in connection.execute("select name from duckdb_settings()").fetchall()}
+    # The statement was parsed and found to only read: this is the second wall, for what the first may overlook. Without
+    # the settings of Python ``from df`` would name a variable of whoever called. The lock comes last, as it ends all
+    # setting.
     wanted = {
         "enable_progress_bar": "false",
         "max_temp_directory_size": f"'{_MOST_SPILLED}'",

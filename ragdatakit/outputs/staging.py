@@ -62,7 +62,8 @@ class StagedFolder:
 
     def commit(self) -> None:
         """Put the folder in its place: one step, after which the old content is removed."""
-        self.folder.chmod(0o777 & ~umask())
+        self.folder.chmod(0o777 & ~umask())  # it was made for its owner alone, so that nobody reads what is not whole
+        # again: a conversion may have run for hours, and somebody may have written there meanwhile
         refuse_target(self.target, self.overwrite)
         if not self.target.exists():
             self.folder.rename(self.target)
@@ -136,6 +137,8 @@ def companion(folder: Path) -> subprocess.Popen[bytes] | None:
     """A process that waits for the end of this one and removes the folder, if it is still there."""
     if os.name != "posix" or not Path("/bin/sh").exists():
         return None
+    # The pipe ends with this process, whatever ends it: SIGKILL and the out-of-memory killer leave no other chance. A
+    # session of its own, as Ctrl+C would end both; from /, so that it keeps no file system from being unmounted.
     words = ["/bin/sh", "-c", 'cat > /dev/null; rm -rf -- "$1"', "ragdata-staging", str(folder)]
     try:
         return subprocess.Popen(
@@ -193,6 +196,7 @@ def _exchanged(new: bytes, old: bytes) -> bool:
             failed = library.renameat2(_AT_FDCWD, new, _AT_FDCWD, old, ctypes.c_uint(_RENAME_EXCHANGE))
     except (AttributeError, OSError, TypeError):
         return False
+    # kernels before 3.15, and file systems such as NFS, do not know the exchange: then two steps have to do
     if failed and ctypes.get_errno() not in (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP):
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), os.fsdecode(old))
     return not failed

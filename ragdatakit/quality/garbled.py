@@ -19,6 +19,7 @@ _SHIFT_JIS = "縺繧繝繹"
 _AS_SHIFT_JIS = re.compile(f"[{_SHIFT_JIS}]")
 _AS_GBK = "锟斤拷"
 _LEAST, _SHARE = 4, 0.15
+"""So many of them, and such a share of what is beyond ASCII, are mojibake: true text has one here and there."""
 _EAST = re.compile("[\u3400-\u9fff][\u3400-\u9fff]{5,39}")  # a set of characters first: so they are found quickly
 _MOST_RUNS, _UTF8 = 3, 0.8
 """Runs of characters of a text that are encoded again, and the share of the bytes that must then be UTF-8 of the
@@ -39,7 +40,7 @@ has six at most."""
 _AROUND = 24
 _LONGEST = 200
 _MOST_TRIED = 50
-"""RecordFinder of a text at which it is tried whether it decodes to something else."""
+"""Places of a text at which it is tried whether it decodes to something else."""
 
 
 def garbled(text: str) -> tuple[str, str] | None:

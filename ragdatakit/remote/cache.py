@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from ragdatakit.files.paths.folder_locks import lock_folder
+from ragdatakit.files.paths.folder_locks import lock_folder, remove_unlocked
 from ragdatakit.remote.stores import Listing, StoredFile
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.texts import many, size
@@ -65,7 +65,7 @@ class Cache:
         if self._free() >= needed:
             return
         for tree in sorted(self._trees.iterdir(), key=_age):
-            _remove_unused(tree)
+            remove_unlocked(tree)
         for path in sorted(self._files.iterdir(), key=_age):
             with suppress(OSError):
                 if path.stat().st_nlink == 1 and path.suffix != ".part":
@@ -124,13 +124,6 @@ def _age(path: Path) -> float:
         return path.stat().st_mtime
     except OSError:
         return 0.0
-
-
-def _remove_unused(tree: Path) -> None:
-    lock = lock_folder(tree)
-    if lock >= 0:
-        shutil.rmtree(tree, ignore_errors=True)
-        os.close(lock)
 
 
 def _digest(*words: str) -> str:

@@ -20,6 +20,7 @@ from ragdatakit.schemas.declarations import Columns, Field, Record
 _LONE_RETURN = 1
 _NOTE_WIDTH, _ODD_WIDTH = 5, 3
 _OF_BLOCK, _OF_FIELD = 3, 5
+"""Numbers in a note and in an odd text; views of a block and of each field: as `scanner/src/boundary.rs` has them."""
 
 
 @dataclass(frozen=True, slots=True)

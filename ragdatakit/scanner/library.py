@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 ABI = 5
-"""The number of the interface; the library must say the same."""
+"""The number of the interface. The library must say the same: an editable installation may have an older one."""
 
 _PATH = Path(__file__).with_name("compiled.so")
 _POINTER, _LENGTH, _FLAG = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_int32
@@ -29,6 +29,8 @@ class View(ctypes.Structure):
 
 _NUMBER = ctypes.POINTER(ctypes.c_uint64)
 
+# Data goes in as `c_char_p`: ctypes gives the address of the bytes, nothing is copied, and no NUL ends it, as the
+# length goes along. What comes out are `View`s of memory that the library keeps, which Python copies at once.
 FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "rd_abi": (ctypes.c_uint32, ()),
     "rd_build": (ctypes.c_char_p, ()),
@@ -70,11 +72,16 @@ class Results:
         self.views = (View * views)()
         if not self.address:
             raise ScannerError("the scanner has no memory")
+        # not at the exit of the interpreter: a daemon thread may be in the library then; the system takes all memory
         weakref.finalize(self, free, self.address).atexit = False
 
 
 class PerThread:
-    """Results of each thread, made when it asks for them first, by ``new`` of the library; ``free`` gives them back."""
+    """Results of each thread, made when it asks for them first, by ``new`` of the library; ``free`` gives them back.
+
+    ctypes lets other threads run during a call, and a call overwrites the results of the one before: no two threads may
+    have the same.
+    """
 
     def __init__(self, new: Callable[[], int | None], free: Callable[[int], None], views: int) -> None:
         self._made_of = (new, free, views)

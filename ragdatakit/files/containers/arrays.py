@@ -22,7 +22,7 @@ from ragdatakit.files.containers.sources import Source
 from ragdatakit.schemas.declarations import File
 
 _WINDOW = 1 << 14  # bytes at the end of a part in which a border between elements is looked for
-_CUTS_TRIED = 4
+_CUTS_TRIED = 4  # each one decodes the part anew; texts that are full of borders are cut element by element then
 _NAME = re.compile(rb'("[^"\\]*+(?:\\.[^"\\]*+)*+")[ \t\r\n]*:[ \t\r\n]*', re.S)
 TOO_LONG = "too long"
 TOO_BROKEN = "so much before this is broken that the rest was not read"
@@ -71,6 +71,7 @@ class ArraySource:
 
     NOUN: ClassVar = "array"
     OPENING: ClassVar = b"["
+    # a comma between what ends a value (``e`` and ``l``: true, false, null) and what begins one
     BORDER: ClassVar = re.compile(rb'["}\]0-9el][ \t\r\n]*(,)[ \t\r\n]*(?=["{\[0-9tfn-])')
     BEGINNING: ClassVar = re.compile(
         rb'(?P<blanks>[ \t\r\n]*)(?P<mark>\{[ \t\r\n]*(?P<name>"[^"\\]{1,80}":[ ]?["{\[]?)|["{\[])'
@@ -293,12 +294,12 @@ class WrappedSource(ArraySource):
 
     def _behind(self, reader: Buffer, record: int) -> Element | None:
         while True:
-            self._skip_space(reader)
+            reader.skip_space()
             mark = reader.data[:1]
             if mark == b"}":
                 reader.take(1)
                 reader.fill_to(4096)
-                self._skip_space(reader)
+                reader.skip_space()
                 return reader.fault(record, "data after the end of the object", 80) if reader.data else None
             if mark != b",":
                 return reader.fault(record, "the object is not closed" if not mark else "a missing comma", 80)
@@ -309,7 +310,7 @@ class WrappedSource(ArraySource):
 
     def _name(self, reader: Buffer) -> tuple[str | None, int]:
         """The name of the member that begins here, and where its value does; None where there is none."""
-        self._skip_space(reader)
+        reader.skip_space()
         reader.fill_to(MOST_OF_ANOTHER)
         found = _NAME.match(reader.data)
         if found is None:
@@ -335,15 +336,8 @@ class WrappedSource(ArraySource):
             return False
         self.around.append(Element(0, reader.line, reader.offset, raw, "", reader.indent))
         reader.take(end)
-        self._skip_space(reader)
+        reader.skip_space()
         return True
-
-    @staticmethod
-    def _skip_space(reader: Buffer) -> None:
-        while True:
-            reader.take(end_of_space(reader.data))
-            if reader.data or not reader.fill():
-                return
 
 
 class SingleSource(ArraySource):
@@ -425,6 +419,13 @@ class Buffer:
         self.indent = self.indent.behind(self.data, 0, length)
         self.offset += length
         self.data = self.data[length:]
+
+    def skip_space(self) -> None:
+        """White space is done with, up to what follows it or the end of the file."""
+        while True:
+            self.take(end_of_space(self.data))
+            if self.data or not self.fill():
+                return
 
     def put_back(self, parts: Sequence[Part], done: int) -> None:
         """Parts that were cut one behind the other are there again, except for so many bytes of the first one."""

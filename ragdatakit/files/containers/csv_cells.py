@@ -24,11 +24,12 @@ _BOOLEANS = {"true": "true", "false": "false"}
 _INT64_MAX, _UINT64_MAX = 2**63 - 1, 2**64 - 1
 _MOST_DIGITS = 4000  # Python refuses to make an int of more than 4,300 digits
 _LAST = frozenset("0123456789. \t")
+"""How what looks like a number mostly ends: one look at a text of many lines saves the pattern."""
 
 
 def chunk_rows(columns: int) -> int:
     """How many rows pandas infers types from at a time, for a table of so many columns."""
-    rows = 1
+    rows = 1  # as the loop in pandas' `TextReader`: the greatest power of two below a million cells
     while rows * 2 < (1 << 20) // max(columns, 1):
         rows *= 2
     return rows
@@ -165,7 +166,8 @@ def key_of(cell: str, kind: Kind) -> str:
     return f"\0#{int(number) if whole else number!r}"
 
 
-# A field, from its first character: quoted with whatever follows the closing quote, or up to the next comma.
+# A field, from its first character: quoted with whatever follows the closing quote, or up to the next comma. Possessive
+# (``*+``), as a cell may have megabytes: a place to come back to for each character takes more memory than the cell.
 _FIELD = re.compile(r'"((?:[^"]|"")*+)"([^,\r\n]*+)|([^,\r\n]*+)')
 _OPEN = re.compile(r'"(?:[^"]|"")*+\Z')
 

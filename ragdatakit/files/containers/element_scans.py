@@ -21,6 +21,8 @@ them."""
 _SCALAR = re.compile(rb'[^,\]\[{}"\s]+')
 _BARE_NAME = re.compile(rb'[^,\]\[{}"\s:]+')
 _SPACE = re.compile(rb"[ \t\r\n]*")
+# Where reading goes on after a broken element: at a line that begins a value, behind one that ended or behind a comma;
+# or at a comma within the line, between what closes a value and what opens one.
 _RESYNC = re.compile(
     rb'["}\]][ \t]*\r?\n[ \t\r\n]*(?=["{\[\]])|,[ \t]*\r?\n[ \t\r\n]*(?=["{\[])|["}\]][ \t]*,[ \t]*(?=["{\[])'
 )

@@ -48,6 +48,7 @@ _LONGEST_NAME = 256
 _LONGEST_LINE = 4096
 _STOP = 46
 _INTEGERS = 1 << 59
+"""Integers below are held in the value, next to four bits that say its type; others by their place in the file."""
 _RUNNING = frozenset(b"io\x92\x82\x83\x84PQ\x97")
 """Unknown opcodes that name or call something."""
 

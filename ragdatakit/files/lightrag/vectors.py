@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import orjson
 
 from ragdatakit.files.containers.arrays import ArraySource, Buffer, Part
-from ragdatakit.files.containers.element_scans import MemberScan, end_of_space
+from ragdatakit.files.containers.element_scans import MemberScan
 from ragdatakit.files.containers.indents import NO_INDENT
 from ragdatakit.files.containers.sources import Source
 
@@ -68,7 +68,7 @@ class VectorRows(ArraySource):
     def _open(self, reader: Buffer) -> bool:
         """Go to the first row: whatever comes before it is read on the way."""
         self._reader = reader
-        self._skip_space(reader)
+        reader.skip_space()
         if reader.data[:1] != b"{":
             whole = bool(reader.data) and reader.data[:1] in b'["-0123456789tfn'
             self._fail(reader, "" if whole else "it is empty" if not reader.data else "no JSON value begins here")
@@ -93,7 +93,7 @@ class VectorRows(ArraySource):
         """Read members up to the rows (True) or the end of the object."""
         comma = False
         while True:
-            self._skip_space(reader)
+            reader.skip_space()
             first = reader.data[:1]
             if first == b"," and not comma:
                 reader.take(1)
@@ -101,7 +101,7 @@ class VectorRows(ArraySource):
                 continue
             if first == b"}" and not comma:
                 reader.take(1)
-                self._skip_space(reader)
+                reader.skip_space()
                 if reader.data:
                     self._fail(reader, "data after the end of the object")
                 return False
@@ -193,12 +193,6 @@ class VectorRows(ArraySource):
         if whole and self.on_vectors is not None:
             self.on_vectors(first, np.frombuffer(data[:whole], dtype="<f4").reshape(-1, width // 4))
         return data[whole:]
-
-    def _skip_space(self, reader: Buffer) -> None:
-        while True:
-            reader.take(end_of_space(reader.data))
-            if reader.data or not reader.fill():
-                return
 
     def _fail(self, reader: Buffer, error: str) -> None:
         self.error, self.error_line, self.error_offset = error, reader.line, reader.offset

@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 
-from ragdatakit.schemas.declarations import Adopted, Coverage, File, Format, Key, Layout, Record, Reference, Variants
+from ragdatakit.schemas.declarations import (
+    Adopted,
+    Container,
+    Coverage,
+    File,
+    Format,
+    Key,
+    Layout,
+    Record,
+    Reference,
+    Variants,
+)
 from ragdatakit.schemas.gfm_rag.graph_rules import GRAPH_RULES, HEALTH_RULES
 from ragdatakit.schemas.gfm_rag.legacy_rules import LEGACY_RULES
 from ragdatakit.schemas.gfm_rag.question_rules import QUESTION_RULES
@@ -27,30 +39,30 @@ from ragdatakit.schemas.gfm_rag.records import (
 from ragdatakit.schemas.gfm_rag.table_rules import TABLE_RULES
 
 
-def _table(kind: str, title: str, record: Record, description: str, keys: tuple[str, ...], *without: str) -> File:
+def _records(
+    container: Container,
+    suffix: str,
+    kind: str,
+    title: str,
+    record: Record,
+    description: str,
+    keys: tuple[str, ...],
+    *without: str,
+) -> File:
     return File(
         kind=kind,
         title=title,
-        container="csv",
+        container=container,
         description=description,
         records=(record,),
-        suffixes=(".csv",),
+        suffixes=(suffix,),
         keys=keys,
         without=without,
     )
 
 
-def _questions(kind: str, title: str, record: Record, description: str, keys: tuple[str, ...], *without: str) -> File:
-    return File(
-        kind=kind,
-        title=title,
-        container="json-array",
-        description=description,
-        records=(record,),
-        suffixes=(".json",),
-        keys=keys,
-        without=without,
-    )
+_table = partial(_records, "csv", ".csv")
+_questions = partial(_records, "json-array", ".json")
 
 
 def _object(kind: str, title: str, record: Record, description: str, known: bool = True) -> File:
