@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.files.reading.record_reading import Progress
@@ -19,6 +17,7 @@ from ragdatakit.schemas.settings.thresholds import QualityOptions
 from ragdatakit.validators.collector import Collector, Pending, RuleState
 
 if TYPE_CHECKING:
+    import numpy as np
     import numpy.typing as npt
 
 _RULES = {rule.name: rule for rule in RULES}
@@ -75,6 +74,8 @@ class Repeats:
 
 def _ranks(codes: array[int]) -> npt.NDArray[np.int64]:
     """How often a code occurs before each position."""
+    import numpy as np
+
     given = np.array(codes, np.int64)
     order = np.argsort(given, kind="stable")
     ranked = given[order]

@@ -140,7 +140,7 @@ def run_seed() -> int:
 
 
 KEPT = 0xFFFFFFFFFFFFFFFF
-"""The bits of the first half of a code that remain: all of them, but for tests of what equal halves lead to."""
+"""The bits of the first half of a code that remain: all of them, except for tests of what equal halves lead to."""
 
 
 def code_seeds() -> tuple[int, int]:

@@ -15,8 +15,6 @@ from hashlib import md5
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
-import numpy as np
-
 from ragdatakit.converters.lightrag.graph import Entity, Graph, Pair
 from ragdatakit.files.containers.json_text import dumps, fields_of, string_of
 from ragdatakit.files.lightrag.names import (
@@ -127,6 +125,8 @@ class _Vectors:
 
 def hashed_vector(text: str, dimension: int) -> bytes:
     """Words counted by their hashes, as a unit vector of 32-bit floats."""
+    import numpy as np
+
     found = np.zeros(dimension, dtype="<f4")
     for word in _WORD.findall(text.lower()):
         found[int(md5(word.encode(), usedforsecurity=False).hexdigest(), 16) % dimension] += 1
@@ -137,6 +137,8 @@ def hashed_vector(text: str, dimension: int) -> bytes:
 
 def _packed(vector: bytes) -> bytes:
     """A vector as rows have it next to their matrix: half as wide, packed."""
+    import numpy as np
+
     return base64.b64encode(zlib.compress(np.frombuffer(vector, dtype="<f4").astype("<f2").tobytes()))
 
 
