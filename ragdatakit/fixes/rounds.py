@@ -132,7 +132,7 @@ class Repairs:
 
     def _apply(self, state: DatasetState, faults: Counter[tuple[str, str]]) -> bool:
         """New versions of all files that are to be changed; whether there are any. Unsafe fixes wait until no safe one
-        is left: what is mended need not be removed."""
+        is left: what is repaired need not be removed."""
         state.expected = by_rule(faults)
         withheld = state.withheld
         for file in withheld.files:
