@@ -31,6 +31,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "schema": ("schema", "Print the JSON Schema of a format's records."),
     "init": ("init", "Write a minimal valid dataset to start from."),
     "config": ("config", "Show which settings of the project hold for a path, and where each comes from."),
+    "lsp": ("servers.lsp", "Answer an editor: findings, fixes, and where ids lead (language server)."),
     "init-config": ("config:init_command", "Write a ragdata.toml for the datasets that lie in a folder."),
 }
 

@@ -121,7 +121,7 @@ def apply(source: PlainFile, changes: Iterable[Change], target: IO[bytes], remov
     """
     applied, at, shift = Applied(), 0, 0
     for change in changes:
-        edits = _resolved(source, change.fix.edits, at)
+        edits = resolved(source, change.fix.edits, at)
         if edits is None:
             continue
         if not all(edit.part for edit in change.fix.edits):
@@ -141,7 +141,7 @@ def apply(source: PlainFile, changes: Iterable[Change], target: IO[bytes], remov
     return applied
 
 
-def _resolved(source: PlainFile, edits: tuple[Edit, ...], behind: int) -> list[tuple[int, int, bytes]] | None:
+def resolved(source: PlainFile, edits: tuple[Edit, ...], behind: int = 0) -> list[tuple[int, int, bytes]] | None:
     """Which bytes are replaced by which, in order; None where some were touched before, which ends ``behind``."""
     found = []
     for edit in sorted(edits, key=lambda each: each.start):

@@ -19,9 +19,9 @@ from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection.plain_sources import READ_AS
 from ragdatakit.files.reading.table_rows import Row, text_of
 from ragdatakit.quality.checked_tables import checked_plain
-from ragdatakit.quality.findings import QualityFindings
+from ragdatakit.quality.located_records import LocatedRecords
 from ragdatakit.quality.named_rows import named_file
-from ragdatakit.quality.record_finder import FoundRecord, RecordFinder
+from ragdatakit.quality.record_finder import FoundRecord
 from ragdatakit.schemas.errors import MachineError, MissingExtraError, RagdataError
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.collector import Collector, Place, Selection
@@ -85,8 +85,7 @@ class NamedTables:
     ) -> Collector:
         """As `TableCheck` says."""
         collector = Collector(dataset.format, (), selection, options.on_finding, carried)
-        found = QualityFindings([dataset], collector)
-        finder = RecordFinder(found, options.memory_limit, options.progress)
+        records = LocatedRecords(options.memory_limit, options.progress)
         self._ids, self._partly = {}, set()
         tables = list(self._tables(dataset, collector))
         for table in sorted(tables, key=lambda one: one.is_judgement):  # ids before what refers to them
@@ -97,7 +96,7 @@ class NamedTables:
                 raise
             except RagdataError as error:
                 self._not_read(table.file, table.columns, error, collector)
-            _place(dataset, table, kept, finder, collector)
+            _place(dataset, table, kept, records, collector)
         collector.finish()
         return collector
 
@@ -174,12 +173,12 @@ def _pointer(column: str, row: Row) -> str | None:
 
 
 def _place(
-    dataset: Dataset, table: _Table, kept: dict[int, list[Problem]], finder: RecordFinder, collector: Collector
+    dataset: Dataset, table: _Table, kept: dict[int, list[Problem]], records: LocatedRecords, collector: Collector
 ) -> None:
     """Make the findings, each with the line of its row where that can be found."""
     file = table.file
-    records = finder.records(dataset, file) if kept else iter(())
-    for form, located, _ in records:
+    found = records.of(dataset, file) if kept else iter(())
+    for form, located, _ in found:
         for problem in kept.pop(located.record, ()):
             place = FoundRecord(file, form, located, problem.pointer).place("", dataset.format)
             collector.complete(file, problem, place)

@@ -19,12 +19,12 @@ from ragdatakit.files.containers.record_forms import RecordForm
 from ragdatakit.files.containers.strict_json import escape
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.quality.findings import QualityFindings
+from ragdatakit.quality.located_records import LocatedRecords
 from ragdatakit.quality.own_tables import faults_of
-from ragdatakit.quality.record_finder import FoundRecord, RecordFinder
+from ragdatakit.quality.record_finder import FoundRecord
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.settings.own_rules import OwnRule
-from ragdatakit.validators.collector import Collector, Selection
 from ragdatakit.validators.run_options import RunOptions
 from ragdatakit.validators.side_process import SideStream, Watched
 
@@ -77,18 +77,18 @@ def check_by_plugin(own: OwnRule, dataset: Dataset, found: QualityFindings, opti
     """Report what the function of a plug-in gives for records. Raises `PluginError`."""
     assert own.plugin is not None
     _refuse_unseen(own, dataset)
-    finder = RecordFinder(found, options.memory_limit, options.progress)
-    for number, form, located, record in _records(own, dataset, finder):
+    records = LocatedRecords(options.memory_limit, options.progress)
+    for number, form, located, record in _records(own, dataset, records):
         for fault in faults_of(own, own.plugin.check_record, record):
             facts = {**fault.facts, "value": fault.value, "key": fault.key}
             _report(own, dataset, found, dataset.files[number], form, located, fault.pointer, facts, fault.value)
 
 
-def _records(own: OwnRule, dataset: Dataset, finder: RecordFinder) -> Iterator[tuple[int, RecordForm, Located, Any]]:
+def _records(own: OwnRule, dataset: Dataset, records: LocatedRecords) -> Iterator[tuple[int, RecordForm, Located, Any]]:
     """The records that a rule is for, with the numbers of their files."""
     for number, file in enumerate(dataset.files):
         if not own.records or file.kind == own.records:
-            for form, located, record in finder.records(dataset, file):
+            for form, located, record in records.of(dataset, file):
                 yield number, form, located, record
 
 
@@ -113,13 +113,12 @@ def _report(
 
 def _judge(send: Callable[[tuple[str, Any]], None], own: OwnRule, dataset: Dataset, memory_limit: int) -> None:
     """In the process: send what is wrong with the records."""
-    nothing = QualityFindings([dataset], Collector(dataset.format, (), Selection()))
     waiting: list[_Wrong] = []
     sent = time.monotonic()
     clock = _Clock(own.seconds)
     try:
         errors_of = _errors_of(own)
-        for number, form, located, record in _records(own, dataset, RecordFinder(nothing, memory_limit)):
+        for number, form, located, record in _records(own, dataset, LocatedRecords(memory_limit)):
             try:
                 with clock:
                     waiting += (

@@ -1,0 +1,1 @@
+"""Commands that answer a program until it is done."""
