@@ -95,7 +95,7 @@ def test_codes_are_the_formats_letters_and_unique() -> None:
 
 
 def test_commands_are_the_modules_that_define_one() -> None:
-    found = {name.rsplit(".", 1)[1] for name in modules("cli") if hasattr(importlib.import_module(name), "command")}
+    found = {name.partition(".cli.")[2] for name in modules("cli") if hasattr(importlib.import_module(name), "command")}
     named = [place.partition(":") for place, _ in cli.COMMANDS.values()]
 
     assert {module for module, _, _ in named} == found
