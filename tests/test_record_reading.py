@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from ragdatakit.files.containers import json_text
 from ragdatakit.files.containers.json_text import HALVES, Raw
 from ragdatakit.files.datasets import DataFile
-from ragdatakit.files.reading.record_reading import RecordReader, Refused
+from ragdatakit.files.reading.record_reading import RecordReader
+from ragdatakit.files.reading.refused_records import Refused
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.declarations import Columns, Field, File, Record
 from ragdatakit.schemas.errors import RagdataError

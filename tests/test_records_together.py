@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from ragdatakit.files.containers import record_runs
 from ragdatakit.files.datasets import DataFile
-from ragdatakit.files.reading.record_reading import RecordReader, Refused
+from ragdatakit.files.reading.record_reading import RecordReader
+from ragdatakit.files.reading.refused_records import Refused
 from ragdatakit.schemas.conversions import Losses
 from tests.broad import examples
 from tests.conversion_tools import read_tables

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ragdatakit.converters.format_pairs import Pair
     from ragdatakit.converters.run import ConversionSettings, Source
     from ragdatakit.files.reading.canonical_tables import CanonicalTables
-    from ragdatakit.files.reading.record_reading import Refused
+    from ragdatakit.files.reading.refused_records import Refused
     from ragdatakit.retrieval.preparation import Preparation
     from ragdatakit.schemas.conversions import Conversion, ConversionResult
     from ragdatakit.schemas.results import Report
@@ -196,7 +196,7 @@ class _ConversionRun:
         """Check and convert; ``result`` says what became of it."""
         from ragdatakit.converters import get_converter
         from ragdatakit.converters.run import PLAIN, RAW, repairs_raw
-        from ragdatakit.files.reading.record_reading import Refused
+        from ragdatakit.files.reading.refused_records import Refused
         from ragdatakit.validators.source_check import SourceCheck, check_source
 
         options, result, refused = self._options, self._result, Refused()

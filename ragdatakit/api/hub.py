@@ -7,8 +7,9 @@ from pathlib import Path
 from ragdatakit.api.arguments import several_words
 from ragdatakit.api.keywords import takes
 from ragdatakit.hub.client import checked_repo
-from ragdatakit.hub.fetch import Fetched, FetchRequest, Listing, list_files
+from ragdatakit.hub.fetch import Fetched
 from ragdatakit.hub.fetch import fetch as load
+from ragdatakit.hub.listing import FetchRequest, Listing, list_files
 from ragdatakit.hub.push import Pushed, PushPlan, plan_push
 from ragdatakit.hub.push import push as put
 from ragdatakit.schemas.errors import RagdataError

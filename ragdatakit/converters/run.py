@@ -27,7 +27,8 @@ from ragdatakit.files.paths.folders import is_regular
 from ragdatakit.files.paths.manifest import Manifest, file_digest, read_manifest, source_digest
 from ragdatakit.files.paths.own_files import MANIFEST, RENAMED_IDS, SIDECAR
 from ragdatakit.files.reading.canonical_tables import CanonicalTables, RowSource
-from ragdatakit.files.reading.record_reading import Progress, RecordReader, Refused
+from ragdatakit.files.reading.record_reading import Progress, RecordReader
+from ragdatakit.files.reading.refused_records import Refused
 from ragdatakit.outputs.renamed_ids import map_back, read_renamed
 from ragdatakit.outputs.sidecars import put_back, restored_format, write_sidecar
 from ragdatakit.outputs.written_files import Output

@@ -12,7 +12,7 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
@@ -23,72 +23,22 @@ import orjson
 
 from ragdatakit.files.paths.boundary import boundary_of
 from ragdatakit.files.paths.manifest import Manifest, compare, read_manifest
-from ragdatakit.files.paths.own_files import MANIFEST
-from ragdatakit.hub.client import DATASET, checked_repo, endpoint, hub_api, is_offline, refusals
+from ragdatakit.hub.client import DATASET, endpoint, hub_api, is_offline, refusals
+from ragdatakit.hub.listing import FetchRequest, Listing, RemoteFile, list_files, not_as_expected
 from ragdatakit.outputs.staging import StagedFolder, refuse_target
-from ragdatakit.outputs.written_files import is_safe_name
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.version import __version__
 
 if TYPE_CHECKING:
     import httpx2
-    from huggingface_hub import HfApi
 
 Progress = Callable[[str, int, int], None]
 _WORKERS = 4
 _ATTEMPTS = 5
-_SECONDS = 30
 FIRST_WAIT = 0.5
 """Seconds before a connection that was cut is taken up again; twice as many after each time that brought nothing."""
 _PIECE = 1 << 20
 RETRIED = (408, 429, 500, 502, 503, 504)
-NEVER = (".gitattributes", ".gitignore")
-"""What a repository has for itself: not loaded unless a pattern asks for it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FetchRequest:
-    """What to load from a dataset repository.
-
-    ``revision`` is a branch, a tag or a commit. ``include`` and ``exclude`` are patterns over paths, in which ``*``
-    also stands for ``/``. ``sha256`` maps paths to digests that are known beforehand: these files have to be there.
-    ``folder`` is left out at the beginning of the paths. ``name`` is that of a public dataset, else empty.
-    """
-
-    repo: str
-    revision: str = "main"
-    include: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-    folder: str = ""
-    sha256: Mapping[str, str] = field(default_factory=dict)
-    name: str = ""
-    max_bytes: int | None = None
-
-    def source(self) -> dict[str, Any]:
-        """What distinguishes this request from others, for the manifest."""
-        return {
-            "repo": self.repo,
-            "requested": self.revision,
-            "include": list(self.include),
-            "exclude": list(self.exclude),
-            **({"dataset": self.name} if self.name else {}),
-        }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RemoteFile:
-    """A file to load: its path in the repository, its name below the target, and how it is known to be whole.
-
-    ``blob`` is its git id (that of its pointer where ``sha256`` is given: it is then in large file storage); ``copy``
-    is where it lies on this machine already.
-    """
-
-    path: str
-    name: str
-    bytes: int
-    sha256: str | None = None
-    blob: str | None = None
-    copy: Path | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -105,35 +55,6 @@ class Fetched:
     loaded: int = 0
     already: bool = False
     left_out: list[str] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """The files of a request at one commit; ``left_out`` are paths of the repository that are not loaded."""
-
-    revision: str
-    files: tuple[RemoteFile, ...]
-    left_out: tuple[str, ...] = ()
-
-    @property
-    def bytes(self) -> int:
-        """The size of all files."""
-        return sum(f.bytes for f in self.files)
-
-
-def list_files(request: FetchRequest, api: HfApi | None = None) -> Listing:
-    """Ask the hub which files the request means; offline: look into its cache on this machine."""
-    api = api or hub_api()
-    checked_repo(request.repo)
-    with refusals(request.repo, request.revision):
-        revision, found = files_at(api, request)
-    listing = _selected(request, revision, found)
-    if request.max_bytes is not None and listing.bytes > request.max_bytes:
-        raise RagdataError(
-            f"{request.repo}: {len(listing.files):,} files have {listing.bytes:,} bytes, more than --max-size allows"
-            f" ({request.max_bytes:,}); choose with --include and --exclude"
-        )
-    return listing
 
 
 def fetch(request: FetchRequest, folder: Path, overwrite: bool = False, progress: Progress | None = None) -> Fetched:
@@ -192,92 +113,6 @@ def _before(request: FetchRequest, folder: Path) -> _Before | None:
     if any(d.state != "missing" for d in differences):
         return None
     return _Before(str(manifest.source.get("revision")), manifest, bool(differences))
-
-
-def files_at(api: HfApi, request: FetchRequest) -> tuple[str, list[RemoteFile]]:
-    """The commit that a request means, and all files of it; offline: what the hub's cache has of it."""
-    return _cached(request) if is_offline() else _listed(api, request)
-
-
-def _listed(api: HfApi, request: FetchRequest) -> tuple[str, list[RemoteFile]]:
-    from huggingface_hub.hf_api import RepoFile
-
-    info = api.repo_info(request.repo, repo_type=DATASET, revision=request.revision, timeout=_SECONDS)
-    revision = str(info.sha)
-    tree = api.list_repo_tree(request.repo, repo_type=DATASET, revision=revision, recursive=True)
-    return revision, [
-        RemoteFile(path=f.path, name=f.path, bytes=f.size, sha256=f.lfs.sha256 if f.lfs else None, blob=f.blob_id)
-        for f in tree
-        if isinstance(f, RepoFile)
-    ]
-
-
-def _cached(request: FetchRequest) -> tuple[str, list[RemoteFile]]:
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import LocalEntryNotFoundError
-
-    try:
-        snapshot = Path(
-            snapshot_download(
-                request.repo,
-                repo_type=DATASET,
-                revision=request.revision,
-                allow_patterns=list(request.include) or None,
-                ignore_patterns=list(request.exclude) or None,
-                local_files_only=True,
-            )
-        )
-    except LocalEntryNotFoundError:
-        raise RagdataError(
-            f"HF_HUB_OFFLINE is set, and {request.repo} at {request.revision} is not whole in the hub's cache"
-        ) from None
-    return snapshot.name, [
-        RemoteFile(path=name, name=name, bytes=path.stat().st_size, copy=path)
-        for path in sorted(snapshot.rglob("*"))
-        if path.is_file() and (name := path.relative_to(snapshot).as_posix())
-    ]
-
-
-def _selected(request: FetchRequest, revision: str, found: list[RemoteFile]) -> Listing:
-    from huggingface_hub.utils import filter_repo_objects  # type: ignore[attr-defined] # exported without saying so
-
-    kept = list(
-        filter_repo_objects(
-            found,
-            allow_patterns=list(request.include) or None,
-            ignore_patterns=[*request.exclude, *(n for n in NEVER if n not in request.include)],
-            key=lambda file: file.path,
-        )
-    )
-    absent = set(request.sha256) - {f.path for f in kept}
-    if absent:
-        raise RagdataError(f"{request.repo} at {revision[:12]} has no {min(absent)}")
-    left_out = [f.path for f in kept if f.path == MANIFEST]  # that of the target is at its place
-    files = [_named(request, f) for f in kept if f.path != MANIFEST]
-    if not files:
-        patterns = f" that fits {', '.join(request.include)}" if request.include else ""
-        raise RagdataError(f"{request.repo} at {revision[:12]} has no file{patterns}")
-    names: dict[str, str] = {}
-    for file in files:
-        if not file.name.isprintable() or not is_safe_name(file.name):
-            raise RagdataError(f"{request.repo}: {file.path!r} is not a file name that can be written; --exclude it")
-        if names.setdefault(file.name.lower(), file.path) != file.path:
-            raise RagdataError(f"{request.repo}: {names[file.name.lower()]!r} and {file.path!r} are one name here")
-    return Listing(revision, tuple(files), tuple(left_out))
-
-
-def _named(request: FetchRequest, file: RemoteFile) -> RemoteFile:
-    known = request.sha256.get(file.path)
-    if known is not None and file.sha256 is not None and known != file.sha256:
-        raise _wrong(file.path, f"sha256 {file.sha256}", f"sha256 {known}")
-    name = file.path.removeprefix(f"{request.folder}/") if request.folder else file.path
-    return RemoteFile(
-        path=file.path, name=name, bytes=file.bytes, sha256=known or file.sha256, blob=file.blob, copy=file.copy
-    )
-
-
-def _wrong(name: str, found: str, expected: str) -> RagdataError:
-    return RagdataError(f"{name} is not what it should be: {found}, expected {expected}; nothing was put in place")
 
 
 class _Loading:
@@ -418,7 +253,7 @@ class _Loading:
 
         with opened_stream(self._request.repo, file.path, self._listing.revision, have) as response:
             if response.status_code == 416:
-                raise _WrongFile(_wrong(file.path, f"at most {have:,} bytes", f"{file.bytes:,} bytes"))
+                raise _WrongFile(not_as_expected(file.path, f"at most {have:,} bytes", f"{file.bytes:,} bytes"))
             hf_raise_for_status(response)
             goes_on = have and response.status_code == 206
             size = have if goes_on else 0
@@ -428,7 +263,7 @@ class _Loading:
                         return
                     size += len(data)
                     if size > file.bytes:
-                        raise _WrongFile(_wrong(file.path, "more bytes come", f"{file.bytes:,} bytes"))
+                        raise _WrongFile(not_as_expected(file.path, "more bytes come", f"{file.bytes:,} bytes"))
                     out.write(data)
                     self._count(file, len(data))
 
@@ -486,7 +321,7 @@ def _fault(file: RemoteFile, path: Path) -> tuple[RagdataError | None, str]:
     """What is wrong with a loaded file (None: nothing), and its SHA-256 (empty where something is wrong)."""
     size = path.stat().st_size
     if size != file.bytes:
-        return _wrong(file.path, f"{size:,} bytes", f"{file.bytes:,} bytes"), ""
+        return not_as_expected(file.path, f"{size:,} bytes", f"{file.bytes:,} bytes"), ""
     sha256, blob = hashlib.sha256(), hashlib.sha1(f"blob {size}\0".encode(), usedforsecurity=False)
     with path.open("rb") as data:
         while piece := data.read(_PIECE):
@@ -494,9 +329,9 @@ def _fault(file: RemoteFile, path: Path) -> tuple[RagdataError | None, str]:
             blob.update(piece)
     found = sha256.hexdigest()
     if file.sha256 is not None and found != file.sha256:
-        return _wrong(file.path, f"sha256 {found}", f"sha256 {file.sha256}"), ""
+        return not_as_expected(file.path, f"sha256 {found}", f"sha256 {file.sha256}"), ""
     if file.sha256 is None and file.blob is not None and blob.hexdigest() != file.blob:
-        return _wrong(file.path, f"git id {blob.hexdigest()}", f"git id {file.blob}"), ""
+        return not_as_expected(file.path, f"git id {blob.hexdigest()}", f"git id {file.blob}"), ""
     return None, found
 
 

@@ -11,7 +11,8 @@ from collections.abc import Generator
 from pathlib import Path
 
 from ragdatakit.hub.client import checked_repo, hub_api, is_offline, refusals
-from ragdatakit.hub.fetch import RETRIED, FetchRequest, RemoteFile, files_at, opened_stream, wrong_file
+from ragdatakit.hub.fetch import RETRIED, opened_stream, wrong_file
+from ragdatakit.hub.listing import FetchRequest, RemoteFile, files_at
 from ragdatakit.remote.stores import CutError, Listing, StoredFile, changed, from_byte
 from ragdatakit.schemas.errors import RagdataError
 

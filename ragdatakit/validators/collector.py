@@ -50,6 +50,12 @@ class Place:
     key: str | None = None
 
     @classmethod
+    def of(cls, problem: Problem) -> Place:
+        """The line, column and record that a problem names itself."""
+        column = problem.position + 1 if problem.position is not None else None
+        return cls(line=problem.line, column=column, record=problem.record)
+
+    @classmethod
     def within(cls, located: Located, text: str, start: int | None, length: int, key: str | None = None) -> Place:
         """What is at ``start`` in the text of a record; without it, the record as a whole.
 

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,14 +15,7 @@ from ragdatakit.files.allocation import keep_freed_memory
 from ragdatakit.files.containers.parquet_rows import is_parquet, parquet_columns
 from ragdatakit.files.containers.positions import Located
 from ragdatakit.files.containers.record_forms import JSON, RecordForm
-from ragdatakit.files.containers.sources import (
-    ARRAY_PART_BYTES,
-    BLOCK_BYTES,
-    TEXT_BLOCK_BYTES,
-    HeadedSource,
-    Source,
-    pointer_fault,
-)
+from ragdatakit.files.containers.sources import ARRAY_PART_BYTES, BLOCK_BYTES, TEXT_BLOCK_BYTES, HeadedSource, Source
 from ragdatakit.files.containers.strict_json import MOST_LOCATED
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection.sniffing import json_container
@@ -39,6 +31,8 @@ from ragdatakit.validators.columns import KeyColumns
 from ragdatakit.validators.faults import Fault
 from ragdatakit.validators.identity import key_fields, record_key
 from ragdatakit.validators.pending import PendingFindings, RowMap
+from ragdatakit.validators.reading.choice import reader_of
+from ragdatakit.validators.reading.whole_texts import check_text
 from ragdatakit.validators.row_problems import RowProblems
 from ragdatakit.validators.run_options import RunOptions
 from ragdatakit.validators.set_plan import key_columns
@@ -52,25 +46,7 @@ SMALL_DATASET = 3 << 20
 """Below this many bytes (a quarter of them in CSV) a dataset is checked in plain Python, without importing numpy,
 Arrow or DuckDB."""
 
-TEXT_LIMIT = 64 << 20  # bytes of a file that a check gets whole
 SHOWN_OF_LONG = 1 << 12
-
-_RUNS = {
-    "ndjson": ("ragdatakit.validators.reading.file_runs", "LinesRun"),
-    "json-array": ("ragdatakit.validators.reading.file_runs", "ElementsRun"),
-    "json-object": ("ragdatakit.validators.reading.file_runs", "ElementsRun"),
-    "json-single": ("ragdatakit.validators.reading.file_runs", "ElementsRun"),
-    "json-wrapped": ("ragdatakit.validators.reading.file_runs", "ElementsRun"),
-    "csv": ("ragdatakit.validators.reading.csv_runs", "CsvRun"),
-    "columns": ("ragdatakit.validators.reading.file_runs", "LinesRun"),
-    "tagged": ("ragdatakit.validators.reading.tagged_runs", "TaggedRun"),
-}
-"""Who reads a file, by its container: module and class, imported when a dataset has such a file."""
-_BIG_RUNS = dict.fromkeys(
-    ("json-array", "json-object", "json-wrapped"),
-    ("ragdatakit.validators.reading.scanned_elements", "ScannedElementsRun"),
-) | {"csv": ("ragdatakit.validators.reading.csv_scans", "ScannedCsvRun")}
-"""The same for big datasets, where that is another one."""
 
 
 @dataclass(slots=True)
@@ -120,7 +96,7 @@ class DatasetRun:
         try:
             self._check()
         finally:
-            self.pending.complete(self._locate, self.form, self._derived_value, self._key, self._find_fix)
+            self.pending.complete(self._locate, self.form, self._derived_value, self._key, self.find_fix)
             self.collector.finish()
 
     def _check(self) -> None:
@@ -225,7 +201,7 @@ class DatasetRun:
             file.bytes = size_of(file.path)
             return True, True
         if declared.container == "text":
-            whole = self._run_text(file) if fresh else file.readable
+            whole = check_text(self, file) if fresh else file.readable
             return whole, whole
         if declared.container == "streamed":
             return self._run_streamed(file) if fresh else (file.readable, file.to_end)
@@ -239,33 +215,7 @@ class DatasetRun:
         return file.readable, file.to_end
 
     def _new_run(self, group: _Group, file: DataFile, fresh: bool) -> FileRun:
-        container = self.container(file)
-        module, name = _BIG_RUNS.get(container, _RUNS[container]) if self.big else _RUNS[container]
-        kind: type[FileRun] = getattr(import_module(module), name)
-        return kind(self, group.sets, file, fresh)
-
-    def _run_text(self, file: DataFile) -> bool:
-        if not file.path.is_file():
-            reason = "it is a folder, not a file" if file.path.is_dir() else "it is not a regular file"
-            self.emit(file, Problem("unreadable-file", facts={"reason": reason}))
-            return False
-        try:
-            with file.boundary.open(file.path) as stream:
-                data = stream.read(TEXT_LIMIT + 1)
-        except OSError as error:
-            self.emit(file, Problem("unreadable-file", facts={"reason": error.strerror or str(error)}))
-            return False
-        if len(data) > TEXT_LIMIT:
-            self.emit(file, Problem("line-too-long", facts={"bytes": TEXT_LIMIT}))
-            return False
-        file.bytes = len(data)
-        if (fault := pointer_fault(data, len(data))) is not None:
-            self.emit(file, Problem(fault.rule, facts=fault.facts))
-            return False
-        for problem in self.guarded(file, lambda: self.checks.text(file, data)):
-            self.emit_text(file, problem, data)
-        self.report(self.checks.finish_file(file, 0))
-        return True
+        return reader_of(self.container(file), self.big)(self, group.sets, file, fresh)
 
     def _run_streamed(self, file: DataFile) -> tuple[bool, bool]:
         """The same of a file that the format's own checks read."""
@@ -378,7 +328,7 @@ class DatasetRun:
         """Whether it has to be known where one more problem of a rule is."""
         return self.collector.room(rule, file) or self.all_are_wanted(rule)
 
-    def _find_fix(
+    def find_fix(
         self,
         file: DataFile,
         problem: Problem,
@@ -403,8 +353,8 @@ class DatasetRun:
         if not self.needs_place(problem.rule, file):
             self.collector.count(problem.rule, file)
             return
-        self._find_fix(file, problem)
-        self.collector.add(file, problem, Place(line=problem.line, column=_column(problem), record=problem.record))
+        self.find_fix(file, problem)
+        self.collector.add(file, problem, Place.of(problem))
 
     def report(self, found: Iterable[Placed | RowProblems]) -> None:
         """All that a check found: problems with their file, or at rows."""
@@ -414,24 +364,11 @@ class DatasetRun:
             else:
                 self.emit(*one)
 
-    def emit_text(self, file: DataFile, problem: Problem, data: bytes) -> None:
-        """A problem in a text file; the excerpt comes from its data."""
-        place = Place(line=problem.line, column=_column(problem))
-        if problem.line is not None and self.needs_place(problem.rule, file):
-            lines = data.split(b"\n", problem.line)
-            if problem.line <= len(lines):
-                raw = lines[problem.line - 1].rstrip(b"\r")
-                start = sum(len(line) + 1 for line in lines[: problem.line - 1])
-                located = Located(NO_RECORD, problem.line, start, raw)
-                self._find_fix(file, problem, located)
-                place = Place.within(located, raw.decode("utf-8", "replace"), problem.position, problem.length)
-        self.collector.add(file, problem, place)
-
     def emit_record(self, file: DataFile, problem: Problem, located: Located) -> None:
         """A problem of one record, or of another piece of a file."""
         has_room = self.collector.room(problem.rule, file)
         if has_room or self.all_are_wanted(problem.rule):
-            self._find_fix(file, problem, located)
+            self.find_fix(file, problem, located)
         if not has_room:
             self.collector.count(problem.rule, file, records=() if located.record == NO_RECORD else (located.record,))
             return
@@ -493,10 +430,6 @@ def _leads_nowhere(path: Path) -> bool:
     except OSError:
         return False
     return False
-
-
-def _column(problem: Problem) -> int | None:
-    return problem.position + 1 if problem.position is not None else None
 
 
 def _estimated_bytes(file: DataFile) -> int:

@@ -9,7 +9,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from ragdatakit.files.reading.record_reading import Progress, Refused
+from ragdatakit.files.reading.record_reading import Progress
+from ragdatakit.files.reading.refused_records import Refused
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.results import Report
 from ragdatakit.validators.collector import Selection

@@ -21,12 +21,14 @@ from ragdatakit.files.containers.csv_cells import split_record
 from ragdatakit.files.containers.csv_rows import LONGEST_OPEN, CsvReader, RawRow
 from ragdatakit.files.containers.json_text import HALVES, Raw, without_halves, without_nan
 from ragdatakit.files.containers.lines import iter_lines
-from ragdatakit.files.containers.parquet_rows import is_parquet, parquet_columns
+from ragdatakit.files.containers.parquet_rows import parquet_columns
 from ragdatakit.files.containers.record_runs import ANY, FIELDS, LineRun, PartRun, Run, as_utf8, is_utf8
 from ragdatakit.files.containers.sources import Source
 from ragdatakit.files.containers.tagged_text import ElementFinder, TaggedReader
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.detection.sniffing import json_container
+from ragdatakit.files.reading.piece_stream import PieceStream
+from ragdatakit.files.reading.refused_records import Refused
 from ragdatakit.schemas.conversions import Losses, LossKind
 from ragdatakit.schemas.declarations import File
 from ragdatakit.schemas.errors import RagdataError
@@ -64,38 +66,6 @@ def refuse_encoding(name: str) -> None:
         pass
     except (LookupError, ValueError):
         raise RagdataError(f"--option encoding={name}: no such encoding") from None
-
-
-class Refused:
-    """Records in which a check found errors: by file, their physical lines and their 0-based numbers."""
-
-    def __init__(self) -> None:
-        self._lines: dict[str, dict[int, str]] = {}
-        self._records: dict[str, dict[int, str]] = {}
-        self._files: dict[str, str] = {}
-
-    def add(self, path: str, line: int | None, record: int | None, why: str) -> None:
-        """Leave out this record; a finding without a place is about a whole file, which reading itself reports, or
-        who takes it whole."""
-        self._files.setdefault(path, why)
-        if line is not None:
-            self._lines.setdefault(path, {}).setdefault(line, why)
-        if record is not None:
-            self._records.setdefault(path, {}).setdefault(record, why)
-
-    def lines(self, file: DataFile, header: bool = False) -> Mapping[int, str]:
-        """Line to reason; of a Parquet file those as which its rows are read, below a ``header``."""
-        if is_parquet(file.path):
-            return {record + 1 + header: why for record, why in self.records(file).items()}
-        return self._lines.get(file.display, {})
-
-    def records(self, file: DataFile) -> Mapping[int, str]:
-        """Number to reason."""
-        return self._records.get(file.display, {})
-
-    def file(self, file: DataFile) -> str | None:
-        """Why a file that is taken whole (SQL, a skill) is to be left out; None where no error was found in it."""
-        return self._files.get(file.display)
 
 
 class RecordReader:
@@ -361,7 +331,7 @@ class RecordReader:
     def stream(self, file: DataFile) -> Iterator[BinaryIO]:
         """A file's bytes, unpacked, without its byte-order mark."""
         source = self.source(file)
-        with io.BufferedReader(_Pieces(self._reported(file, source)), 1 << 20) as stream:
+        with io.BufferedReader(PieceStream(self._reported(file, source)), 1 << 20) as stream:
             yield stream
         self._close(file, source)
 
@@ -472,28 +442,6 @@ class RecordReader:
             return
         self._told.add((file.display, place))
         self.losses.add("dropped", file.kind, None, why, _beginning(raw))
-
-
-class _Pieces(io.RawIOBase):
-    """Pieces of bytes as a file to read."""
-
-    def __init__(self, pieces: Iterator[bytes]) -> None:
-        self._pieces = pieces
-        self._rest = memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        while not self._rest:
-            piece = next(self._pieces, None)
-            if piece is None:
-                return 0
-            self._rest = memoryview(piece)
-        count = min(len(buffer), len(self._rest))
-        buffer[:count] = self._rest[:count]
-        self._rest = self._rest[count:]
-        return count
 
 
 _WORTH_COLUMNS = 1 << 20

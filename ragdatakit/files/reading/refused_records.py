@@ -1,0 +1,40 @@
+"""Records in which a check found errors, which are left out of what is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ragdatakit.files.containers.parquet_rows import is_parquet
+from ragdatakit.files.datasets import DataFile
+
+
+class Refused:
+    """Records in which a check found errors: by file, their physical lines and their 0-based numbers."""
+
+    def __init__(self) -> None:
+        self._lines: dict[str, dict[int, str]] = {}
+        self._records: dict[str, dict[int, str]] = {}
+        self._files: dict[str, str] = {}
+
+    def add(self, path: str, line: int | None, record: int | None, why: str) -> None:
+        """Leave out this record; a finding without a place is about a whole file, which reading itself reports, or
+        who takes it whole."""
+        self._files.setdefault(path, why)
+        if line is not None:
+            self._lines.setdefault(path, {}).setdefault(line, why)
+        if record is not None:
+            self._records.setdefault(path, {}).setdefault(record, why)
+
+    def lines(self, file: DataFile, header: bool = False) -> Mapping[int, str]:
+        """Line to reason; of a Parquet file those as which its rows are read, below a ``header``."""
+        if is_parquet(file.path):
+            return {record + 1 + header: why for record, why in self.records(file).items()}
+        return self._lines.get(file.display, {})
+
+    def records(self, file: DataFile) -> Mapping[int, str]:
+        """Number to reason."""
+        return self._records.get(file.display, {})
+
+    def file(self, file: DataFile) -> str | None:
+        """Why a file that is taken whole (SQL, a skill) is to be left out; None where no error was found in it."""
+        return self._files.get(file.display)

@@ -1,0 +1,33 @@
+"""Who reads a file, by its container."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ragdatakit.validators.reading.file_runs import FileRun
+
+_RUNS = {
+    "ndjson": ("ragdatakit.validators.reading.file_runs", "LinesRun"),
+    "json-array": ("ragdatakit.validators.reading.file_runs", "ElementsRun"),
+    "json-object": ("ragdatakit.validators.reading.file_runs", "ElementsRun"),
+    "json-single": ("ragdatakit.validators.reading.file_runs", "ElementsRun"),
+    "json-wrapped": ("ragdatakit.validators.reading.file_runs", "ElementsRun"),
+    "csv": ("ragdatakit.validators.reading.csv_runs", "CsvRun"),
+    "columns": ("ragdatakit.validators.reading.file_runs", "LinesRun"),
+    "tagged": ("ragdatakit.validators.reading.tagged_runs", "TaggedRun"),
+}
+"""By container: module and class, imported when a dataset has such a file."""
+_BIG_RUNS = dict.fromkeys(
+    ("json-array", "json-object", "json-wrapped"),
+    ("ragdatakit.validators.reading.scanned_elements", "ScannedElementsRun"),
+) | {"csv": ("ragdatakit.validators.reading.csv_scans", "ScannedCsvRun")}
+"""The same for big datasets, where that is another one."""
+
+
+def reader_of(container: str, big: bool) -> type[FileRun]:
+    """The class whose objects read a file of a small or a big dataset."""
+    module, name = _BIG_RUNS.get(container, _RUNS[container]) if big else _RUNS[container]
+    kind: type[FileRun] = getattr(import_module(module), name)
+    return kind
