@@ -10,7 +10,7 @@ import ctypes
 import errno
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.database.columns import ITEMS, Kind, PackedColumn, Schema
@@ -209,19 +209,30 @@ def incoming(
     of it."""
     import duckdb
 
-    stream = ColumnStream(schema, batches)
+    batches = iter(batches)
+    ahead = list(itertools.islice(batches, 2))
+    stream = ColumnStream(schema, itertools.chain(ahead, batches))
     connection.register(name, stream)
-    threads = connection.execute("select current_setting('threads')").fetchall()[0][0]
-    connection.execute("set threads = 1")  # more of them only wait for the batches: measured, twice the time
     try:
-        yield
+        with _one_thread(connection) if len(ahead) > 1 else nullcontext():
+            yield
     except duckdb.Error:
         if stream.raised is not None:
             raise stream.raised from None
         raise
     finally:
-        connection.execute(f"set threads = {threads}")
         connection.unregister(name)
+
+
+@contextmanager
+def _one_thread(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """More threads only wait for the batches: measured, twice the time."""
+    threads = connection.execute("select current_setting('threads')").fetchall()[0][0]
+    connection.execute("set threads = 1")
+    try:
+        yield
+    finally:
+        connection.execute(f"set threads = {threads}")
 
 
 @contextmanager

@@ -317,16 +317,16 @@ class DatasetDatabase:
                 self.integer_columns.update((table, column) for column in way.integers)
                 self.integer_values.update(((table, column), values) for column, values in way.values.items())
                 return _rows_in(connection, table)
-        self._fill_by_rows(connection, table)
-        return _rows_in(connection, table)
+        return self._fill_by_rows(connection, table)
 
     def _file_states(self) -> list[PresentState | None]:
         return [present_state(file.path) for part in self._parts for file in part.files]
 
-    def _fill_by_rows(self, connection: duckdb.DuckDBPyConnection, table: str) -> None:
+    def _fill_by_rows(self, connection: duckdb.DuckDBPyConnection, table: str) -> int:
         batches = row_batches(table, self._tables.peek(table), None if self._strict else self.losses)
         with incoming(connection, "incoming_rows", schema_of(table), batches):
-            connection.execute(f'create table main."{table}" as select * from incoming_rows')
+            created = connection.execute(f'create table main."{table}" as select * from incoming_rows')
+            return int(created.fetchall()[0][0])
 
     def _tell(self, what: str, done: int, total: int) -> None:
         if self._progress is not None:

@@ -57,6 +57,7 @@ class TableComparison:
 
     def __init__(self, work: duckdb.DuckDBPyConnection, most: int) -> None:
         self._work, self._most = work, most
+        self._same = False
 
     def compare(
         self,
@@ -77,9 +78,11 @@ class TableComparison:
         key = tuple(column for column in key if column in columns)
         diff = TableDiff(schema, name, key, None, None)
         for side, rows in (("before", before), ("after", after)):
-            self._hash(side, rows, _key_code(key, instead), columns, apart)
-            if rows is not None:
-                setattr(diff, side, self._one(f"select count(*) from {side}_rows"))
+            count = self._hash(side, rows, _key_code(key, instead), columns, apart)
+            setattr(diff, side, count)
+        self._same = diff.before == diff.after and self._are_same()
+        if self._same:
+            return diff
         self._match(bool(key))
         json = [c for c in columns if before is not None and after is not None and c in before.json]
         if before is not None and after is not None and json and self._one("select count(*) from pairs"):
@@ -95,6 +98,8 @@ class TableComparison:
     def by_group(self) -> dict[str, tuple[int, int, int]]:
         """The removed, added and changed records of the last comparison by the value of its column ``apart``; a changed
         record counts where it is after."""
+        if self._same:
+            return {}
         told = """
             select coalesce(a.grouped, b.grouped), count(p.l) - count(p.pair), count(p.r) - count(p.pair), count(p.pair)
             from pairs p left join before_rows b on b.rid = p.l left join after_rows a on a.rid = p.r group by 1
@@ -102,20 +107,27 @@ class TableComparison:
         found = self._work.execute(told).fetchall()
         return {str(name): (removed, added, changed) for name, removed, added, changed in found}
 
-    def _hash(self, side: str, rows: Rows | None, by: str, columns: Sequence[str], apart: str) -> None:
+    def _are_same(self) -> bool:
+        """Whether both sides have the same rows, told by the sums of their hashes; as most tables have."""
+        sums = ", ".join(f"(select sum(hash(kh, rh)) from {side}_rows)" for side in ("before", "after"))
+        before, after = self._row(f"select {sums}")
+        return bool(before == after)
+
+    def _hash(self, side: str, rows: Rows | None, by: str, columns: Sequence[str], apart: str) -> int | None:
+        """Take the hashes of the rows of a side; how many these are."""
         grouped = f"{sql_name(apart)}::varchar" if apart else "null::varchar"
         if rows is None:
             query = "select 0::bigint as rid, 0::ubigint as kh, 0::ubigint as rh, null::varchar as grouped where false"
             self._work.execute(f"create or replace temp table {side}_rows as {query}")
-            return
+            return None
         row = _hash_of(columns)
         query = f"select rid::bigint as rid, {by} as kh, {row} as rh, {grouped} as grouped from {rows.relation}"
-        self._take(rows.connection, query, f"{side}_rows")
+        return self._take(rows.connection, query, f"{side}_rows")
 
-    def _take(self, source: duckdb.DuckDBPyConnection, query: str, table: str) -> None:
-        """The rows of a query of another database as a table."""
+    def _take(self, source: duckdb.DuckDBPyConnection, query: str, table: str) -> int:
+        """The rows of a query of another database as a table; how many these are."""
         with passed(self._work, "taken", source.sql(query)):
-            self._work.execute(f"create or replace temp table {table} as select * from taken")
+            return self._one(f"create or replace temp table {table} as select * from taken")
 
     def _take_forms(self, side: str, rows: Rows, plain: Sequence[str], json: Sequence[str]) -> None:
         """Of the rows that are left, codes of the values that their JSON means in place of those of its text; the
@@ -184,17 +196,17 @@ class TableComparison:
             if diff.changed:
                 diff.columns = self._changed_columns(before, after, [c for c in columns if c not in diff.key])
         wanted = [c for c in columns if c not in diff.key]
-        for rows, mine, other, told in (
-            (before, "l", "r", diff.removed_records),
-            (after, "r", "l", diff.added_records),
+        for rows, count, mine, other, told in (
+            (before, diff.removed, "l", "r", diff.removed_records),
+            (after, diff.added, "r", "l", diff.added_records),
         ):
-            if rows is not None:
+            if rows is not None and count:
                 numbers = self._numbers(f"select {mine} from pairs where {other} is null order by 1")
                 for row in _fetch(rows, columns, numbers):
                     key = _key_shown(diff.key, row, instead)
                     values = {c: _shown_value(row[c]) for c in wanted if c not in key and row[c] not in (None, [], ())}
                     told.append(RecordShown(key, values))
-        if before is not None and after is not None:
+        if before is not None and after is not None and diff.changed:
             pairs = self._work.execute(
                 f"select l, r from pairs where pair = 1 order by l limit {self._most}"
             ).fetchall()

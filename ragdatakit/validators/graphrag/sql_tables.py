@@ -29,7 +29,7 @@ _PIECE = 1 << 12
 _SMALL = 16 << 20
 """Bytes of tables for which a second thread costs more than it gains."""
 _SPLIT = (
-    "create macro split_list(c) as list_filter(list_transform(string_split(replace(c, chr(10), ','), ','), "
+    "create or replace macro split_list(c) as list_filter(list_transform(string_split(replace(c, chr(10), ','), ','), "
     "lambda x: trim(x, '[] ''\"')), lambda x: x <> '')"
 )
 _INTEGERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"}
