@@ -49,6 +49,10 @@ test: $(DEV) $(SCANNER) $(BROWSER) ## the tests: of the broad ones a tenth
 test-all: export RAGDATA_TESTS = all
 test-all: test ## the tests, the broad ones whole
 
+.PHONY: test-cost
+test-cost: export RAGDATA_COSTS = write
+test-cost: test ## the tests, and what each module and the dearest tests cost; recorded in tests/costs.txt
+
 .PHONY: check check-format check-lint check-types check-imports check-docs
 check: check-format check-lint check-types check-imports check-docs ## format, lint, types, import contracts, docs drift
 

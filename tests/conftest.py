@@ -12,6 +12,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests import broad
+from tests.costs import Costs
+from tests.duckdb_pool import reused
 from tests.query_tools import answer_in_processes, answer_in_this_process
 from tests.upstream_data import published
 
@@ -25,6 +27,11 @@ settings.register_profile(
 settings.load_profile("ragdata")
 if hasattr(signal, "SIGHUP"):  # a run under nohup would hand "ignored" down to the commands that are to be stopped
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Measure what the tests cost."""
+    config.pluginmanager.register(Costs(config), "costs")
 
 
 def pytest_report_header() -> str:
@@ -97,6 +104,13 @@ def queries_in_this_process() -> Iterator[None]:
     """A query starts no process, but in tests of that process: these ask for `queries_in_processes`."""
     with pytest.MonkeyPatch.context() as patch:
         answer_in_this_process(patch)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def databases_used_again() -> Iterator[None]:
+    """A database in memory that was closed serves again; the command run as a process makes one each time."""
+    with reused():
         yield
 
 

@@ -208,7 +208,9 @@ def test_csv_is_broken_up_and_says_so_and_a_file_is_not(readable: Path, tmp_path
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no /dev/stdout")
-@pytest.mark.parametrize("place", ["/dev/stdout", "/dev/stderr", "/dev/fd/1"])
+@pytest.mark.parametrize(
+    "place", ["/dev/stdout", *(pytest.param(f"/dev/{p}", marks=pytest.mark.broad) for p in ("stderr", "fd/1"))]
+)
 def test_stdout_by_its_path_is_guarded_too(readable: Path, place: str) -> None:
     outcome = spawn("query", readable, SQL, "--output-format", "csv", "--output-file", place)
 

@@ -12,6 +12,7 @@ import pytest
 from ragdatakit import validate
 from ragdatakit.schemas import all_formats, all_rules
 from ragdatakit.schemas.declarations import File, Format
+from tests.broad import chosen
 from tests.command_line import run, spawn
 
 FORMATS = all_formats()
@@ -49,10 +50,13 @@ def test_init_leaves_what_is_there_alone(tmp_path: Path) -> None:
 def test_every_rule_is_explained_by_code_and_by_name() -> None:
     """Braces of examples in JSON or YAML are quoted as they are; a word in braces would be a fact nobody filled in."""
     for rule in RULES:
-        by_code, by_name = run("explain", rule.code.lower()), run("explain", rule.name)
+        by_code = run("explain", rule.code.lower())
 
-        assert (by_code.code, by_name.code) == (0, 0)
-        assert by_code.out in by_name.out
+        assert by_code.code == 0
+        if chosen(rule.code):
+            by_name = run("explain", rule.name)
+            assert by_name.code == 0
+            assert by_code.out in by_name.out
         assert f"{rule.code} {rule.name}" in by_code.out and f"Source: {rule.source}" in by_code.out
         assert "What to do: " in by_code.out and not re.search(r"(^|: )None$", by_code.out, re.M)
         shown = by_code.out

@@ -32,7 +32,7 @@ def judged(path: Path) -> list[Any]:
 def test_damaged_indexes_are_judged_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folders: list[Path] = []
     for name, index in cases():
-        if chosen(name, every=200):
+        if chosen(name, every=400):
             folders.append(tmp_path / str(len(folders)))
             index.write(folders[-1])
     small = [judged(folder) for folder in folders]

@@ -58,7 +58,7 @@ def test_our_verdict_is_that_of_graphrag(release: str, tmp_path: Path) -> None:
     wrong, number = [], 0
     for name, index in cases(release):
         number += 1
-        if not chosen(name, every=60):
+        if not chosen(name, every=120):
             continue
         errors, others = judged(index, tmp_path / str(number), PROFILES[release])
         told = VERDICT[release][name]

@@ -155,12 +155,13 @@ def test_the_same_findings_in_lines_and_in_parquet(tmp_path: Path) -> None:
     assert [f.record for f in there.findings if f.path.endswith(PLACES[0])] == [5, 5, 6]
 
 
-def test_big_sets_are_scanned(tmp_path: Path) -> None:
-    corpus = [{"_id": f"d{n}", "title": "", "text": f"Light {n} " * 12} for n in range(30_000)]
-    corpus[20_000]["_id"] = "d7"
+def test_big_sets_are_scanned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ragdatakit.validators.dataset_run.SMALL_DATASET", -1)
+    corpus = [{"_id": f"d{n}", "title": "", "text": f"Light {n} " * 12} for n in range(300)]
+    corpus[200]["_id"] = "d7"
     folder = make(tmp_path / "s", corpus)
 
-    assert found(folder) == [("duplicate-id", PLACES[0][7:], 20_000, 10_000)]
+    assert found(folder) == [("duplicate-id", PLACES[0][7:], 200, 100)]
 
 
 def test_reports_queries_and_conversions(tmp_path: Path) -> None:

@@ -228,8 +228,7 @@ class _Editor:
         shutil.copytree(self.origin, self.folder)
 
 
-EDITS = 10_000 if ALL else 20
-_ROUNDS = 10
+EDITS, _ROUNDS = (10_000, 10) if ALL else (12, 6)
 
 
 @pytest.mark.parametrize("part", range(EDITS // _ROUNDS))

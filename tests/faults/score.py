@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -108,9 +108,9 @@ def tally(verdicts: Iterable[Verdict]) -> Score:
     return score
 
 
-def perfect() -> Score:
+def perfect(tried: Iterable[Injection | TableInjection]) -> Score:
     """The score if exactly what must be reported is."""
-    return tally(Verdict(injection) for injection in all_injections())
+    return tally(Verdict(injection) for injection in tried)
 
 
 def all_injections() -> Iterable[Injection | TableInjection]:
@@ -135,9 +135,13 @@ def page(score: Score) -> str:
             whole.add(row)
         table.append(whole.row(title))
     parts.append("\n".join([*table, total.row("**all**")]) + "\n")
+    return "\n".join([*parts, *sections(score)])
+
+
+def sections(score: Score) -> Iterator[str]:
+    """What the page tells of each format."""
     for title, rows in score.items():
         table = [f"## {title}\n", "| damage | faults | found | harmless | silent | false alarms |"]
         table.append("|---|---:|---:|---:|---:|---:|")
         table += [rows[damage].row(words) for damage, words in DAMAGES.items() if damage in rows]
-        parts.append("\n".join(table) + "\n")
-    return "\n".join(parts)
+        yield "\n".join(table) + "\n"
