@@ -6,7 +6,7 @@ them. Of the tests marked `broad` a tenth is run: `tests/broad.py` says which.
 
 import gc
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -40,15 +40,13 @@ def pytest_report_header() -> str:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> Iterator[None]:
-    """Do not even make the broad cases that are not run: to make them all takes each process two seconds."""
+    """Do not even make the cases that are not run: to make them all takes each process four seconds."""
     yield
-    broad_ones = metafunc.definition.get_closest_marker("broad")
-    if broad_ones is None or _are_named(metafunc.config):
+    if _are_named(metafunc.config):
         return
-    name = metafunc.definition.nodeid
-    calls = [c for c in metafunc._calls if broad.chosen(f"{name}[{c.id}]", *broad_ones.args)]
-    if calls:  # a test without calls would be taken for one without parameters
-        metafunc._calls[:] = calls
+    name, marks = metafunc.definition.nodeid, list(metafunc.definition.iter_markers())
+    calls = [c for c in metafunc._calls if _is_run(f"{name}[{c.id}]", [*marks, *c.marks])]
+    metafunc._calls[:] = calls or metafunc._calls[:1]  # without calls it would be taken for a test without parameters
 
 
 def _are_named(config: pytest.Config) -> bool:
@@ -60,16 +58,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leave out nine of ten broad tests, but for those that the command line names one by one."""
     if _are_named(config):
         return
-    left_out = {item for item in items if not _is_run(item)}
+    left_out = {item for item in items if not _is_run(item.nodeid, item.iter_markers())}
     config.hook.pytest_deselected(items=[item for item in items if item in left_out])
     items[:] = [item for item in items if item not in left_out]
 
 
-def _is_run(item: pytest.Item) -> bool:
-    if item.get_closest_marker("public"):
-        return broad.chosen(item.nodeid, every=5)
-    mark = item.get_closest_marker("broad")
-    return mark is None or broad.chosen(item.nodeid, *mark.args)
+def _is_run(name: str, marks: Iterable[pytest.Mark]) -> bool:
+    """Whether a test of that id is run; of marks of one name the first one counts."""
+    found = {mark.name: mark for mark in reversed(list(marks))}
+    if "public" in found:
+        return broad.chosen(name, every=5)
+    return "broad" not in found or broad.chosen(name, *found["broad"].args)
 
 
 def pytest_collection_finish() -> None:

@@ -23,7 +23,7 @@ print(done.returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >>
 """
 
 
-@pytest.mark.broad(2)
+@pytest.mark.broad(4)
 @pytest.mark.skipif(sys.platform != "linux", reason="the bound and the measure are those of Linux")
 @pytest.mark.parametrize(
     "sql",

@@ -379,7 +379,7 @@ def test_the_database(tmp_path: Path) -> None:
     assert run("report", SEARCH, "--save-database", place, "--overwrite").code == 0
 
 
-@pytest.mark.parametrize("kilobytes", [1, 20, 300])
+@pytest.mark.parametrize("kilobytes", [20, *(pytest.param(n, marks=pytest.mark.broad) for n in (1, 300))])
 def test_a_full_disk_behind_the_database_is_one_line(tmp_path: Path, kilobytes: int) -> None:
     import resource
 
