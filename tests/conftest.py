@@ -106,13 +106,6 @@ def queries_in_this_process() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="session", autouse=True)
-def databases_used_again() -> Iterator[None]:
-    """A database in memory that was closed serves again; the command run as a process makes one each time."""
-    with reused():
-        yield
-
-
 @pytest.fixture
 def queries_in_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each query is answered in a process of its own, as users have it."""
@@ -125,4 +118,11 @@ def outputs_of_a_sound_machine() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("ragdatakit.outputs.staging.companion", lambda folder: None)
         patch.setattr("os.fsync", lambda handle: None)
+        yield
+
+
+@pytest.fixture(scope="module")
+def databases_used_again() -> Iterator[None]:
+    """For modules of many databases in memory: one that was closed serves again."""
+    with reused():
         yield

@@ -1,4 +1,4 @@
-"""Databases of DuckDB in memory that are emptied and used again: to make one takes 20 ms, which a report has 100 of.
+"""Databases of DuckDB in memory that are emptied and used again: to make one takes 20 ms, a sixth of a report.
 
 While `reused` holds, `duckdb.connect` gives a connection to a database that an earlier one was closed on, if there is
 one with the same settings. A database that was locked, or that somebody still has a cursor of, is let go of; one that
