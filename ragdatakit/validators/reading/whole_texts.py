@@ -11,13 +11,13 @@ from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.collector import NO_RECORD, Place
 
 if TYPE_CHECKING:
-    from ragdatakit.validators.dataset_run import DatasetRun
+    from ragdatakit.validators.run_context import RunContext
 
 TEXT_LIMIT = 64 << 20
 """Bytes that such a file may have."""
 
 
-def check_text(run: DatasetRun, file: DataFile) -> bool:
+def check_text(run: RunContext, file: DataFile) -> bool:
     """Read a file and let the format check it; whether it could be read."""
     if not file.path.is_file():
         reason = "it is a folder, not a file" if file.path.is_dir() else "it is not a regular file"
@@ -42,7 +42,7 @@ def check_text(run: DatasetRun, file: DataFile) -> bool:
     return True
 
 
-def _emit(run: DatasetRun, file: DataFile, problem: Problem, data: bytes) -> None:
+def _emit(run: RunContext, file: DataFile, problem: Problem, data: bytes) -> None:
     """A problem in a text file; the excerpt comes from its data."""
     place = Place.of(problem)
     if problem.line is not None and run.needs_place(problem.rule, file):
