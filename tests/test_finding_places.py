@@ -1,13 +1,15 @@
-"""Where findings are, in every unit that readers count in, and what identifies them from one run to the next."""
+"""Where findings are, in every unit that readers count in, and what identifies them from one run to the next.
+
+Those of all fixtures are held by `test_fixtures.py`.
+"""
 
 from __future__ import annotations
 
 import json
-import zlib
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,55 +18,11 @@ from ragdatakit.files.containers.positions import byte_positions
 from ragdatakit.files.paths.project import path_within, project_root
 from ragdatakit.schemas.findings import Finding
 from tests.broad import examples
-from tests.command_line import DEMO, FIXTURES, run
+from tests.command_line import DEMO, run
+from tests.finding_places import assert_one_place
 
-BROKEN = sorted(p.parent for p in FIXTURES.glob("*/broken/*/expected.json"))
-
-
-def content(finding: Finding) -> bytes:
-    data = Path(finding.path).read_bytes()
-    return zlib.decompressobj(wbits=-15).decompress(data[10:]) if data[:2] == b"\x1f\x8b" else data
-
-
-def lines_of(data: bytes, with_mark: bool) -> list[bytes]:
-    """A byte-order mark is before the first column, except where it is what is meant."""
-    return (data if with_mark else data.removeprefix(b"\xef\xbb\xbf")).split(b"\n")
-
-
-def assert_one_place(finding: Finding) -> bytes | None:
-    """Span, lines, columns and byte columns mean the same part of the file."""
-    if finding.span is None:
-        assert (finding.end_line, finding.end_column, finding.byte_columns) == (None, None, None)
-        return None
-    data = content(finding)
-    assert finding.line and finding.end_line and finding.end_column and finding.byte_columns
-    meant = data[finding.span.start : finding.span.end]
-    lines = lines_of(data, finding.span.start == 0)[finding.line - 1 : finding.end_line]
-    in_bytes = list(lines)
-    in_bytes[-1] = in_bytes[-1][: finding.byte_columns[1] - 1]
-    in_bytes[0] = in_bytes[0][finding.byte_columns[0] - 1 :]
-    assert b"\n".join(in_bytes) == meant, finding
-    texts = [line.decode("utf-8", "replace") for line in lines]
-    texts[-1] = texts[-1][: finding.end_column - 1]
-    if finding.column is not None:
-        texts[0] = texts[0][finding.column - 1 :]
-        assert "\n".join(texts) == meant.decode("utf-8", "replace"), finding
-    return meant
-
-
-@pytest.mark.broad(3)
-@pytest.mark.parametrize("root", BROKEN, ids=lambda p: f"{p.parts[-3]}-{p.name}")
-def test_one_place_in_every_unit(root: Path) -> None:
-    fmt = root.parts[-3] if root.name == "predictions-not-list" else None  # its content says nothing
-    report = ragdatakit.validate(root, format=fmt, max_per_rule=0)
-
-    named = [finding for finding in report.findings if finding.fingerprint]
-    assert len(named) == len(report.findings)
-    assert len({finding.fingerprint for finding in named}) == len(named)
-    for finding in report.findings:
-        meant = assert_one_place(finding)
-        if meant is not None and finding.pointer and type(finding.value) is int and meant.isdigit():
-            assert int(meant) == finding.value
+if TYPE_CHECKING:
+    import pytest
 
 
 def demo(folder: Path) -> Path:

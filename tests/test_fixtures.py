@@ -30,6 +30,7 @@ from ragdatakit.schemas.rules import tables as table_rules
 from ragdatakit.validators import dataset_run
 from tests.broad import chosen
 from tests.command_line import FIXTURES, GOOD, run
+from tests.finding_places import assert_places
 
 # What no file kept in git can show, and the test that does.
 SHOWN_BY_OTHER_TESTS = {
@@ -148,6 +149,7 @@ def test_broken(case: Case, tmp_path: Path) -> None:
     # Repeats of one fault get fingerprints of their own once all are known.
     assert Counter(map(str, without_fingerprints(kept))) == Counter(map(str, without_fingerprints(report.findings)))
     assert sum(report.counts.values()) == len(findings)
+    assert_places(report.findings)
     same_as_a_big_dataset(case, folder, report)
     if chosen(f"{case.id} through the command line", every=5):
         same_through_the_command_line(case, folder, report, tmp_path)

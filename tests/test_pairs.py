@@ -136,6 +136,7 @@ def test_exact_pairs_give_the_same_rows_where_nothing_is_lost(tmp_path: Path, fi
         assert differing(without_order(before, by_edges), without_order(after, by_edges)) == [], to
 
 
+@pytest.mark.broad(3)
 @pytest.mark.parametrize("fixture", NOT_WRITTEN)
 def test_what_does_not_come_back_is_still_so(tmp_path: Path, fixture: str) -> None:
     name = fixture.split("/", maxsplit=1)[0]
