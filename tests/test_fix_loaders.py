@@ -1,13 +1,11 @@
 """After a safe fix the frameworks' readers read what they read before, or accept what they refused.
 
-light-splade's own loader and pytrec_eval run here; BEIR's loader is restated, line by line.
+light-splade's own loader and pytrec_eval run here; the others are restated in `tests.framework_readers`.
 """
 
 from __future__ import annotations
 
-import csv
 import importlib.util
-import json
 import re
 import shutil
 from collections.abc import Callable
@@ -18,6 +16,7 @@ import pytest
 
 import ragdatakit
 from tests.broad import chosen
+from tests.framework_readers import READERS, held_by, lost_by
 from tests.light_splade_oracle import Variant, installed, records, silent_losses
 from tests.test_fixes import FIXABLE
 from tests.test_fixtures import Case
@@ -103,22 +102,16 @@ def measured(root: Path) -> Read:
     return held
 
 
-@cases("beir", 1)
-def test_beir(case: Case, tmp_path: Path) -> None:
-    assert_the_same(*around(case, tmp_path, loaded_by_beir))
+@pytest.mark.parametrize(
+    "case",
+    [c for c in FIXABLE if c.id.split("/")[0] in READERS and not c.args and chosen(f"{c.id} loaded", 4)],
+    ids=lambda case: case.id,
+)
+def test_restated_readers(case: Case, tmp_path: Path) -> None:
+    """All that the framework could use before is there after; it refuses nothing that it took."""
+    name = case.id.split("/")[0]
+    before, after, result = around(case, tmp_path, lambda root: held_by(name, root))
 
-
-def loaded_by_beir(root: Path) -> Read:
-    """As ``GenericDataLoader`` does: the last record of an id stays, the first row of judgements is passed over."""
-    held: dict[str, Any] = {}
-    try:
-        for path in sorted(root.rglob("*.jsonl")):
-            rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines(keepends=True)]
-            held[path.name] = {row.get("_id"): (row.get("text"), row.get("title")) for row in rows}
-        for path in sorted(root.rglob("*.tsv")):
-            with path.open(encoding="utf-8") as file:
-                rows = list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_MINIMAL))[1:]
-            held[path.name] = {f"{query} {document}": int(score) for query, document, score in rows}
-    except Exception as error:  # noqa: BLE001 - whatever it raises is its answer
-        return f"{type(error).__name__}: {error}"
-    return held
+    errors = [finding for finding in result.report.findings if finding.severity == "error"]
+    assert list(lost_by(before, after)) == []
+    assert not isinstance(after, str) or errors or not result.changed, after

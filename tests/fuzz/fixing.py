@@ -16,6 +16,7 @@ from typing import Any
 import ragdatakit
 from ragdatakit.schemas import all_rules
 from ragdatakit.schemas.errors import RagdataError
+from tests.framework_readers import READERS, held_by, lost_by
 from tests.fuzz.cases import Case
 from tests.fuzz.commands import environment
 
@@ -57,6 +58,9 @@ def check_folder(
     yield from _judged("safe", before, whole)
     yield from _twice("safe", data, folder, scratch)
     yield from (f"safe: {value!r} is lost in {name}" for name, value in lost(old, after, set()))
+    for name in {each.format for each in before.datasets} & READERS.keys() if len(before.datasets) == 1 else ():
+        held = held_by(name, kept)
+        yield from (f"safe: {name} reads less: {said}" for said in lost_by(held, held_by(name, folder)))
 
     note("selected")
     codes = sorted({finding.code for finding in before.findings})
@@ -156,7 +160,9 @@ def _records(name: str, data: bytes) -> list[Any]:
     suffix = Path(name.removesuffix(".gz")).suffix
     if suffix in (".csv", ".tsv"):
         try:
-            return list(csv.reader(io.StringIO(text, newline=""), delimiter="," if suffix == ".csv" else "\t"))
+            return list(
+                csv.reader(io.StringIO(text, newline=""), delimiter="," if suffix == ".csv" else "\t", strict=True)
+            )
         except csv.Error:
             return []
     if suffix in (".txt", ".run", ".qrels"):
