@@ -142,6 +142,19 @@ def test_nothing_is_written_through_links(data: Path) -> None:
     assert "query_master.ndjson was left as it is: it is a link" in outcome.err
 
 
+def test_a_file_that_may_only_be_read_is_left_alone(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its folder lets us put another one in its place, but nobody asked for that."""
+    file = data / "train/positive_lists.ndjson"
+    allowed = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != file and allowed(path, mode))
+    old = file.read_bytes()
+
+    outcome = run("validate", data, "--fix")
+
+    assert file.read_bytes() == old
+    assert "positive_lists.ndjson was left as it is: it may only be read" in outcome.err
+
+
 def test_a_configuration_has_nothing_written_outside_of_the_project(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -73,6 +73,8 @@ class StagedFiles:
             return "it is a link, or lies behind one, and nothing is written through links"
         if below.startswith("..") and not Path(real).is_relative_to(project_root()):
             return "it is outside of the project, and a configuration does not decide what is written there"
+        if not os.access(path, os.W_OK):
+            return "it may only be read"
         if self._seen[file] is None or present_state(path) != self._seen[file]:
             return "it changed while it was read"
         return ""
