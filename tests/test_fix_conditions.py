@@ -351,3 +351,34 @@ def test_a_comma_at_the_end_stays_where_one_row_is_otherwise(tmp_path: Path, odd
     fix(root, unsafe=True)
 
     assert nodes.read_bytes() == before
+
+
+@pytest.mark.parametrize("spread", ["[\n 1,\n 2\n]\n", '[\n {"a": [\n  "x",\n  "y"\n ]}\n]\n'])
+def test_lines_of_an_array_keep_their_commas(tmp_path: Path, spread: str) -> None:
+    """Where each line should be a record."""
+    root = made(tmp_path, SPLADE, positives=spread)
+    fix(root)
+
+    assert read(root, "positives") == spread
+
+
+@pytest.mark.parametrize(
+    ("ends", "after"), [("\r\r\n", "\r\n"), ("\r\n\r\n", "\r\n"), ("\r\r", "\r"), ("\n\r\n", "\n")]
+)
+def test_no_lone_carriage_return_is_left_between_records(tmp_path: Path, ends: str, after: str) -> None:
+    root = made(tmp_path, SPLADE)
+    records = [{"qid": 1, "positive_doc_ids": [10]}, {"qid": 2, "positive_doc_ids": [11]}]
+    first, second = map(json.dumps, records)
+    (root / POSITIVES).write_bytes(f"{first}{ends}{second}\n".encode())
+    fix(root, select=["SP112"])
+
+    assert (root / POSITIVES).read_bytes() == f"{first}{after}{second}\n".encode()
+
+
+def test_line_ends_stay_beside_a_lone_carriage_return(tmp_path: Path) -> None:
+    root = made(tmp_path, SPLADE)
+    text = "".join(json.dumps(record) + end for record, end in zip(LISTS[1:], ("\r\r\n", "\n"), strict=True)).encode()
+    (root / POSITIVES).write_bytes(text)
+    fix(root, select=["RD109"])
+
+    assert (root / POSITIVES).read_bytes() == text

@@ -129,6 +129,60 @@ def test_compressed_files(tmp_path: Path) -> None:
     assert packed.stat().st_mode & 0o777 == 0o640
 
 
+def test_a_file_that_cannot_be_unpacked_is_left_alone(data: Path) -> None:
+    """And no id changes in the others, as it may have some of them."""
+    file = data / "train/triplets.ndjson"
+    packed = file.with_name(f"{file.name}.gz")
+    cut = gzip.compress(b'\n{"qid": "1", "pos_doc_id": 10, "neg_doc_id": 12}\n' + file.read_bytes() * 50)[:-40]
+    packed.write_bytes(cut)
+    file.unlink()
+    old = files_below(data)
+
+    result = ragdatakit.fix(data)
+
+    assert packed.read_bytes() == cut
+    assert {(Path(each.path).name, each.reason) for each in result.not_fixed if not each.code} == {
+        (packed.name, "it cannot be unpacked as a whole")
+    }
+    assert files_below(data)["train/query_master.ndjson"] == old["train/query_master.ndjson"]
+    assert {code for counts in result.fixed.values() for code in counts} == {"SP112"}
+
+
+def test_two_runs_at_once(data: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    expected = tmp_path_factory.mktemp("expected") / "data"
+    shutil.copytree(data, expected)
+    run("validate", expected, "--fix-only")
+    words = [sys.executable, "-m", "ragdatakit", "validate", str(data), "--fix-only"]
+    both = [subprocess.Popen(words, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) for _ in range(2)]
+
+    said = [process.communicate()[1].decode() for process in both]
+
+    assert [process.returncode for process in both] == [0, 0], said
+    assert files_below(data) == files_below(expected)
+
+
+def test_datasets_that_share_a_file(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was done to it for one of them is what the other one finds."""
+    monkeypatch.chdir(data.parent)
+    kinds = {"query_master": "query_master", "doc_master": "doc_master", "positives": "positive_lists"}
+    lists = data / "train/positive_lists.ndjson"
+    shutil.copy(lists, data / "train/others.ndjson")
+    for name, its in (("one", "positive_lists"), ("two", "others")):
+        config = data.parent / "config" / "data" / f"{name}.yaml"
+        config.parent.mkdir(parents=True, exist_ok=True)
+        files = kinds | {"positives": its, "triplets": "triplets"}
+        config.write_text("".join(f"train_{key}: data/train/{file}.ndjson\n" for key, file in files.items()), "utf-8")
+
+    outcome = run("validate", "config/data/one.yaml", "config/data/two.yaml", "--fix", "--show-fixes")
+
+    assert "2 × SP112" not in outcome.err
+    assert outcome.err.count("SP112") == 2
+    assert outcome.err.count("SP121") == outcome.err.count("SP111") == 1
+    assert (
+        run("validate", "config/data/one.yaml", "config/data/two.yaml", "--fix-only").err == "ragdata: nothing to fix\n"
+    )
+
+
 def test_nothing_is_written_through_links(data: Path) -> None:
     file = data / "train/query_master.ndjson"
     real = file.rename(data / "train/real")

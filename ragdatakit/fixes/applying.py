@@ -157,6 +157,8 @@ def _part_span(source: PlainFile, edit: Edit, behind: int) -> tuple[int, int]:
     """A line with its end, or an element with a comma."""
     if edit.part == "line":
         end = source.read(edit.end, edit.end + 2)
+        if end and edit.start > behind and source.read(edit.start - 1, edit.start) == b"\r":
+            return edit.start - 1, edit.end  # the line before gets this one's end: most readers end none at a lone CR
         return edit.start, edit.end + (2 if end == b"\r\n" else len(end[:1]))
     before = _last_solid(source, edit.start, behind)
     if before >= behind and source.read(before, before + 1) == b",":

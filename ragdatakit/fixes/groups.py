@@ -40,7 +40,7 @@ _UNREAD_KEY: tuple[Damage, ...] = ("missing", "null", "type", "range", "item-typ
 _UNREAD_SHARED = frozenset(
     {
         *("unreadable-file", "link-leaves-dataset", "lfs-pointer", "mislabelled-compression", "broken-compression"),
-        *("decompression-bomb", "invalid-utf8", "lone-carriage-return", "line-too-long", "rule-crashed"),
+        *("decompression-bomb", "invalid-utf8", "line-too-long", "rule-crashed"),
         *("unreliable-key", "duplicate-key"),
     }
 )
@@ -109,6 +109,13 @@ def rests_on(format_name: str, rule: str, kind: str) -> frozenset[str]:
     if repairs_of(format_name).get(rule) in _OF_COPIES or _BY_RULE.get((format_name, rule)) is _of_first:
         found.add(kind)
     return frozenset(found)
+
+
+@cache
+def has_quotes(format_name: str, kind: str) -> bool:
+    """Whether cells of such a file may have line breaks between quote marks, while it is read by lines."""
+    declared = get_format(format_name).file(kind)
+    return declared.container == "columns" and declared.columns.quoted
 
 
 def group_of(fault: Fault) -> Group | None:

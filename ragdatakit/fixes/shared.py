@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
-from ragdatakit.files.containers.sources import BOM
+from ragdatakit.files.containers.sources import BOM, Source
 from ragdatakit.fixes.edits import rewritten, safe
 from ragdatakit.fixes.find import Repair
 from ragdatakit.schemas.fixes import Edit, Fix
 from ragdatakit.validators.faults import Fault
+
+_LONE = re.compile(rb"\r[^\n]")
 
 
 def _without_mark(fault: Fault) -> Fix | None:
@@ -16,6 +19,13 @@ def _without_mark(fault: Fault) -> Fix | None:
 
 
 def _with_one_line_end(fault: Fault) -> Fix | None:
+    """If no line ends in a carriage return alone: beside a line break that makes a blank line, or none."""
+    path = fault.file.path
+    source, last = Source(path, path.name.endswith(".gz"), boundary=fault.file.boundary), b""
+    for piece in source.pieces():
+        if _LONE.search(last + piece):
+            return None
+        last = piece[-1:]
     return rewritten("line-feeds")
 
 

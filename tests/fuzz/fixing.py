@@ -92,7 +92,7 @@ def removed(scratch: Path) -> set[str]:
     """The values that unsafe fixes have removed."""
     path = scratch / "removed.ndjson"
     found: set[str] = set()
-    for line in path.read_text("utf-8").splitlines() if path.exists() else []:
+    for line in path.read_text("utf-8").split("\n")[:-1] if path.exists() else []:
         text = json.loads(line).get("removed", "")
         member = _decoded(f"{{{text}}}")
         values = [member] if _decoded(text) is None and member is not None else [_decoded(text)]
@@ -189,11 +189,11 @@ def _scalars(value: Any) -> Iterator[str]:
         for each in value:
             yield from _scalars(each)
     elif value is not None and not isinstance(value, bool):
-        text = str(value).strip()
+        text = str(value).strip().strip("\ufeff")
         try:
             text = str(float(text))
         except (ValueError, OverflowError):
-            text = "".join(text.split()).casefold()
+            text = "".join(text.split()).casefold().strip("\ufeff")
         if text:
             yield text
 

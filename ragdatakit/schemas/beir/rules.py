@@ -146,6 +146,7 @@ FILE_RULES: tuple[Rule, ...] = (
         upstream="the loader passes over the first line, so this judgement is silently lost",
         hint="put the line query-id, corpus-id, score (with tabs between them) before it",
         fix="safe: put a header before it",
+        reveals=("BE12", "BE2"),
         bad="q1\td2\t1",
         good="query-id\tcorpus-id\tscore\nq1\td2\t1",
         source=_QRELS,
