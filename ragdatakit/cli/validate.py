@@ -6,7 +6,7 @@ import gc
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +25,7 @@ from ragdatakit.cli.synonyms import old_spelling
 from ragdatakit.reports.findings.fixes_made import fix_notes
 from ragdatakit.reports.findings.known_notes import known_notes
 from ragdatakit.reports.findings.output_forms import OLD_NAMES, OUTPUT_FORMS, Found, written
+from ragdatakit.reports.findings.read_once import read_once
 from ragdatakit.reports.findings.text import TextOptions
 from ragdatakit.schemas.errors import UnknownNameError
 from ragdatakit.schemas.options import SHOWN_SEVERITY, FixOptions, ValidateOptions
@@ -248,11 +249,22 @@ def _write(report: Report, findings: Iterable[Finding], words: dict[str, Any], o
     kept = TextOptions(**{name: words[name] for name in names})
     width = shutil.get_terminal_size().columns if on_terminal else 0
     printed = replace(kept, colour=out is None and wants_colour(), width=width)
-    notes: list[str] = []
     outputs = [*((form, file, kept) for form, file in words["reports"]), (words["output_format"], out, printed)]
-    for form, file, options in outputs:
-        write_output(_together(written(form, Found(report, findings, options, notes))), file, form)
-    return list(dict.fromkeys(notes))
+    notes: list[list[str]] = [[] for _ in outputs]
+
+    def writing(number: int) -> Callable[[Iterable[Finding]], None]:
+        form, file, options = outputs[number]
+
+        def write(found: Iterable[Finding]) -> None:
+            write_output(_together(written(form, Found(report, found, options, notes[number]))), file, form)
+
+        return write
+
+    if files := [number for number, (_, file, _) in enumerate(outputs) if file is not None]:
+        read_once(findings, [writing(number) for number in files])
+    if out is None:
+        writing(len(outputs) - 1)(findings)
+    return list(dict.fromkeys(note for of_output in notes for note in of_output))
 
 
 def _together(pieces: Iterable[bytes]) -> Iterator[bytes]:
