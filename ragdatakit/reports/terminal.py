@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 
 from ragdatakit.visible_text import visible_text
 
@@ -34,6 +35,7 @@ def width_of(text: str) -> int:
     return sum(_character_width(c) for c in text)
 
 
+@lru_cache(1024)
 def _character_width(character: str) -> int:
     if unicodedata.category(character) in ("Mn", "Me"):
         return 0

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,23 +20,23 @@ _SEVERITIES = {"error": "ERROR", "warning": "WARNING", "info": "INFO"}
 
 def rdjson(found: Found) -> Iterator[bytes]:
     """One object with all diagnostics."""
-    paths = Paths(Path.cwd())
+    paths, address = Paths(Path.cwd()), cache(address_of)
     before = b'{"source": ' + orjson.dumps(_SOURCE) + b', "diagnostics": ['
     comma = b""
     for finding in found.findings:
-        yield before + comma + b"\n  " + orjson.dumps(_diagnostic(finding, paths))
+        yield before + comma + b"\n  " + orjson.dumps(_diagnostic(finding, paths, address))
         before, comma = b"", b","
     yield before + b"]}\n" if before else b"\n]}\n"
 
 
 def rdjsonl(found: Found) -> Iterator[bytes]:
     """One diagnostic per line."""
-    paths = Paths(Path.cwd())
+    paths, address = Paths(Path.cwd()), cache(address_of)
     for finding in found.findings:
-        yield orjson.dumps({**_diagnostic(finding, paths), "source": _SOURCE}) + b"\n"
+        yield orjson.dumps({**_diagnostic(finding, paths, address), "source": _SOURCE}) + b"\n"
 
 
-def _diagnostic(finding: Finding, paths: Paths) -> dict[str, Any]:
+def _diagnostic(finding: Finding, paths: Paths, address: Callable[[str], str]) -> dict[str, Any]:
     location: dict[str, Any] = {"path": unicode_text(paths.name(finding.path))}
     if finding.line is not None:
         location["range"] = _range(finding, finding.line)
@@ -44,7 +45,7 @@ def _diagnostic(finding: Finding, paths: Paths) -> dict[str, Any]:
         "message": unicode_text(message),
         "location": location,
         "severity": _SEVERITIES[finding.severity],
-        "code": {"value": finding.code, **({"url": address} if (address := address_of(finding.code)) else {})},
+        "code": {"value": finding.code, **({"url": url} if (url := address(finding.code)) else {})},
     }
     if suggestion := _suggestion(finding):
         diagnostic["suggestions"] = [suggestion]
