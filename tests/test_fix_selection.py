@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 import ragdatakit
 from tests.broad import examples
-from tests.fuzz.fixing import files_below, more_changed, spoil
+from tests.fuzz.fixing import files_below, more_changed
+from tests.fuzz.spoiling import spoil
 from tests.test_fix_conditions import BEIR, GFM, LISTS, SPLADE, TREC, fix, lines, made, questions, read
 
 JUDGED = "query-id\tcorpus-id\tscore\nq1\td2\t1\nq1\td2\t{}\nq1\td2\t1\nq2\td3\t1\n"

@@ -19,6 +19,7 @@ from ragdatakit.schemas.errors import RagdataError
 from tests.framework_readers import READERS, held_by, lost_by
 from tests.fuzz.cases import Case
 from tests.fuzz.commands import environment
+from tests.fuzz.spoiling import spoil
 
 RULES = {rule.code: rule for rule, _ in all_rules()}
 _TEXTS = {".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".txt", ".run", ".qrels"}
@@ -56,7 +57,7 @@ def check_folder(
     after = files_below(folder)
     before = ragdatakit.validate(kept / data.relative_to(folder), max_per_rule=0)
     yield from _judged("safe", before, whole)
-    yield from _twice("safe", data, folder, scratch)
+    yield from _again("safe", data, folder, scratch)
     yield from (f"safe: {value!r} is lost in {name}" for name, value in lost(old, after, set()))
     for name in {each.format for each in before.datasets} & READERS.keys() if len(before.datasets) == 1 else ():
         held = held_by(name, kept)
@@ -75,7 +76,7 @@ def check_folder(
     if every is not None:
         yield from _judged("unsafe", before, every)
         kept_apart = removed(scratch)
-        yield from _twice("unsafe", data, folder, scratch, unsafe=True)
+        yield from _again("unsafe", data, folder, scratch, unsafe=True)
         yield from (
             f"unsafe: {value!r} is lost in {name}" for name, value in lost(old, files_below(folder), kept_apart)
         )
@@ -116,7 +117,7 @@ def _judged(name: str, before: ragdatakit.Report, result: ragdatakit.FixResult) 
         yield f"{name}: {sorted(applied)} leads to {sorted(more)}"
 
 
-def _twice(name: str, data: Path, folder: Path, scratch: Path, **words: Any) -> Iterator[str]:
+def _again(name: str, data: Path, folder: Path, scratch: Path, **words: Any) -> Iterator[str]:
     now = files_below(folder)
     try:
         again = fixed(data, scratch, **words)
@@ -214,116 +215,3 @@ def _pieces(data: bytes) -> list[bytes]:
     except (ValueError, RecursionError):
         return [line.strip(b"\r\xef\xbb\xbf") for line in data.split(b"\n") if line.strip()]
     return [json.dumps(each).encode() for each in (value if isinstance(value, list) else [value])]
-
-
-def spoil(folder: Path, rng: Random) -> list[str]:
-    """Faults that have fixes, in files drawn at random; what was done, in words."""
-    said = []
-    files = [p for p in sorted(folder.rglob("*")) if p.is_file() and not p.is_symlink() and p.suffix in _TEXTS]
-    for _ in range(rng.choice((0, 1, 2, 3, 5)) if files else 0):
-        path, change = rng.choice(files), rng.choice(SPOILING)
-        lines = path.read_bytes().split(b"\n")
-        path.write_bytes(b"\n".join(change(lines, rng)))
-        said.append(f"{change.__name__} {path.name}")
-    return said
-
-
-Lines = list[bytes]
-
-
-def copied(lines: Lines, rng: Random) -> Lines:
-    """A line once more, somewhere behind it."""
-    at = rng.randrange(len(lines))
-    where = rng.randrange(at, len(lines))
-    return [*lines[:where], lines[at], *lines[where:]]
-
-
-def copied_with_another_between(lines: Lines, rng: Random) -> Lines:
-    """A line, the same with another last digit or letter, and the line again."""
-    at = rng.randrange(len(lines))
-    line = lines[at]
-    places = [i for i, byte in enumerate(line) if chr(byte).isalnum()]
-    if not places:
-        return lines
-    other = bytearray(line)
-    other[rng.choice(places[-8:])] = rng.choice(b"123abc")
-    return [*lines[: at + 1], bytes(other), line, *lines[at + 1 :]]
-
-
-def with_comma(lines: Lines, rng: Random) -> Lines:
-    """A comma that nothing follows."""
-    at = rng.randrange(len(lines))
-    line = lines[at]
-    place = max(line.rfind(b"}"), line.rfind(b"]"))
-    return lines if place < 0 else [*lines[:at], line[:place] + b"," + line[place:], *lines[at + 1 :]]
-
-
-def joined(lines: Lines, rng: Random) -> Lines:
-    """Two lines in one."""
-    at = rng.randrange(len(lines))
-    return [*lines[:at], b" ".join(lines[at : at + 2]), *lines[at + 2 :]]
-
-
-def blank(lines: Lines, rng: Random) -> Lines:
-    """A line of nothing."""
-    at = rng.randrange(len(lines) + 1)
-    return [*lines[:at], rng.choice((b"", b" ", b"\t", b"\r")), *lines[at:]]
-
-
-def marked(lines: Lines, rng: Random) -> Lines:
-    """A byte-order mark."""
-    return [b"\xef\xbb\xbf" + lines[0], *lines[1:]]
-
-
-def ended_otherwise(lines: Lines, rng: Random) -> Lines:
-    """CR LF at the end of some lines."""
-    return [line + b"\r" if rng.random() < 0.5 and line else line for line in lines]
-
-
-def number_as_text(lines: Lines, rng: Random) -> Lines:
-    """A number in quotes, or a text of digits without them."""
-    at = rng.randrange(len(lines))
-    return [*lines[:at], _other_type(lines[at], rng), *lines[at + 1 :]]
-
-
-def _other_type(line: bytes, rng: Random) -> bytes:
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        return line
-    places = [(home, key) for home, key in _places(value) if not isinstance(home[key], dict)]
-    if not places:
-        return line
-    home, key = rng.choice(places)
-    each = home[key]
-    digits = isinstance(each, str) and each.isascii() and each.isdigit()
-    home[key] = (
-        str(each)
-        if isinstance(each, int | float)
-        else int(each[:9])
-        if digits
-        else rng.choice((None, [each], f" {each}" if isinstance(each, str) else each))
-    )
-    return json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass")
-
-
-def _places(value: Any) -> Iterator[tuple[Any, Any]]:
-    items = (
-        list(value.items()) if isinstance(value, dict) else list(enumerate(value)) if isinstance(value, list) else []
-    )
-    for key, each in items:
-        yield value, key
-        yield from _places(each)
-
-
-def as_python(lines: Lines, rng: Random) -> Lines:
-    """A record as Python prints it."""
-    at = rng.randrange(len(lines))
-    value = _decoded(lines[at].decode("utf-8", "replace"))
-    return lines if value is None else [*lines[:at], repr(value).encode("utf-8", "replace"), *lines[at + 1 :]]
-
-
-SPOILING: tuple[Callable[[Lines, Random], Lines], ...] = (
-    *(copied, copied, copied_with_another_between, copied_with_another_between, with_comma, joined, blank, marked),
-    *(ended_otherwise, number_as_text, number_as_text, number_as_text, as_python),
-)
