@@ -32,6 +32,8 @@ from tests.broad import chosen
 from tests.command_line import FIXTURES, GOOD, run
 from tests.finding_places import assert_places
 
+pytestmark = pytest.mark.usefixtures("databases_used_again")
+
 # What no file kept in git can show, and the test that does.
 SHOWN_BY_OTHER_TESTS = {
     "unreadable-file": "test_hostile_files.py",  # git keeps no FIFOs, and of permissions only the executable bit
@@ -137,7 +139,7 @@ def without_fingerprints(findings: Iterable[Finding]) -> list[Finding]:
 
 @broken
 def test_broken(case: Case, tmp_path: Path) -> None:
-    """Through the library, and read as a big dataset; a fifth also through the command line."""
+    """Through the library, and read as a big dataset; a tenth also through the command line."""
     folder = case.stand(tmp_path)
     kept: list[Finding] = []
 
@@ -151,7 +153,7 @@ def test_broken(case: Case, tmp_path: Path) -> None:
     assert sum(report.counts.values()) == len(findings)
     assert_places(report.findings)
     same_as_a_big_dataset(case, folder, report)
-    if chosen(f"{case.id} through the command line", every=5):
+    if chosen(f"{case.id} through the command line", every=10):
         same_through_the_command_line(case, folder, report, tmp_path)
 
 
@@ -168,13 +170,13 @@ def same_through_the_command_line(case: Case, folder: Path, report: Report, scra
 BIG = {"columns of small blocks": (150, 1), "columns": (1 << 20, 2)}
 """The bytes of a block, and how many at a time; all but the first are tried on one in ten."""
 BY_DATABASE = ("graphrag/",)
-"""Cases that DuckDB checks, small or big, with other settings: reading them as big is tried on one in five."""
+"""Cases that DuckDB checks, small or big, with other settings: reading them as big is tried on one in ten, too."""
 
 
 def same_as_a_big_dataset(case: Case, folder: Path, plain: Report) -> None:
     """Small datasets are read in plain Python, big ones in columns: the findings must be the same to the letter."""
     for number, (way, (block, jobs)) in enumerate(BIG.items()):
-        every = 10 if number else 5 if case.id.startswith(BY_DATABASE) else 1
+        every = 10 if number or case.id.startswith(BY_DATABASE) else 1
         if not chosen(f"{case.id} {way}", every):
             continue
         with pytest.MonkeyPatch.context() as patch:

@@ -124,8 +124,7 @@ def place(target: Path, dataset: DatasetSummary, path: str) -> Path:
     return Path(path) if Path(path).is_file() else Path(dataset.path)
 
 
-@pytest.mark.broad
-@pytest.mark.broad
+@pytest.mark.broad(25)
 @pytest.mark.parametrize("case", [*BROKEN, *VALID], ids=lambda case: case.id)
 def test_a_model_says_what_the_validator_says(case: Case, tmp_path: Path) -> None:
     for one in seen(case, case.stand(tmp_path)):

@@ -87,7 +87,7 @@ def file_values(folder: Path) -> Iterator[tuple[Format, File, Any]]:
 FOLDERS = sorted(p for p in FIXTURES.glob("*/*/*") if p.is_dir())
 
 
-@pytest.mark.broad
+@pytest.mark.broad(20)
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda p: p.relative_to(FIXTURES).as_posix())
 def test_a_file_is_judged_as_its_records(folder: Path) -> None:
     for fmt, file, value in file_values(folder):

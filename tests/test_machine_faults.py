@@ -107,6 +107,7 @@ def test_a_full_disk_names_the_path_of_the_index(tmp_path: Path, told: tuple[obj
     assert "no space left" in shown.err
 
 
+@pytest.mark.broad(2)
 @pytest.mark.skipif(sys.platform == "win32", reason="a POSIX shell")
 @pytest.mark.parametrize("words", ["report DATA", "formats", "query DATA 'from documents'"])
 @pytest.mark.parametrize("closed", [">&-", ">&- 2>&- <&-"])

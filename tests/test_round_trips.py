@@ -36,7 +36,7 @@ from tests.canonical_strategies import (
 from tests.command_line import FIXTURES, run
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
 
-pytestmark = pytest.mark.usefixtures("outputs_of_a_sound_machine")
+pytestmark = pytest.mark.usefixtures("outputs_of_a_sound_machine", "databases_used_again")
 
 Strategy = Callable[[st.DrawFn], CanonicalTables]
 
@@ -214,7 +214,7 @@ def compared(tables: CanonicalTables, ordered: bool) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("trip", ROUND_TRIPS, ids=lambda t: "-".join((t.source, "by", t.target, *t.there.values())))
-@settings(max_examples=examples(30))
+@settings(max_examples=examples(30, every=10, least=3))
 @given(data=st.data())
 def test_there_and_back_is_the_same(trip: RoundTrip, data: st.DataObject) -> None:
     there_and_back(trip, data)
