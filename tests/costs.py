@@ -80,7 +80,9 @@ class Costs:
         if _WRITES:
             for name, cost in self.tests.most_common(_TESTS):
                 terminalreporter.write_line(f"{cost:6.2f} {name}")
-            RECORD.write_text("".join(f"{cost:6.1f} {name}\n" for name, cost in sorted(self.modules.items())))
+            known = {name: cost for name, cost in recorded().items() if (RECORD.parent / name).exists()}
+            lines = [f"{cost:6.1f} {name}\n" for name, cost in sorted({**known, **self.modules}.items())]
+            RECORD.write_text("".join(lines))
 
 
 def recorded() -> dict[str, float]:
