@@ -71,7 +71,8 @@ def revealed(found: Fixed) -> set[str]:
 def assert_kept(found: Fixed, name: str) -> None:
     """What had no fault in a file, and was read before, is there as it was, in its order."""
     mine = [f for f in found.before if f.path.endswith(name) and f.fix is not None]
-    if any(f.line is None or f.count > 1 for f in mine):
+    in_each_row = any(f.fix is not None and f.fix.rewrite == "without-last-comma" for f in mine)
+    if in_each_row or any(f.line is None or f.count > 1 for f in mine):
         return
     old, new = (data.decode("utf-8", "replace") for data in (found.files[name], (found.root / name).read_bytes()))
     documents = decoded(old), decoded(new)

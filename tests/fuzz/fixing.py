@@ -23,6 +23,8 @@ from tests.fuzz.spoiling import spoil
 
 RULES = {rule.code: rule for rule, _ in all_rules()}
 _TEXTS = {".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".txt", ".run", ".qrels"}
+_NOTHING = {"", "null", "nan", "none", "n/a", "na", "<na>", "#n/a", "#na"}
+"""Texts that pandas takes for a cell that is missing."""
 Files = dict[str, bytes]
 
 
@@ -195,7 +197,7 @@ def _scalars(value: Any) -> Iterator[str]:
             text = str(float(text))
         except (ValueError, OverflowError):
             text = "".join(text.split()).casefold().strip("\ufeff")
-        if text:
+        if text not in _NOTHING:
             yield text
 
 
