@@ -234,6 +234,22 @@ def test_a_model_at_fault(model: str, table: str, told: str, site: Path, project
     assert told in outcome.err
 
 
+def test_records_that_are_no_rows_do_not_disturb_a_model(site: Path, project: Path) -> None:
+    """They have findings of their own; a warning of Python's would be an error here."""
+    pytest.importorskip("pandera")
+    text = "import pandera.pandas as pa\nclass Documents(pa.DataFrameModel):\n    text: str = pa.Field(ne='x')\n"
+    install(site, {"acme_models.py": text}, {"ragdatakit.models": "m = acme_models"})
+    model = MODEL.format(model="acme_models:Documents", table="documents")
+    (project / "ragdata.toml").write_text(NAMED + model)
+    with (project / "data/corpus.jsonl").open("a") as corpus:
+        corpus.write('{"_id": 3}\n{"_id": "d9", "title": "", "text": "x"}\n')
+
+    found = run("validate", "data", "--select", "ACME")
+
+    assert found.code == 1 and "ACME301 error text is 'x', which fails not_equal_to(x)" in found.out
+    assert found.err == ""
+
+
 @pytest.mark.usefixtures("queries_in_processes")
 def test_a_format_is_read_in_other_processes_too(site: Path, project: Path) -> None:
     """A query runs in a process of its own, which gets the format along."""

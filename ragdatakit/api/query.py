@@ -29,19 +29,23 @@ def query(options: QueryOptions, path: PathLike, sql: str) -> pa.Table:
     without pyarrow, which the extra ``parquet`` brings. Records that could not be read are reported by a warning
     (`UserWarning`).
     """
-    return _in_memory(options, path, sql)
+    lost: list[str] = []
+    found = _in_memory(options, path, sql, lost)
+    for told in lost:
+        warnings.warn(told, stacklevel=3)
+    return found
 
 
-def _in_memory(options: QueryOptions, path: PathLike, sql: str, most_bytes: int = 0) -> pa.Table:
-    """The rows as an Arrow table; `QueryError` where they take more than that many bytes (0: whatever they take)."""
+def _in_memory(options: QueryOptions, path: PathLike, sql: str, lost: list[str], most_bytes: int = 0) -> pa.Table:
+    """The rows as an Arrow table; `QueryError` where they take more than that many bytes (0: whatever they take).
+    ``lost`` gets what could not be read."""
     from ragdatakit.api.query_datasets import Question
     from ragdatakit.api.query_process import asked
     from ragdatakit.files.containers.arrow_library import arrow_library
 
     limit, arrow, held = options.limit, arrow_library(), 0
     with asked(Question(path, sql, options, as_batches=True)) as answer:
-        for told in answer.lost:
-            warnings.warn(told, stacklevel=2)
+        lost += answer.lost
         first = next(answer.pieces)
         taken, count = [first], 0
         for batch in answer.pieces:
@@ -89,4 +93,4 @@ class QueryTables:
 
     def arrow(self, path: PathLike, sql: str, options: QueryOptions) -> pa.Table:
         """All rows of it; at most half of the memory that may be used, as frames are copies."""
-        return _in_memory(options, path, sql, options.memory_limit // 2)
+        return _in_memory(options, path, sql, [], options.memory_limit // 2)  # what is lost has findings of its own
