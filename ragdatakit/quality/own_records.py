@@ -69,8 +69,8 @@ def _refuse_unseen(own: OwnRule, dataset: Dataset) -> None:
     """Rows of Parquet files are seen by queries and models only: nothing is passed over silently."""
     for file in dataset.files:
         if (not own.records or file.kind == own.records) and file.path.suffix.lower() == ".parquet":
-            told = f"the rows of {file.display} are not records; write the rule {own.rule.code} as sql or as a model"
-            raise WrongSchemaError(f"{own.place}: {told}")
+            reason = f"the rows of {file.display} are not records; write the rule {own.rule.code} as sql or as a model"
+            raise WrongSchemaError(f"{own.place}: {reason}")
 
 
 def check_by_plugin(own: OwnRule, dataset: Dataset, found: QualityFindings, options: RunOptions) -> None:
@@ -122,8 +122,8 @@ def _judge(send: Callable[[tuple[str, Any]], None], own: OwnRule, dataset: Datas
             try:
                 with clock:
                     waiting += (
-                        (number, form, located, pointer, {"error": told, "value": wrong}, wrong)
-                        for pointer, told, wrong in _of_record(own, record, errors_of)
+                        (number, form, located, pointer, {"error": reason, "value": wrong}, wrong)
+                        for pointer, reason, wrong in _of_record(own, record, errors_of)
                     )
             except TimeoutError:
                 send(("late", (number, located.line)))
@@ -144,8 +144,8 @@ def _of_record(own: OwnRule, record: Any, errors_of: _ErrorsOf) -> Iterator[tupl
         return
     value = record[own.field] if own.field else record
     above = f"/{escape(own.field)}" if own.field else ""
-    for told, path, wrong in errors_of(value):
-        yield above + "".join(f"/{escape(str(part))}" for part in path), told, wrong
+    for reason, path, wrong in errors_of(value):
+        yield above + "".join(f"/{escape(str(part))}" for part in path), reason, wrong
 
 
 class _Clock:
@@ -196,10 +196,10 @@ def _errors_of(own: OwnRule) -> _ErrorsOf:
             for error in islice(validator.iter_errors(value), _MOST_ERRORS):
                 yield error.message, error.absolute_path, error.instance
         except Unresolvable as error:
-            told = f"nothing is found at its $ref {error.ref}; nothing is fetched for it"
-            raise WrongSchemaError(f"{own.place}: the schema of {own.rule.code}: {told}") from None
+            reason = f"nothing is found at its $ref {error.ref}; nothing is fetched for it"
+            raise WrongSchemaError(f"{own.place}: the schema of {own.rule.code}: {reason}") from None
         except RecursionError:
-            told = "it includes itself without end, or a record is nested too deeply for it"
-            raise WrongSchemaError(f"{own.place}: the schema of {own.rule.code}: {told}") from None
+            reason = "it includes itself without end, or a record is nested too deeply for it"
+            raise WrongSchemaError(f"{own.place}: the schema of {own.rule.code}: {reason}") from None
 
     return errors

@@ -68,8 +68,8 @@ class OwnRules:
                 raise
             except Exception as error:  # noqa: BLE001 - what the other rules find must be reported, too
                 refuse_machine_fault(error)
-                told = str(error) if isinstance(error, RagdataError) else f"{type(error).__name__}: {error}"
-                problem = Problem("rule-crashed", facts={"reason": f"{own.rule.code}: {told}"})
+                reason = str(error) if isinstance(error, RagdataError) else f"{type(error).__name__}: {error}"
+                problem = Problem("rule-crashed", facts={"reason": f"{own.rule.code}: {reason}"})
                 collector.add(found.whole(), problem, Place())
         complete_findings(found, options.memory_limit, None)
         collector.finish()

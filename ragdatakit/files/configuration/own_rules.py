@@ -51,9 +51,9 @@ def _refuse_unnamed_model(own: OwnRule, configuration: Configuration) -> None:
     module = own.model.partition(":")[0]
     offered = [name for plugin in configuration.plugins for name in plugin.models]
     if module not in offered:
-        told = f"the module {module} of the model is not one of a plug-in that `plugins` names"
+        reason = f"the module {module} of the model is not one of a plug-in that `plugins` names"
         remedy = f"; they offer {', '.join(offered)}" if offered else "; see docs/plugins.md"
-        raise RagdataError(f"{own.place}: {told}{remedy}")
+        raise RagdataError(f"{own.place}: {reason}{remedy}")
 
 
 _MEANINGLESS = {"sql": ("records", "field", "table"), "schema": ("table",), "model": ("records", "field", "timeout")}
@@ -65,8 +65,8 @@ def _made(section: Section) -> OwnRule:
     values = {name: one.value for name, one in given.items()}
     kinds = [name for name in _MEANINGLESS if name in given]
     if len(kinds) != 1:
-        told = f"has both {kinds[0]} and {kinds[1]}: give one of them" if kinds else "has no sql, schema or model"
-        raise RagdataError(f"{section.place}: the rule {values['code']} {told}")
+        reason = f"has both {kinds[0]} and {kinds[1]}: give one of them" if kinds else "has no sql, schema or model"
+        raise RagdataError(f"{section.place}: the rule {values['code']} {reason}")
     for name in _MEANINGLESS[kinds[0]]:
         if name in given:
             raise RagdataError(f"{given[name].place}: {name} means nothing for a rule by {kinds[0]}")
