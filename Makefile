@@ -16,6 +16,7 @@ REFERENCE_ARGS ?=
 SAME_ARGS ?=
 PAGES ?=
 FUZZ_ARGS ?=
+SCANNER_TRIES ?= 300000
 
 # Tests start the command hundreds of times: compiled modules are kept, also where the environment says otherwise.
 export PYTHONDONTWRITEBYTECODE =
@@ -95,6 +96,10 @@ test-scanner: $(SCANNER) ## the compiled scanner's own tests and lints (needs ca
 .PHONY: fuzz
 fuzz: $(DEV) $(SCANNER) ## damaged data, failing writes, signals: make fuzz FUZZ_ARGS="--seconds 3600"
 	$(BIN)/python -m tests.fuzz $(FUZZ_ARGS)
+
+.PHONY: fuzz-scanner
+fuzz-scanner: $(SCANNER) ## damaged bytes through the scanner: checked arithmetic, valgrind, address sanitizer
+	@.ci/fuzz-scanner $(SCANNER_TRIES)
 
 .PHONY: wheel
 wheel: $(DEV) ## build the wheel and try it in a clean environment

@@ -17,7 +17,7 @@ from tests.fuzz.workers import Job, Worker
 from tests.fuzz.writing import WRITING, prepare, state, unfinished
 
 SEED = 22
-SHORT = {"commands": 3, "engines": 9, "oracles": 12, "fixes": 6, "signals": 2}
+SHORT = {"commands": 3, "engines": 9, "oracles": 12, "fixes": 6, "parsers": 3, "signals": 2}
 """How many cases of each part are known; a third of them is run."""
 
 

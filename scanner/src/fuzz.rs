@@ -7,6 +7,8 @@ use crate::elements::{self, last_comma, Elements};
 use crate::isa::Level;
 use crate::lines::{scan, Outcome};
 use crate::plan::{Plan, ABI};
+use crate::rows::{self, Rows};
+use crate::sheet::Sheet;
 
 struct Random(u64);
 
@@ -305,4 +307,92 @@ fn fuzz_declarations() {
         }
     }
     assert!(block.summary.len() == 8);
+}
+
+/// Three columns: names whose spelling and type are wanted, types of which each is wanted once, dicts.
+fn sheet_blob() -> Vec<u8> {
+    let mut blob =
+        [&ABI.to_le_bytes()[..], &7_u64.to_le_bytes(), &u64::MAX.to_le_bytes(), &3_u16.to_le_bytes()].concat();
+    text(&mut blob, " \t\u{3000}");
+    text(&mut blob, "\u{e0}\u{ff}");
+    blob.extend(3_u16.to_le_bytes());
+    for (place, flags) in [(0_u16, 47_u16), (1, 17), (2, 0)] {
+        blob.extend(place.to_le_bytes());
+        blob.extend(flags.to_le_bytes());
+    }
+    blob.extend([2, 0, 1, 1, 0]);
+    text(&mut blob, "document");
+    blob
+}
+
+const CELLS: [&str; 14] = [
+    "tide",
+    "\u{e9} x",
+    "",
+    "7",
+    "-1.5e3",
+    "nan",
+    "\"a,b\"",
+    "\"a\"\"b\"",
+    "\"a\nb\"",
+    "document",
+    "{}",
+    "{'a': 'b'}",
+    "\"{\"\"content\"\": 1}\"",
+    " x ",
+];
+
+fn damaged_table(random: &mut Random) -> Vec<u8> {
+    let mut data = Vec::new();
+    for _ in 0..random.below(6) {
+        for place in 0..if random.below(9) == 0 { random.below(5) } else { 3 } {
+            data.extend(if place > 0 { &b","[..] } else { b"" });
+            data.extend(random.of(&CELLS).as_bytes());
+        }
+        data.extend(random.of(&["\n", "\n", "\r\n", "\r", "\n\n"]).as_bytes());
+    }
+    for _ in 0..random.below(3) {
+        let at = random.below(data.len() + 1);
+        data.splice(at..at, random.of(&["\"", ",", "\0", "\n", "\r", " ", "\u{feff}", "'", "{"]).bytes());
+    }
+    if random.below(9) == 0 && !data.is_empty() {
+        let at = random.below(data.len());
+        data[at] = random.below(256) as u8;
+    }
+    data
+}
+
+#[test]
+fn fuzz_tables() {
+    let whole = sheet_blob();
+    let sheet = Sheet::parse(&whole).unwrap();
+    let mut random = Random(0xA076_1D64_78BD_642F);
+    let mut rows = [Rows::default(), Rows::default()];
+    for number in 0..tries(30_000) {
+        let data = damaged_table(&mut random);
+        for (level, into) in [Level::best(), Level::Portable].into_iter().zip(&mut rows) {
+            rows::scan(&sheet, into, &data, level);
+            let count = into.summary[0] as usize;
+            for (cells, column) in into.cells.iter().zip(&sheet.columns) {
+                assert_eq!(cells.codes.numbers.len(), 2 * count * usize::from(column.key));
+                assert_eq!(cells.spelled.numbers.len(), 2 * count * usize::from(column.spelled));
+                assert_eq!(cells.numbers.len(), count * usize::from(column.distinct));
+            }
+            assert!(into
+                .notes
+                .chunks_exact(NOTE_WIDTH)
+                .all(|note| note[1] < count as u64 && note[4] <= data.len() as u64));
+        }
+        let [quick, portable] = &rows;
+        assert_eq!((&quick.notes, quick.summary), (&portable.notes, portable.summary));
+        for (one, other) in quick.cells.iter().zip(&portable.cells) {
+            assert_eq!((&one.codes.numbers, &one.texts.ends), (&other.codes.numbers, &other.texts.ends));
+        }
+        let mut blob = whole.clone();
+        let at = random.below(blob.len());
+        blob[at] = random.below(256) as u8;
+        if let Some(other) = Sheet::parse(&blob[..blob.len() - random.below(2) * number % 9]) {
+            rows::scan(&other, &mut Rows::default(), &data, Level::best());
+        }
+    }
 }

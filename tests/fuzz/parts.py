@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from tests.fuzz import commands, containers, engines, faults_of_writing, fixing, odd_paths, oracles, shapes, signals
+from tests.fuzz import (
+    commands,
+    containers,
+    engines,
+    faults_of_writing,
+    fixing,
+    odd_paths,
+    oracles,
+    parsers,
+    shapes,
+    signals,
+)
 from tests.fuzz.cases import Case
 
 
@@ -22,6 +33,7 @@ PARTS = {
     "commands": Part(commands.check, 8),
     "engines": Part(engines.check, 12),
     "containers": Part(containers.check, 8),
+    "parsers": Part(parsers.check, 4),
     "fixes": Part(fixing.check, 8),
     "oracles": Part(oracles.check, 8),
     "paths": Part(odd_paths.check, 2, odd_paths.CASES),
