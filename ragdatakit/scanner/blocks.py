@@ -38,6 +38,7 @@ class ScannedColumn:
     owners: npt.NDArray[np.int64]
     spelled: npt.NDArray[Any]
     odd: list[list[int]]
+    is_list: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +112,7 @@ class BlockScanner:
         fields = {name: field for scope in scopes_of(record, asked).values() for name, field in scope.items()}
         places = {name: number for number, name in enumerate(fields)}
         self._places = {column: places[name] for column, name in keys.items()}
-        self._is_wide = {column: _has_wide_codes(fields[name]) for column, name in keys.items()}
+        self._fields = {column: fields[name] for column, name in keys.items()}
         for column, codes in (known or {}).items():
             held = np.ascontiguousarray(codes).view(np.uint64)
             if found.rd_plan_known(self._plan, self._places[column], held.ctypes.data, len(held)):
@@ -150,25 +151,23 @@ class BlockScanner:
         notes = numbers(views[1]).reshape(-1, _NOTE_WIDTH).tolist()
         counts = {name: n for name, n in zip(self._counts, numbers(views[2]).tolist(), strict=True) if n}
         columns = {
-            name: _column(views, _OF_BLOCK + _OF_FIELD * number, self._is_wide[name])
+            name: _column(views, _OF_BLOCK + _OF_FIELD * number, self._fields[name])
             for name, number in self._places.items()
         }
         lf, crlf = (ends[0], ends[1], ends[2]), (ends[3], ends[4], ends[5])
         return ScannedBlock(rows, lines, lf, crlf, notes, columns, counts)
 
 
-def _has_wide_codes(field: Field) -> bool:
-    return (field.items if field.type == "array" else field.type) not in ("integer", "number")
-
-
-def _column(views: Any, at: int, is_wide: bool) -> ScannedColumn:
+def _column(views: Any, at: int, field: Field) -> ScannedColumn:
     codes, missing, owners, spelled, odd = views[at : at + _OF_FIELD]
+    of_numbers = (field.items if field.type == "array" else field.type) in ("integer", "number")
     return ScannedColumn(
-        wide_codes(codes) if is_wide else numbers(codes),
+        numbers(codes) if of_numbers else wide_codes(codes),
         numbers(missing).view(np.int64),
         numbers(owners).view(np.int64),
         wide_codes(spelled),
         numbers(odd).reshape(-1, _ODD_WIDTH).tolist(),
+        field.type == "array",
     )
 
 

@@ -26,6 +26,7 @@ from ragdatakit.scanner.predicates import (
     Nested,
     NoSentence,
     NotFirst,
+    NumberedMembers,
     OneUnlikeNumber,
     OpenIfBlank,
     OpenIfEdged,
@@ -90,6 +91,7 @@ _KINDS: dict[type[Predicate], int] = {
     NoSentence: 26,
     Beginning: 27,
     OpenIfBlank: 28,
+    NumberedMembers: 29,
 }
 _JOINED = 255
 
@@ -115,6 +117,9 @@ def scopes_of(record: Record, asked: Iterable[Asked]) -> dict[str, dict[str, Fie
             found[""][one.as_.name] = one.as_
         elif isinstance(one, Cut):
             found[""] = one.fields()
+        elif isinstance(one, NumberedMembers):
+            found[""][one.names] = Field(name="key", type="array", items="integer", required=False)
+            found[""][one.numbers] = Field(name="key", type="array", items="number", required=False)
     for parts in (one for one in asked if isinstance(one, Parts)):
         found[parts.field] = {f"{parts.field}/{f.name}": f for f in parts.fields}
     for joined in (one for one in asked if isinstance(one, Joined)):
@@ -194,6 +199,8 @@ def _predicate(one: Predicate, names: list[str], counts: list[Hashable]) -> byte
             text = one.name
         case MemberBeginning():
             text = one.character
+        case NumberedMembers():
+            limit = names.index(one.names) | names.index(one.numbers) << 16
         case CountedUnlike():
             limit, text = counts.index(one.count) | names.index(one.other) << 16, one.otherwise
         case CountedMember():

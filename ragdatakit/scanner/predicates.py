@@ -164,6 +164,15 @@ class MemberCalled(Predicate):
 
 
 @dataclass(frozen=True, slots=True)
+class NumberedMembers(Predicate):
+    """An object with several members, all of which have the same number. The names of an object, integers as Python
+    writes them, are the list ``names``, its numbers the list ``numbers``; other objects go to Python."""
+
+    names: str
+    numbers: str
+
+
+@dataclass(frozen=True, slots=True)
 class MemberBeginning(Predicate):
     """An object with a member whose name begins with this character, which is ASCII."""
 

@@ -76,7 +76,7 @@ def coded_scan(
     rows = np.array([note[1] for note in scanned.notes if note[0] == REFUSED], np.int64)
     given: dict[str, ScannedCodes] = {}
     for name, column in scanned.columns.items():
-        if name in keys.item_types:
+        if column.is_list:
             _put_items(batch, name, column, late, rows)
             continue
         valid = None
@@ -91,7 +91,7 @@ def coded_scan(
     for name in keys.names:
         if name in given:
             batch.columns[name], batch.valid[name] = given[name]
-        if late is not None and name not in keys.item_types:
+        if late is not None and name not in batch.lists:
             _put_late(batch, name, late, rows)
     return batch
 
@@ -111,7 +111,7 @@ def _put_late(batch: NumpyBatch, name: str, late: NumpyBatch, rows: Any) -> None
 
 def _put_items(batch: NumpyBatch, name: str, column: ScannedColumn, late: NumpyBatch | None, rows: Any) -> None:
     """The items of a list column, in the order of their records."""
-    if late is None:
+    if late is None or name not in late.lists:
         batch.lists[name] = (column.codes, column.owners)
         return
     codes, owners = late.lists[name]

@@ -428,6 +428,9 @@ pub fn declared_value<I: Isa>(
             {
                 return None;
             }
+            if let Some(lists) = field.numbered {
+                return numbered::<I>(into, data, at, lists, found);
+            }
             let mut names = std::mem::take(&mut into.names);
             let behind = if let Some(asked) = &field.members {
                 let mut below = std::mem::take(&mut into.names_below);
@@ -447,6 +450,59 @@ pub fn declared_value<I: Isa>(
             behind
         }
     }
+}
+
+/// An object whose names are integers and whose values are numbers: the place behind it. It is shown where all of
+/// several values are the same.
+#[inline(always)]
+fn numbered<I: Isa>(
+    into: &mut Scanned,
+    data: &[u8],
+    from: usize,
+    (names, values): (usize, usize),
+    found: &mut Record,
+) -> Option<usize> {
+    let mut at = skip_blanks::<I>(data, from + 1);
+    if peek(data, at) == b'}' {
+        return Some(at + 1);
+    }
+    let (first, mut is_one) = (into.columns[values].codes.numbers.len(), true);
+    let before = into.columns[names].codes.numbers.len();
+    loop {
+        if peek(data, at) != b'"' {
+            return None;
+        }
+        let (name, end) = integer(data, at + 1)?;
+        if peek(data, end) != b'"' {
+            return None;
+        }
+        let colon = skip_blanks::<I>(data, end + 1);
+        if peek(data, colon) != b':' {
+            return None;
+        }
+        let start = skip_blanks::<I>(data, colon + 1);
+        let behind = number(data, start)?;
+        let digits = &data[start..behind];
+        // Python compares whole numbers of more digits exactly
+        if digits.len() > 15 && digits.iter().all(|byte| matches!(byte, b'-' | b'0'..=b'9')) {
+            return None;
+        }
+        let value: f64 = std::str::from_utf8(digits).ok()?.parse().ok().filter(|value: &f64| value.is_finite())?;
+        let row = into.rows;
+        into.columns[names].push(u128::from(name as u64), row);
+        let column = &mut into.columns[values];
+        column.push(u128::from(value.to_bits()), row);
+        is_one &= f64::from_bits(column.codes.numbers[first]) - value == 0.0;
+        at = skip_blanks::<I>(data, behind);
+        match peek(data, at) {
+            b',' => at = skip_blanks::<I>(data, at + 1),
+            b'}' => break,
+            _ => return None,
+        }
+    }
+    found.candidate |= is_one && into.columns[values].codes.numbers.len() > first + 1;
+    let (columns, scratch) = (&into.columns, &mut into.sorted_items);
+    (!has_repeat(&columns[names].codes.numbers[before..], scratch)).then_some(at + 1)
 }
 
 #[inline(always)]
@@ -556,6 +612,9 @@ fn items<I: Isa>(
                 behind
             }
             Type::Number => {
+                if field.key {
+                    return None; // such a list is made of an object
+                }
                 let behind = self::number(data, at)?;
                 is_number_within(field, &data[at..behind])?;
                 into.hold(field, number, (at, behind));

@@ -13,7 +13,7 @@ use crate::scopes::{Joined, Scope};
 use crate::spelling::Spelling;
 
 /// The number of the interface: Python compares it when it loads the library.
-pub const ABI: u32 = 5;
+pub const ABI: u32 = 6;
 
 /// What a value may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +64,8 @@ pub struct Field {
     pub only_text: bool,
     /// What is asked of the members of an object.
     pub members: Option<Members>,
+    /// The lists that the names of an object's members are put in, which are integers, and their values, numbers.
+    pub numbered: Option<(usize, usize)>,
     /// How often a value that is not null is there is counted under this number.
     pub tally: Option<u32>,
     /// Whether codes of what spelling does not change in its texts are wanted, too.
@@ -246,12 +248,28 @@ impl Plan {
         Some(())
     }
 
+    /// The names and the values of an object are lists of the record.
+    fn add_numbered(&mut self, number: usize, (names, values): (usize, usize)) -> Option<()> {
+        for (list, below) in [(names, Type::Integer), (values, Type::Number)] {
+            let field = self.fields.get_mut(list).filter(|f| f.key && f.kind == Type::Array && f.below == below)?;
+            field.name = vec![0xFF]; // no member is called so
+            field.pattern = None;
+            field.joined = true;
+        }
+        let is_known = |field: &&mut Field| field.kind == Type::Object && field.below == Type::Number;
+        self.fields.get_mut(number).filter(is_known)?.numbered = Some((names, values));
+        Some(())
+    }
+
     fn add_predicate(&mut self, reader: &mut Reader) -> Option<()> {
         let kind = reader.u8()?;
         let number = reader.u16()?;
         let limit = usize::try_from(reader.u64()?).ok()?;
         let characters = reader.text()?;
         let places = self.fields.len();
+        if kind == 29 {
+            return self.add_numbered(number, (limit & 0xFFFF, limit >> 16));
+        }
         let field = self.fields.get_mut(number)?;
         match kind {
             // what is compared by place in a row is for fields of the record alone
@@ -360,6 +378,7 @@ impl Field {
             refusals: Vec::new(),
             only_text: false,
             members: None,
+            numbered: None,
             tally: None,
             spelling: None,
             pattern,
@@ -400,7 +419,9 @@ fn tally_number(number: usize) -> Option<u32> {
 
 fn has_codes(kind: Type, below: Type) -> bool {
     let simple = |kind| matches!(kind, Type::Integer | Type::Text);
-    simple(kind) || matches!(kind, Type::Any | Type::Number) || (kind == Type::Array && simple(below))
+    simple(kind)
+        || matches!(kind, Type::Any | Type::Number)
+        || (kind == Type::Array && (simple(below) || below == Type::Number))
 }
 
 fn pattern_of(name: &[u8]) -> Option<(u128, u128)> {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.containers.strict_json import escape
@@ -36,6 +36,7 @@ class LightSpladeChecks(FormatChecks):
         self._queries: set[int] = set()
         self._scored: set[int] = set()
         self._has_scores = bool(dataset.of_kind("scores"))
+        self._file = dataset.files[0]
         self._scales: dict[DataFile, _Scale] = {}
         self._numeric: dict[DataFile, bool] = {}
         self._records: dict[tuple[str, str | None], int] = {}
@@ -70,14 +71,23 @@ class LightSpladeChecks(FormatChecks):
             self._numeric[file] = _NUMBER.fullmatch(text) is not None
 
     def predicates(self, kind: str) -> Iterable[Predicate] | None:
-        from ragdatakit.scanner.predicates import Blank, ItemTwice, Longer, NotFirst, OneUnlikeNumber
+        from ragdatakit.scanner.predicates import Blank, ItemTwice, Longer, NotFirst, NumberedMembers, OneUnlikeNumber
 
         if kind == "positives":
             return (ItemTwice("positive_doc_ids"),)
         if kind in ("queries", "documents"):
             name = "qid" if kind == "queries" else "doc_id"
             return (Blank("text"), Longer("text", LONG_TEXT), NotFirst(name), OneUnlikeNumber("text"))
-        return None
+        return (NumberedMembers("scores", "@doc_ids", "@scores"),) if kind == "scores" else None
+
+    def texts_of_fields(self, kind: str) -> Mapping[str, str]:
+        return {"@doc_ids": "@doc_ids"} if kind == "scores" else {}
+
+    def fields_of_derived(self, kind: str) -> tuple[str, ...]:
+        return ("@scores",) if kind == "scores" else ()
+
+    def start_file(self, file: DataFile) -> None:
+        self._file = file
 
     def _scores(self, file: DataFile, value: dict[str, Any]) -> Iterator[Problem]:
         scores = value.get("scores")
@@ -110,7 +120,7 @@ class LightSpladeChecks(FormatChecks):
             self._queries.update(_integers(batch.codes(("qid",))[0]))
         if kind == "positives" and self._has_scores:
             self._remember_positives(split, batch)
-        if kind == "scores" and values is not None:
+        if kind == "scores":
             self._scored.update(_integers(batch.codes(("qid",))[0]))
             return list(self._check_scores(split, values, batch, sets))
         return ()
@@ -127,23 +137,30 @@ class LightSpladeChecks(FormatChecks):
             found.setdefault(row, []).append(document)
         self._positives.update({of_row[row]: tuple(found[row]) for row in sorted(found) if row in of_row})
 
-    def _check_scores(self, split: str | None, values: list[Any], batch: Any, sets: Any) -> Iterator[RowProblems]:
+    def _check_scores(
+        self, split: str | None, values: list[Any] | None, batch: Any, sets: Any
+    ) -> Iterator[RowProblems]:
         """What a query's scores lack or contradict, given its positive list and the document master."""
-        documents, rows = batch.codes(("@doc_ids",))
+        if {"positives", "documents"} & sets.unreliable:
+            return
         index = sets.lookup("documents", "doc_id")
-        known = set(map(int, index.present(index.find(documents)))) if index is not None else None
-        by_row: dict[int, list[tuple[int, bool]]] = {}
-        for i, (document, row) in enumerate(zip(_integers(documents), map(int, rows), strict=True)):
-            by_row.setdefault(row, []).append((document, known is None or i in known))
         queries, query_rows = batch.codes(("qid",))
         of_row = dict(zip(map(int, query_rows), _integers(queries), strict=True))
-        unreliable = bool({"positives", "documents"} & sets.unreliable)
+        seen = dict(enumerate(values) if values is not None else batch.noted)
+        looked_at = {row + batch.first_row: value for row, value in seen.items() if _has_scores(value)}
+        if values is None:
+            from ragdatakit.validators.light_splade.scores import scanned_scores
+
+            scores = scanned_scores(batch, seen)
+            self._scales.setdefault(self._file, _Scale()).add_array(scores.numbers)
+            proved = {row: query for row, query in of_row.items() if row - batch.first_row not in seen}
+            positives = {row: those for row, query in proved.items() if (those := self._positives.get(query))}
+            looked_at |= scores.suspects(positives, index)
         found: dict[str, tuple[list[int], list[Any]]] = {}
-        for i, value in enumerate(values):
-            row = batch.first_row + i
-            if not isinstance(value, dict) or not isinstance(value.get("scores"), dict) or unreliable:
-                continue
-            for rule, shown in self._check_query(split, of_row.get(row), by_row.get(row, []), value["scores"]):
+        documents, rows = batch.codes(("@doc_ids",))
+        by_row = _documents_by_row(documents, rows, looked_at, index)
+        for row in sorted(looked_at):
+            for rule, shown in self._check_query(split, of_row.get(row), by_row.get(row, []), looked_at[row]["scores"]):
                 rows_, values_ = found.setdefault(rule, ([], []))
                 rows_.append(row)
                 values_.append(shown)
@@ -267,6 +284,17 @@ class _Scale:
             self.number += len(finite)
             self.capped += sum(1 for n in finite if abs(n) >= CAP)
 
+    def add_array(self, numbers: Any) -> None:
+        """Take in scores that are an array of finite numbers."""
+        import numpy as np
+
+        finite = numbers[np.abs(numbers) < 1e300]
+        if len(finite):
+            self.least = min(self.least, float(finite.min()))
+            self.greatest = max(self.greatest, float(finite.max()))
+            self.number += len(finite)
+            self.capped += int(np.count_nonzero(np.abs(finite) >= CAP))
+
     def suspicion(self) -> str:
         """What looks wrong with the scale, if anything."""
         if self.capped:
@@ -282,6 +310,22 @@ def score_key(key: str) -> int | None:
         return int(key)
     except ValueError:
         return None
+
+
+def _has_scores(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("scores"), dict)
+
+
+def _documents_by_row(
+    documents: Any, rows: Any, wanted: Mapping[int, Any], index: Any
+) -> dict[int, list[tuple[int, bool]]]:
+    """The documents that these rows score, and whether each is known; all are where there is no ``index``."""
+    known = set(map(int, index.present(index.find(documents)))) if index is not None and wanted else None
+    found: dict[int, list[tuple[int, bool]]] = {}
+    for i, row in enumerate(map(int, rows) if wanted else ()):
+        if row in wanted:
+            found.setdefault(row, []).append((_integers(documents[i : i + 1])[0], known is None or i in known))
+    return found
 
 
 def _repeated_positives(value: dict[str, Any]) -> Iterator[Problem]:
