@@ -40,7 +40,7 @@ def pytest_report_header() -> str:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> Iterator[None]:
-    """Do not even make the cases that are not run: to make them all takes each process four seconds."""
+    """Do not even make the cases that are not run: to make them all takes each process two seconds."""
     yield
     if _are_named(metafunc.config):
         return
