@@ -14,7 +14,7 @@ from ragdatakit.api.arguments import given_paths, reading, several_words
 from ragdatakit.api.keywords import takes
 from ragdatakit.api.remote import at_hand, renamed
 from ragdatakit.api.sources import chosen_datasets, database_of, only_dataset
-from ragdatakit.files.machine import machine_fault
+from ragdatakit.files.machine import machine_fault, refuse_little_space
 from ragdatakit.files.paths.boundary import real_path
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.options import SHOWN_SEVERITY, DatabaseOptions, PathLike, Progress, ReportOptions
@@ -161,6 +161,7 @@ def _unread(source: Source, error: RagdataError | OSError) -> Summary:
 
 
 def _summary(found: FoundDataset, database: DatasetDatabase, options: ReportOptions) -> Summary:
+    refuse_little_space("columns")
     from ragdatakit.converters.hipporag.data_sets import own_parts
     from ragdatakit.database.file_counts import count_files
     from ragdatakit.reports.summaries import summarize
