@@ -1,6 +1,6 @@
 """Held to numbers that others published: ``python benchmarks/reference.py DATA`` writes docs/reference-results.md.
 
-``DATA`` is a folder with the public sets (see ``reference_sets.py``); those that are not there are left out, and told.
+``DATA`` is a folder with the public sets (see ``reference_sets.py``); those that are not there are reported.
 Every value comes of ragdata's own evaluation; a second library (ranx, in an environment of its own, 0.7 GB) measures
 the same rankings.
 """
@@ -140,8 +140,8 @@ def _ask(judge: Path, results: list[Result]) -> None:
     """The means of all runs by the second library."""
     asked = [(result, mode, file) for result in results for mode, file in result.rankings.items()]
     command = [str(judge), str(HERE / "peers" / "ranx_metrics.py"), *(str(file) for _, _, file in asked)]
-    told = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
-    for (result, mode, _), line in zip(asked, told[-len(asked) :], strict=True):
+    done = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+    for (result, mode, _), line in zip(asked, done[-len(asked) :], strict=True):
         result.theirs[mode] = json.loads(line)
 
 
@@ -181,7 +181,8 @@ def _bars(results: list[Result]) -> Iterator[str]:
                 yield f"| {title} | {row.mode} | {_metric(row.metric)} | {row.bar:.3f} | {value:.4f} | {word} |"
         if result.experiment.misread:
             found = _flagged(result)
-            yield f"| {title} | bm25 | not aligned | is told | {'told' if found else 'not told'} | {_verdict(found)} |"
+            word = "reported" if found else "not reported"
+            yield f"| {title} | bm25 | not aligned | is reported | {word} | {_verdict(found)} |"
     yield ""
 
 
@@ -206,9 +207,9 @@ def _section(result: Result) -> Iterator[str]:
     if experiment.misread:
         run = result.run("bm25")
         shuffled = run.sanity.shuffled.get("ndcg@10", 0.0)
+        word = "`ragdata eval` says that the gold is not aligned, and exits 1" if _flagged(result) else "not reported"
         yield (
-            f"nDCG@10 is {run.scores['ndcg@10'].mean:.4f}, and {shuffled:.4f} with the gold of other questions: "
-            f"{'`ragdata eval` says that the gold is not aligned, and exits 1' if _flagged(result) else 'not told'}."
+            f"nDCG@10 is {run.scores['ndcg@10'].mean:.4f}, and {shuffled:.4f} with the gold of other questions: {word}."
         )
         yield ""
         return

@@ -45,10 +45,10 @@ def build(target: Path) -> str:
 
 def _version() -> tuple[int, int]:
     try:
-        told = subprocess.run(["rustc", "--version"], capture_output=True, text=True, check=False).stdout
+        printed = subprocess.run(["rustc", "--version"], capture_output=True, text=True, check=False).stdout
     except OSError:
         return 0, 0
-    found = re.match(r"rustc (\d+)\.(\d+)", told)
+    found = re.match(r"rustc (\d+)\.(\d+)", printed)
     return (int(found[1]), int(found[2])) if found else (0, 0)
 
 

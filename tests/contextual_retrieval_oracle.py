@@ -210,10 +210,10 @@ class _Bar:
 
 
 def verdict(notebook: dict[str, Any], folder: Path) -> str:
-    """What became of one set: the error, or what is told, lost or misread; empty where all is as it should be."""
-    told = io.StringIO()
+    """What became of one set: the error, or what is reported, lost or misread; empty where all is as it should be."""
+    shown = io.StringIO()
     try:
-        with redirect_stdout(told), redirect_stderr(told):
+        with redirect_stdout(shown), redirect_stderr(shown):
             corpus = json.loads((folder / CORPUS).read_text())
             database = notebook["VectorDB"]("none")
             database.save_db = lambda: None
@@ -233,9 +233,9 @@ def verdict(notebook: dict[str, Any], folder: Path) -> str:
                     return "hybrid: a chunk is given for another"
     except Exception as error:  # noqa: BLE001 - what stops it is what is asked
         return f"stops: {type(error).__name__}"
-    if "Warning: No golden contents" in told.getvalue():
+    if "Warning: No golden contents" in shown.getvalue():
         return "a question is passed over"
-    if "Warning" in told.getvalue():
+    if "Warning" in shown.getvalue():
         return f"golden chunk left out, Pass@2 {score:.0f}"
     return "" if round(score, 6) == 100 else f"Pass@2 {score:.0f}"
 

@@ -98,5 +98,5 @@ def dearer(costs: Mapping[str, float], before: Mapping[str, float]) -> Iterator[
     for name, cost in sorted(costs.items()):
         usual = before.get(name, 0.0) * speed
         if cost > usual * _FACTOR + _SECONDS * speed:
-            told = f"usually {usual:.1f}" if name in before else "new"
-            yield f"dearer: {name} {cost:.1f} ({told}); `make test-cost` shows the tests, CONTRIBUTING.md what to do"
+            words = f"usually {usual:.1f}" if name in before else "new"
+            yield f"dearer: {name} {cost:.1f} ({words}); `make test-cost` shows the tests, CONTRIBUTING.md what to do"

@@ -74,13 +74,13 @@ def passages_of(folder: Path, passages: Iterable[Passage], unit: str = "document
     return Passages(folder, unit)
 
 
-class ToldSearcher:
-    """Gives the ordinals that it was told, by question; ``asked`` notes the depths it was asked for."""
+class ReportingSearcher:
+    """Gives the ordinals that it was reported, by question; ``asked`` notes the depths it was asked for."""
 
     def __init__(self, found: Mapping[str, Sequence[int]], nodes: Mapping[str, Sequence[str]] | None = None) -> None:
         self._found = found
         self.asked: list[int] = []
-        self.graph: GraphLike | None = _ToldGraph(nodes) if nodes is not None else None
+        self.graph: GraphLike | None = _ReportingGraph(nodes) if nodes is not None else None
 
     def rank(self, queries: Sequence[Query], mode: str, k: int) -> list[Ranking]:
         self.asked.append(k)
@@ -88,7 +88,7 @@ class ToldSearcher:
         return [Ranking(np.array(o, np.int64), np.arange(len(o), 0, -1, dtype=np.float64)) for o in found]
 
 
-class _ToldGraph:
+class _ReportingGraph:
     def __init__(self, nodes: Mapping[str, Sequence[str]]) -> None:
         self._nodes = nodes
 

@@ -126,8 +126,8 @@ class Case:
             if content is not None:
                 file = root / path
                 file.parent.mkdir(parents=True, exist_ok=True)
-                told = content() if callable(content) else content
-                file.write_bytes(told if isinstance(told, bytes) else told.encode())
+                found = content() if callable(content) else content
+                file.write_bytes(found if isinstance(found, bytes) else found.encode())
                 os.utime(file, (_NOON, _NOON - 3600 * (path in self.older)))
 
 

@@ -111,12 +111,12 @@ def record(names: list[str]) -> int:
     """Run the cases (all, or those whose id has one of the names in it) and write the record."""
     from tests.gfm_rag_cases import CASES
 
-    told: dict[str, Any] = json.loads(RECORDS.read_text(encoding="utf-8")) if RECORDS.exists() else {}
+    output: dict[str, Any] = json.loads(RECORDS.read_text(encoding="utf-8")) if RECORDS.exists() else {}
     chosen = [c for c in CASES if not names or any(n in c.id for n in names)]
     with oracles() as running, tempfile.TemporaryDirectory() as scratch:
         for number, case in enumerate(chosen):
-            told[case.id] = run(case, running, Path(scratch) / str(number))
-    known = {c.id: told[c.id] for c in CASES if c.id in told}
+            output[case.id] = run(case, running, Path(scratch) / str(number))
+    known = {c.id: output[c.id] for c in CASES if c.id in output}
     RECORDS.write_text(json.dumps(known, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return len(chosen)
 

@@ -110,7 +110,7 @@ def generate(rng: random.Random) -> Dataset:
     kinds = [*rng.sample(("towed", "left", "moored at", "7", "1901", "null", "True"), 2), "is_mentioned_in"]
     if draw.chance(0.8):
         kinds = ["towed", "left", "is_mentioned_in"]
-    told = {
+    by_name = {
         NODES: [["name", "type", "attributes"], *([n, t, _cell(draw)] for n, t in zip(names, types, strict=True))],
         RELATIONS: [["name", "attributes"], *([k, _cell(draw)] for k in kinds)],
         EDGES: [
@@ -118,7 +118,7 @@ def generate(rng: random.Random) -> Dataset:
             *([draw.some(names), draw.some(kinds), draw.some(names), _cell(draw)] for _ in range(rng.randint(2, 7))),
         ],
     }
-    dataset = {path: _written(rows, draw) for path, rows in told.items()}
+    dataset = {path: _written(rows, draw) for path, rows in by_name.items()}
     documents = [n for n, t in zip(names, types, strict=True) if t == "document"]
     dataset[DOCUMENTS] = json.dumps({d: f"About {d}" for d in documents}).encode()
     for number, path in enumerate((TRAIN, TEST)):
@@ -141,10 +141,10 @@ def generate_big(rng: random.Random) -> Dataset:
 
     def runs(most: int) -> list[bool]:
         """For each row, whether its name is a number."""
-        told: list[bool] = []
+        seen: list[bool] = []
         for _ in range(rng.randint(1, 3)):
-            told += [rng.random() < 0.6] * rng.choice((1, 3, 1000, CHUNK - 1, CHUNK, CHUNK + 1))
-        return told[:most]
+            seen += [rng.random() < 0.6] * rng.choice((1, 3, 1000, CHUNK - 1, CHUNK, CHUNK + 1))
+        return seen[:most]
 
     def name(number: bool) -> str:
         return str(rng.choice(numbers)) if number and numbers else rng.choice(words)
@@ -154,12 +154,12 @@ def generate_big(rng: random.Random) -> Dataset:
     head = "name,type,attributes" + WIDE
     rows = [head, *(f"{n},{'document' if i % 9 == 0 else 'entity'},{{}},,,,," for i, n in enumerate(nodes))]
     ends = list(zip(runs(2 * CHUNK), runs(2 * CHUNK), strict=False))
-    told = [f"{name(s)},towed,{name(t)},{{}},,,,," for s, t in ends]
+    seen = [f"{name(s)},towed,{name(t)},{{}},,,,," for s, t in ends]
     return {
         DOCUMENTS: b"{}",
         NODES: "\n".join(rows).encode() + b"\n",
         RELATIONS: b"name,attributes\ntowed,{}\n",
-        EDGES: "\n".join(["source,relation,target,attributes" + WIDE, *told]).encode() + b"\n",
+        EDGES: "\n".join(["source,relation,target,attributes" + WIDE, *seen]).encode() + b"\n",
     }
 
 
@@ -414,41 +414,41 @@ def _engines(small: list[Finding], scanned: list[Finding], profile: str) -> Iter
 
 def _compared(said: list[Finding], answer: dict[str, Any], profile: str, dataset: Dataset) -> Iterator[Disagreement]:
     errors = {f.rule for f in said if f.severity == "error"}
-    told = (
+    words = (
         f"{profile}: {answer['error'] or 'loads'}, {answer.get('edges', '?')} edges, {answer['skipped_edges']} edges "
         f"and {answer['skipped_samples']} samples skipped; errors {sorted(errors)}"
     )
     if "rule-crashed" in {f.rule for f in said}:
         crash = next(f for f in said if f.rule == "rule-crashed")
-        yield Disagreement(f"crash: {_plain(crash.message)}", told + f"; {crash.message}")
+        yield Disagreement(f"crash: {_plain(crash.message)}", words + f"; {crash.message}")
         return
     lost = bool(answer["skipped_edges"] or answer["skipped_samples"]) or (not answer["error"] and not answer["edges"])
     if (answer["error"] or lost) and not errors:
         what = _plain(answer["error"]) if answer["error"] else "edges or samples lost"
-        yield Disagreement(f"missed by ragdata: {what}", told)
+        yield Disagreement(f"missed by ragdata: {what}", words)
     alarms = errors - ELSEWHERE
     if alarms and not answer["error"] and not lost:
-        yield Disagreement(f"false alarm: {' '.join(sorted(alarms))}", told)
+        yield Disagreement(f"false alarm: {' '.join(sorted(alarms))}", words)
     if not answer["error"] or answer["error"].startswith("RuntimeError: stack"):
-        yield from _counts(said, answer, told)
+        yield from _counts(said, answer, words)
     if not answer["error"] and not errors and _names(dataset.get(NODES, b"")) not in (None, answer["names"]):
-        yield Disagreement("names misread without an error", told + f"; names {answer['names']}")
+        yield Disagreement("names misread without an error", words + f"; names {answer['names']}")
 
 
 def _plain(message: str) -> str:
     return re.sub(r"\d+|'[^']*'|<.*?>", "_", message)[:70]
 
 
-def _counts(said: list[Finding], answer: dict[str, Any], told: str) -> Iterator[Disagreement]:
+def _counts(said: list[Finding], answer: dict[str, Any], message: str) -> Iterator[Disagreement]:
     rules = {f.rule for f in said}
     edges = {
         f.record for f in said if f.rule in DROPPED or (f.rule == "name-read-as-missing" and f.severity == "error")
     }
     if not rules & COLUMN_RULES and len(edges) != answer["skipped_edges"]:
-        yield Disagreement("number of dropped edges", f"{told}; ragdata names {len(edges)}")
+        yield Disagreement("number of dropped edges", f"{message}; ragdata names {len(edges)}")
     samples = {(f.path, f.record) for f in said if f.rule in SKIPPED}
     if len(samples) != answer["skipped_samples"]:
-        yield Disagreement("number of skipped samples", f"{told}; ragdata names {len(samples)}")
+        yield Disagreement("number of skipped samples", f"{message}; ragdata names {len(samples)}")
 
 
 def _names(data: bytes) -> list[str] | None:

@@ -89,8 +89,8 @@ def examine(checks: FormatChecks, file: DataFile, values: list[Any]) -> list[Pro
 
 def read(checks: QuestionChecks, values: list[Any], file: int = 0, first_row: int = 0) -> dict[str, list[int]]:
     """Hand one file of questions to the checks; the rows that break rules about consecutive records, by rule."""
-    told = checks.dataset.files[file]
-    checks.start_file(told)
+    report = checks.dataset.files[file]
+    checks.start_file(report)
     batch = PythonBatch({}, first_row)
     found = {
         h.rule: list(h.rows)
@@ -99,13 +99,13 @@ def read(checks: QuestionChecks, values: list[Any], file: int = 0, first_row: in
         )
         if len(h.rows)
     }
-    told.records = len(values)
-    list(checks.finish_file(told, len(values)))
+    report.records = len(values)
+    list(checks.finish_file(report, len(values)))
     return found
 
 
 def finished(checks: FormatChecks) -> list[tuple[str, Problem]]:
-    """What is told at the end: names of files and problems."""
+    """What is reported at the end: names of files and problems."""
     return [(file.name, problem) for file, problem in checks.finish()]
 
 

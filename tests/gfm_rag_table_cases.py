@@ -310,8 +310,8 @@ def _many_numbers_first() -> str:
 
 
 def _sources(*groups: str) -> str:
-    told = {"numeric": (f"{i},towed,lena,{{}}" for i in range(131_072)), "text": iter(EDGE_LINES[1:])}
-    return lines(EDGE_LINES[0], *(row for group in groups for row in told[group]))
+    by_name = {"numeric": (f"{i},towed,lena,{{}}" for i in range(131_072)), "text": iter(EDGE_LINES[1:])}
+    return lines(EDGE_LINES[0], *(row for group in groups for row in by_name[group]))
 
 
 def _numbered_nodes() -> str:

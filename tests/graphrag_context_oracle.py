@@ -159,8 +159,8 @@ async def recorded(folder: Path, questions: tuple[str, ...]) -> dict[str, Any]:
     from graphrag.query.structured_search.local_search.mixed_context import LocalSearchMixedContext
 
     rows = (await _tables(folder))["entities"]
-    told = [f"{title}:{description}" for title, description in zip(rows.title, rows.description, strict=True)]
-    store = _Store(list(rows.id), np.stack([embedded(text) for text in told]))
+    shown = [f"{title}:{description}" for title, description in zip(rows.title, rows.description, strict=True)]
+    store = _Store(list(rows.id), np.stack([embedded(text) for text in shown]))
     local = []
     for number, (budget, level, claims) in enumerate(LOCAL):
         for question in questions if number < 3 else questions[:4]:

@@ -176,7 +176,7 @@ def main() -> None:
             folder = Path(scratch) / str(number)
             index.write(folder)
             found[name] = outcome(folder, index.ending == ".csv")
-    lines = ",\n".join(f" {json.dumps(name)}: {json.dumps(told)}" for name, told in found.items())
+    lines = ",\n".join(f" {json.dumps(name)}: {json.dumps(each)}" for name, each in found.items())
     VERDICTS[_release()].write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
 
 

@@ -42,9 +42,9 @@ def rows_digest(folder: Path) -> str:
 
 def loaded_by(python: str, folder: Path, release: str) -> Any:
     """What GraphRAG loads, in a process of its own."""
-    told = os.environ | {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "PYTHONPATH": str(ROOT)}
+    found = os.environ | {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "PYTHONPATH": str(ROOT)}
     words = [python, "-m", "tests.graphrag_written_oracle", "--load", str(folder), release]
-    done = subprocess.run(words, env=told, cwd=ROOT, capture_output=True, text=True, check=True)
+    done = subprocess.run(words, env=found, cwd=ROOT, capture_output=True, text=True, check=True)
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 

@@ -77,7 +77,7 @@ def evil() -> tuple[list[Summary], Report]:
     return [summary, hostile_summary()], report
 
 
-def told_of_texts() -> list[Summary]:
+def said_of_texts() -> list[Summary]:
     """Communities with contexts, and a tree with claims."""
     first, second = corpus_summary(), graph_summary()
     first.hierarchy, first.contexts = communities(), contexts()
@@ -89,7 +89,7 @@ PAGES = {
     "corpus": lambda: summary_page([corpus_summary()], findings()),
     "graph": lambda: summary_page([graph_with(ring(40))]),
     "all": lambda: summary_page(all_summaries(), findings(250)),
-    "texts": lambda: summary_page(told_of_texts()),
+    "texts": lambda: summary_page(said_of_texts()),
     "empty": lambda: summary_page([empty_summary()], Report()),
     "none": lambda: summary_page([]),
     "evil": lambda: summary_page(*evil()),

@@ -70,7 +70,7 @@ async def outcome(folder: Path, payload: Any = None, insert: bool = False, delet
     from lightrag.kg.shared_storage import finalize_share_data
     from lightrag.utils import EmbeddingFunc, Tokenizer
 
-    told: dict[str, Any] = {}
+    by_name: dict[str, Any] = {}
     rag = None
     try:
         rag = LightRAG(
@@ -82,37 +82,37 @@ async def outcome(folder: Path, payload: Any = None, insert: bool = False, delet
         )
         await rag.initialize_storages()
         if insert:
-            await _step(told, "insert", rag.ainsert_custom_kg(payload))
+            await _step(by_name, "insert", rag.ainsert_custom_kg(payload))
         for mode in MODES:
             param = QueryParam(
                 mode=mode, top_k=5, chunk_top_k=5, enable_rerank=False, hl_keywords=[HIGH], ll_keywords=[LOW]
             )
-            found = await _step(told, mode, rag.aquery_data(QUERY, param))
+            found = await _step(by_name, mode, rag.aquery_data(QUERY, param))
             if found is not None:
                 data = found.get("data") or {}
-                told[mode] = [
+                by_name[mode] = [
                     [_entity(e) for e in data.get("entities", [])],
                     [_relation(r) for r in data.get("relationships", [])],
                     sorted(f"{c.get('chunk_id')}|{c.get('content')}" for c in data.get("chunks", [])),
                 ]
-        counts = await _step(told, "statuses", rag.doc_status.get_status_counts())
+        counts = await _step(by_name, "statuses", rag.doc_status.get_status_counts())
         if counts is not None:
-            told["statuses"] = counts
+            by_name["statuses"] = counts
         if delete:
-            await _step(told, "delete", _delete(rag, told))
+            await _step(by_name, "delete", _delete(rag, by_name))
     except BaseException as error:  # noqa: BLE001 - what stops it is what is asked
-        told["load"] = type(error).__name__
+        by_name["load"] = type(error).__name__
     finally:
         finalize_share_data()
-    return told
+    return by_name
 
 
-async def _delete(rag: Any, told: dict[str, Any]) -> None:
+async def _delete(rag: Any, given: dict[str, Any]) -> None:
     """Delete the first document; what is left of the graph."""
     deleted = await rag.adelete_by_doc_id(DOCUMENT)
     graph = rag.chunk_entity_relation_graph
     edges = sorted(sorted(pair) for pair in await _pairs(graph))
-    told["delete"] = [[deleted.status], sorted(map(str, await graph.get_all_labels())), edges]
+    given["delete"] = [[deleted.status], sorted(map(str, await graph.get_all_labels())), edges]
 
 
 async def _pairs(graph: Any) -> list[list[str]]:
@@ -127,24 +127,24 @@ def _relation(found: dict[str, Any]) -> str:
     return "|".join(str(found.get(k)) for k in ("src_id", "tgt_id", "keywords", "description", "weight", "source_id"))
 
 
-async def _step(told: dict[str, Any], name: str, call: Any) -> Any:
+async def _step(given: dict[str, Any], name: str, call: Any) -> Any:
     try:
         return await call
     except Exception as error:  # noqa: BLE001 - what stops it is what is asked
-        told[name] = type(error).__name__
+        given[name] = type(error).__name__
         return None
 
 
-def verdict(sound: dict[str, Any], told: dict[str, Any]) -> str:
+def verdict(sound: dict[str, Any], message: dict[str, Any]) -> str:
     """``reject``, ``lost``, ``misread`` or ``ok``, with what differs."""
-    raised = [f"{k}: {v}" for k, v in told.items() if isinstance(v, str)]
+    raised = [f"{k}: {v}" for k, v in message.items() if isinstance(v, str)]
     if raised:
         return "reject " + ", ".join(raised)
     lost, other = [], []
     for key, value in sound.items():
-        if key not in told or value == told[key]:
+        if key not in message or value == message[key]:
             continue
-        fewer = key in (*MODES, "delete") and any(len(a) < len(b) for a, b in zip(told[key], value, strict=True))
+        fewer = key in (*MODES, "delete") and any(len(a) < len(b) for a, b in zip(message[key], value, strict=True))
         (lost if fewer else other).append(key)
     if lost:
         return "lost " + ", ".join(lost)
@@ -178,9 +178,9 @@ async def main(among: str = "") -> dict[str, str]:
             continue
         with tempfile.TemporaryDirectory() as folder:
             put(Path(folder))
-            told = await outcome(Path(folder), payload, insert, name.startswith(STORES))
-        sound.setdefault(insert, told)
-        verdicts[name] = verdict(sound[insert], told)
+            found = await outcome(Path(folder), payload, insert, name.startswith(STORES))
+        sound.setdefault(insert, found)
+        verdicts[name] = verdict(sound[insert], found)
         if number % 100 == 0:
             print(number, name, verdicts[name], file=sys.stderr)
     return verdicts

@@ -144,11 +144,11 @@ def junit_cases(text: str) -> dict[tuple[str, str], tuple[str, str]]:
             key = (case.attrib["classname"], case.attrib["name"])
             assert key not in found
             found[key] = (state, (children[0].text or "") if children else "")
-        told = {name: int(suite.attrib[name]) for name in ("tests", "failures", "errors")}
-        assert told == {"tests": states.total(), "failures": states["failure"], "errors": states["error"]}
+        by_name = {name: int(suite.attrib[name]) for name in ("tests", "failures", "errors")}
+        assert by_name == {"tests": states.total(), "failures": states["failure"], "errors": states["error"]}
     all_states = Counter(state for state, _ in found.values())
-    told = {name: int(root.attrib[name]) for name in ("tests", "failures", "errors")}
-    assert told == {"tests": len(found), "failures": all_states["failure"], "errors": all_states["error"]}
+    by_name = {name: int(root.attrib[name]) for name in ("tests", "failures", "errors")}
+    assert by_name == {"tests": len(found), "failures": all_states["failure"], "errors": all_states["error"]}
     return found
 
 

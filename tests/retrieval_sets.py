@@ -101,8 +101,8 @@ def retrieval_sets(draw: st.DrawFn, runs: bool = False) -> RetrievalSet:
             st.sampled_from(["bm25", "dense run", ""]), st.sampled_from(questions), st.sampled_from(documents)
         )
         scores = st.floats(allow_nan=False, allow_infinity=False)
-        told = draw(st.lists(results, max_size=8, unique=True))
-        found.runs = [Run(q, stage, i + 1, d, score=draw(scores)) for i, (stage, q, d) in enumerate(told)]
+        shown = draw(st.lists(results, max_size=8, unique=True))
+        found.runs = [Run(q, stage, i + 1, d, score=draw(scores)) for i, (stage, q, d) in enumerate(shown)]
     return found
 
 

@@ -81,8 +81,8 @@ class BothWays:
             other = checker.check(data, found.append)
             if (others := self._counted()) != counted:
                 yield f"counts {others} instead of {counted}"
-            if repr(told(other)) != repr(told(plain)):  # NaN is not equal to itself
-                yield f"{told(other)} instead of {told(plain)}"
+            if repr(reported(other)) != repr(reported(plain)):  # NaN is not equal to itself
+                yield f"{reported(other)} instead of {reported(plain)}"
             batches = [self._coded(segment) for segment in found]
             if len(batches) == 1 and as_lists(batches[0]) != codes:
                 yield f"keys {as_lists(batches[0])} instead of {codes}"
@@ -100,7 +100,7 @@ class BothWays:
         return repr([*self.checks.finish_file(self._file, 0)])
 
 
-def told(block: CheckedBlock) -> tuple[Any, ...]:
+def reported(block: CheckedBlock) -> tuple[Any, ...]:
     """All that a block's check says."""
     return block.faulty, block.excess, block.records, block.lines, block.ends
 

@@ -156,8 +156,8 @@ def path_questions(name: str = "PQ-2H.txt.gz") -> list[PathQuestion]:
     text = gzip.decompress((UPSTREAM_DATA / "pathquestion" / name).read_bytes()).decode("utf-8")
     found = []
     for line in text.splitlines():
-        asked, told, path = line.split("\t")
-        answers = told.partition("(")[2].removesuffix(")")
+        asked, shown, path = line.split("\t")
+        answers = shown.partition("(")[2].removesuffix(")")
         found.append(PathQuestion(asked, path.partition("#<end>#")[0].split("#"), [a for a in answers.split("/") if a]))
     return found
 

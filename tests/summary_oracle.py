@@ -216,13 +216,13 @@ def frequencies(frames: dict[str, pd.DataFrame]) -> dict[str, Counter[str]]:
     return found
 
 
-def check_distribution(told: Distribution, values: pd.Series) -> None:
+def check_distribution(message: Distribution, values: pd.Series) -> None:
     """Every number of a distribution against all values behind it."""
-    assert (told.count, told.minimum, told.maximum) == (len(values), values.min(), values.max()), told.name
-    assert told.mean == pytest.approx(values.mean())
-    for q, value in told.quantiles.items():
-        assert value == pytest.approx(values.quantile(q / 100)), (told.name, q)
-    assert sum(b.count for b in told.bins) == told.count
-    for place, one in enumerate(told.bins):
-        below = values <= one.high if place == len(told.bins) - 1 else values < one.high
-        assert one.count == (below & (values >= one.low)).sum(), (told.name, one)
+    assert (message.count, message.minimum, message.maximum) == (len(values), values.min(), values.max()), message.name
+    assert message.mean == pytest.approx(values.mean())
+    for q, value in message.quantiles.items():
+        assert value == pytest.approx(values.quantile(q / 100)), (message.name, q)
+    assert sum(b.count for b in message.bins) == message.count
+    for place, one in enumerate(message.bins):
+        below = values <= one.high if place == len(message.bins) - 1 else values < one.high
+        assert one.count == (below & (values >= one.low)).sum(), (message.name, one)

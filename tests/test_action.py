@@ -168,10 +168,10 @@ def test_extras_and_packages_are_installed(runner: Path) -> None:
     """By a Python that says what it is asked for."""
     python = runner / "temp/bin/python3"
     python.parent.mkdir()
-    told = runner / "told"
+    got = runner / "told"
     python.write_text(
         f'#!/bin/sh\ncase "$*" in *venv*) mkdir -p "$3/bin"; cp "$0" "$3/bin/python"; cp "$0" "$3/bin/ragdata";;\n'
-        f'*pip*) for word; do echo "$word"; done > "{told}";; esac\n'
+        f'*pip*) for word; do echo "$word"; done > "{got}";; esac\n'
     )
     python.chmod(0o755)
     shutil.rmtree(runner / "temp/ragdata-venv")
@@ -183,7 +183,7 @@ def test_extras_and_packages_are_installed(runner: Path) -> None:
         )
 
     assert done.code == 0
-    assert told.read_text().split("\n")[-5:-1] == ["--", "ragdatakit[quality,rules]==0.1.0", "acme-checks==1.2", "-r x"]
+    assert got.read_text().split("\n")[-5:-1] == ["--", "ragdatakit[quality,rules]==0.1.0", "acme-checks==1.2", "-r x"]
 
 
 @pytest.mark.parametrize("what", ["action", "workflows", "gitlab"])

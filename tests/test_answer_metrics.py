@@ -59,14 +59,14 @@ def scored(*answers: Answer, questions: list[Question] = QUESTIONS) -> dict[str,
 
 
 def test_gold_is_found_by_id_and_text() -> None:
-    def told(**fields: str) -> str:
+    def found(**fields: str) -> str:
         return json.dumps(fields)
 
     answers = [
         Answer("1", "In 1871"),
-        Answer("0", "A. Brandt", metadata=told(question="who  kept it?")),
-        Answer("1", "Skarn", metadata=told(question="Where is it?")),
-        Answer("9", "a bell", metadata=told(question="What rings?", gold_answer="bell")),
+        Answer("0", "A. Brandt", metadata=found(question="who  kept it?")),
+        Answer("1", "Skarn", metadata=found(question="Where is it?")),
+        Answer("9", "a bell", metadata=found(question="What rings?", gold_answer="bell")),
     ]
 
     (scores,) = score_answers(tables_of(answers=answers), tables_of(questions=QUESTIONS))
@@ -103,7 +103,7 @@ def test_no_gold_at_all_gives_no_scores() -> None:
     assert scores.without_gold == 1
 
 
-def test_runs_are_told_apart() -> None:
+def test_runs_are_reported_apart() -> None:
     answers = [Answer("1", "1871", metadata='{"run":"a"}'), Answer("1", "1872", metadata='{"run":"b"}')]
 
     found = score_answers(tables_of(answers=answers), tables_of(questions=QUESTIONS), "x:")

@@ -72,7 +72,7 @@ def collected(checks: ARagChecks) -> list[Problem]:
 
 
 @pytest.mark.parametrize(("days", "expected"), [(1, ["stale-index"]), (0, []), (-1, [])])
-def test_an_old_index_is_told_by_its_age_alone(tmp_path: Path, days: int, expected: list[str]) -> None:
+def test_an_old_index_is_reported_by_its_age_alone(tmp_path: Path, days: int, expected: list[str]) -> None:
     (tmp_path / "index").mkdir()
     for kind in ("chunks", "index"):
         (tmp_path / NAMES[kind]).write_text("not a pickle")
@@ -127,7 +127,7 @@ def test_published_files_are_known_by_their_fingerprint(tmp_path: Path, monkeypa
     assert [p.rule for p in out] == ["published-file"]
 
 
-def test_a_subset_of_another_size_is_told_by_its_folder(tmp_path: Path) -> None:
+def test_a_subset_of_another_size_is_reported_by_its_folder(tmp_path: Path) -> None:
     (tmp_path / "musique").mkdir()
     found = dataset(tmp_path / "musique", "chunks", "questions")
     checks = ARagChecks(found, ())

@@ -82,7 +82,7 @@ def test_the_fault_is_shown_inside_the_string(chunk: str, expected: str | None) 
     assert (None if first.position is None else raw[: first.position + first.length]) == expected
 
 
-def test_what_is_told_of_consecutive_chunks() -> None:
+def test_what_is_reported_of_consecutive_chunks() -> None:
     checks = ARagChecks(dataset(Path("skarn"), "chunks"), ())
 
     first = hits(checks, "chunks", [f"0:{LAMP}", f"1: {BELL}", None, f"3:##{BELL}"])
@@ -198,7 +198,7 @@ def test_chunk_ids_as_the_readers_take_them(first: Any, value: Any, expected: st
     assert checks.derive("chunks", value).get("@id") == expected
 
 
-def test_texts_are_told_apart_without_keeping_them() -> None:
+def test_texts_are_reported_apart_without_keeping_them() -> None:
     checks = ARagChecks(dataset(Path("skarn"), "chunks"), ())
 
     keys = [checks.derive("chunks", c).get("@text") for c in (f"0:{LAMP}", f"1:{LAMP}", f"2:{BELL}", "3:", "4")]

@@ -117,7 +117,7 @@ def test_a_changed_record_is_new(project: Path) -> None:
     assert "1 entry is no longer needed: SP204 data/train/positive_lists.ndjson qid=4\n" in done.err
 
 
-def test_equal_findings_are_told_apart_by_their_number(project: Path) -> None:
+def test_equal_findings_are_reported_apart_by_their_number(project: Path) -> None:
     file = project / "data/train/triplets.ndjson"
     odd = next(line for line in file.read_text("utf-8").splitlines() if line.endswith(",}"))
     validate(project, "--write-baseline")

@@ -122,14 +122,14 @@ def test_every_fixture_was_loaded() -> None:
 
 
 def test_what_loads_whole_has_as_many_records() -> None:
-    for name, told in LOADER.items():
-        if isinstance(told, dict) and name.startswith("valid"):
+    for name, each in LOADER.items():
+        if isinstance(each, dict) and name.startswith("valid"):
             files = [f for dataset in validate(FIXTURES / "beir" / name).datasets for f in dataset.files]
             counts = {f.kind: 0 for f in files}
             for file in files:
                 counts[file.kind] += file.records or 0
-            assert counts["corpus"] == next(iter(told.values()))[0]
-            assert counts["qrels"] == sum(judgements for _, _, judgements in told.values())
+            assert counts["corpus"] == next(iter(each.values()))[0]
+            assert counts["qrels"] == sum(judgements for _, _, judgements in each.values())
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def folder_of(folder: Path, **files: str) -> Path:
     return folder
 
 
-def told(tables: object) -> set[tuple[str, str, str | None]]:
+def losses_of(tables: object) -> set[tuple[str, str, str | None]]:
     return {(loss.kind, loss.table, loss.column) for loss in tables.losses}  # type: ignore[attr-defined]
 
 
@@ -124,7 +124,7 @@ def test_fields_of_other_formats_go_to_the_metadata(tmp_path: Path) -> None:
         ({"metadata": "of text"}, {"metadata": {"metadata": "of text"}}, '"of text"'),
     ],
 )
-def test_a_field_that_has_to_change_is_told(
+def test_a_field_that_has_to_change_is_reported(
     fields: dict[str, object], written: dict[str, object], example: str, tmp_path: Path
 ) -> None:
     record = {"_id": "d1", "title": "T", "text": "c"}
@@ -225,7 +225,7 @@ def test_of_several_sets_with_prefixes_one_is_to_be_chosen(tmp_path: Path) -> No
     assert len(alone.losses) == 0
 
 
-def test_what_cannot_be_read_is_told_once(tmp_path: Path) -> None:
+def test_what_cannot_be_read_is_reported_once(tmp_path: Path) -> None:
     folder_of(
         tmp_path,
         corpus='{"_id": "d1", "title": "", "text": "a"}\n{"id": "d2", "text": "b"}\n{"_id": "d3"}\n'
@@ -266,7 +266,7 @@ def test_nothing_changes_on_the_way(made: RetrievalSet) -> None:
     else:
         assert [q._replace(split=None) for q in found["questions"]] == [q._replace(split=None) for q in made.questions]
         assert len(found["qrels"]) == len(made.qrels)
-    assert {kind for kind, *_ in told(tables)} <= {"renumbered", "coerced"}
+    assert {kind for kind, *_ in losses_of(tables)} <= {"renumbered", "coerced"}
 
 
 def test_written_as_the_loader_wants_it(tmp_path: Path) -> None:
@@ -291,7 +291,7 @@ def test_written_as_the_loader_wants_it(tmp_path: Path) -> None:
         "dev.tsv": f"{HEADER}q2\td2\t0\n",
         "x-y.tsv": f"{HEADER}q1\td2\t3\n",
     }
-    assert told(tables) == {
+    assert losses_of(tables) == {
         ("lost", "questions", "answer"),
         ("lost", "questions", "aliases"),
         ("coerced", "qrels", "split"),
@@ -354,7 +354,7 @@ def test_part_of_a_set_is_written_as_that(tmp_path: Path) -> None:
 
     assert [p.name for p in (tmp_path / "corpus").iterdir()] == ["corpus.jsonl"]
     assert [p.name for p in (tmp_path / "queries").iterdir()] == ["queries.jsonl"]
-    assert told(alone) == {("lost", "questions", "split")}
+    assert losses_of(alone) == {("lost", "questions", "split")}
     assert validate(tmp_path / "corpus").ok and validate(tmp_path / "queries").ok
     write_tables(tables_of(qrels=[Qrel("q1", "d1", split="dev")]), "beir", tmp_path / "qrels")
     assert [p.name for p in (tmp_path / "qrels").rglob("*.tsv")] == ["dev.tsv"]
@@ -373,7 +373,7 @@ def test_ids_that_would_be_misread_have_other_names(tmp_path: Path) -> None:
     write_tables(tables, "beir", tmp_path)
 
     assert [d["_id"] for d in lines(tmp_path / "corpus.jsonl")] == ["a_b-2", "a_b", "a_b-3", "id"]  # type: ignore[index,call-overload]
-    assert told(tables) == {
+    assert losses_of(tables) == {
         ("renumbered", "passages", None),
         ("renumbered", "questions", None),
         ("derived", "qrels", "split"),

@@ -112,11 +112,11 @@ def test_the_definitions_are_those_of_trec_eval() -> None:
         grades = {i: rng.choice([0, 1, 2]) for i in ids[:4]} | {"gone": 1}
         order = rng.sample(ids, 5)
 
-        told = measure({"q": order}, {"q": grades}, METRICS)
+        found = measure({"q": order}, {"q": grades}, METRICS)
 
         ideal = [g for g in grades.values() if g]
         mine = {name: value_of(name, [grades.get(i, 0) for i in order], ideal) for name in METRICS}
-        assert mine == pytest.approx({name: values[0] for name, values in told.items()}, abs=1e-9)
+        assert mine == pytest.approx({name: values[0] for name, values in found.items()}, abs=1e-9)
 
 
 def test_the_bound_is_never_below_the_best_order(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -273,7 +273,7 @@ def test_chunks_of_tables() -> None:
     ]
 
 
-def told(tables: CanonicalTables) -> list[tuple[str, str, str | None, int]]:
+def losses_of(tables: CanonicalTables) -> list[tuple[str, str, str | None, int]]:
     tables.finish()
     return [(loss.kind, loss.table, loss.column, loss.count) for loss in tables.losses]
 
@@ -290,7 +290,7 @@ ALL = ("chunk_id", "text", "doc_id", "ordinal", "metadata")
 def test_a_document_that_is_in_its_chunks_is_not_lost(cut: CanonicalTables) -> None:
     list(cut.take("chunks", *ALL))
 
-    assert told(cut) == [
+    assert losses_of(cut) == [
         ("dropped", "documents", None, 1),
         ("lost", "documents", "title", 1),
         ("derived", "chunks", None, 2),
@@ -301,17 +301,17 @@ def test_a_title_that_passages_have_is_not_lost(cut: CanonicalTables) -> None:
     passages = list(cut.take_passages("doc_id", "text", "title", "metadata"))
 
     assert [p.title for p in passages] == ["Numbers", "Numbers"]
-    assert ("lost", "documents", "title", 1) not in told(cut)
+    assert ("lost", "documents", "title", 1) not in losses_of(cut)
 
 
 def test_a_writer_may_leave_out_the_texts_of_documents(cut: CanonicalTables) -> None:
     list(cut.take("chunks", *ALL))
     list(cut.take("documents", "doc_id", "title"))
 
-    assert told(cut) == [("derived", "chunks", None, 2)]
+    assert losses_of(cut) == [("derived", "chunks", None, 2)]
 
 
-def test_chunks_are_told_once_however_often_they_are_read(cut: CanonicalTables) -> None:
+def test_chunks_are_reported_once_however_often_they_are_read(cut: CanonicalTables) -> None:
     for _ in range(3):
         list(cut.peek("chunks"))
 

@@ -198,8 +198,8 @@ def test_csv_is_broken_up_and_says_so_and_a_file_is_not(readable: Path, tmp_path
     printed = assert_harmless(run("query", readable, sql, "--output-format", "csv"), lines=False)
     written = run("query", readable, sql, "--output-file", tmp_path / "rows.csv")
 
-    told = [row["title"] for row in csv.DictReader(io.StringIO(printed.out, newline=""))]
-    assert all("<U+0023>#vso[task" in text for text in told)
+    output = [row["title"] for row in csv.DictReader(io.StringIO(printed.out, newline=""))]
+    assert all("<U+0023>#vso[task" in text for text in output)
     assert "CI runner" in printed.err and "--output-file" in printed.err
     with (tmp_path / "rows.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))

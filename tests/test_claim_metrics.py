@@ -25,16 +25,16 @@ def claims(**changed: Any) -> str:
 
 
 def test_the_means_are_those_of_the_tool(tmp_path: Path) -> None:
-    """Of sound outputs of which the tool told its means."""
+    """Of sound outputs of which the tool shown its means."""
     known = json.loads(VERDICTS.read_text(encoding="utf-8"))
     compared = 0
-    for (_, before, _), (told, _) in list(zip(cases(), known, strict=True))[:60]:
+    for (_, before, _), (shown, _) in list(zip(cases(), known, strict=True))[:60]:
         (tmp_path / "checking_outputs.json").write_text(before)
         found = score_claims(read_tables(tmp_path))
-        if told == ["model"]:
+        if shown == ["model"]:
             assert found == []
         else:
-            assert [value for metrics in found[0].groups.values() for value in metrics.values()] == told
+            assert [value for metrics in found[0].groups.values() for value in metrics.values()] == shown
             compared += 1
     assert compared > 30
 
@@ -58,12 +58,12 @@ def test_an_output_is_evaluated(tmp_path: Path) -> None:
 
 
 def test_the_command_shows_them() -> None:
-    screen, told = run("eval", OUTPUTS), run("eval", OUTPUTS, "--output-format", "json").json
+    screen, document = run("eval", OUTPUTS), run("eval", OUTPUTS, "--output-format", "json").json
 
     assert "RAGChecker's metrics, outputs: 2 rows with labels" in screen.out
     assert "  generator   context_utilization                25.0" in screen.out
     assert "q1: right answer, not said: 'the mapping was in 1931'" in screen.out
-    assert told["claims"][0]["groups"]["overall_metrics"]["precision"] == 50.0
+    assert document["claims"][0]["groups"]["overall_metrics"]["precision"] == 50.0
 
 
 def test_sage_records_that_were_checked_are_evaluated_too(tmp_path: Path) -> None:
@@ -124,15 +124,15 @@ def test_the_published_metrics() -> None:
 
 def test_a_report_shows_metrics_and_failed_claims(tmp_path: Path) -> None:
     text, markdown = run("report", OUTPUTS).out, run("report", OUTPUTS, "--output-format", "markdown").out
-    told = run("report", OUTPUTS, "--output-format", "json").json["datasets"][0]
+    document = run("report", OUTPUTS, "--output-format", "json").json["datasets"][0]
     run("report", OUTPUTS, "--output-format", "html", "--output-file", tmp_path / "page.html")
 
     assert "  retriever  claim_recall                     100.0 %" in text
     assert "  q2: response, wrong, in no passage: It lies south of Port Hale." in text
     assert "| overall | precision | 50.0 |" in markdown
     assert "It lies south of Port Hale." in markdown
-    assert told["claims"]["groups"]["retriever_metrics"] == {"claim_recall": 100.0, "context_precision": 75.0}
-    assert {d["name"] for d in told["distributions"]} >= {"answers.ragchecker.precision", "answers.ragchecker.f1"}
+    assert document["claims"]["groups"]["retriever_metrics"] == {"claim_recall": 100.0, "context_precision": 75.0}
+    assert {d["name"] for d in document["distributions"]} >= {"answers.ragchecker.precision", "answers.ragchecker.f1"}
     page = (tmp_path / "page.html").read_text()
     assert all(words in page for words in ("RAGChecker", "Claims that failed", "It lies south of Port Hale."))
 

@@ -81,9 +81,9 @@ def test_a_process_of_its_own_ends_alike() -> None:
 def test_did_you_mean(words: tuple[str | Path, ...], suggestion: str) -> None:
     outcome = run(*words)
 
-    told = outcome.err.lower().partition("did you mean")[2]
+    errors = outcome.err.lower().partition("did you mean")[2]
     assert outcome.code == 2
-    assert suggestion.lower() in told
+    assert suggestion.lower() in errors
 
 
 def test_nothing_recognised_says_what_was_looked_for(tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ def test_ignore_takes_them_from_the_counts() -> None:
     assert report["counts"] == {"error": 1, "warning": 1, "info": 0}
 
 
-def test_severity_is_the_least_that_is_told(tmp_path: Path) -> None:
+def test_severity_is_the_least_that_is_reported(tmp_path: Path) -> None:
     folder = LIGHT_SPLADE / "unreferenced-document" / "data"
 
     assert codes(folder) == []

@@ -82,7 +82,7 @@ def test_rules_of_one_format(fmt: Format) -> None:
     assert {r["code"][:2] for r in listed} == {"RD", "QU", fmt.letters}
 
 
-def test_a_severity_that_depends_on_the_profile_is_told() -> None:
+def test_a_severity_that_depends_on_the_profile_is_reported() -> None:
     (listed,) = [r for r in run("rules", "--output-format", "json").json if r["code"] == "GF304"]
 
     assert (listed["severity"], listed["severities"]) == ("warning", {"": "warning"})

@@ -46,10 +46,10 @@ def test_what_applies_and_why(project: Path) -> None:
     assert "  max-hops   4       ragdata.toml:2" in lines
     assert '  severity.SP2  "info"  ragdata.toml:5 [[dataset]]' in lines
     assert lines[-1] == "Without a dataset here: the sections at ragdata.toml:6"
-    told = run("config", "data", "--output-format", "json").json
-    assert told == config("data").as_dict()
-    assert [d["path"] for d in told["datasets"]] == ["data/beir [1]", "data/splade"]
-    assert {"name": "max.SP201", "value": 3, "place": "base.toml:3", "section": None} in told["settings"]
+    document = run("config", "data", "--output-format", "json").json
+    assert document == config("data").as_dict()
+    assert [d["path"] for d in document["datasets"]] == ["data/beir [1]", "data/splade"]
+    assert {"name": "max.SP201", "value": 3, "place": "base.toml:3", "section": None} in document["settings"]
     assert run("config", "data", "--isolated").out.startswith("No settings for data")
     assert "slect" in run("config", "data", "--config", "ragdata.toml").err or (project / "ragdata.toml").exists()
     assert run("config", "gone").code == 2

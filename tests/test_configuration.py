@@ -146,7 +146,7 @@ def test_extended_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("slect = ['SP']\n", "ragdata.toml:1: unknown setting 'slect', did you mean select?"),
         ("\n[[dataset]]\npath = 'x'\nformt = 'beir'\n", ":4: unknown setting 'formt' of [[dataset]], did you mean"),
@@ -176,7 +176,7 @@ def test_extended_files(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_wrong_is_named_with_its_line(
-    text: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    text: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "ragdata.toml").write_text(text)
     monkeypatch.chdir(tmp_path)
@@ -184,7 +184,7 @@ def test_what_is_wrong_is_named_with_its_line(
     with pytest.raises(RagdataError) as raised:
         configuration_of(tmp_path / "data")
 
-    assert told in str(raised.value)
+    assert message in str(raised.value)
     assert len(str(raised.value)) < 500 + len(str(tmp_path)) * 3
 
 

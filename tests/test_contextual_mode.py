@@ -21,9 +21,9 @@ WITH_CONTEXTS = Path(__file__).parent.parent / "fixtures" / "contextual-retrieva
 
 
 def test_a_context_is_the_beginning_of_the_document_without_the_chunk() -> None:
-    told = {"repo_name": "harbour", "relative_path": "/log.txt"}
+    by_name = {"repo_name": "harbour", "relative_path": "/log.txt"}
 
-    assert extractive_context("Mara built it. Joss mapped it.", "Mara built it. ", None, told, 15) == (
+    assert extractive_context("Mara built it. Joss mapped it.", "Mara built it. ", None, by_name, 15) == (
         "harbour /log.txt\nJoss mapped it"
     )
     assert extractive_context("Mara built it. Joss mapped it.", "Joss mapped it.", "The log", {}, 10) == (
@@ -68,9 +68,9 @@ def cookbook(path: Path, asked: int = 1, **more: Any) -> Path:
 
 
 def values(path: Path, mode: str, scratch: Path, *more: Any) -> dict[str, float]:
-    told = run("eval", path, "--mode", mode, "--metrics", "pass@2,pass@5", "--index-dir", scratch, *more,
+    outcome = run("eval", path, "--mode", mode, "--metrics", "pass@2,pass@5", "--index-dir", scratch, *more,
                "--output-format", "json")  # fmt: skip
-    found = told.json["runs"][0]["scores"]
+    found = outcome.json["runs"][0]["scores"]
     return {name: score["mean"] for name, score in found.items()}
 
 
@@ -108,9 +108,9 @@ def test_vectors_of_a_store_are_fused_with_terms(tmp_path: Path) -> None:
     store = tmp_path / "contextual_vector_db.pkl"
     store.write_bytes(pickle.dumps({"embeddings": vectors, "metadata": metadata, "query_cache": cache}))
 
-    told = run("retrieve", data, "--id", "q0001", "--mode", "contextual", "--vectors", store, "--query-vectors", store,
+    found = run("retrieve", data, "--id", "q0001", "--mode", "contextual", "--vectors", store, "--query-vectors", store,
                "--index-dir", tmp_path / "index", "-k", "6", "--output-format", "json")  # fmt: skip
-    hits = told.json["queries"][0]["hits"]
+    hits = found.json["queries"][0]["hits"]
 
     assert hits[0]["id"] == chunks[3].chunk_id
     assert hits[0]["score"] == pytest.approx(0.8 / 1 + 0.2 / 2)  # the first by its vector, the second by its terms
@@ -125,7 +125,7 @@ def test_real_files_gain_by_contexts(tmp_path: Path) -> None:
                   "--output-format", "json").json["runs"][0]["scores"]
         for mode in ("bm25", "contextual")
     }  # fmt: skip
-    told = {mode: [round(100 * found[mode][f"pass@{k}"]["mean"], 1) for k in (5, 10, 20)] for mode in found}
+    by_name = {mode: [round(100 * found[mode][f"pass@{k}"]["mean"], 1) for k in (5, 10, 20)] for mode in found}
 
-    assert told["bm25"] == pytest.approx([78.3, 85.1, 89.1], abs=0.11)
-    assert told["contextual"] == pytest.approx([82.1, 89.9, 93.4], abs=0.11)
+    assert by_name["bm25"] == pytest.approx([78.3, 85.1, 89.1], abs=0.11)
+    assert by_name["contextual"] == pytest.approx([82.1, 89.9, 93.4], abs=0.11)

@@ -48,14 +48,14 @@ def read(path: Path, source_format: str = "contextual-retrieval") -> tuple[dict[
     with ragdatakit.read(path, source_format=source_format) as dataset:
         found = {table: list(dataset.rows(table)) for table in dataset.tables}
         assert dataset.format == "contextual-retrieval"
-        told: Counter[str] = Counter()
+        shown: Counter[str] = Counter()
         for loss in dataset.losses:
-            told[loss.reason] += loss.count
-        return found, told
+            shown[loss.reason] += loss.count
+        return found, shown
 
 
 def test_files_become_tables() -> None:
-    found, told = read(COOKBOOK)
+    found, rows = read(COOKBOOK)
 
     assert found["documents"][1] == Document(
         "doc_2", "def ferry(hour):\n    return hour > 9\n", None, '{"original_uuid":"b2e7"}'
@@ -68,7 +68,7 @@ def test_files_become_tables() -> None:
         metadata='{"relative_path":"/harbour/signals.py","repo_name":"harbour"}',
     )
     assert found["qrels"] == [Qrel("q0001", "doc_1_chunk_1", 1, "chunk"), Qrel("q0002", "doc_2_chunk_0", 1, "chunk")]
-    assert told == {"the place of the record, which has no id": 2}
+    assert rows == {"the place of the record, which has no id": 2}
 
 
 def test_they_are_found_by_their_content(tmp_path: Path) -> None:
@@ -83,12 +83,12 @@ def test_they_are_found_by_their_content(tmp_path: Path) -> None:
 
 def test_one_file_alone_is_read(tmp_path: Path) -> None:
     assert set(read(COOKBOOK / "codebase_chunks.json", "")[0]) == {"documents", "chunks"}
-    found, told = read(COOKBOOK / "evaluation_set.jsonl", "")
+    found, rows = read(COOKBOOK / "evaluation_set.jsonl", "")
 
     assert [q.target_id for q in found["qrels"]] == ["a1f0_chunk_1", "b2e7_chunk_0"]
     assert [c.chunk_id for c in found["chunks"]] == ["a1f0_chunk_1", "b2e7_chunk_0"]
     assert [d.doc_id for d in found["documents"]] == ["a1f0", "b2e7"]
-    assert told["made of the document's id and the index"] == 2
+    assert rows["made of the document's id and the index"] == 2
 
 
 def test_other_files_are_refused(tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_records_that_cannot_be_read_are_counted(tmp_path: Path) -> None:
         },
         {"query": "No list?", "golden_chunk_uuids": "u1"},
     ]
-    found, told = read(folder(tmp_path, corpus, asked))
+    found, rows = read(folder(tmp_path, corpus, asked))
 
     assert [d.doc_id for d in found["documents"]] == ["doc_1", "u2"]
     assert [(c.chunk_id, c.ordinal) for c in found["chunks"]][2:] == [("doc_4_chunk_2", 2)]
@@ -158,7 +158,7 @@ def test_records_that_cannot_be_read_are_counted(tmp_path: Path) -> None:
         Qrel("q0004", "doc_1_chunk_0", 1, "chunk"),
         Qrel("q0004", "u9_chunk_4", 1, "chunk"),
     ]
-    assert told == {
+    assert rows == {
         "no JSON object": 2,  # a record, and a chunk
         "it has neither doc_id nor original_uuid": 1,
         "its content is not a text": 2,
@@ -174,7 +174,7 @@ def test_records_that_cannot_be_read_are_counted(tmp_path: Path) -> None:
     }
 
 
-def test_what_only_golden_copies_say_is_told(tmp_path: Path) -> None:
+def test_what_only_golden_copies_say_is_reported(tmp_path: Path) -> None:
     def copy(**more: Any) -> dict[str, Any]:
         return {"doc_uuid": "u1", "index": 1, "content": "Bell.", **more}
 
@@ -235,11 +235,11 @@ def test_hostile_files_do_not_stop_it(tmp_path: Path) -> None:
     ]
     folder(tmp_path)
     (tmp_path / "evaluation_set.jsonl").write_text("\n".join(lines))
-    found, told = read(tmp_path)
+    found, rows = read(tmp_path)
 
     assert found["questions"][0].text == "Which bell?"
     assert Qrel("q0001", "doc_1_chunk_1", 1, "chunk") in found["qrels"]
-    assert sum(told.values()) >= 4
+    assert sum(rows.values()) >= 4
 
 
 def test_it_is_converted_by_one_command(tmp_path: Path) -> None:
@@ -252,7 +252,7 @@ def test_it_is_converted_by_one_command(tmp_path: Path) -> None:
 
 @needs("contextual-retrieval")
 def test_real_files() -> None:
-    found, told = read(REAL, "")
+    found, shown = read(REAL, "")
 
     assert {table: len(rows) for table, rows in found.items()} == {
         "documents": 90,
@@ -260,7 +260,7 @@ def test_real_files() -> None:
         "questions": 248,
         "qrels": 306,
     }
-    assert told == {"the place of the record, which has no id": 248}
+    assert shown == {"the place of the record, which has no id": 248}
     assert all(json.loads(chunk.metadata)["hash_id"] for chunk in found["chunks"])
     ids = {c.chunk_id for c in found["chunks"]}
     assert all(q.target_id in ids for q in found["qrels"])

@@ -137,9 +137,9 @@ def test_code_in_a_store_is_not_run(protocol: int, tmp_path: Path) -> None:
     path = tmp_path / "vector_db.pkl"
     path.write_bytes(pickle.dumps({**STORE, "query_cache": _Writes(tmp_path / "made")}, protocol))
 
-    with pytest.raises(PickleError) as told, opened_store(path, ANYWHERE):
+    with pytest.raises(PickleError) as found, opened_store(path, ANYWHERE):
         pass
-    assert told.value.fault == "code"
+    assert found.value.fault == "code"
     assert not (tmp_path / "made").exists()
 
 
@@ -189,6 +189,6 @@ def test_a_store_that_is_cut_anywhere_is_unusable(cut: int, tmp_path: Path) -> N
     path = tmp_path / "vector_db.pkl"
     path.write_bytes(data[: min(cut, len(data) - 1)])
 
-    with pytest.raises(PickleError) as told, opened_store(path, ANYWHERE):
+    with pytest.raises(PickleError) as found, opened_store(path, ANYWHERE):
         pass
-    assert told.value.fault != "code"
+    assert found.value.fault != "code"

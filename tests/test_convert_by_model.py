@@ -111,9 +111,9 @@ def test_what_it_takes_is_said_before_anything_is_sent(server: ModelServer, text
     server.fail(refusal(401, "no"))
     done = convert(server, texts, tmp_path / "out", "contextual-retrieval", *words)
     assert done.code == 2
-    told, _, fault = done.err.partition("ragdata: ")
-    assert told.startswith(f"Asking m at {server.url}:\n  6 chunks, 0 of them")
-    assert "cost about" in told and "401 no" in fault
+    found, _, fault = done.err.partition("ragdata: ")
+    assert found.startswith(f"Asking m at {server.url}:\n  6 chunks, 0 of them")
+    assert "cost about" in found and "401 no" in fault
     done = convert(server, texts, tmp_path / "out", "contextual-retrieval", *words, "--quiet")
     assert (done.code, done.err) == (0, "")
     again = convert(server, texts, tmp_path / "again", "contextual-retrieval", *words)
@@ -125,11 +125,11 @@ def test_what_it_takes_is_said_before_anything_is_sent(server: ModelServer, text
 
 def test_the_api_gives_estimates(server: ModelServer, texts: Path, tmp_path: Path) -> None:
     extraction = {"model": "m", "base_url": server.url, "cache": str(tmp_path / "cache"), "price_out": 1e4}
-    told = ragdatakit.convert(
+    found = ragdatakit.convert(
         texts, tmp_path / "out", source_format="text", to="contextual-retrieval", extractor="openai",
         extraction=extraction, chunking={"by": "sentences", "size": 1}, dry_run=True,
     )  # fmt: skip
-    (estimate,) = told.as_dict()["estimates"]
+    (estimate,) = found.as_dict()["estimates"]
     assert (estimate["what"], estimate["passages"], estimate["cost"]) == ("chunks", 6, 6.0)
     assert not server.calls
 
@@ -353,7 +353,7 @@ def test_an_embedder_alone_makes_vectors(
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("beir",), "--embedder makes vectors, and beir has no place for them"),
         (("lightrag",), "a payload has none: --option form=directory"),
@@ -361,11 +361,11 @@ def test_an_embedder_alone_makes_vectors(
     ],
 )
 def test_an_embedder_without_a_place_for_vectors_is_refused(
-    server: ModelServer, story: Path, tmp_path: Path, words: tuple[str, ...], told: str
+    server: ModelServer, story: Path, tmp_path: Path, words: tuple[str, ...], message: str
 ) -> None:
     done = embed(server, story, tmp_path / "out", "--to", *words)
     assert (done.code, server.calls) == (2, [])
-    assert told in done.err
+    assert message in done.err
     assert not (tmp_path / "out").exists()
 
 
@@ -389,8 +389,8 @@ def test_a_described_graph_of_lightrag(server: ModelServer, texts: Path, tmp_pat
     assert payload.code == 0
     assert len(server.calls) == 6
     assert ragdatakit.validate(tmp_path / "payload").ok
-    told = loads(tmp_path / "payload", "custom_kg.json")["relationships"][0]
-    assert (told["description"], told["keywords"]) == ("Ada met Zoe.", "meeting,party")
+    document = loads(tmp_path / "payload", "custom_kg.json")["relationships"][0]
+    assert (document["description"], document["keywords"]) == ("Ada met Zoe.", "meeting,party")
 
 
 def test_many_descriptions_become_one(server: ModelServer, texts: Path, tmp_path: Path) -> None:
@@ -506,8 +506,8 @@ def test_an_index_of_graphrag_with_reports(server: ModelServer, texts: Path, tmp
     assert ragdatakit.validate(tmp_path / "out").ok
     (report,) = ragdatakit.read(tmp_path / "out").rows("summaries")
     assert report.text == ("# Ada and Zoe\n\nThey met.\n\n## A party\n\nAll met Zoe.\n\n## Zoe came\n\n")
-    told = json.loads(report.metadata or "")
-    assert (told["title"], told["rank"], told["rating_explanation"]) == ("Ada and Zoe", 7.0, "It was a party.")
+    found = json.loads(report.metadata or "")
+    assert (found["title"], found["rank"], found["rating_explanation"]) == ("Ada and Zoe", 7.0, "It was a party.")
     asked = server.calls[-1].payload["messages"][0]["content"]
     assert "ZOE: Zoe is a guest." in asked and "ADA, ZOE: meeting,party: Ada met Zoe." in asked
     server.calls.clear()
@@ -534,7 +534,7 @@ def test_reports_on_a_graph_that_is_there(server: ModelServer, texts: Path, tmp_
 
 
 @pytest.mark.parametrize(
-    ("reply", "told"),
+    ("reply", "message"),
     [
         ({**REPORT, "rating": "9"}, 9.0),
         ({**REPORT, "rating": 99}, 10.0),
@@ -542,8 +542,8 @@ def test_reports_on_a_graph_that_is_there(server: ModelServer, texts: Path, tmp_
         ({**REPORT, "rating": "NaN"}, 0.0),
     ],
 )
-def test_reports_are_read(reply: dict[str, Any], told: float) -> None:
-    assert parse_report(f"Here it is:\n```json\n{json.dumps(reply)}\n```").rating == told
+def test_reports_are_read(reply: dict[str, Any], message: float) -> None:
+    assert parse_report(f"Here it is:\n```json\n{json.dumps(reply)}\n```").rating == message
 
 
 def test_a_report_is_asked_for_with_as_many_lines_as_may_be_sent() -> None:

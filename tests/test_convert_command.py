@@ -91,7 +91,7 @@ def test_dry_run_writes_nothing(tmp_path: Path) -> None:
     assert names_in(tmp_path) == ["skarn"]
 
 
-def test_losses_are_told_and_strict_stops(tmp_path: Path) -> None:
+def test_losses_are_reported_and_strict_stops(tmp_path: Path) -> None:
     source = write_beir(tmp_path / "reef")
 
     done = run("convert", "--to", "arag", "--loss-report", tmp_path / "loss.json", source, tmp_path / "out")
@@ -176,7 +176,7 @@ def test_a_second_run_over_the_default_target(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["--to", "datamnd"], "did you mean datamind"),
         (["--from", "arg", "--to", "datamind"], "did you mean"),
@@ -190,13 +190,13 @@ def test_a_second_run_over_the_default_target(tmp_path: Path) -> None:
         (["--to", "datamind", "--list"], "--list takes no paths"),
     ],
 )
-def test_wrong_words(tmp_path: Path, words: list[str], told: str) -> None:
+def test_wrong_words(tmp_path: Path, words: list[str], message: str) -> None:
     source = write_arag(tmp_path / "skarn")
 
     done = run("convert", *words, source, tmp_path / "dm")
 
     assert done.code == 2
-    assert told in done.err
+    assert message in done.err
     assert "Traceback" not in done.err
     assert names_in(tmp_path) == ["skarn"]
 
@@ -431,7 +431,7 @@ def test_another_target_beside_the_first(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("damage", "told"),
+    ("damage", "message"),
     [
         (lambda folder: (folder / "ragdata.json").unlink(), "but no ragdata.json"),
         (lambda folder: (folder / "ragdata.ids.ndjson").unlink(), "ragdata.ids.ndjson is missing"),
@@ -439,7 +439,7 @@ def test_another_target_beside_the_first(tmp_path: Path) -> None:
         (lambda folder: next((folder / "ragdata.sidecar").iterdir()).write_bytes(b"x"), "was changed or is damaged"),
     ],
 )
-def test_what_was_kept_aside_must_be_whole(tmp_path: Path, damage: Any, told: str) -> None:
+def test_what_was_kept_aside_must_be_whole(tmp_path: Path, damage: Any, message: str) -> None:
     source = write_beir(tmp_path / "reef")
     assert run("convert", "--to", "light-splade", "--sidecar", source, tmp_path / "ls").code == 0
     damage(tmp_path / "ls")
@@ -447,7 +447,7 @@ def test_what_was_kept_aside_must_be_whole(tmp_path: Path, damage: Any, told: st
     done = run("convert", "--to", "beir", tmp_path / "ls", tmp_path / "back")
 
     assert done.code == 2
-    assert told in done.err
+    assert message in done.err
     assert not (tmp_path / "back").exists()
 
 

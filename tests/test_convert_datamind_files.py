@@ -133,8 +133,8 @@ def test_plain_texts_are_copied_as_they_are(tmp_path: Path) -> None:
     expected = {**TEXTS, "documents/chunks/x.md": TEXTS["chunks/x.md"], "bom.md": b"# Marked"}
     del expected["chunks/x.md"]
     assert {name: (written / name).read_bytes() for name in _names(written)} == expected
-    told = {(x.kind, x.table, x.column, x.reason) for x in result.conversions[0].losses if x.kind != "derived"}
-    assert told == {
+    losses = {(x.kind, x.table, x.column, x.reason) for x in result.conversions[0].losses if x.kind != "derived"}
+    assert losses == {
         ("coerced", "documents", "text", "the byte-order mark is left out"),
         ("renumbered", "passages", None, f"the mapping is in {RENAMED_IDS}"),
     }

@@ -295,7 +295,7 @@ def test_tables_without_rows_and_columns_that_differ_in_case(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "told"),
+    ("name", "content", "found"),
     [
         ("none", None, "no such file or folder"),
         ("x.sqlite", b"not a database at all, though it has the name of one", "not a database"),
@@ -305,9 +305,9 @@ def test_tables_without_rows_and_columns_that_differ_in_case(tmp_path: Path) -> 
         ("x.txt", b"a", "there is no"),
     ],
 )
-def test_what_is_no_table_is_an_error_of_the_run(name: str, content: bytes | None, told: str, tmp_path: Path) -> None:
+def test_what_is_no_table_is_an_error_of_the_run(name: str, content: bytes | None, found: str, tmp_path: Path) -> None:
     if content is not None:
         (tmp_path / name).write_bytes(content)
 
-    with pytest.raises(RagdataError, match=told):
+    with pytest.raises(RagdataError, match=found):
         write_repository(tables_of(documents=[Document("d", "x")]), tmp_path / "out", {"tables": str(tmp_path / name)})

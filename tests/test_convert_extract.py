@@ -105,7 +105,7 @@ def test_a_broken_graph_beside_raw_does_not_matter(tmp_path: Path) -> None:
     assert run(*RAW, broken, tmp_path / "out2").code == 1
 
 
-def test_a_question_that_names_nothing_is_told(tmp_path: Path) -> None:
+def test_a_question_that_names_nothing_is_reported(tmp_path: Path) -> None:
     asked = [*QUESTIONS, {"id": "h3", "question": "why?", "answer": "x", "supporting_documents": ["Port Hale"]}]
     done = run(*RAW, raw(tmp_path / "src", asked), tmp_path / "out", "--strict")
     assert done.code == 0, done.err
@@ -180,9 +180,9 @@ def test_a_model_is_asked_once(tmp_path: Path) -> None:
         assert len(server.calls) == 3
         again = run(*words, source, tmp_path / "again", env=place)
         assert (again.code, len(server.calls)) == (0, 3)
-        told = run(*words, "--dry-run", "--output-format", "json", source, tmp_path / "x", env=place).json
-        assert told["estimates"][0]["cached"] == 3
-        assert told["estimates"][0]["cost"] is None
+        document = run(*words, "--dry-run", "--output-format", "json", source, tmp_path / "x", env=place).json
+        assert document["estimates"][0]["cached"] == 3
+        assert document["estimates"][0]["cost"] is None
     nodes = {row["name"]: row["attributes"] for row in table(tmp_path / "out", "nodes")}
     assert nodes["osprey"] == '{"entity_type":"boat"}'
     assert ragdatakit.validate(tmp_path / "out").ok
@@ -380,7 +380,7 @@ def test_negatives_without_words_are_refused(tmp_path: Path) -> None:
     assert "--negatives is empty" in done.err
 
 
-def test_questions_that_raw_does_not_have_are_told(tmp_path: Path) -> None:
+def test_questions_that_raw_does_not_have_are_reported(tmp_path: Path) -> None:
     """Only raw/ is read: a file of questions that stands in processed/ alone is not part of the output."""
     source = raw(tmp_path / "harbour")
     (source / "processed/stage1").mkdir(parents=True)

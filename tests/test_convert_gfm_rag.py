@@ -227,11 +227,11 @@ def test_the_older_layout_in_the_current_one(tmp_path: Path) -> None:
 def test_the_delimiter_of_a_fork(tmp_path: Path) -> None:
     write(tmp_path, {**LEGACY, "processed/stage1/kg.txt": "osprey,,towed, slowly,,lena\n"})
 
-    told = read_tables(tmp_path)
+    found = read_tables(tmp_path)
     split = rows(read_tables(tmp_path, delimiter=",,"))
 
-    assert "edges" not in rows(told)
-    assert any("delimiter=,," in loss.reason for loss in told.losses)
+    assert "edges" not in rows(found)
+    assert any("delimiter=,," in loss.reason for loss in found.losses)
     assert split["edges"][0] == Edge("osprey", "towed, slowly", "lena")
 
 
@@ -557,8 +557,8 @@ def test_questions_without_a_start_or_a_target_say_which(text: str, judged: str,
 
     write_tables(tables, "gfm-rag", tmp_path)
 
-    told = [x.reason for x in tables.losses if x.table == "questions" and x.column is None]
-    assert told == ([f"it is in raw/ only: the graph has {missing} for it"] if missing else [])
+    losses = [x.reason for x in tables.losses if x.table == "questions" and x.column is None]
+    assert losses == ([f"it is in raw/ only: the graph has {missing} for it"] if missing else [])
 
 
 def test_nothing_to_write(tmp_path: Path) -> None:
@@ -598,7 +598,7 @@ def test_public_triples_with_their_questions(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["nodes-not-object", "nodes-not-object-2"])
-def test_nodes_that_are_no_object_are_told(name: str) -> None:
+def test_nodes_that_are_no_object_are_reported(name: str) -> None:
     tables = read_tables(Path(__file__).parents[1] / "fixtures/gfm-rag/broken" / name / "data")
 
     list(tables.peek("start_nodes"))

@@ -58,7 +58,7 @@ def small(**changed: list[Any]) -> CanonicalTables:
     )
 
 
-def told(tables: CanonicalTables) -> set[tuple[str, str, str | None]]:
+def losses_of(tables: CanonicalTables) -> set[tuple[str, str, str | None]]:
     """What the losses are about."""
     return {(loss.kind, loss.table, loss.column) for loss in tables.losses}
 
@@ -151,7 +151,7 @@ def test_a_small_dataset_as_it_is_written(tmp_path: Path) -> None:
     assert out.files["train/triplets.ndjson"].records == 2
     assert reasons(tables, "coerced", "documents") == {"the title comes before the text, with a blank between": 2}
     assert reasons(tables, "renumbered", "passages") == {"the mapping is in ragdata.ids.ndjson": 4}
-    assert not {kind for kind, _, _ in told(tables)} & {"dropped", "lost"}
+    assert not {kind for kind, _, _ in losses_of(tables)} & {"dropped", "lost"}
 
 
 def test_ids_that_are_integers_are_kept(tmp_path: Path) -> None:
@@ -271,7 +271,7 @@ def test_who_has_which_documents(which: str, train: int, validation: int, tmp_pa
     assert not faults(tmp_path)
 
 
-def test_what_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_what_cannot_be_written_is_reported(tmp_path: Path) -> None:
     tables = small(
         documents=[*DOCUMENTS, Document("blank", "\u3000\n")],
         questions=[
@@ -530,7 +530,7 @@ def test_both_splits_are_read_into_one(ending: str, tmp_path: Path) -> None:
     }
 
 
-def test_what_was_read_twice_is_told_once(tmp_path: Path) -> None:
+def test_what_was_read_twice_is_reported_once(tmp_path: Path) -> None:
     _two_splits(tmp_path)
     tables = read_tables(tmp_path)
 

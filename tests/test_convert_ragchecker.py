@@ -210,7 +210,7 @@ def test_a_real_collection_with_a_run_and_answers_becomes_an_input(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("tables", "options", "told"),
+    ("tables", "options", "message"),
     [
         ({}, {}, "needs questions"),
         ({"questions": QUESTIONS}, {}, "--option answers=FILE"),
@@ -229,9 +229,9 @@ def test_a_real_collection_with_a_run_and_answers_becomes_an_input(tmp_path: Pat
     ],
 )
 def test_what_is_missing_is_said(
-    tables: dict[str, list[Any]], options: dict[str, str], told: str, tmp_path: Path
+    tables: dict[str, list[Any]], options: dict[str, str], message: str, tmp_path: Path
 ) -> None:
-    with pytest.raises(RagdataError, match=told):
+    with pytest.raises(RagdataError, match=message):
         write_tables(tables_of(**tables), "ragchecker", tmp_path, **options)
 
 

@@ -384,7 +384,7 @@ def test_scifact_to_light_splade_and_back_with_a_sidecar(scifact: Path, tmp_path
 
 
 @needs("scifact-beir")
-def test_scifact_comes_back_from_light_splade_without_a_sidecar_but_for_what_was_told(
+def test_scifact_comes_back_from_light_splade_without_a_sidecar_but_for_what_was_reported(
     scifact: Path, tmp_path: Path
 ) -> None:
     converted(scifact, tmp_path / "light", "light-splade")

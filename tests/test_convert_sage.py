@@ -157,7 +157,7 @@ def test_two_strings_are_never_guessed_at(tmp_path: Path) -> None:
         converted(tmp_path, [asked(), ["q", "a"]])
 
 
-def test_what_is_no_record_is_left_out_and_told(tmp_path: Path) -> None:
+def test_what_is_no_record_is_left_out_and_reported(tmp_path: Path) -> None:
     found, losses = converted(tmp_path, [asked(results=["a"]), ["q", 12], ["q"], "q", None])
 
     assert [r["query"] for r in found] == ["q"]
@@ -198,7 +198,7 @@ def test_nothing_that_is_there_is_overwritten(tmp_path: Path, record: dict[str, 
         converted(tmp_path, [record])
 
 
-def test_decisions_are_told_once_however_often_the_records_are_read(tmp_path: Path) -> None:
+def test_decisions_are_reported_once_however_often_the_records_are_read(tmp_path: Path) -> None:
     source = tmp_path / "source"
     source.mkdir()
     (source / "records.jsonl").write_text(json.dumps(asked(pred="Paris", golds="Paris")) + "\n")
@@ -206,9 +206,9 @@ def test_decisions_are_told_once_however_often_the_records_are_read(tmp_path: Pa
     for table in ("questions", "runs", "answers", "traces", "questions"):
         list(tables.peek(table))
 
-    told = {(loss.kind, loss.column): loss.count for loss in tables.losses}
+    losses = {(loss.kind, loss.column): loss.count for loss in tables.losses}
 
-    assert told == {
+    assert losses == {
         ("derived", "pred"): 1,
         ("derived", "golds"): 1,
         ("coerced", "golds"): 1,

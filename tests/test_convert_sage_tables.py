@@ -43,7 +43,7 @@ def records_in(folder: Path, name: str = "records.jsonl") -> list[dict[str, Any]
     return [json.loads(line) for line in (folder / name).read_text("utf-8").splitlines()]
 
 
-def told(tables: CanonicalTables, *kinds: str) -> dict[tuple[str, str | None, str], int]:
+def losses_of(tables: CanonicalTables, *kinds: str) -> dict[tuple[str, str | None, str], int]:
     """What was lost: table, column and reason to the count."""
     return {(loss.table, loss.column, loss.reason): loss.count for loss in tables.losses if loss.kind in kinds}
 
@@ -89,18 +89,18 @@ def test_ids_that_are_missing_or_there_before(tmp_path: Path) -> None:
 
     assert [a.question_id for a in tables.peek("answers")] == ["t", "t#2", "record-3"]
     assert [q.question_id for q in tables.peek("questions")] == ["t", "t#2", "record-3"]
-    assert told(tables, "renumbered", "derived") == {
+    assert losses_of(tables, "renumbered", "derived") == {
         ("questions", "question_id", "another record had this question.id before"): 1,
         ("questions", "question_id", "records without question.id are called by their place"): 1,
     }
 
 
-def test_a_time_of_a_stage_that_found_nothing_is_told(tmp_path: Path) -> None:
+def test_a_time_of_a_stage_that_found_nothing_is_reported(tmp_path: Path) -> None:
     (tmp_path / "records.jsonl").write_text('{"query":"q","retrieval_results":[],"retrieval_time":0.1}\n')
     tables = read_tables(tmp_path, "sage")
 
     assert not list(tables.peek("runs")) and not list(tables.peek("runs"))
-    assert told(tables, "lost") == {("runs", "seconds", "the retrieval found nothing to which it could belong"): 1}
+    assert losses_of(tables, "lost") == {("runs", "seconds", "the retrieval found nothing to which it could belong"): 1}
 
 
 def test_benchmark_files_are_joined_by_id() -> None:
@@ -130,7 +130,7 @@ def test_benchmark_results_alone(tmp_path: Path) -> None:
         "benchmark_error": "late",
         "benchmark_pipeline_name": "naive",
     }
-    assert told(tables, "dropped") == {("records", None, "a benchmark result without a question"): 1}
+    assert losses_of(tables, "dropped") == {("records", None, "a benchmark result without a question"): 1}
 
 
 def benchmark_file(folder: Path, about_run: Any, results: list[Any], **more: Any) -> CanonicalTables:
@@ -164,7 +164,7 @@ def test_what_a_benchmark_says_of_its_run_goes_with_each_result(tmp_path: Path) 
     assert not tables.losses.any_lost
 
 
-def test_what_no_record_of_a_question_can_hold_of_a_run_is_told_once(tmp_path: Path) -> None:
+def test_what_no_record_of_a_question_can_hold_of_a_run_is_reported_once(tmp_path: Path) -> None:
     result = {"id": 1, "question": "q", "prediction": "p"}
     why = "it is about the run as a whole, and has no place in records of single questions"
     full = benchmark_file(tmp_path / "full", {"total_samples": 2, "config": {"k": 5}}, [result, "p"], notes="dry")
@@ -172,10 +172,10 @@ def test_what_no_record_of_a_question_can_hold_of_a_run_is_told_once(tmp_path: P
     misshapen = benchmark_file(tmp_path / "misshapen", "naive", [result])
     name = "benchmark-results"
 
-    assert told(full, "lost") == {(name, "metadata.config", why): 1, (name, "notes", why): 1}
-    assert told(full, "dropped") == {(name, "results", "result 2 is not an object"): 1}
-    assert told(empty, "lost") == {(name, "metadata.total_samples", why): 1}
-    assert told(misshapen, "lost") == {(name, "metadata", why): 1}
+    assert losses_of(full, "lost") == {(name, "metadata.config", why): 1, (name, "notes", why): 1}
+    assert losses_of(full, "dropped") == {(name, "results", "result 2 is not an object"): 1}
+    assert losses_of(empty, "lost") == {(name, "metadata.total_samples", why): 1}
+    assert losses_of(misshapen, "lost") == {(name, "metadata", why): 1}
 
 
 def test_a_question_with_its_result_keeps_what_both_say_differently(tmp_path: Path) -> None:
@@ -224,7 +224,7 @@ def test_repeated_queries_in_dumps_make_records_of_their_own(tmp_path: Path) -> 
     found = records_in(written(tmp_path, tables))
 
     assert [(r["generated"], r["retrieval_docs"]) for r in found] == [("a0", ["t0"]), ("a1", ["t1"])]
-    assert told(tables, "dropped") == {("records", None, "an entry without a query"): 1}
+    assert losses_of(tables, "dropped") == {("records", None, "an entry without a query"): 1}
 
 
 def test_documents_come_back_with_their_mapping(tmp_path: Path) -> None:
@@ -297,7 +297,10 @@ def test_chunks_are_documents(tmp_path: Path) -> None:
     assert records_in(written(tmp_path, tables), "documents.jsonl") == [
         {"id": "d1", "title": "Tides", "contents": "part"}
     ]
-    assert {(t, c) for t, c, _ in told(tables, "lost", "dropped")} >= {("chunks", "doc_id"), ("chunks", "modality")}
+    assert {(t, c) for t, c, _ in losses_of(tables, "lost", "dropped")} >= {
+        ("chunks", "doc_id"),
+        ("chunks", "modality"),
+    }
 
 
 @st.composite
@@ -397,13 +400,13 @@ def test_a_run_gets_its_texts_from_the_passages(tmp_path: Path) -> None:
         {"text": "Tides rise.", "score": 1.0, "metadata": {"id": "a"}},
     ]
     assert second["retrieval_docs"] == ["Tides fall."]
-    assert told(tables, "dropped") == {
+    assert losses_of(tables, "dropped") == {
         ("runs", None, "its text is not known"): 1,
         ("runs", None, "its question is not there"): 1,
         ("runs", None, "a record has room for one retrieval, one reranking and one refining"): 1,
         ("qrels", None, "the target has no place for them"): 1,
     }
-    assert told(tables, "coerced") == {("runs", "stage", "another name of a stage became retrieval"): 3}
+    assert losses_of(tables, "coerced") == {("runs", "stage", "another name of a stage became retrieval"): 3}
 
 
 def test_reranking_has_only_texts_of_an_earlier_stage(tmp_path: Path) -> None:
@@ -412,7 +415,7 @@ def test_reranking_has_only_texts_of_an_earlier_stage(tmp_path: Path) -> None:
     (record,) = records_in(written(tmp_path, tables))
 
     assert record["reranking_docs"] == ["a"]
-    assert sum(told(tables, "dropped").values()) == 1
+    assert sum(losses_of(tables, "dropped").values()) == 1
 
 
 def test_predictions_without_questions(tmp_path: Path) -> None:
@@ -435,7 +438,7 @@ def test_predictions_without_questions(tmp_path: Path) -> None:
     assert list(read_tables(target, "sage").peek("answers")) == [Answer("1", "neap", metadata=metadata)]
 
 
-def test_nothing_to_write_is_told(tmp_path: Path) -> None:
+def test_nothing_to_write_is_reported(tmp_path: Path) -> None:
     with pytest.raises(RagdataError, match="SAGE needs questions"):
         write_tables(tables_of(qrels=[Qrel("1", "a")], questions=[Question("1", " ")]), "sage", tmp_path)
 
@@ -445,7 +448,7 @@ def test_a_mapping_does_not_outlive_documents_that_were_split(tmp_path: Path) ->
     tables = CanonicalTables("notes", "sage", sources, tables_of().losses)
     written(tmp_path, tables)
 
-    assert told(tables, "dropped") == {("assets", None, "it counts documents, and these were split"): 1}
+    assert losses_of(tables, "dropped") == {("assets", None, "it counts documents, and these were split"): 1}
 
 
 @pytest.mark.parametrize("profile", ["", "operators"])

@@ -13,15 +13,15 @@ from tests.duckdb_pool import reused
 SETTINGS = {"autoinstall_known_extensions": "false", "memory_limit": "100MB"}
 
 
-def test_a_module_that_costs_more_is_told_on_a_slow_machine_too() -> None:
+def test_a_module_that_costs_more_is_reported_on_a_slow_machine_too() -> None:
     before = {f"test_{n}.py": 2.0 + n for n in range(9)}
     slow = {name: 3 * cost for name, cost in before.items()}
 
     assert list(dearer(before, before)) == list(dearer(slow, before)) == []
-    (told,) = dearer({**slow, "test_4.py": 45.0}, before)
-    assert told.startswith("dearer: test_4.py 45.0 (usually 18.0)")
-    (told,) = dearer({**slow, "test_new.py": 7.0}, before)
-    assert told.startswith("dearer: test_new.py 7.0 (new)")
+    (found,) = dearer({**slow, "test_4.py": 45.0}, before)
+    assert found.startswith("dearer: test_4.py 45.0 (usually 18.0)")
+    (found,) = dearer({**slow, "test_new.py": 7.0}, before)
+    assert found.startswith("dearer: test_new.py 7.0 (new)")
 
 
 def test_every_module_that_costs_something_is_recorded() -> None:

@@ -156,7 +156,7 @@ def test_small_and_big_profiles_give_the_same_findings(tmp_path: Path, padding: 
     assert bool(padding) == any(f[0] == "DM225" for f in found)
 
 
-def test_an_index_older_than_its_data_is_told(tmp_path: Path) -> None:
+def test_an_index_older_than_its_data_is_reported(tmp_path: Path) -> None:
     profile = tmp_path / "data" / "profiles" / "bay"
     write(profile, {"chunks/a.jsonl": [{"text": "Spring tides follow the moon."}]})
     storage = tmp_path / "storage" / "bay"

@@ -128,7 +128,7 @@ def test_a_triple_breaks_the_rules_of_each_loader(change: dict[str, Any], v1: li
     assert found("triplets", triple, "v2") == v2
 
 
-def test_fields_that_a_loader_throws_away_are_told() -> None:
+def test_fields_that_a_loader_throws_away_are_reported() -> None:
     triple = {"confidence": 0.5, "source": "x", "properties": {}, "subject_properties": {"a": 1}}
 
     assert sorted(unused_fields(triple)) == [
@@ -330,7 +330,7 @@ def test_images_that_nothing_names_are_listed(profile: Path) -> None:
         ("[" + '{"text": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"},' * 3_000 + "{}]", "array"),
     ],
 )
-def test_the_shape_of_a_file_is_told_from_its_ends(tmp_path: Path, text: str, expected: str) -> None:
+def test_the_shape_of_a_file_is_reported_from_its_ends(tmp_path: Path, text: str, expected: str) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(text.encode())
 

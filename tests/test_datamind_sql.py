@@ -105,7 +105,7 @@ TABLE = "CREATE TABLE harbour (id INTEGER PRIMARY KEY, name TEXT NOT NULL);"
         ("SELECT '\0';", [("failing-statement", 1)]),
     ],
 )
-def test_what_sqlite_refuses_is_told_once(sql: str, expected: Found) -> None:
+def test_what_sqlite_refuses_is_reported_once(sql: str, expected: Found) -> None:
     assert [(rule, line) for _, rule, line in run(("a.sql", sql))] == expected
 
 
@@ -130,7 +130,7 @@ def test_a_lone_file_may_need_the_tables_of_another(tmp_path: Path) -> None:
     ]
 
 
-def test_rows_that_sqlite_takes_and_should_not_are_told() -> None:
+def test_rows_that_sqlite_takes_and_should_not_are_reported() -> None:
     boats = f"{TABLE} CREATE TABLE boat (id INT, at INTEGER REFERENCES harbour(id), seen DATE, n REAL);"
     rows = "INSERT INTO boat VALUES (1, 7, '2026-01-01', 'many'); INSERT INTO boat VALUES ('2', NULL, 'x', 1);"
 

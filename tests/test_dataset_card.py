@@ -12,8 +12,8 @@ from ragdatakit.schemas.results import Report
 
 
 def facts(name: str = "chunks.json", **words: Any) -> CardFacts:
-    told = {"dataset": "", "format": "arag", "kind": "chunks", "split": None, "records": 5, "bytes": 9, **words}
-    file = DataFile(name=name, **told)
+    by_name = {"dataset": "", "format": "arag", "kind": "chunks", "split": None, "records": 5, "bytes": 9, **words}
+    file = DataFile(name=name, **by_name)
     return CardFacts(repo="keeper/harbour", files=(file,), report=Report(), ragdata="0", license="mit")
 
 
@@ -62,8 +62,8 @@ def test_names_do_not_become_markup(name: str, shown: str) -> None:
 
 
 def test_a_name_cannot_end_our_part() -> None:
-    told = facts(f"a{END}.bin", split=f"|{BEGIN}")
-    made = card(told, None).text
+    found = facts(f"a{END}.bin", split=f"|{BEGIN}")
+    made = card(found, None).text
 
     assert made.count(END) == made.count("<!-- ragdata:begin") == 1
-    assert card(told, made).text == made
+    assert card(found, made).text == made

@@ -408,7 +408,7 @@ def test_documents_have_the_titles_of_their_nodes(tmp_path: Path) -> None:
         assert "documents" in fast.taken_by_sql
 
 
-def test_what_rows_cannot_be_is_told() -> None:
+def test_what_rows_cannot_be_is_reported() -> None:
     from ragdatakit.schemas.canonical import Chunk, Document
 
     half, huge = "a\ud800b", 2**70
@@ -416,8 +416,8 @@ def test_what_rows_cannot_be_is_told() -> None:
     with DatasetDatabase(tables) as database:
         assert [row[1] for row in rows(database, "documents")] == ["a\ufffdb", "x"]
         assert rows(database, "chunks")[0][3] is None
-    told = {(loss.kind, loss.table, loss.column, loss.count) for loss in tables.losses}
-    assert told == {("coerced", "documents", "text", 1), ("lost", "chunks", "ordinal", 1)}
+    losses = {(loss.kind, loss.table, loss.column, loss.count) for loss in tables.losses}
+    assert losses == {("coerced", "documents", "text", 1), ("lost", "chunks", "ordinal", 1)}
 
 
 def test_reading_that_fails_keeps_what_was_read() -> None:

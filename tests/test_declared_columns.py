@@ -111,9 +111,9 @@ def yielded(sources: list[Source], given: Mapping[str, str]) -> Columns:
         for table in tables.sources:
             defaults = TABLES[table].row._field_defaults
             for row in tables.peek(table):
-                told = [c for c, value in zip(row._fields, row, strict=True) if value != defaults.get(c)]
-                told += [c for c in ("target_kind", "kind") if c in row._fields]
-                found[table].update(c for c in told if c != "field_order")
+                shown = [c for c, value in zip(row._fields, row, strict=True) if value != defaults.get(c)]
+                shown += [c for c in ("target_kind", "kind") if c in row._fields]
+                found[table].update(c for c in shown if c != "field_order")
     return found
 
 

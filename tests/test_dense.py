@@ -93,20 +93,20 @@ def test_killed_run_goes_on(server: ModelServer, tmp_path: Path) -> None:
     assert ranked(ranker, "text 7", k=1)[0].ordinals.tolist() == [7]
 
 
-def test_texts_that_were_cut_are_told(server: ModelServer, tmp_path: Path) -> None:
+def test_texts_that_were_cut_are_reported(server: ModelServer, tmp_path: Path) -> None:
     passages = passages_of(tmp_path / "passages", ["word " * 1000])
     server.fail(refusal(413))
     facts, _ = built(DensePart(asking(server), tmp_path / "cache"), tmp_path / "part", passages)
     assert (facts["texts_cut"], facts["first_cut"]) == (1, "p0")
 
 
-def test_progress_is_told(server: ModelServer, tmp_path: Path) -> None:
+def test_progress_is_reported(server: ModelServer, tmp_path: Path) -> None:
     passages = passages_of(tmp_path / "passages")
-    told: list[tuple[str, int, int]] = []
+    seen: list[tuple[str, int, int]] = []
     (tmp_path / "part").mkdir()
     part = DensePart(asking(server), tmp_path / "cache")
-    part.build(tmp_path / "part", passages, lambda: None, lambda *all_: told.append(all_))  # type: ignore[arg-type,return-value]
-    assert told == [("embedding passages", 0, 5), ("embedding passages", 5, 5)]
+    part.build(tmp_path / "part", passages, lambda: None, lambda *all_: seen.append(all_))  # type: ignore[arg-type,return-value]
+    assert seen == [("embedding passages", 0, 5), ("embedding passages", 5, 5)]
 
 
 def test_given_vectors_and_questions(tmp_path: Path, store: StoreName) -> None:

@@ -126,8 +126,8 @@ def test_random_edits_are_found_exactly(case: tuple[str, list[Any], list[Any]]) 
     assert len(found.changed_records) == found.changed
     for change in found.changed_records:
         assert change.changes and not {c.column for c in change.changes} & set(change.key)
-    told = Counter(c.column for change in found.changed_records for c in change.changes)
-    assert told == found.columns
+    shown = Counter(c.column for change in found.changed_records for c in change.changes)
+    assert shown == found.columns
     assert diff.different == bool(Counter(map(repr, before)) != Counter(map(repr, after)))
 
 
@@ -278,8 +278,8 @@ def test_another_text_of_a_question_is_a_change() -> None:
     found = table(compared({"questions": before}, {"questions": after}), "questions")
 
     assert (found.added, found.removed, found.changed) == (1, 1, 2)
-    told = [(dict(r.key), [(c.column, c.before, c.after) for c in r.changes]) for r in found.changed_records]
-    assert told == [
+    shown = [(dict(r.key), [(c.column, c.before, c.after) for c in r.changes]) for r in found.changed_records]
+    assert shown == [
         ({"question_id": "q1"}, [("text", "where?", "whence?")]),
         ({"text": "when?"}, [("answer", None, "now")]),
     ]
@@ -309,7 +309,7 @@ def test_the_form_of_json_is_no_difference() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "words"),
     [
         ('{"doc_id": 11, "text": "Harbour.", "extra": 1}', {"other_fields": 1}),
         ('{"doc_id": "11", "text": "Harbour."}', {}),
@@ -319,7 +319,7 @@ def test_the_form_of_json_is_no_difference() -> None:
         ("nonsense", {}),
     ],
 )
-def test_what_a_file_has_beyond_its_tables(tmp_path: Path, line: str, told: dict[str, int]) -> None:
+def test_what_a_file_has_beyond_its_tables(tmp_path: Path, line: str, words: dict[str, int]) -> None:
     """Fields that are not declared, types that are others, lines that are no JSON: none is "the same records"."""
     for name, changed in (("a", '{"text": "Harbour.", "doc_id": 11}'), ("b", line)):
         shutil.copytree(FIXTURES / "light-splade" / "valid" / "triplet", tmp_path / name)
@@ -331,7 +331,7 @@ def test_what_a_file_has_beyond_its_tables(tmp_path: Path, line: str, told: dict
     assert diff.different
     assert [f.path for f in diff.files if f.status != "same"] == ["train/doc_master.ndjson"]
     documents = table(diff, "files.documents")
-    assert (documents.columns, documents.added, documents.removed) == (told, int(not told), int(not told))
+    assert (documents.columns, documents.added, documents.removed) == (words, int(not words), int(not words))
     others = [c.after for r in documents.changed_records for c in r.changes if c.column == "other_fields"]
     assert others == (['{"extra":1}'] if "extra" in line else [])
     assert run("diff", tmp_path / "a", tmp_path / "b", "--no-metrics").code == 1
@@ -349,7 +349,7 @@ def test_lines_that_cannot_be_read_are_compared_as_they_are(tmp_path: Path) -> N
     assert "- nonsense" in shown.out and "+ rubbish" in shown.out
 
 
-def test_every_change_of_a_file_is_told_beside_those_of_tables(tmp_path: Path) -> None:
+def test_every_change_of_a_file_is_reported_beside_those_of_tables(tmp_path: Path) -> None:
     """A field that no table holds does not hide behind a record that a table tells."""
     for name, weight, text in (("a", 1, "x"), ("b", 2, "y")):
         folder = tmp_path / name
@@ -364,7 +364,7 @@ def test_every_change_of_a_file_is_told_beside_those_of_tables(tmp_path: Path) -
     diff = ragdatakit.diff(tmp_path / "a", tmp_path / "b", metrics=False)
     shown = run("diff", tmp_path / "a", tmp_path / "b", "--no-metrics")
 
-    assert [(t.called, t.changed) for t in diff.told] == [("documents", 1)]
+    assert [(t.called, t.changed) for t in diff.differing] == [("documents", 1)]
     assert table(diff, "files.positives").columns == {"other_fields": 1}
     assert "changed fields: positives other_fields 1" in shown.out
 
@@ -379,7 +379,7 @@ def test_files_without_records_are_compared_as_wholes(tmp_path: Path) -> None:
     diff = ragdatakit.diff(a, b)
     shown = run("diff", a, b)
 
-    assert diff.different and not diff.told
+    assert diff.different and not diff.differing
     assert {f.path: f.status for f in diff.files if f.status != "same"} == {name: "changed"}
     assert shown.code == 1 and f"Different: no record, but {name} changed" in shown.out
     assert f"no record, but {name} changed" in run("diff", a, b, "--output-format", "markdown").out.replace("\\", "")
@@ -554,9 +554,9 @@ def test_page_and_markdown_escape_what_the_data_says(tmp_path: Path) -> None:
 
 def test_numbers_that_moved() -> None:
     def summary(rows: int, mean: float) -> Summary:
-        told = Distribution("documents.text.characters", "Length", "characters", rows, 1, 9, mean, {50: 5, 95: 9}, ())
+        shown = Distribution("documents.text.characters", "Length", "characters", rows, 1, 9, mean, {50: 5, 95: 9}, ())
         return Summary(
-            "p", "n", "beir", tables=[TableSummary("documents", rows, {None: rows}, ())], distributions=[told]
+            "p", "n", "beir", tables=[TableSummary("documents", rows, {None: rows}, ())], distributions=[shown]
         )
 
     found = {m.name: (m.before, m.after) for m in moved_metrics(summary(4, 5.0), summary(5, 5.5))}
@@ -580,7 +580,7 @@ def test_numbers_that_moved() -> None:
     ],
     ids=lambda value: value[0] if isinstance(value, tuple) else "",
 )
-def test_what_cannot_be_done_is_told(words: tuple[str, ...], message: str) -> None:
+def test_what_cannot_be_done_is_reported(words: tuple[str, ...], message: str) -> None:
     shown = run("diff", GOOD, FIXTURES / "light-splade" / "valid" / "distil", *words)
 
     assert shown.code == 2 and message in shown.err and "Traceback" not in shown.err
@@ -597,7 +597,7 @@ def test_a_missing_path_and_damaged_data(tmp_path: Path) -> None:
     assert f"{b}: 1 of corpus could not be read: no JSON object" in shown.out
 
 
-def test_rows_that_were_judged_twice_are_told_apart() -> None:
+def test_rows_that_were_judged_twice_are_reported_apart() -> None:
     before = [Qrel("q", "d", 1), Qrel("q", "d", 1)]
 
     found = table(compared({"qrels": before}, {"qrels": before[:1]}), "qrels")
@@ -660,5 +660,5 @@ def test_packed_files_have_the_size_of_what_they_hold(tmp_path: Path) -> None:
     (file,) = [file for file in found.files if file.status != "same"]
     last = len(text) - text.rindex('{"_id"')
     assert (file.before_bytes, file.after_bytes) == (len(text), len(text) - last)
-    (told,) = [f.bytes for f in ragdatakit.report(tmp_path / "a")[0].files if f.kind == "corpus"]
-    assert told == len(text)
+    (shown,) = [f.bytes for f in ragdatakit.report(tmp_path / "a")[0].files if f.kind == "corpus"]
+    assert shown == len(text)

@@ -82,7 +82,7 @@ def test_of_several_datasets_each_is_looked_at(project: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("documents.removed", "'documents.removed' is not a condition; expected"),
         ("removd > 5", "'removd > 5' is not a condition; expected"),
@@ -93,11 +93,11 @@ def test_of_several_datasets_each_is_looked_at(project: Path) -> None:
         ("removed > " + "9" * 400 + "%x", "is not a condition"),
     ],
 )
-def test_what_is_no_condition(text: str, told: str, project: Path) -> None:
+def test_what_is_no_condition(text: str, message: str, project: Path) -> None:
     with pytest.raises(RagdataError) as raised:
         diff("old", "new", fail_on=[text])
-    assert told in str(raised.value)
+    assert message in str(raised.value)
     outcome = run("diff", "old", "new", "--fail-on", text)
-    assert (outcome.code, told in outcome.err) == (2, True)
+    assert (outcome.code, message in outcome.err) == (2, True)
     (project / "ragdata.toml").write_text(f"[diff]\nfail-on = ['removed > 1',\n'{text}']\n")
     assert "ragdata.toml:3: " in run("diff", "old", "new").err

@@ -224,8 +224,8 @@ def test_links_are_replaced_by_what_they_lead_to(repository: Path, tmp_path: Pat
     assert files(place)["again.jsonl"] == files(place)["corpus.jsonl"]
     assert not any(path.is_symlink() for path in place.rglob("*"))
     assert not {"outside", "above", "self"} & set(files(place))
-    told = "3 links are left out: they lead to a folder, nowhere or out of the repository"
-    assert notes == [f"HEAD:sets/data: {told}"]
+    words = "3 links are left out: they lead to a folder, nowhere or out of the repository"
+    assert notes == [f"HEAD:sets/data: {words}"]
 
 
 def test_links_lead_out_of_the_path_and_over_folders(repository: Path, tmp_path: Path) -> None:
@@ -266,8 +266,8 @@ def test_index_by_the_name_that_git_has_for_it(repository: Path) -> None:
     assert changes(":0:sets/data", "sets/data") == []
     shown = run("diff", ":2:sets/data", "sets/data")
 
-    told = "ragdata: :2:sets/data: stages of a merge cannot be compared; :PATH is what was added\n"
-    assert (shown.code, shown.err) == (2, told)
+    words = "ragdata: :2:sets/data: stages of a merge cannot be compared; :PATH is what was added\n"
+    assert (shown.code, shown.err) == (2, words)
 
 
 def test_a_crafted_tree_cannot_leave_the_folder(repository: Path, tmp_path: Path) -> None:
@@ -286,16 +286,16 @@ def _raw_tree(repository: Path, mode: bytes, name: bytes, child: str) -> str:
 
 
 @pytest.mark.parametrize("path", ["linked", "linked/data", "linked/data/corpus.jsonl"])
-def test_a_path_in_a_submodule_is_told(repository: Path, tmp_path: Path, path: str) -> None:
+def test_a_path_in_a_submodule_is_reported(repository: Path, tmp_path: Path, path: str) -> None:
     commit = git(repository, "rev-parse", "HEAD")
     git(repository, "update-index", "--add", "--cacheinfo", f"160000,{commit},linked")
     git(repository, "commit", "-qm", "three")
 
     rest = path.removeprefix("linked").strip("/")
-    told = f"HEAD:{path}: linked is a submodule, which has a repository of its own; compare there: {commit[:12]}:{rest}"
+    got = f"HEAD:{path}: linked is a submodule, which has a repository of its own; compare there: {commit[:12]}:{rest}"
     with pytest.raises(RagdataError) as caught:
         extracted(f"HEAD:{path}", tmp_path / "out")
-    assert str(caught.value) == told
+    assert str(caught.value) == got
 
 
 def test_files_of_git_lfs(repository: Path, tmp_path: Path) -> None:

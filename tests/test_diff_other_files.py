@@ -36,7 +36,7 @@ def two(tmp_path: Path) -> tuple[Path, Path]:
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "told"),
+    ("name", "content", "message"),
     [
         ("README.md", b"Above.", "README.md changed"),
         ("README.md", b"About. And more.", "README.md changed"),
@@ -47,7 +47,7 @@ def two(tmp_path: Path) -> tuple[Path, Path]:
     ids=["changed", "longer", "removed", "added", "data"],
 )
 def test_other_files_are_compared_by_their_bytes(
-    name: str, content: bytes | None, told: str, two: tuple[Path, Path]
+    name: str, content: bytes | None, message: str, two: tuple[Path, Path]
 ) -> None:
     a, b = two
     assert ragdatakit.diff(a, b).different is False
@@ -57,9 +57,9 @@ def test_other_files_are_compared_by_their_bytes(
     diff = ragdatakit.diff(a, b)
     shown = run("diff", a, b)
 
-    assert diff.different and [f"{f.path} {f.status}" for f in diff.other_files_that_differ] == [told]
+    assert diff.different and [f"{f.path} {f.status}" for f in diff.other_files_that_differ] == [message]
     assert (shown.code, shown.err) == (1, "")
-    assert shown.out.splitlines()[-1].startswith(f"Different: no record, but {told} (")
+    assert shown.out.splitlines()[-1].startswith(f"Different: no record, but {message} (")
     assert "Other files (of no dataset, compared by their bytes)" in shown.out
     assert f"| {name} |" in diff_markdown(diff).decode()
     assert "Other files" in diff_html(diff).decode() and name in diff_html(diff).decode()
@@ -67,15 +67,15 @@ def test_other_files_are_compared_by_their_bytes(
 
 def test_that_other_files_are_the_same_is_said(two: tuple[Path, Path]) -> None:
     shown = run("diff", *two)
-    told = run("diff", *two, "--output-format", "json").json
+    document = run("diff", *two, "--output-format", "json").json
 
     assert shown.code == 0
     assert shown.out.splitlines()[-1].startswith("No record differs; 2 other files are the same (")
-    assert [(f["path"], f["kind"], f["status"]) for f in told["other_files"]] == [
+    assert [(f["path"], f["kind"], f["status"]) for f in document["other_files"]] == [
         ("README.md", "", "same"),
         ("notes/first.bin", "", "same"),
     ]
-    assert (told["complete"], told["different"]) == (True, False)
+    assert (document["complete"], document["different"]) == (True, False)
 
 
 def test_other_files_beside_records_that_differ(two: tuple[Path, Path]) -> None:
@@ -116,7 +116,7 @@ def test_other_files_of_several_datasets(tmp_path: Path) -> None:
     assert run("diff", a, b, "--dataset", "one").code == 0
 
 
-def test_files_of_two_formats_are_told_as_not_compared(two: tuple[Path, Path], tmp_path: Path) -> None:
+def test_files_of_two_formats_are_reported_as_not_compared(two: tuple[Path, Path], tmp_path: Path) -> None:
     ragdatakit.convert(two[0], tmp_path / "trec", to="trec")
 
     shown = run("diff", two[0], tmp_path / "trec")
@@ -125,7 +125,7 @@ def test_files_of_two_formats_are_told_as_not_compared(two: tuple[Path, Path], t
     assert f"{two[0]}: not compared: 2 files of no dataset: README.md, notes/first.bin." in shown.out
 
 
-def test_what_is_no_file_is_told(two: tuple[Path, Path]) -> None:
+def test_what_is_no_file_is_reported(two: tuple[Path, Path]) -> None:
     a, b = two
     (a / ".git").mkdir()
     (a / ".git" / "HEAD").write_text("x")
@@ -223,13 +223,13 @@ def test_a_table_that_could_not_be_read_is_not_compared(content: bytes | None, t
     documents = next(table for table in diff.tables if table.name == "documents")
     assert (documents.unread, documents.before, documents.after) == (("before",), None, 3)
     assert (documents.added, diff.added, [what for _, what in diff.unread]) == (0, 0, ["documents"])
-    told = diff_dict(diff)
-    assert told["complete"] is False and told["tables"][0]["not_read"] == ["before"]
+    found = diff_dict(diff)
+    assert found["complete"] is False and found["tables"][0]["not_read"] == ["before"]
     for form in (diff_markdown, diff_html):
         assert b"not compared: unread before" in form(diff)
 
 
-def test_what_is_missing_in_part_is_counted_and_told(tmp_path: Path) -> None:
+def test_what_is_missing_in_part_is_counted_and_reported(tmp_path: Path) -> None:
     documents = {f"d{n}": os.urandom(30).hex() for n in range(4000)}
     a, b = write_beir(tmp_path / "a", documents), write_beir(tmp_path / "b", documents)
     packed = gzip.compress((a / "corpus.jsonl").read_bytes(), mtime=0)
@@ -283,13 +283,13 @@ def test_numbers_that_look_the_same_are_left_out_everywhere() -> None:
 
     page, text, markdown = diff_html(diff).decode(), "\n".join(diff_lines(diff)), diff_markdown(diff).decode()
 
-    for told in (page, text, markdown):
-        assert "150.6" not in told and "1 more" in told
+    for each in (page, text, markdown):
+        assert "150.6" not in each and "1 more" in each
     assert [metric_words(m) for m in diff.metrics[1:]] == ["0.09% → 0.01%", "51.00% → 51.20%"]
 
 
 @pytest.mark.parametrize(
-    ("patterns", "left", "told"),
+    ("patterns", "left", "message"),
     [
         (["README.md"], ["notes/first.bin"], "Left out by --exclude README.md: README.md."),
         (["*.bin"], ["README.md"], "Left out by --exclude *.bin: notes/first.bin."),
@@ -305,7 +305,7 @@ def test_numbers_that_look_the_same_are_left_out_everywhere() -> None:
         (["queries.jsonl"], ["README.md", "notes/first.bin"], "--exclude queries.jsonl: there is no such file next to"),
     ],
 )
-def test_files_are_left_out(two: tuple[Path, Path], patterns: list[str], left: list[str], told: str) -> None:
+def test_files_are_left_out(two: tuple[Path, Path], patterns: list[str], left: list[str], message: str) -> None:
     (two[1] / "README.md").write_text("Above.")
     (two[1] / "notes" / "first.bin").write_bytes(b"other")
 
@@ -314,4 +314,4 @@ def test_files_are_left_out(two: tuple[Path, Path], patterns: list[str], left: l
 
     assert [f.path for f in diff.other_files_that_differ] == left
     assert (shown.code, diff.different) == ((1, True) if left else (0, False))
-    assert told in " ".join(shown.out.split())
+    assert message in " ".join(shown.out.split())

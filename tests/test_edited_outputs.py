@@ -36,9 +36,9 @@ def test_a_text_that_was_edited_stays(tmp_path: Path, target: str) -> None:
     assert "Mara Venn drew it." in one["text"]
     assert one["metadata"] == {"year": 1871}
     assert two == {"_id": "d2", "title": "Reef", "text": "Joss Alder mapped it.", "metadata": {"year": 1902}}
-    told = [loss for loss in done.conversions[0].losses if "changed since" in loss.reason]
-    assert all((loss.kind, loss.column, loss.count) == ("coerced", "text", 1) for loss in told)
-    assert bool(told) == (target == "light-splade")  # it joins title and text; elsewhere the sidecar has no text
+    losses = [loss for loss in done.conversions[0].losses if "changed since" in loss.reason]
+    assert all((loss.kind, loss.column, loss.count) == ("coerced", "text", 1) for loss in losses)
+    assert bool(losses) == (target == "light-splade")  # it joins title and text; elsewhere the sidecar has no text
 
 
 @pytest.mark.parametrize("name", ["ragdata.ids.ndjson", "ragdata.sidecar/documents.ndjson.gz"])

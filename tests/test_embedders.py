@@ -78,7 +78,7 @@ def with_first(value: Any) -> Fault:
 
 
 @pytest.mark.parametrize(
-    ("fault", "told"),
+    ("fault", "message"),
     [
         (Fault(change=lambda r: {**r, "data": r["data"][:-1]}), "gave 1 vectors for 2 texts"),
         (Fault(change=lambda r: {**r, "data": [*r["data"], r["data"][0]]}), "gave 3 vectors for 2 texts"),
@@ -100,9 +100,9 @@ def with_first(value: Any) -> Fault:
     ids="fewer more repeated shape numbers array ragged empty nan overflow zeros nulls nested words bytes "
     "object".split(),
 )
-def test_replies_of_no_use_are_told(server: ModelServer, fault: Fault, told: str) -> None:
+def test_replies_of_no_use_are_reported(server: ModelServer, fault: Fault, message: str) -> None:
     server.always = fault
-    with pytest.raises(RagdataError, match=told) as error:
+    with pytest.raises(RagdataError, match=message) as error:
         embedder(server).embed(TEXTS[:2])
     assert "\n" not in str(error.value)
 
@@ -139,7 +139,7 @@ def test_batches_get_smaller_where_the_server_refuses_them(server: ModelServer, 
     assert {len(c.payload["input"]) for c in server.calls[7:]} == {16}
 
 
-def test_text_that_is_too_long_is_cut_and_told(server: ModelServer) -> None:
+def test_text_that_is_too_long_is_cut_and_reported(server: ModelServer) -> None:
     long = "word " * 2000
     server.fail(*[refusal(400, "maximum context length is 8192 tokens")] * 4)
     cut: list[int] = []
@@ -158,7 +158,7 @@ def test_text_that_is_refused_at_any_length(server: ModelServer) -> None:
     assert len(server.calls) < 8
 
 
-def test_wrong_key_is_told_at_once(server: ModelServer) -> None:
+def test_wrong_key_is_reported_at_once(server: ModelServer) -> None:
     server.key = "sk-right"
     with pytest.raises(EndpointError, match=r"401 .*is the key right"):
         embedder(server).embed([f"text {i}" for i in range(500)])
@@ -227,7 +227,7 @@ def test_damaged_cache_is_asked_for_again(server: ModelServer, tmp_path: Path, d
 
 
 @pytest.mark.parametrize("name", ["small", "cohere:x", "openai:", "openai", ":x", "openai: "])
-def test_unknown_embedder_is_told_with_examples(name: str) -> None:
+def test_unknown_embedder_is_reported_with_examples(name: str) -> None:
     with pytest.raises(RagdataError, match=r"is not an embedder; .*openai:.*sentence-transformers:"):
         make_embedder(SearchOptions(embedder=name))
 

@@ -64,9 +64,9 @@ def test_query_of_the_address_stays_and_is_not_shown(server: ModelServer) -> Non
     endpoint.post(CHAT, asking())
     assert server.calls[0].path == "/v1/chat/completions?api-version=7&sig=secret"
     server.fail(refusal(400))
-    with pytest.raises(EndpointError) as told:
+    with pytest.raises(EndpointError) as found:
         endpoint.post(CHAT, asking())
-    assert "secret" not in str(told.value)
+    assert "secret" not in str(found.value)
 
 
 @pytest.mark.parametrize("status", [408, 409, 425, 429, 500, 502, 503, 504, 529])
@@ -83,11 +83,11 @@ def test_passing_refusals_are_tried_again(server: ModelServer, status: int) -> N
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 422])
 def test_final_refusals_are_not(server: ModelServer, status: int) -> None:
     server.fail(refusal(status, "too\x1b[31m long\nfor this model"))
-    with pytest.raises(EndpointError, match=rf"/v1/chat/completions: {status} too \[31m long for this model") as told:
+    with pytest.raises(EndpointError, match=rf"/v1/chat/completions: {status} too \[31m long for this model") as found:
         client(server).post(CHAT, asking())
-    assert told.value.status == status
+    assert found.value.status == status
     assert len(server.calls) == 1
-    assert str(told.value).isprintable()
+    assert str(found.value).isprintable()
 
 
 def test_attempts_end(server: ModelServer) -> None:
@@ -138,7 +138,7 @@ def test_connection_that_fails_is_tried_again(server: ModelServer, fault: Fault)
 
 
 @pytest.mark.parametrize(
-    ("fault", "told"),
+    ("fault", "found"),
     [
         (Fault(stall=60), "no whole answer within 0.2 s, after 2 attempts"),
         (Fault(drip=0.1), "no whole answer within 0.2 s, after 2 attempts"),
@@ -161,11 +161,11 @@ def test_connection_that_fails_is_tried_again(server: ModelServer, fault: Fault)
     ids="stall drip cut html empty array bomb bytes huge redirect bad-redirect plain no-body detail error "
     "error-code not-found".split(),
 )
-def test_failures_are_told(server: ModelServer, fault: Fault, told: str) -> None:
+def test_failures_are_reported(server: ModelServer, fault: Fault, found: str) -> None:
     server.always = fault
     slow = bool(fault.stall or fault.drip)
     endpoint = client(server, timeout=0.2 if slow else 30, retries=1, max_reply=4000, api_key="sk-secret")
-    with pytest.raises(EndpointError, match=told.replace("[", r"\[") if ".*" not in told else told) as error:
+    with pytest.raises(EndpointError, match=found.replace("[", r"\[") if ".*" not in found else found) as error:
         endpoint.post(CHAT, asking())
     message = str(error.value)
     assert message.isprintable() and len(message) < 500
@@ -175,16 +175,16 @@ def test_failures_are_told(server: ModelServer, fault: Fault, told: str) -> None
 
 def test_key_is_never_shown(server: ModelServer) -> None:
     server.fail(refusal(401, "Incorrect API key provided: sk-secret-99"))
-    with pytest.raises(EndpointError) as told:
+    with pytest.raises(EndpointError) as found:
         client(server, api_key="sk-secret-99").post(CHAT, asking())
-    assert "sk-secret-99" not in str(told.value) and "***" in str(told.value)
+    assert "sk-secret-99" not in str(found.value) and "***" in str(found.value)
 
 
 @pytest.mark.parametrize("key", ["sk-\nX: y", "sk-港"], ids=["line", "letters"])
 def test_key_that_no_header_holds(key: str) -> None:
-    with pytest.raises(RagdataError) as told:
+    with pytest.raises(RagdataError) as found:
         Endpoint("http://localhost:1/v1", key)
-    assert "sk-" not in str(told.value)
+    assert "sk-" not in str(found.value)
 
 
 @pytest.mark.parametrize(
@@ -194,9 +194,9 @@ def test_key_that_no_header_holds(key: str) -> None:
     ids="empty bare ftp file no-host blank port user bracket control".split(),
 )  # fmt: skip
 def test_address_that_is_none(url: str) -> None:
-    with pytest.raises(RagdataError) as told:
+    with pytest.raises(RagdataError) as found:
         Endpoint(url)
-    assert "sesame" not in str(told.value) and str(told.value).isprintable()
+    assert "sesame" not in str(found.value) and str(found.value).isprintable()
 
 
 def test_nobody_answers() -> None:

@@ -26,7 +26,7 @@ SEARCH = FIXTURES / "demo-search"
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("report", "--from", "nosuch", SEARCH), "unknown format 'nosuch'; known: "),
         (
@@ -40,10 +40,10 @@ SEARCH = FIXTURES / "demo-search"
     ],
     ids=["format", "dataset", "table", "column", "profile", "question"],
 )
-def test_what_is_unknown_goes_before_where(words: tuple[str, ...], told: str) -> None:
+def test_what_is_unknown_goes_before_where(words: tuple[str, ...], message: str) -> None:
     outcome = run(*words)
 
-    assert outcome.code == 2 and told in outcome.err
+    assert outcome.code == 2 and message in outcome.err
 
 
 def test_where_is_left_out_where_there_is_nothing_to_tell() -> None:
@@ -90,16 +90,16 @@ def test_other_faults_say_nothing_of_quotes(sql: str) -> None:
     assert "quotes" not in str(error.value)
 
 
-def test_files_that_are_left_out_are_told_by_their_names(tmp_path: Path) -> None:
+def test_files_that_are_left_out_are_reported_by_their_names(tmp_path: Path) -> None:
     (tmp_path / "docs.csv").write_text("id,text\n1,some words\n")
     for number in range(5):
         (tmp_path / f"other{number}.csv").write_text("a,b\n1,2\n")
 
-    told = " ".join(run("report", tmp_path, "-q").out.split())
+    output = " ".join(run("report", tmp_path, "-q").out.split())
 
     assert (
         "5 files left out: a file without a text, question, judgement or edge (other0.csv, other1.csv, other2.csv and "
-        "2 more)" in told
+        "2 more)" in output
     )
 
 
@@ -114,16 +114,16 @@ def test_a_part_of_the_rules_says_nothing_of_valid() -> None:
     broken = FIXTURES / "beir" / "broken"
     folder = next(path for path in sorted(broken.iterdir()) if not validate(path / "data").ok) / "data"
 
-    for words, told in (
+    for words, each in (
         (("--select", "QU206"), "Only QU206 checked"),
         (("--select", "QU206,QU201", "--select", "QU202,QU203"), "Only QU206, QU201, QU202 and 1 more checked"),
     ):
-        assert run("validate", folder, *words).out.splitlines()[-1].startswith(told)
+        assert run("validate", folder, *words).out.splitlines()[-1].startswith(each)
     assert any(line.startswith("Found ") for line in run("validate", folder).out.splitlines())
 
 
 @pytest.mark.parametrize("name", ["corpus.jsonl", "queries.jsonl", "qrels/test.tsv", ""])
-def test_what_was_not_checked_is_told_of_the_file_that_the_reason_names(name: str) -> None:
+def test_what_was_not_checked_is_reported_of_the_file_that_the_reason_names(name: str) -> None:
     def read(*_: object) -> Iterator[Any]:
         raise RagdataError(f"{SEARCH / name}: Permission denied")
         yield
@@ -149,8 +149,8 @@ def test_bad_thresholds_of_a_file_name_it(tmp_path: Path, monkeypatch: pytest.Mo
     (tmp_path / "ragdata.toml").write_text("[quality]\nmost-token = 3\n")
     monkeypatch.chdir(tmp_path)
 
-    told = run("validate", ".", "--quality").err
+    errors = run("validate", ".", "--quality").err
 
-    assert "ragdata.toml:2: unknown setting 'most-token' of [quality], did you mean most-tokens" in told
+    assert "ragdata.toml:2: unknown setting 'most-token' of [quality], did you mean most-tokens" in errors
     with pytest.raises(RagdataError, match="unknown quality option 'most-token', did you mean"):
         validate(SEARCH, quality={"most-token": 3})

@@ -180,9 +180,9 @@ def test_the_command_that_explains_a_question_searches_as_it_was_searched(reefs:
     assert run(*asked).code == 0
     assert "--split test" in hint("--split", "test", "--chunk-size", "50", "--metrics", "recall@1")
     assert "--chunk-size 50" in hint("--chunk-size", "50", "--metrics", "recall@1")
-    told = hint("--runs", walk)
-    assert "--mode" not in told
-    assert told.endswith("shows what bm25 finds here (the run itself cannot be asked)")
+    found = hint("--runs", walk)
+    assert "--mode" not in found
+    assert found.endswith("shows what bm25 finds here (the run itself cannot be asked)")
 
 
 def test_a_graph_that_was_made_is_said_to_be(reefs: Path) -> None:
@@ -236,40 +236,40 @@ def test_judgements_with_other_ids(reefs: Path, tmp_path: Path) -> None:
     other = tmp_path / "qrels.tsv"
     other.write_text("query-id\tcorpus-id\tscore\n1\td1\t1\n2\td2\t1\n")
 
-    told = evaluated(reefs, "--qrels", other, "--min", "mrr=0.1", code=2).err
-    assert "none of the 2 judged questions is among its 4 (such as 'q1'): the judgements have other ids" in told
+    errors = evaluated(reefs, "--qrels", other, "--min", "mrr=0.1", code=2).err
+    assert "none of the 2 judged questions is among its 4 (such as 'q1'): the judgements have other ids" in errors
 
 
 def test_the_judged_questions_of_several_splits(tmp_path: Path) -> None:
     folder = write_beir(tmp_path / "reefs", splits={"train": {"q1": {"d1": 1}}, "dev": {"q3": {"d3": 1}}})
 
-    told = "the judged questions of all splits are taken together: dev 1, train 1 (--split takes one)"
-    assert told in evaluated(folder).out
-    assert told not in evaluated(folder, "--split", "dev").out
+    words = "the judged questions of all splits are taken together: dev 1, train 1 (--split takes one)"
+    assert words in evaluated(folder).out
+    assert words not in evaluated(folder, "--split", "dev").out
 
 
 def test_json(reefs: Path, tmp_path: Path) -> None:
-    told = evaluated(reefs, "--json", "--report", tmp_path / "report.json", "-k", "2,5").json
+    shown = evaluated(reefs, "--json", "--report", tmp_path / "report.json", "-k", "2,5").json
 
-    assert told["version"] == 1
-    assert (told["dataset"], told["format"], told["unit"], told["judged"]) == (str(reefs), "beir", "document", 3)
-    (found,) = told["runs"]
+    assert shown["version"] == 1
+    assert (shown["dataset"], shown["format"], shown["unit"], shown["judged"]) == (str(reefs), "beir", "document", 3)
+    (found,) = shown["runs"]
     assert set(found["scores"]) >= {"recall@2", "recall@5", "ndcg@2", "mrr"}
     assert set(found["scores"]["mrr"]) == {"mean", "low", "high", "count"}
     assert found["sanity"]["self_retrieval"] == 1.0
     assert set(found["by_type"]) == {"who", "what"}
-    assert told["ceiling"]["scores"]["recall@2"] == 1.0
-    assert told["ok"] is True
+    assert shown["ceiling"]["scores"]["recall@2"] == 1.0
+    assert shown["ok"] is True
     on_disk = orjson.loads((tmp_path / "report.json").read_bytes())
-    assert on_disk == told
+    assert on_disk == shown
 
 
 def test_every_member_of_the_evaluation_is_in_the_json(reefs: Path) -> None:
-    told = evaluated(reefs, "--json", "--metrics", "recall@1").json
+    document = evaluated(reefs, "--json", "--metrics", "recall@1").json
 
-    assert set(Evaluation.__slots__) - set(told) == {"titles"}
-    assert "version" in told
-    assert told["runs"][0]["worst"][0]["titles"]
+    assert set(Evaluation.__slots__) - set(document) == {"titles"}
+    assert "version" in document
+    assert document["runs"][0]["worst"][0]["titles"]
 
 
 def test_each_question_in_a_file(reefs: Path, tmp_path: Path) -> None:
@@ -333,11 +333,11 @@ def test_answers_of_a_file(tmp_path: Path) -> None:
         ],
     )
 
-    told = evaluated(folder, "--answers", predictions, "--json").json
+    document = evaluated(folder, "--answers", predictions, "--json").json
 
-    (scores,) = told["answers"]
+    (scores,) = document["answers"]
     assert scores["scores"]["contain_arag"]["mean"] == 0.5
-    assert told["runs"] == []
+    assert document["runs"] == []
     one = write_lines(tmp_path / "one.jsonl", [json.loads(predictions.read_text("utf-8").splitlines()[0])])
     assert (
         "1 answer, 1 question of the dataset not among them"

@@ -17,7 +17,7 @@ from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.evaluations import Evaluation, RunResult, Sanity
 from tests.command_line import FIXTURES
 from tests.conversion_tools import tables_of
-from tests.evaluation_tools import QRELS, QUESTIONS, REEFS, ToldSearcher, passages_of, write_beir, write_lines
+from tests.evaluation_tools import QRELS, QUESTIONS, REEFS, ReportingSearcher, passages_of, write_beir, write_lines
 from tests.upstream_data import published
 
 pytest.importorskip("pytrec_eval", reason="needs ragdatakit[retrieval]")
@@ -45,7 +45,7 @@ def asked(*names: str) -> list[GoldQuestion]:
 def test_a_document_ranks_with_its_best_chunk(tmp_path: Path) -> None:
     chunks = [Passage(f"c{n}", "text", document_id=f"d{n // 3}") for n in range(12)]
     passages = passages_of(tmp_path / "p", chunks, "chunk")
-    searcher = ToldSearcher({"q": [4, 3, 0, 5, 11, 1]})
+    searcher = ReportingSearcher({"q": [4, 3, 0, 5, 11, 1]})
 
     documents = search_run(searcher, passages, "bm25", asked("q"), "document", 100)
     plain = search_run(searcher, passages, "bm25", asked("q"), "chunk", 3)
@@ -57,7 +57,7 @@ def test_a_document_ranks_with_its_best_chunk(tmp_path: Path) -> None:
 def test_chunks_are_searched_deeper_until_there_are_enough_documents(tmp_path: Path) -> None:
     chunks = [Passage(f"c{n}", "text", document_id=f"d{n // 10}") for n in range(100)]
     passages = passages_of(tmp_path / "p", chunks, "chunk")
-    searcher = ToldSearcher({"q": range(100), "r": [99, 0]})
+    searcher = ReportingSearcher({"q": range(100), "r": [99, 0]})
 
     run = search_run(searcher, passages, "bm25", asked("q", "r"), "document", 3)
 
@@ -67,7 +67,7 @@ def test_chunks_are_searched_deeper_until_there_are_enough_documents(tmp_path: P
 
 def test_nodes_are_ranked_by_the_graph_alone(tmp_path: Path) -> None:
     passages = passages_of(tmp_path / "p", [Passage("a", "text")])
-    searcher = ToldSearcher({"q": [0]}, {"q": ["n1", "n2", "n1"]})
+    searcher = ReportingSearcher({"q": [0]}, {"q": ["n1", "n2", "n1"]})
 
     assert search_run(searcher, passages, "graph", asked("q"), "node", 10).ranked == {"q": ("n1", "n2")}
     with pytest.raises(RagdataError, match="nodes are judged, which graph mode alone ranks, not bm25"):
@@ -278,8 +278,8 @@ def test_no_gold_is_said_and_answers_are_looked_for(tmp_path: Path) -> None:
     done = evaluated(folder, modes=["bm25"])
 
     assert (done.judged, done.questions, done.runs) == (0, 2, [])
-    (told,) = done.answers_in_top
-    assert (told.asked, told.at[1], told.ceiling) == (2, 0.5, 0.5)
+    (found,) = done.answers_in_top
+    assert (found.asked, found.at[1], found.ceiling) == (2, 0.5, 0.5)
     with pytest.raises(RagdataError, match="its questions have no gold, so no metric can be held to a minimum"):
         evaluated(folder, minimums={"mrr": 0.5})
 
@@ -299,7 +299,7 @@ def test_what_is_missing_is_said(
         evaluated(write_beir(tmp_path / "reefs", questions=questions, splits=splits))
 
 
-def test_titles_are_told_for_what_the_worst_questions_name(tmp_path: Path) -> None:
+def test_titles_are_reported_for_what_the_worst_questions_name(tmp_path: Path) -> None:
     folder = write_beir(tmp_path / "reefs", splits={"test": {"q1": {"d5": 1}}})
 
     done = evaluated(folder, worst=1)
@@ -329,7 +329,7 @@ def test_hostile_texts_and_ids(tmp_path: Path) -> None:
     )
     gold = read_gold(tables)
     passages = passages_of(tmp_path / "p", [Passage(k, v) for k, v in documents.items()])
-    searcher = ToldSearcher({"q\x1b[31m": [4, 2, 0], "q3": [1]})
+    searcher = ReportingSearcher({"q\x1b[31m": [4, 2, 0], "q3": [1]})
 
     run = search_run(searcher, passages, "bm25", gold.judged, "document", 10)
     result = run_result(run, gold, ["mrr", "recall@10"], 10, NO_CHECKS)

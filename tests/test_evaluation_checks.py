@@ -43,8 +43,8 @@ def result(
     questions = tuple(
         QuestionResult(q, "?", None, {}, tuple(ranks), (), None, tuple(ranks.values())) for q, ranks in found.items()
     )
-    told = {metric: Score(mean, mean, mean, 3) for metric, mean in (scores or {}).items()}
-    return RunResult(name, told, {}, questions, sanity, 100)
+    by_name = {metric: Score(mean, mean, mean, 3) for metric, mean in (scores or {}).items()}
+    return RunResult(name, by_name, {}, questions, sanity, 100)
 
 
 def corpus_of(folder: Path, *passages: Passage, unit: str = "document") -> Passages:
@@ -53,7 +53,7 @@ def corpus_of(folder: Path, *passages: Passage, unit: str = "document") -> Passa
     return Passages(folder, unit)
 
 
-def told(findings: list[Finding]) -> list[tuple[str, Any]]:
+def reported(findings: list[Finding]) -> list[tuple[str, Any]]:
     return [(f.rule, f.value) for f in findings]
 
 
@@ -125,7 +125,7 @@ def test_questions_in_another_language_are_no_wrong_join() -> None:
     assert "language" in finding.hint
     assert [f.value for f in check_evaluation(gold_of(ASKED), (bm25, dense), "data")] == ["dense", "bm25"]
     half = replace(bm25, sanity=replace(foreign, without_token=1))
-    assert told(check_evaluation(gold_of(ASKED), (half,), "data")) == [("gold-not-aligned", "bm25")]
+    assert reported(check_evaluation(gold_of(ASKED), (half,), "data")) == [("gold-not-aligned", "bm25")]
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def test_passages_that_do_not_find_themselves() -> None:
         gold_of(ASKED), [result(s, sanity) for s, sanity in zip("abc", (low, few, fine), strict=True)], "d"
     )
 
-    assert told(found) == [("self-retrieval-low", "a")]
+    assert reported(found) == [("self-retrieval-low", "a")]
     assert "only 50% of 200 passages" in found[0].message
 
 
@@ -245,7 +245,7 @@ def test_gold_that_no_run_finds(tmp_path: Path) -> None:
         gold, runs, "data", facts=read_gold_facts(gold, corpus_of(tmp_path / "p", Passage("a", "x")))
     )
 
-    assert told(found) == [("gold-never-found", "p"), ("gold-never-found", "q")]
+    assert reported(found) == [("gold-never-found", "p"), ("gold-never-found", "q")]
     assert found[1].message.startswith(
         "question q: no run finds 1 of its 3 gold documents in the first 100 results (c);"
     )
@@ -262,7 +262,7 @@ def test_copies_of_gold_and_questions_in_the_corpus(tmp_path: Path) -> None:
 
     found = checked(gold, passages)
 
-    assert told(found) == [("identical-texts-one-gold", "a"), ("question-in-corpus", "q")]
+    assert reported(found) == [("identical-texts-one-gold", "a"), ("question-in-corpus", "q")]
     assert "a, gold for question q, has the same text as b, d, not gold there" in found[0].message
     assert re.search(r"\(all such cases cost 0\.\d{4} of \S+\)$", found[0].message)
 
@@ -306,7 +306,7 @@ def test_answers_that_no_gold_has(tmp_path: Path, answers: tuple[str, ...], miss
 
     found = [f for f in checked(gold, passages) if f.rule == "answer-not-in-gold"]
 
-    assert told(found) == [("answer-not-in-gold", "q")] * missing
+    assert reported(found) == [("answer-not-in-gold", "q")] * missing
 
 
 def test_the_answer_may_stand_in_any_chunk_of_a_document(tmp_path: Path) -> None:
@@ -317,7 +317,7 @@ def test_the_answer_may_stand_in_any_chunk_of_a_document(tmp_path: Path) -> None
 
 def leaks(evaluated: str = "test", **rows: Any) -> list[tuple[str, Any]]:
     tables = tables_of(**rows)
-    return told(check_evaluation(read_gold(tables, evaluated), (), "data", tables=tables))
+    return reported(check_evaluation(read_gold(tables, evaluated), (), "data", tables=tables))
 
 
 def test_questions_that_stand_in_train() -> None:
@@ -364,7 +364,7 @@ def test_the_only_judged_split_is_compared_with_train() -> None:
 
     def found(split: str | None) -> list[tuple[str, str | None]]:
         tables = tables_of(questions=questions, qrels=[Qrel("q", "a", 1, "document", split)])
-        return told(check_evaluation(read_gold(tables), (), "data", tables=tables))
+        return reported(check_evaluation(read_gold(tables), (), "data", tables=tables))
 
     leaked = [("answered-by-duplicate-in-train", "q")]
     assert [f for f in found("test") if f in leaked] == leaked

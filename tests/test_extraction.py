@@ -120,11 +120,11 @@ def test_chunks_are_the_passages_where_there_are_any() -> None:
 
 def test_repeated_passages_mention_once() -> None:
     made = rows(extract_graph(harbour(documents=(LOG, LOG, MOOR)), ExtractOptions()))
-    told = [edge[:3] for edge in made["edges"]]
-    assert len(told) == len(set(told))
+    found = [edge[:3] for edge in made["edges"]]
+    assert len(found) == len(set(found))
 
 
-def test_what_a_dataset_has_of_another_graph_is_replaced_and_told() -> None:
+def test_what_a_dataset_has_of_another_graph_is_replaced_and_reported() -> None:
     old = (Qrel("q1", "x", 1, "node", "test", "entity"), Qrel("q1", "d1", 1, "document", "test"))
     tables = harbour(start_nodes=(StartNode("q1", "x", "entity"),), qrels=old)
     made = extract_graph(tables, ExtractOptions())
@@ -138,10 +138,10 @@ def test_reading_twice_gives_and_tells_the_same_once() -> None:
     tables = harbour()
     made = extract_graph(tables, ExtractOptions())
     first = rows(made)
-    told = [loss.as_dict() for loss in tables.losses]
+    losses = [loss.as_dict() for loss in tables.losses]
     assert rows(made) == first
-    assert [loss.as_dict() for loss in tables.losses] == told
-    assert {loss["kind"] for loss in told} == {"derived"}
+    assert [loss.as_dict() for loss in tables.losses] == losses
+    assert {loss["kind"] for loss in losses} == {"derived"}
 
 
 @pytest.mark.parametrize(

@@ -124,8 +124,8 @@ def test_passages_that_fail_are_counted_and_named(server: ModelServer, tmp_path:
     tables = texts()
     made = rows(extract_graph(tables, asked(server, tmp_path)))
     assert "bob" not in {node.name for node in made["nodes"]}
-    (told,) = lost(tables)
-    assert told.startswith("d1: the reply could not be read, nor the one after it: there is no whole JSON object")
+    (found,) = lost(tables)
+    assert found.startswith("d1: the reply could not be read, nor the one after it: there is no whole JSON object")
     server.calls.clear()
     server.chat = answer
     assert "bob" in {node.name for node in rows(extract_graph(texts(), asked(server, tmp_path)))["nodes"]}
@@ -153,7 +153,7 @@ def test_faults_of_the_server_fail_one_passage(server: ModelServer, tmp_path: Pa
     made = rows(extract_graph(tables, options))
     found = lost(tables)
     assert found
-    assert all(why in told for told in found), found
+    assert all(why in each for each in found), found
     assert "\x1b" not in "".join(found)
     assert "finn" in {node.name for node in made["nodes"]}
 
@@ -198,16 +198,16 @@ def test_empty_passages_are_not_asked_for(server: ModelServer, tmp_path: Path) -
 
 
 def test_an_estimate_asks_nothing(server: ModelServer, tmp_path: Path) -> None:
-    told = estimated(asked(server, tmp_path, prices=(2.0, 10.0)))
-    assert (told.passages, told.cached, told.model) == (6, 0, "m")
-    assert told.prompt_tokens > 6 * 50
-    assert told.completion_tokens == 6 * 4
-    assert told.cost == pytest.approx((told.prompt_tokens * 2 + told.completion_tokens * 10) / 1e6)
+    found = estimated(asked(server, tmp_path, prices=(2.0, 10.0)))
+    assert (found.passages, found.cached, found.model) == (6, 0, "m")
+    assert found.prompt_tokens > 6 * 50
+    assert found.completion_tokens == 6 * 4
+    assert found.cost == pytest.approx((found.prompt_tokens * 2 + found.completion_tokens * 10) / 1e6)
     assert not server.calls
     rows(extract_graph(texts(4), asked(server, tmp_path)))
     after = estimated(asked(server, tmp_path))
     assert (after.cached, after.cost) == (4, None)
-    assert after.prompt_tokens * 3 == told.prompt_tokens
+    assert after.prompt_tokens * 3 == found.prompt_tokens
 
 
 @pytest.mark.parametrize(

@@ -111,12 +111,12 @@ def test_every_kind_of_damage_has_words(every: list[Injection | TableInjection])
 
 def test_the_score_page_is_what_the_grid_gives(every: list[Injection | TableInjection]) -> None:
     """If all faults are found, the score is perfect; `python -m tests.faults` tries them all and writes the page.
-    What is told of a fifth of the formats is made anew each time."""
-    told = PAGE.read_text(encoding="utf-8")
+    What is output of a fifth of the formats is made anew each time."""
+    output = PAGE.read_text(encoding="utf-8")
     titles = list(dict.fromkeys(i.draft.format.title for i in every))
     wanted = [titles[number] for number in some(len(titles), 5, "score")]
 
     score = perfect(i for i in every if i.draft.format.title in wanted)
 
-    assert all(section in told for section in sections(score))
-    assert not ALL or told == page(score)
+    assert all(section in output for section in sections(score))
+    assert not ALL or output == page(score)

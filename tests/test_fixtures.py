@@ -78,8 +78,8 @@ class Case:
             return self.folder
         copy = scratch / "case"
         shutil.copytree(self.folder, copy, symlinks=True)
-        for name, told in self.modified.items():
-            seconds = datetime.fromisoformat(told).timestamp()
+        for name, each in self.modified.items():
+            seconds = datetime.fromisoformat(each).timestamp()
             os.utime(copy / name, (seconds, seconds))
         return copy
 
@@ -87,16 +87,16 @@ class Case:
 def broken_cases() -> list[Case]:
     cases = []
     for path in sorted(FIXTURES.glob("*/broken/*")):
-        told = json.loads((path / "expected.json").read_text(encoding="utf-8"))
-        assert told.keys() <= {"target", "args", "findings", "infos", "modified"}, path
+        output = json.loads((path / "expected.json").read_text(encoding="utf-8"))
+        assert output.keys() <= {"target", "args", "findings", "infos", "modified"}, path
         cases.append(
             Case(
                 path,
-                told.get("target", "data"),
-                tuple(told["args"]),
-                tuple(told["findings"]),
-                tuple(told.get("infos", ())),
-                told.get("modified", {}),
+                output.get("target", "data"),
+                tuple(output["args"]),
+                tuple(output["findings"]),
+                tuple(output.get("infos", ())),
+                output.get("modified", {}),
             )
         )
     return cases

@@ -38,16 +38,16 @@ TABLES = frames.tables()
 
 def said(model: Any, frame: pd.DataFrame) -> tuple[set[str], set[str]]:
     """The rules that a model fails by, and those it warns of (by name)."""
-    told: set[str] = set()
+    found: set[str] = set()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", SchemaWarning)
         try:
             model.validate(frame, lazy=True)
         except SchemaErrors as error:
             for case in error.failure_cases.to_dict("records"):
-                told.add(rule_of(str(case["check"]), model, str(case["failure_case"])))
+                found.add(rule_of(str(case["check"]), model, str(case["failure_case"])))
     text = " ".join(str(w.message) for w in caught)
-    return told, set(re.findall(r"\b[A-Z]{2}\d{3} ([a-z0-9-]+)", text))
+    return found, set(re.findall(r"\b[A-Z]{2}\d{3} ([a-z0-9-]+)", text))
 
 
 def rule_of(check: str, model: Any, column: str) -> str:
@@ -134,14 +134,14 @@ def test_a_model_says_what_the_validator_says(case: Case, tmp_path: Path) -> Non
         found = {f.rule for f in one.findings if f.severity in ("error", "warning")}
         if "repeated-file" in {f.rule for f in one.findings}:
             continue  # one finding of files; a model sees their records, each of which is there twice
-        told = {name for name in found if one.table.rule(name)}
+        rules = {name for name in found if one.table.rule(name)}
         read_as = {READ_AS[name] for name in found & READ_AS.keys()}
         further = {name for fmt, name in CODE_GOES_FURTHER if fmt == one.table.fmt.name}
 
         assert failed | warned <= (found & shown) | read_as, one.table.file.kind
         assert ((found & shown) | read_as) - failed - warned <= further, one.table.file.kind
         assert all(not one.table.warns(rule) for rule in map(one.table.rule, failed) if rule)
-        assert told - shown <= frames.not_shown(one.table.fmt.name).keys()
+        assert rules - shown <= frames.not_shown(one.table.fmt.name).keys()
 
 
 def test_every_rule_is_shown_or_has_a_reason() -> None:
@@ -224,7 +224,7 @@ CONTENTS = {
 
 
 @pytest.mark.parametrize("name", CONTENTS)
-def test_the_container_is_told_by_name_and_content(name: str, tmp_path: Path) -> None:
+def test_the_container_is_reported_by_name_and_content(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(CONTENTS[name], encoding="utf-8", newline="")
 
     assert [str(v) for v in frames.read(tmp_path / name)["id"]] == ["1", "2"]
@@ -237,7 +237,7 @@ def test_one_object_is_one_row(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ('{"results": [{"query_id": "1"}], "results": []}', "has results 2 times, of which only one counts"),
         ('{"input_data": [{"query_id": "1"}]}', "is not a JSON object with a list results"),
@@ -245,10 +245,10 @@ def test_one_object_is_one_row(tmp_path: Path) -> None:
         ('[{"query_id": "1"}]', "is not a JSON object;"),
     ],
 )
-def test_results_that_the_framework_does_not_read_are_no_table(text: str, told: str, tmp_path: Path) -> None:
+def test_results_that_the_framework_does_not_read_are_no_table(text: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "results.json").write_text(text)
 
-    with pytest.raises(RagdataError, match=told):
+    with pytest.raises(RagdataError, match=message):
         frames.read(tmp_path / "results.json", frames.RagcheckerResults)
 
 
@@ -278,7 +278,7 @@ def test_what_is_no_table_is_refused_in_one_line(words: str, tmp_path: Path) -> 
     assert name in str(refused.value)
 
 
-def test_a_missing_file_is_told(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     for name in ("none.csv", "none.json"):
         with pytest.raises(RagdataError, match="cannot be read: No such file"):
             frames.read(tmp_path / name)

@@ -172,17 +172,17 @@ def test_a_page_in_a_browser(tmp_path: Path) -> None:
     run("gate", folder, "--suite", suite, "--output-file", page)
 
     asked: list[str] = []
-    told: list[str] = []
+    seen: list[str] = []
     with launched() as browser:
         tab = browser.new_page()
         tab.on("request", lambda request: asked.append(request.url))
-        tab.on("console", lambda message: told.append(message.text))
-        tab.on("pageerror", lambda error: told.append(str(error)))
+        tab.on("console", lambda message: seen.append(message.text))
+        tab.on("pageerror", lambda error: seen.append(str(error)))
         tab.goto(page.as_uri())
         assert "expectations hold" in tab.inner_text(".lead")
         assert tab.locator("tbody .badge.good").count() > 10
 
-    assert (told, [url for url in asked if not url.startswith(("file:", "data:"))]) == ([], [])
+    assert (seen, [url for url in asked if not url.startswith(("file:", "data:"))]) == ([], [])
 
 
 @needs_library
@@ -207,15 +207,15 @@ def test_data_docs_of_suites_with_odd_or_the_same_names(tmp_path: Path) -> None:
     suites = [write_suite(tmp_path / f"{i}.json", row_count, name=name) for i, name in enumerate(names)]
     docs = tmp_path / "docs"
 
-    told = run("gate", folder, *(word for suite in suites for word in ("--suite", suite)), "--data-docs", docs)
+    outcome = run("gate", folder, *(word for suite in suites for word in ("--suite", suite)), "--data-docs", docs)
 
-    assert (told.code, told.err) == (0, "")
+    assert (outcome.code, outcome.err) == (0, "")
     assert len(list(docs.glob("validations/**/*.html"))) == len(names)
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted(["docs", "set", *(s.name for s in suites)])
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         ((), "--init writes a first one"),
         (("--suite", "none.json"), "does not exist"),
@@ -233,12 +233,12 @@ def test_data_docs_of_suites_with_odd_or_the_same_names(tmp_path: Path) -> None:
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
-def test_words_that_do_not_go_together(words: tuple[str, ...], told: str, tmp_path: Path) -> None:
+def test_words_that_do_not_go_together(words: tuple[str, ...], message: str, tmp_path: Path) -> None:
     suite = write_suite(tmp_path / "suite.json", expect("table_row_count_to_equal", value=1))
 
     outcome = run("gate", write_files(tmp_path / "set"), *(w.format(suite=suite) for w in words))
 
-    assert outcome.code == 2 and told in outcome.err and outcome.out == ""
+    assert outcome.code == 2 and message in outcome.err and outcome.out == ""
 
 
 _WITHOUT_LIBRARIES = """

@@ -139,9 +139,9 @@ def test_a_first_suite_holds_on_its_own_data() -> None:
 
 
 @needs_library
-@pytest.mark.parametrize(("drift", "table", "told"), DRIFTS, ids=[d[0].__name__ for d in DRIFTS])
+@pytest.mark.parametrize(("drift", "table", "message"), DRIFTS, ids=[d[0].__name__ for d in DRIFTS])
 def test_exactly_the_drift_fails(
-    drift: Callable[[Rows], None], table: str, told: list[tuple[str, str | None]], suite: dict[str, Any]
+    drift: Callable[[Rows], None], table: str, message: list[tuple[str, str | None]], suite: dict[str, Any]
 ) -> None:
     rows = good_rows()
     drift(rows)
@@ -149,7 +149,7 @@ def test_exactly_the_drift_fails(
     failed = [c for c in checks_of(rows, touched_by(suite, table)) if not c.success]
 
     assert [(c.expectation.table, c.expectation.type, c.expectation.kwargs.get("column")) for c in failed] == [
-        (table, f"expect_{kind}", column) for kind, column in told
+        (table, f"expect_{kind}", column) for kind, column in message
     ]
     assert not any(check.error for check in failed)
 
@@ -179,17 +179,17 @@ def test_a_first_suite_says_what_a_person_would_want() -> None:
     rows["questions"] = [q._replace(metadata=f'{{"type":"{q.split}"}}') for q in rows["questions"]]
     rows["nodes"] = [Node("n1", type="town", attributes='{"size":1}'), Node("n2", type="town", attributes="{}")]
 
-    told: dict[str, set[str]] = {}
+    by_name: dict[str, set[str]] = {}
     for e in suite_of(rows)["expectations"]:
         about = f"{e['meta']['ragdata_table']}.{e['kwargs'].get('column', '')}"
-        told.setdefault(about, set()).add(e["type"].removeprefix("expect_").removeprefix("column_"))
+        by_name.setdefault(about, set()).add(e["type"].removeprefix("expect_").removeprefix("column_"))
 
-    assert told["questions.metadata"] == told["nodes.attributes"] == {"values_to_not_be_null"}
-    assert "values_to_be_unique" in told["questions.question_id"] and "questions." in told
-    assert not {"questions.aliases_length", "questions.answer", "qrels.node_type", "edges.confidence"} & told.keys()
-    assert "compound_columns_to_be_unique" not in told["questions."]
-    assert told["nodes.type"] == {"values_to_not_be_null"}
-    assert told["questions.text_language"] == {"values_to_be_in_set"} and "documents.title_language" not in told
+    assert by_name["questions.metadata"] == by_name["nodes.attributes"] == {"values_to_not_be_null"}
+    assert "values_to_be_unique" in by_name["questions.question_id"] and "questions." in by_name
+    assert not {"questions.aliases_length", "questions.answer", "qrels.node_type", "edges.confidence"} & by_name.keys()
+    assert "compound_columns_to_be_unique" not in by_name["questions."]
+    assert by_name["nodes.type"] == {"values_to_not_be_null"}
+    assert by_name["questions.text_language"] == {"values_to_be_in_set"} and "documents.title_language" not in by_name
 
 
 def graph_rows(common: str, others: int) -> Rows:
@@ -250,5 +250,5 @@ def damaged(text: str) -> bool:
     import duckdb
 
     with duckdb.connect() as connection:
-        (told,) = connection.execute(f"select {damage_of('t')} from (select ? as t)", [text]).fetchall()
-    return bool(told[0])
+        (found,) = connection.execute(f"select {damage_of('t')} from (select ? as t)", [text]).fetchall()
+    return bool(found[0])

@@ -11,7 +11,7 @@ from ragdatakit.schemas.gates import Check, Expectation, expectation_words
 
 
 @pytest.mark.parametrize(
-    ("kind", "table", "kwargs", "told"),
+    ("kind", "table", "kwargs", "message"),
     [
         ("max", "edges", {"column": "target_share", "max_value": 0.1347}, "one value in at most 13.47% of the rows"),
         ("mean", "qrels", {"column": "target_id_found", "min_value": 1}, "found for at least 100% of the rows"),
@@ -25,12 +25,12 @@ from ragdatakit.schemas.gates import Check, Expectation, expectation_words
         ),
     ],
 )
-def test_shares_in_words(kind: str, table: str, kwargs: dict[str, Any], told: str) -> None:
+def test_shares_in_words(kind: str, table: str, kwargs: dict[str, Any], message: str) -> None:
     given = Expectation(1, f"expect_column_{kind}_to_be_between", table, kwargs)
 
-    assert expectation_words(given) == told
+    assert expectation_words(given) == message
     found = found_words(Check("s", given, False, observed=0.25))
-    assert found == ("25%" if "%" in told else "0.25")
+    assert found == ("25%" if "%" in message else "0.25")
 
 
 def test_the_share_of_a_value_in_words() -> None:
@@ -43,7 +43,7 @@ def test_the_share_of_a_value_in_words() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "kwargs", "told"),
+    ("kind", "kwargs", "message"),
     [
         ("column_values_to_match_regex", {"column": "doc_id", "regex": "^[0-9]+$"}, "values to match regex ^[0-9]+$"),
         (
@@ -64,8 +64,8 @@ def test_the_share_of_a_value_in_words() -> None:
         ),
     ],
 )
-def test_no_word_stands_there_twice(kind: str, kwargs: dict[str, Any], told: str) -> None:
-    assert expectation_words(Expectation(1, f"expect_{kind}", "documents", kwargs)) == told
+def test_no_word_stands_there_twice(kind: str, kwargs: dict[str, Any], message: str) -> None:
+    assert expectation_words(Expectation(1, f"expect_{kind}", "documents", kwargs)) == message
 
 
 def test_missing_values_are_no_example() -> None:

@@ -178,17 +178,17 @@ FAULTS: list[tuple[str, Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("content", "told"), [c[1:] for c in NO_SUITES], ids=[c[0] for c in NO_SUITES])
-def test_what_is_no_suite(content: Any, told: str) -> None:
-    with pytest.raises(RagdataError, match=told):
+@pytest.mark.parametrize(("content", "message"), [c[1:] for c in NO_SUITES], ids=[c[0] for c in NO_SUITES])
+def test_what_is_no_suite(content: Any, message: str) -> None:
+    with pytest.raises(RagdataError, match=message):
         parse_suite(content, "suite.json")
 
 
-@pytest.mark.parametrize(("content", "told"), [c[1:] for c in FAULTS], ids=[c[0] for c in FAULTS])
-def test_what_cannot_be_checked(content: Any, told: str) -> None:
+@pytest.mark.parametrize(("content", "given"), [c[1:] for c in FAULTS], ids=[c[0] for c in FAULTS])
+def test_what_cannot_be_checked(content: Any, given: str) -> None:
     (expectation,) = parse_suite(content, "suite.json").expectations
 
-    assert re.search(told, expectation.fault)
+    assert re.search(given, expectation.fault)
 
 
 def test_conditions_that_were_written_as_expressions() -> None:
@@ -250,13 +250,13 @@ def test_one_expectation_that_cannot_be_checked_hides_no_other(tmp_path: Path) -
 
 def test_files_that_are_no_suites(tmp_path: Path) -> None:
     file = tmp_path / "suite.json"
-    for content, told in (
+    for content, each in (
         (b"{", "is not JSON"),
         (b"[" * 100_000, "is not JSON"),
         (b" " * (16 << 20) + b"{}", "16 MiB"),
     ):
         file.write_bytes(content)
-        with pytest.raises(RagdataError, match=told):
+        with pytest.raises(RagdataError, match=each):
             read_suite(file)
 
 
@@ -279,7 +279,7 @@ def test_suites_of_earlier_versions_are_read(tmp_path: Path) -> None:
 
 @needs_library
 @pytest.mark.parametrize(
-    ("expectation", "told"),
+    ("expectation", "message"),
     [
         (expect("column_values_to_be_uniqe", column="text"), "did you mean expect_column_values_to_be_unique"),
         (expect("column_values_to_be_between", column="text", min_value=[1]), "min_value"),
@@ -291,12 +291,12 @@ def test_suites_of_earlier_versions_are_read(tmp_path: Path) -> None:
     ],
     ids=["type", "value", "no column", "range", "unknown column", "number as column", "unknown argument"],
 )
-def test_expectations_that_are_none(expectation: dict[str, Any], told: str, tmp_path: Path) -> None:
+def test_expectations_that_are_none(expectation: dict[str, Any], message: str, tmp_path: Path) -> None:
     suite = write_suite(tmp_path / "suite.json", expectation)
 
     (check,) = gate(write_files(tmp_path / "set"), suite).checks
 
-    assert check.error and told in check.fault
+    assert check.error and message in check.fault
 
 
 @needs_library
@@ -406,7 +406,7 @@ def test_frames_are_not_hashed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 @needs_library
-def test_a_sample_is_told_and_always_the_same(tmp_path: Path) -> None:
+def test_a_sample_is_reported_and_always_the_same(tmp_path: Path) -> None:
     folder = write_files(tmp_path / "set", documents=300)
     suite = write_suite(
         tmp_path / "suite.json",

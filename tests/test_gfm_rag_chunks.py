@@ -47,10 +47,10 @@ def years(number: int) -> Iterator[str]:
 
 
 def found(folder: Path, *rules: str) -> list[tuple[str, int | None, str]]:
-    def told(finding: Finding) -> tuple[str, int | None, str]:
+    def shown(finding: Finding) -> tuple[str, int | None, str]:
         return finding.rule, finding.line, finding.message.split(";")[0]
 
-    return [told(f) for f in ragdatakit.validate(folder).findings if f.rule in rules]
+    return [shown(f) for f in ragdatakit.validate(folder).findings if f.rule in rules]
 
 
 WATCHED = ("kind-mismatch", "mixed-name-kinds", "dangling-endpoint", "number-like-name")

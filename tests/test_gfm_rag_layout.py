@@ -29,7 +29,7 @@ def layouts(path: Path) -> list[tuple[str, Dataset]]:
     return [(d.layout, d) for d in detect(path).datasets]
 
 
-def told(path: Path) -> list[tuple[str, dict[str, Any]]]:
+def reported(path: Path) -> list[tuple[str, dict[str, Any]]]:
     """Rules and facts that names, places and times of one dataset give."""
     ((_, found),) = layouts(path)
     mark_built(found)
@@ -60,7 +60,7 @@ def test_a_dataset_may_be_given_by_any_of_its_folders(tmp_path: Path, part: str,
     write(tmp_path, EXAMPLE)
 
     assert [name for name, _ in layouts(tmp_path / part)] == [layout]
-    assert told(tmp_path / part) == []
+    assert reported(tmp_path / part) == []
 
 
 @pytest.mark.parametrize("part", ["processed", "processed/stage1"])
@@ -68,21 +68,21 @@ def test_the_documents_are_looked_for_where_they_belong(tmp_path: Path, part: st
     write(tmp_path, changed(EXAMPLE, {"raw/documents.json": ...}))
     expected = "../raw/documents.json" if part == "processed" else "../../raw/documents.json"
 
-    assert told(tmp_path / part) == [("missing-documents-file", {"file": expected})]
-    assert told(tmp_path) == [("missing-documents-file", {"file": "raw/documents.json"})]
+    assert reported(tmp_path / part) == [("missing-documents-file", {"file": expected})]
+    assert reported(tmp_path) == [("missing-documents-file", {"file": "raw/documents.json"})]
 
 
 def test_a_relative_path_hides_no_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, changed(EXAMPLE, {"raw/documents.json": ...}))
     monkeypatch.chdir(tmp_path / "processed" / "stage1")
 
-    assert told(Path()) == [("missing-documents-file", {"file": "../../raw/documents.json"})]
+    assert reported(Path()) == [("missing-documents-file", {"file": "../../raw/documents.json"})]
 
 
 def test_three_tables_in_any_folder_have_no_place_for_documents(tmp_path: Path) -> None:
     write(tmp_path, {name.rsplit("/", 1)[1]: EXAMPLE[name] for name in TABLES})
 
-    assert told(tmp_path) == []
+    assert reported(tmp_path) == []
 
 
 def test_the_folder_of_raw_files(tmp_path: Path) -> None:
@@ -100,19 +100,19 @@ def test_a_table_is_missing(tmp_path: Path, gone: str) -> None:
     others = " and ".join(n.rsplit("/", 1)[1] for n in TABLES if n != gone)
 
     expected = [("missing-graph-file", {"file": gone.rsplit("/", 1)[1], "others": others})]
-    assert [told(tmp_path / part) for part in ("", "processed", "processed/stage1")] == [expected] * 3
+    assert [reported(tmp_path / part) for part in ("", "processed", "processed/stage1")] == [expected] * 3
 
 
 def test_questions_without_any_table(tmp_path: Path) -> None:
     write(tmp_path, changed(EXAMPLE, dict.fromkeys(TABLES, ...)))
 
-    assert [rule for rule, _ in told(tmp_path)] == ["missing-graph-file"] * 3
+    assert [rule for rule, _ in reported(tmp_path)] == ["missing-graph-file"] * 3
 
 
 def test_questions_in_a_folder_of_their_own_need_no_tables(tmp_path: Path) -> None:
     write(tmp_path, {"test.json": EXAMPLE[STAGE1 + "test.json"]})
 
-    assert told(tmp_path) == []
+    assert reported(tmp_path) == []
 
 
 def test_raw_files_are_judged_by_whether_they_are_still_needed(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_beside_a_complete_graph_any_json_passes_for_documents(tmp_path: Path, c
 def test_raw_questions_without_documents(tmp_path: Path) -> None:
     write(tmp_path, {**changed(EXAMPLE, {"raw/documents.json": ...}), "raw/train.json": "[]"})
 
-    assert [rule for rule, _ in told(tmp_path)] == ["missing-documents-file"]
+    assert [rule for rule, _ in reported(tmp_path)] == ["missing-documents-file"]
 
 
 def test_many_datasets_below_one_root(tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ def test_a_lone_file_is_known_by_its_content(tmp_path: Path, name: str) -> None:
     ((layout, found),) = layouts(path)
 
     assert (layout, found.format.name, [f.kind for f in found.files]) == ("file", "gfm-rag", [wanted])
-    assert told(path) == []
+    assert reported(path) == []
 
 
 def test_an_object_of_texts_is_documents_by_its_name_or_where_the_format_is_named(tmp_path: Path) -> None:
@@ -178,15 +178,15 @@ def test_no_cache_no_words(tmp_path: Path) -> None:
     write(tmp_path, EXAMPLE)
     (tmp_path / CACHE).mkdir(parents=True)
 
-    assert told(tmp_path) == []
+    assert reported(tmp_path) == []
 
 
 @pytest.mark.parametrize("part", ["", "processed", "processed/stage1"])
-def test_a_cache_is_told(tmp_path: Path, part: str) -> None:
+def test_a_cache_is_reported(tmp_path: Path, part: str) -> None:
     write(tmp_path, {**EXAMPLE, **WHOLE_CACHE})
     age(tmp_path)
 
-    assert told(tmp_path / part) == [("cache-exists", {})]
+    assert reported(tmp_path / part) == [("cache-exists", {})]
 
 
 @pytest.mark.parametrize("changed_file", ["nodes_csv", "relations_csv", "edges_csv", "test_json"])
@@ -195,48 +195,48 @@ def test_a_cache_older_than_a_file(tmp_path: Path, changed_file: str) -> None:
     age(tmp_path, **{changed_file: LATER})
 
     facts = {"newer": changed_file.replace("_", "."), "age": "5 days"}
-    assert told(tmp_path) == [("cache-exists", {}), ("stale-cache", facts)]
+    assert reported(tmp_path) == [("cache-exists", {}), ("stale-cache", facts)]
 
 
 def test_of_several_changed_files_the_last_is_named(tmp_path: Path) -> None:
     write(tmp_path, {**EXAMPLE, **WHOLE_CACHE})
     age(tmp_path, nodes_csv=LONG_AGO + 600, edges_csv=LONG_AGO + 7300)
 
-    assert told(tmp_path)[1] == ("stale-cache", {"newer": "edges.csv", "age": "2 hours"})
+    assert reported(tmp_path)[1] == ("stale-cache", {"newer": "edges.csv", "age": "2 hours"})
 
 
 def test_times_that_unpacking_left_are_no_age(tmp_path: Path) -> None:
     write(tmp_path, {**EXAMPLE, **WHOLE_CACHE})
     age(tmp_path, nodes_csv=LONG_AGO + 30)
 
-    assert told(tmp_path) == [("cache-exists", {})]
+    assert reported(tmp_path) == [("cache-exists", {})]
 
 
 def test_a_changed_question_file_that_is_not_cached(tmp_path: Path) -> None:
     write(tmp_path, {**EXAMPLE, **WHOLE_CACHE, STAGE1 + "train.json": "[]"})
     age(tmp_path, train_json=LATER)
 
-    assert told(tmp_path) == [("cache-exists", {})]
+    assert reported(tmp_path) == [("cache-exists", {})]
 
 
 def test_half_a_cache_keeps_masks_of_other_nodes(tmp_path: Path) -> None:
     write(tmp_path, {**EXAMPLE, **cached("node2id.json", "rel2id.json", "test.pt")})
     age(tmp_path)
 
-    assert told(tmp_path) == [("cache-exists", {}), ("partial-cache", {"missing": "graph.pt"})]
+    assert reported(tmp_path) == [("cache-exists", {}), ("partial-cache", {"missing": "graph.pt"})]
 
 
 def test_a_cache_without_masks_is_built_anew(tmp_path: Path) -> None:
     write(tmp_path, {**EXAMPLE, **cached("node2id.json", "rel2id.json")})
 
-    assert told(tmp_path) == []
+    assert reported(tmp_path) == []
 
 
 def test_cached_questions_without_their_file(tmp_path: Path) -> None:
     write(tmp_path, {**changed(EXAMPLE, {STAGE1 + "test.json": ...}), **WHOLE_CACHE})
     age(tmp_path)
 
-    assert told(tmp_path)[1:] == [("cache-without-questions", {"cached": "test.pt", "file": "test.json"})]
+    assert reported(tmp_path)[1:] == [("cache-without-questions", {"cached": "test.pt", "file": "test.json"})]
 
 
 def test_every_cache_is_looked_at(tmp_path: Path) -> None:
@@ -244,7 +244,7 @@ def test_every_cache_is_looked_at(tmp_path: Path) -> None:
     write(tmp_path, {**EXAMPLE, **WHOLE_CACHE, **other})
     age(tmp_path, nodes_csv=LATER)
 
-    assert [rule for rule, _ in told(tmp_path)] == ["cache-exists", "stale-cache"] * 2
+    assert [rule for rule, _ in reported(tmp_path)] == ["cache-exists", "stale-cache"] * 2
 
 
 def test_places_of_a_folder_that_says_nothing(tmp_path: Path) -> None:
@@ -270,7 +270,7 @@ def test_a_folder_in_the_place_of_a_file(name: str, tmp_path: Path) -> None:
         validate(tmp_path / name)
 
 
-def test_a_missing_table_is_told_where_it_should_be(tmp_path: Path) -> None:
+def test_a_missing_table_is_reported_where_it_should_be(tmp_path: Path) -> None:
     write(tmp_path, changed(EXAMPLE, {TABLES[0]: ..., STAGE1 + "Nodes.csv": EXAMPLE[TABLES[0]]}))
 
     (finding,) = [f for f in validate(tmp_path).findings if f.severity == "error"]

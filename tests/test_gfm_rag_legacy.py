@@ -143,7 +143,7 @@ def test_places_in_the_triples(tmp_path: Path) -> None:
     assert (blank.line, blank.column, blank.value) == (5, 12, " lena")
 
 
-def test_a_file_of_two_commas_is_told_once_with_its_number_of_lines(tmp_path: Path) -> None:
+def test_a_file_of_two_commas_is_reported_once_with_its_number_of_lines(tmp_path: Path) -> None:
     (finding,) = findings(tmp_path, {STAGE1 + "kg.txt": "osprey,,towed,,lena\n" + "lena,,met,,osprey\n" * 1})
 
     assert "(in 2 records of this file)" in finding.message

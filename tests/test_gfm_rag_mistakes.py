@@ -25,7 +25,7 @@ def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
         monkeypatch.setattr(dataset_run, "SMALL_DATASET", -1)
 
 
-def told(root: Path, name: str, content: Any) -> list[Finding]:
+def reported(root: Path, name: str, content: Any) -> list[Finding]:
     """Errors and warnings of the example with one other file."""
     write(root, changed(EXAMPLE, {name: ...}))
     data = content if isinstance(content, bytes) else content.encode()
@@ -37,15 +37,15 @@ def told(root: Path, name: str, content: Any) -> list[Finding]:
 @pytest.mark.parametrize(("separator", "words"), [(";", "semicolons"), ("\t", "tabs"), ("|", "vertical bars")])
 @pytest.mark.parametrize("name", [NODES, EDGES])
 def test_another_separator_is_named_once(name: str, separator: str, words: str, tmp_path: Path) -> None:
-    (finding,) = told(tmp_path, name, EXAMPLE[name].replace(",", separator))
+    (finding,) = reported(tmp_path, name, EXAMPLE[name].replace(",", separator))
 
     assert (finding.rule, finding.line) == ("missing-column", 1)
     assert f"{words} separate the columns, and pandas splits at commas" in finding.message
 
 
 @pytest.mark.usefixtures("engine")
-def test_a_table_without_header_is_told_once(tmp_path: Path) -> None:
-    (finding,) = told(tmp_path, EDGES, EXAMPLE[EDGES].split("\n", 1)[1])
+def test_a_table_without_header_is_reported_once(tmp_path: Path) -> None:
+    (finding,) = reported(tmp_path, EDGES, EXAMPLE[EDGES].split("\n", 1)[1])
 
     assert finding.rule == "missing-column"
     assert "source, relation, target or attributes" in finding.message
@@ -54,24 +54,24 @@ def test_a_table_without_header_is_told_once(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("engine")
 def test_a_spreadsheet_is_no_text(tmp_path: Path) -> None:
-    (finding,) = told(tmp_path, NODES, b"PK\x03\x04" + b"\x00\x01" * 400 + b"\n")
+    (finding,) = reported(tmp_path, NODES, b"PK\x03\x04" + b"\x00\x01" * 400 + b"\n")
 
     assert "which is not a text: save the table as CSV" in finding.message
     assert len(finding.message) < 250
 
 
 def test_a_header_in_capitals_says_nothing_of_separators(tmp_path: Path) -> None:
-    (finding,) = told(tmp_path, NODES, EXAMPLE[NODES].replace("name,type", "Name,Type", 1))
+    (finding,) = reported(tmp_path, NODES, EXAMPLE[NODES].replace("name,type", "Name,Type", 1))
 
     assert "no column is called name or type; the header is Name,Type,attributes; both" in finding.message
 
 
 @pytest.mark.usefixtures("engine")
 @pytest.mark.parametrize("name", [NODES, EDGES])
-def test_latin_1_is_told_and_nothing_else(name: str, tmp_path: Path) -> None:
+def test_latin_1_is_reported_and_nothing_else(name: str, tmp_path: Path) -> None:
     text = EXAMPLE[name].replace("osprey", "ospréy", 2)
 
-    found = {f.rule: f for f in told(tmp_path, name, text.encode("latin-1"))}
+    found = {f.rule: f for f in reported(tmp_path, name, text.encode("latin-1"))}
 
     assert (found.keys() == {"invalid-utf8"}) == (name == EDGES)
     if name == NODES:  # the nodes have another name now, and where it stands is named
@@ -119,13 +119,13 @@ def test_one_unreadable_row_hides_no_dangling_edge(row: bytes, tmp_path: Path) -
     ],
 )
 def test_a_row_at_which_pandas_stops_leaves_nothing_else_to_say(old: str, new: str, rule: str, tmp_path: Path) -> None:
-    found = told(tmp_path, NODES, EXAMPLE[NODES].replace(old, new, 1))
+    found = reported(tmp_path, NODES, EXAMPLE[NODES].replace(old, new, 1))
 
     assert [f.rule for f in found] == [rule]
 
 
 def test_the_cause_comes_before_its_consequence(tmp_path: Path) -> None:
-    first, second = told(tmp_path, TEST, EXAMPLE[TEST].replace('["osprey"]', '["Osprey"]'))
+    first, second = reported(tmp_path, TEST, EXAMPLE[TEST].replace('["osprey"]', '["Osprey"]'))
 
     assert (first.rule, second.rule) == ("no-known-start-node", "no-usable-sample")
     assert second.hint.startswith("repair the node names")

@@ -165,7 +165,7 @@ def test_ids_of_samples_that_are_skipped_make_no_column() -> None:
     assert read(question_checks(), [SAMPLE, skipped]) == {}
 
 
-def test_a_question_of_the_other_file_is_told() -> None:
+def test_a_question_of_the_other_file_is_reported() -> None:
     checks = question_checks(files=2)
     first = [SAMPLE, changed(SAMPLE, {"id": "h2"}), changed(SAMPLE, {"id": "h3", "question": ""})]
     second = [changed(s, {"id": f"t{i}"}) for i, s in enumerate(first)]
@@ -209,7 +209,7 @@ def test_nothing_is_said_of_the_number_of_samples_of_an_unreadable_file(unreadab
     assert finished(checks) == []
 
 
-def test_large_masks_are_told_by_their_size() -> None:
+def test_large_masks_are_reported_by_their_size() -> None:
     checks = question_checks(SmallTables(size=40_000_000))
     read(checks, [changed(SAMPLE, {"id": str(i)}) for i in range(2)])
 

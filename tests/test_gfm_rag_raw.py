@@ -29,7 +29,7 @@ def raw_rules(value: Any) -> list[str]:
     return [p.rule for p in examine(RawChecks(found, ()), found.files[0], [value])]
 
 
-def told(root: Path, **options: Any) -> dict[str, set[str]]:
+def reported(root: Path, **options: Any) -> dict[str, set[str]]:
     """Rules by severity of a dataset on disk."""
     found: dict[str, set[str]] = {}
     for finding in validate(root, **options).findings:
@@ -93,7 +93,7 @@ DOCUMENTS: list[tuple[Any, Kind, set[str]]] = [
 def test_documents_from_which_the_graph_is_to_be_built(
     tmp_path: Path, content: Any, does: Kind, expected: set[str]
 ) -> None:
-    found = told(write(tmp_path, {"raw/documents.json": content}), format="gfm-rag")
+    found = reported(write(tmp_path, {"raw/documents.json": content}), format="gfm-rag")
 
     assert found.get("error", set()) | found.get("warning", set()) == expected
     assert ("error" in found) == (does in SERIOUS)
@@ -169,4 +169,4 @@ def test_a_file_of_predictions_is_no_dataset(tmp_path: Path) -> None:
     sample = {**RAW, "predictions": {"document": [["Harbour log", 0.9]]}}
     path = write(tmp_path, {"predictions_harbour.json": [sample]}) / "predictions_harbour.json"
 
-    assert [told(p) for p in (path, tmp_path)] == [{"info": {"predictions-file"}}] * 2
+    assert [reported(p) for p in (path, tmp_path)] == [{"info": {"predictions-file"}}] * 2

@@ -51,7 +51,7 @@ def serious(report: Report) -> Counter[str]:
     return rules(report, "error", "warning")
 
 
-def told(report: Report, rule: str) -> str:
+def reported(report: Report, rule: str) -> str:
     """The message of the one finding of this rule."""
     (message,) = [f.message for f in report.findings if f.rule == rule]
     return message
@@ -223,8 +223,8 @@ def test_the_rest_of_what_is_said_of_path_questions(path_graph: Stage1, tmp_path
     parts = pieces(path_graph.edges)
 
     assert serious(report) == {"disconnected-graph": 1, "no-document-target": 1}
-    assert f" {len(parts)} parts" in told(report, "disconnected-graph")
-    assert f" {len(path_questions()):,} records" in told(report, "no-document-target")
+    assert f" {len(parts)} parts" in reported(report, "disconnected-graph")
+    assert f" {len(path_questions()):,} records" in reported(report, "no-document-target")
     assert rules(report, "info")["self-loop"] == 1
 
 
@@ -326,8 +326,8 @@ def test_names_with_commas_quotes_numbers_and_letters_of_many_alphabets(tmp_path
     assert load_with_pandas(root)[1:] == (len(made.edges), 0)
     assert rules(report, "error") == {}
     assert rules(report)["self-loop"] == 1  # told once per file
-    assert f"{sum(h == t for h, _, t in made.edges)} " in told(report, "self-loop")
-    assert f" {len(pieces(made.edges)):,} parts" in told(report, "disconnected-graph")
+    assert f"{sum(h == t for h, _, t in made.edges)} " in reported(report, "self-loop")
+    assert f" {len(pieces(made.edges)):,} parts" in reported(report, "disconnected-graph")
     assert rules(report)["name-variant"] >= sum(n > 1 for n in Counter(name.lower() for name in names).values())
 
 

@@ -112,7 +112,7 @@ def test_texts_are_one_line_without_a_full_stop() -> None:
     }
 
     assert [
-        code for code, told in texts.items() if any("\n" in t or t.endswith(".") or len(t) > 150 for t in told)
+        code for code, each in texts.items() if any("\n" in t or t.endswith(".") or len(t) > 150 for t in each)
     ] == []
 
 

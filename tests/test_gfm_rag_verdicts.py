@@ -106,7 +106,7 @@ def test_our_severity_follows_from_what_upstream_does(
     assert does.kind != "risky" or "warning" in levels, found
 
 
-def test_large_masks_are_told_by_both_engines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_masks_are_reported_by_both_engines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (case,) = (case for case in CASES if case.name == "W20 large masks")
     found = {}
     for engine, small in {"plain": 1 << 40, "columns": -1}.items():

@@ -1,4 +1,4 @@
-"""Files of vectors: every form of them, and everything that may be wrong in them, counted and told."""
+"""Files of vectors: every form of them, and everything that may be wrong in them, counted and reported."""
 
 from __future__ import annotations
 
@@ -208,8 +208,8 @@ def test_faults_of_sparse_vectors_are_counted(tmp_path: Path) -> None:
 def test_too_few_vectors_are_refused_with_both_kinds_of_ids(tmp_path: Path) -> None:
     passages = passages_of(tmp_path / "passages")
     path = write_lines(tmp_path / "v.jsonl", [{"id": f"doc-{i}", "vector": [1.0]} for i in range(5)])
-    told = r"no passage has a vector in .*v\.jsonl \(unknown ids: 5\); its ids are like 'doc-0', .* passages like 'p0'"
-    with pytest.raises(RagdataError, match=told):
+    found = r"no passage has a vector in .*v\.jsonl \(unknown ids: 5\); its ids are like 'doc-0', .* passages like 'p0'"
+    with pytest.raises(RagdataError, match=found):
         built(DensePart(SearchOptions(vectors=path)), tmp_path / "part", passages)
     write_lines(path, [{"id": f"p{i}", "vector": [1.0]} for i in range(2)])
     with pytest.raises(RagdataError, match=r"only 2 of 5 passages have a vector"):
@@ -277,13 +277,13 @@ BAD_ARRAYS = [
 def test_arrays_that_are_none(make: Any, tmp_path: Path) -> None:
     make(tmp_path / "v.npy")
     passages = passages_of(tmp_path / "passages")
-    with pytest.raises(RagdataError, match=r"v\.npy") as told:
+    with pytest.raises(RagdataError, match=r"v\.npy") as found:
         built(DensePart(SearchOptions(vectors=tmp_path / "v.npy")), tmp_path / "part", passages)
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(found.value)
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "told"),
+    ("name", "content", "message"),
     [
         ("v.ids.txt", "a\nb\n", "has 5 vectors, and the file next to it 2 ids"),
         ("v.ids.json", "{}", "not a JSON array of ids"),
@@ -292,10 +292,10 @@ def test_arrays_that_are_none(make: Any, tmp_path: Path) -> None:
     ],
     ids=["fewer", "object", "cut", "null"],
 )
-def test_ids_beside_that_are_none(name: str, content: str, told: str, tmp_path: Path) -> None:
+def test_ids_beside_that_are_none(name: str, content: str, message: str, tmp_path: Path) -> None:
     np.save(tmp_path / "v.npy", np.eye(5))
     (tmp_path / name).write_text(content)
-    with pytest.raises(RagdataError, match=told):
+    with pytest.raises(RagdataError, match=message):
         QueryVectors(tmp_path / "v.npy")
 
 

@@ -87,16 +87,16 @@ def test_judgements_need_a_question(dataset: Path, tmp_path: Path) -> None:
     assert "--qrels goes with --id" in done.err
 
 
-def test_a_judgement_that_stands_where_the_header_should_is_told_each_time(dataset: Path) -> None:
+def test_a_judgement_that_stands_where_the_header_should_is_reported_each_time(dataset: Path) -> None:
     judged(dataset / "qrels/test.tsv", "q1\td1\t1", "q2\td2\t1", header="")
-    told = "left out: 1 of qrels: it is where the header should be (q1 d1 1)"
+    words = "left out: 1 of qrels: it is where the header should be (q1 d1 1)"
     for _ in range(2):  # also where the index is there
         done = run("eval", dataset, "--split", "test", "--mode", "bm25")
-        assert told in done.out.splitlines()
-    assert told in run("retrieve", dataset, "--id", "q2").err
+        assert words in done.out.splitlines()
+    assert words in run("retrieve", dataset, "--id", "q2").err
 
 
-def test_results_without_a_score_are_told(dataset: Path, tmp_path: Path) -> None:
+def test_results_without_a_score_are_reported(dataset: Path, tmp_path: Path) -> None:
     judged(tmp_path / "a.run", "q1 Q0 d1 1 2.5 a", "q1 Q0 d2 2 nan a", header="")
     done = run("eval", dataset, "--split", "test", "--runs", tmp_path / "a.run")
     assert "left out of a.run: 1 of run: its score is not a number (nan)" in done.out.splitlines()
@@ -112,9 +112,9 @@ def test_a_lone_result_without_a_number_is_a_run(tmp_path: Path, score: str) -> 
 def test_faults_of_passages_name_ids(dataset: Path) -> None:
     with (dataset / "corpus.jsonl").open("a") as file:
         file.write('{"_id": "d2", "text": "again"}\n{"_id": "e1", "text": ""}\n{"_id": "e2", "text": ""}\n')
-    told = run("index", dataset).out
-    assert "1 document has an id that came before (d2); gold and paths mean the first one" in told
-    assert "2 documents have no text and cannot be found (e1, e2)" in told
+    output = run("index", dataset).out
+    assert "1 document has an id that came before (d2); gold and paths mean the first one" in output
+    assert "2 documents have no text and cannot be found (e1, e2)" in output
 
 
 @pytest.mark.parametrize(

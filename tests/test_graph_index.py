@@ -39,14 +39,14 @@ def edges_of(graph: Graph) -> dict[tuple[str, str], tuple[str, bool, float]]:
     for node in range(len(graph)):
         for place in range(int(graph.indptr[node]), int(graph.indptr[node + 1])):
             kind = int(graph.relations[place])
-            told = graph.relation_names[kind // 2], kind % 2 == 0, float(graph.weights[place])
-            found[graph.name(node), graph.name(int(graph.indices[place]))] = told
+            shown = graph.relation_names[kind // 2], kind % 2 == 0, float(graph.weights[place])
+            found[graph.name(node), graph.name(int(graph.indices[place]))] = shown
     return found
 
 
 def undirected(edges: dict[tuple[str, str], tuple[str, bool, float]]) -> set[tuple[str, str, str]]:
     """(source, relation, target) of all edges."""
-    return {(*pair[:1], told[0], *pair[1:]) for pair, told in edges.items() if told[1]}
+    return {(*pair[:1], each[0], *pair[1:]) for pair, each in edges.items() if each[1]}
 
 
 def test_openie_triples_join_their_passage(tmp_path: Path) -> None:
@@ -213,7 +213,7 @@ def test_a_graph_that_is_asked_for_has_to_be_there(tmp_path: Path) -> None:
 )
 def test_hostile_graphs(tmp_path: Path, given: dict[str, Iterable[Any]]) -> None:
     graph, _ = graph_of(tmp_path, tables_of(documents=DOCUMENTS, **given))
-    assert all(told[2] > 0 for told in edges_of(graph).values())
+    assert all(each[2] > 0 for each in edges_of(graph).values())
 
 
 def test_no_passages(tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def test_a_row_of_parquet_is_named_and_a_line_of_csv(tmp_path: Path) -> None:
     [("parquet", "3.0"), ("csv", "3.0"), ("release-2", "2.3"), ("release-1", "1.0"), ("release-0.5", "0.5"),
      ("release-0.4", "0.1"), ("project", "3.0")],
 )  # fmt: skip
-def test_the_release_is_told_by_the_columns(folder: str, release: str) -> None:
+def test_the_release_is_reported_by_the_columns(folder: str, release: str) -> None:
     assert [d.profile for d in validate(VALID / folder).datasets] == [release]
 
 
@@ -89,11 +89,11 @@ def test_a_mixture_names_both_releases() -> None:
     ids=["broken", "list", "large", "deep", "long", "nul"],
 )
 def test_settings_that_are_none(text: str, reason: str, line: int | None) -> None:
-    with pytest.raises(SettingsError) as told:
+    with pytest.raises(SettingsError) as shown:
         read_settings(text.encode())
 
-    assert told.value.reason.startswith(reason)
-    assert line is None or told.value.line == line
+    assert shown.value.reason.startswith(reason)
+    assert line is None or shown.value.line == line
 
 
 def test_settings_refer_to_themselves_without_end() -> None:

@@ -30,8 +30,8 @@ class _Index:
         self._path = place / "knowledge"
         write_knowledge(self._path, tables)
         nodes = [(node.name, json.loads(node.attributes)) for node in tables.peek("nodes")]
-        self._ids = [told["id"] for _, told in nodes]
-        self._matrix = np.stack([embedded(f"{name}:{told.get('description', '')}") for name, told in nodes])
+        self._ids = [each["id"] for _, each in nodes]
+        self._matrix = np.stack([embedded(f"{name}:{each.get('description', '')}") for name, each in nodes])
 
     def knowledge(self, level: int) -> Knowledge:
         return read_knowledge(self._path, self._units, level)

@@ -65,7 +65,7 @@ def test_graphrag_itself_loads_them(source: str, tmp_path: Path) -> None:
 
     found = loaded_by(GRAPHRAG, tmp_path / "there", "3")
 
-    assert found == {name: told for name, told in RECORDED[f"{source} 3"].items() if name != "rows"}
+    assert found == {name: each for name, each in RECORDED[f"{source} 3"].items() if name != "rows"}
 
 
 @pytest.mark.parametrize("name", EXACT)
@@ -114,9 +114,9 @@ def test_claims_about_what_is_not_an_entity_are_kept_with_their_text_unit(tmp_pa
     tables = read_tables(tmp_path / "index")
     chunks = rows(tables)["chunks"]
 
-    told = [json.loads(chunk.metadata).get("claims") for chunk in chunks]
-    assert [claim["subject_id"] for claim in told[0]] == ["THE COAST GUARD"]
-    assert told[1] is told[2] is None
+    document = [json.loads(chunk.metadata).get("claims") for chunk in chunks]
+    assert [claim["subject_id"] for claim in document[0]] == ["THE COAST GUARD"]
+    assert document[1] is document[2] is None
     assert losses(tables, "dropped") == ["a claim about what is not an entity, of no text unit"]
 
 
@@ -215,7 +215,7 @@ def test_communities_of_others_get_numbers_and_reports(tmp_path: Path) -> None:
     assert "it is no report on a community" in losses(tables, "dropped")
 
 
-def test_what_names_no_passage_is_told(tmp_path: Path) -> None:
+def test_what_names_no_passage_is_reported(tmp_path: Path) -> None:
     chunks = [Chunk("c1", "Mara Venn came."), Chunk("c1", "again")]
     edges = [Edge("Mara Venn", "built", "light", None, None, "c9")]
 

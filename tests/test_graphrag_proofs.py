@@ -47,13 +47,13 @@ def test_of_a_sound_index_everything_is_proved(tmp_path: Path, monkeypatch: pyte
     for name in [n for n in vars(ArrayProofs) if not n.startswith("_") and n not in ("has", "forget")]:
         asked = getattr(ArrayProofs, name)
 
-        def told(self: Any, *of: Any, asked: Any = asked, name: str = name) -> bool:
+        def shown(self: Any, *of: Any, asked: Any = asked, name: str = name) -> bool:
             found: bool = asked(self, *of)
             if not found:
                 unproved.append((name, *of))
             return found
 
-        monkeypatch.setattr(ArrayProofs, name, told)
+        monkeypatch.setattr(ArrayProofs, name, shown)
     large(monkeypatch)
     index = sample()
     index.tables.pop("covariates", None)

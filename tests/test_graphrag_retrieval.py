@@ -40,8 +40,8 @@ def rows(name: str) -> list[dict[str, Any]]:
 
 def vectors(place: Path, texts: dict[str, str]) -> Path:
     """A table of vectors as GraphRAG keeps it, of hashed words."""
-    told = {"id": list(texts), "embedding": [embedded(text).tolist() for text in texts.values()]}
-    pq.write_table(pa.table(told), place)
+    by_name = {"id": list(texts), "embedding": [embedded(text).tolist() for text in texts.values()]}
+    pq.write_table(pa.table(by_name), place)
     return place
 
 

@@ -34,25 +34,25 @@ def judged(index: Index, folder: Path, profile: str = "3.0") -> tuple[set[str], 
     return ({f.rule for f in found if f.severity == "error"}, {f.rule for f in found if f.severity != "error"})
 
 
-def stops(told: dict[str, Any]) -> bool:
+def stops(message: dict[str, Any]) -> bool:
     """Whether a step of GraphRAG ends with an exception."""
-    return any(isinstance(outcome, str) for outcome in told.values())
+    return any(isinstance(outcome, str) for outcome in message.values())
 
 
-def less(told: dict[str, Any]) -> bool:
+def less(given: dict[str, Any]) -> bool:
     """Whether GraphRAG finds less than in the index as it was, claims aside: there need not be any."""
-    here, there = ({k: n for k, n in t["local"].items() if k != "claims"} for t in (told, SOUND))
-    fewer = sum(told["load"][:5]) < sum(SOUND["load"][:5]) or sum(here.values()) < sum(there.values())
-    return fewer or any(len(told[step]) < len(SOUND[step]) for step in ("global", "dynamic"))
+    here, there = ({k: n for k, n in t["local"].items() if k != "claims"} for t in (given, SOUND))
+    fewer = sum(given["load"][:5]) < sum(SOUND["load"][:5]) or sum(here.values()) < sum(there.values())
+    return fewer or any(len(given[step]) < len(SOUND[step]) for step in ("global", "dynamic"))
 
 
-def disagreement(told: dict[str, Any], errors: set[str], others: set[str]) -> str:
+def disagreement(given: dict[str, Any], errors: set[str], others: set[str]) -> str:
     """Why our verdict on an index is not GraphRAG's; empty where it is."""
-    if stops(told):
+    if stops(given):
         return "" if errors else "GraphRAG stops"
     if errors & STOPS:
         return "GraphRAG goes on"
-    return "GraphRAG finds less" if less(told) and not errors | others else ""
+    return "GraphRAG finds less" if less(given) and not errors | others else ""
 
 
 @pytest.mark.parametrize("release", PROFILES)
@@ -63,9 +63,9 @@ def test_our_verdict_is_that_of_graphrag(release: str, tmp_path: Path) -> None:
         if not chosen(name, every=120):
             continue
         errors, others = judged(index, tmp_path / str(number), PROFILES[release])
-        told = VERDICT[release][name]
-        if (why := disagreement(told, errors, others)) and not (release == "2" and name in LOST_IN_2):
-            wrong.append(f"{name}: {why} {told}, found {sorted(errors)} {sorted(others)}")
+        found = VERDICT[release][name]
+        if (why := disagreement(found, errors, others)) and not (release == "2" and name in LOST_IN_2):
+            wrong.append(f"{name}: {why} {found}, found {sorted(errors)} {sorted(others)}")
 
     assert wrong == []
     assert VERDICT[release]["unchanged"] == SOUND

@@ -55,11 +55,11 @@ def tree_at(place: Path, layers: list[list[tuple[int, ...]]]) -> Path:
 
 
 def test_communities_are_nested_by_their_parts(tmp_path: Path) -> None:
-    told = {"title": "Harbour", "rating": 7.5}
+    shown = {"title": "Harbour", "rating": 7.5}
     found = hierarchy_of(
         reports(
             tmp_path,
-            {"0": report(0, 5, ("2", "3"), report_json=told), "1": report(0, 9), "2": report(1, 2), "3": report(1, 3)},
+            {"0": report(0, 5, ("2", "3"), report_json=shown), "1": report(0, 9), "2": report(1, 2), "3": report(1, 3)},
         )
     )
 
@@ -120,11 +120,11 @@ def test_of_a_large_tree_the_largest_are_shown(tmp_path: Path) -> None:
 def test_screens_name_the_largest_communities() -> None:
     text = run("report", NANO).out
     markdown = run("report", NANO, "--output-format", "markdown").out
-    told = run("report", NANO, "--json").json["datasets"][0]["hierarchy"]
+    document = run("report", NANO, "--json").json["datasets"][0]["hierarchy"]
 
     assert "Communities\n  1 community on 1 level" in text
     assert "Communities: 1 community on 1 level" in markdown
-    assert [node["title"] for node in told["nodes"]] == ["Harbour"]
+    assert [node["title"] for node in document["nodes"]] == ["Harbour"]
 
 
 def test_reports_become_trees_of_another_format(tmp_path: Path) -> None:

@@ -41,17 +41,17 @@ def write(folder: Path, **files: Any) -> Path:
 @pytest.mark.parametrize("name", CASES)
 def test_passages_and_answers_are_those_that_hipporag_finds(name: str) -> None:
     data_set, sample = CASES[name]
-    told = VERDICT[name]
+    shown = VERDICT[name]
     severe = {p.rule for p in question_problems(sample, joiner_of(data_set), None)}
 
     found = sorted({p.passage for p in paragraphs_of(sample, joiner_of(data_set)) if p.supporting})
-    if isinstance(told["passages"], list) and "unusable-passages" not in severe:
-        assert found == told["passages"]
+    if isinstance(shown["passages"], list) and "unusable-passages" not in severe:
+        assert found == shown["passages"]
     answers = gold_answers(sample).answers
     aliases = sample.get("answer_aliases", [])
-    if isinstance(told["answers"], list) and isinstance(aliases, list):
+    if isinstance(shown["answers"], list) and isinstance(aliases, list):
         assert answers is not None
-        assert sorted({*answers, *aliases}) == told["answers"]
+        assert sorted({*answers, *aliases}) == shown["answers"]
 
 
 STOPPED = {
@@ -72,7 +72,7 @@ ALSO_TOLD = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_what_stops_hipporag_is_told(name: str, tmp_path: Path) -> None:
+def test_what_stops_hipporag_is_reported(name: str, tmp_path: Path) -> None:
     data_set, sample = CASES[name]
     path = tmp_path / f"{data_set}.json"
     path.write_text(json.dumps([sample]), encoding="utf-8")

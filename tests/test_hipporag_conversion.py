@@ -199,7 +199,7 @@ def test_passages_of_a_question_that_say_something_else_are_set_aside(tmp_path: 
     check_output(tmp_path, "notes")
 
 
-def test_edges_without_a_passage_are_told(tmp_path: Path) -> None:
+def test_edges_without_a_passage_are_reported(tmp_path: Path) -> None:
     edges = (
         Edge("alder", "mapped", "reef", provenance="d1"),
         Edge("alder", "mapped", "reef", provenance="d1"),
@@ -394,10 +394,10 @@ def test_triples_without_a_passage_go_where_both_ends_are_mentioned(tmp_path: Pa
     docs = json.loads(path.read_text())["docs"]
     assert [doc["extracted_entities"] for doc in docs] == [["joss"], ["joss", "reef"]]
     assert [doc["extracted_triples"] for doc in docs] == [[], [["joss", "mapped", "reef"]]]
-    told = {(loss.kind, loss.table, loss.reason): loss.count for loss in tables.losses}
-    assert told["derived", "edges", "the first passage that mentions both its ends"] == 1
-    assert told["dropped", "edges", "it does not say which passage it comes from"] == 1
-    assert told["coerced", "nodes", "a node that stands for a passage is its passage"] == 1
+    losses = {(loss.kind, loss.table, loss.reason): loss.count for loss in tables.losses}
+    assert losses["derived", "edges", "the first passage that mentions both its ends"] == 1
+    assert losses["dropped", "edges", "it does not say which passage it comes from"] == 1
+    assert losses["coerced", "nodes", "a node that stands for a passage is its passage"] == 1
     assert validate(tmp_path).ok
 
 
@@ -411,9 +411,9 @@ def test_triples_that_nothing_tells_a_passage_of_go_where_their_names_stand(tmp_
     (path,) = tmp_path.glob("openie_results_ner_*.json")
     (doc,) = json.loads(path.read_text())["docs"]
     assert doc["extracted_triples"] == [["joss", "mapped", "kettle reef"]]
-    told = {(loss.kind, loss.reason): loss.count for loss in tables.losses}
-    assert told["derived", "the first passage in which both its ends occur"] == 1
-    assert told["dropped", "it does not say which passage it comes from"] == 1
+    losses = {(loss.kind, loss.reason): loss.count for loss in tables.losses}
+    assert losses["derived", "the first passage in which both its ends occur"] == 1
+    assert losses["dropped", "it does not say which passage it comes from"] == 1
 
 
 def test_a_chosen_set_is_written_alone_and_at_the_top(tmp_path: Path) -> None:

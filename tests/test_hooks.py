@@ -146,8 +146,8 @@ def test_what_is_recognised_is_checked_where_something_else_is_not(repository: P
     outcome = run("validate", "package.json", "data/splade", "missing", cwd=repository)
 
     assert outcome.code == 2 and "SP202" in outcome.out
-    told = outcome.err.splitlines()
-    assert [line.split(":")[1] for line in told] == [" package.json", " no such file or folder"]
+    errors = outcome.err.splitlines()
+    assert [line.split(":")[1] for line in errors] == [" package.json", " no such file or folder"]
     with pytest.raises(ragdatakit.RagdataError, match=r"package\.json: not recognised"):
         ragdatakit.validate([repository / "package.json", repository / "data/splade"])
 

@@ -166,7 +166,7 @@ def test_check_of_the_whole_dataset_that_crashes(tmp_path: Path, monkeypatch: py
     assert {"rule-crashed", "invalid-json"} <= {f.rule for f in report.findings}
 
 
-def test_half_built_index_is_foretold(tmp_path: Path) -> None:
+def test_half_built_index_is_forereported(tmp_path: Path) -> None:
     """A rule that takes more than 2,048 chunks to show."""
     (tmp_path / "chunks").mkdir()
     lines = [json.dumps({"text": f"Pier {i} is closed in winter and open in spring."}) for i in range(2_100)]

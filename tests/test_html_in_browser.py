@@ -197,18 +197,18 @@ def test_boxes_of_a_hierarchy_are_walked_by_keys_and_lead_to_their_texts(opened:
     page = shown.page
     figure = page.locator("#d1-hierarchy figure")
     boxes = figure.locator("a.box")
-    told = "document.activeElement.textContent"
+    words = "document.activeElement.textContent"
 
     assert boxes.evaluate_all("(all) => all.map((one) => one.tabIndex)") == [0, *[-1] * 5]
     boxes.first.focus()
     assert "Ships and Harbour." in figure.locator(".readout").inner_text()
     page.keyboard.press("ArrowRight")
-    assert page.evaluate(told) == "Harbour 29"
+    assert page.evaluate(words) == "Harbour 29"
     page.keyboard.press("ArrowDown")
-    assert page.evaluate(told) == "Harbour 39"
+    assert page.evaluate(words) == "Harbour 39"
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowDown")
-    assert page.evaluate(told) == "Lighthouse7"
+    assert page.evaluate(words) == "Lighthouse7"
     assert figure.locator(".readout").inner_text() == "no text"
     boxes.nth(2).hover()
     assert figure.locator(".readout").inner_text() == "Report 3 of Harbour"
@@ -341,10 +341,10 @@ def test_rows_are_blocks_on_a_phone(browser: Any, tmp_path: Path) -> None:
     wide = Expectation(
         1, "expect_column_values_to_match_regex", "documents", {"column": "doc_id", "regex": "^[a-z]+$" * 9}
     )
-    told = Check("s", wide, False, values=5140, unexpected=7, examples=("new words " * 9,))
+    found = Check("s", wide, False, values=5140, unexpected=7, examples=("new words " * 9,))
     held = Check("s", Expectation(2, "expect_column_values_to_be_unique", "documents", {"column": "doc_id"}), True)
     result = GateResult(
-        "data", "data", "beir", suites=[Suite("s", "s.json", (wide, held.expectation))], checks=[told, held]
+        "data", "data", "beir", suites=[Suite("s", "s.json", (wide, held.expectation))], checks=[found, held]
     )
     pages = {"gate": gate_page(result), "all": PAGES["all"]()}
     for name, page in pages.items():

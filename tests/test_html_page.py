@@ -223,7 +223,7 @@ def test_one_is_one_token() -> None:
     assert "1 token: 1 (50%)" in histogram(over([1.0, 2.0, 3.0], maximum=2), "a")
 
 
-def test_of_keys_no_share_is_told_and_of_many_rare_values_only_some() -> None:
+def test_of_keys_no_share_is_reported_and_of_many_rare_values_only_some() -> None:
     keys = frequencies(Frequencies("questions.metadata", "Keys", (("a", 100), ("b", 100)), 2))
     rare = frequencies(Frequencies("nodes.type", "Types", tuple((f"t{n}", 1) for n in range(20)), 1000, 980))
 
@@ -252,7 +252,7 @@ def test_a_few_findings_need_no_filters_and_are_marked_all_the_same() -> None:
     assert "1 file belongs to no dataset: <code>data/<wbr>notes.<wbr>txt</code>." in page
 
 
-def test_what_is_marked_is_told_in_the_text_that_is_shown() -> None:
+def test_what_is_marked_is_reported_in_the_text_that_is_shown() -> None:
     report = findings(9)
     report.findings[0] = replace(report.findings[0], excerpt=Excerpt("\u202ebad", 1, 3))
     page = summary_page([corpus_summary()], report).decode()

@@ -114,13 +114,13 @@ def test_a_touched_file_is_the_same(dataset: Path, cache: Path) -> None:
 
 
 def test_a_changed_dataset_is_indexed_anew(dataset: Path, cache: Path) -> None:
-    told: list[str] = []
-    first = opened(dataset, tell=told.append)
-    told.clear()
+    seen: list[str] = []
+    first = opened(dataset, tell=seen.append)
+    seen.clear()
     write_beir(dataset, {**DOCUMENTS, "pier": ("", "The pier is closed.")})
-    second = opened(dataset, tell=told.append)
+    second = opened(dataset, tell=seen.append)
 
-    assert told == [f"{dataset} has changed since it was indexed; it is indexed anew", *told[1:]]
+    assert seen == [f"{dataset} has changed since it was indexed; it is indexed anew", *seen[1:]]
     assert second.folder != first.folder
     assert [p.passage_id for p in second.passages] == [*DOCUMENTS, "pier"]
     assert [p.passage_id for p in first.passages] == list(DOCUMENTS)  # who has it open goes on with it

@@ -54,7 +54,7 @@ SHAPES: tuple[tuple[bytes, str], ...] = (
 
 @pytest.mark.parametrize(("data", "container"), SHAPES)
 @pytest.mark.parametrize("zipped", [False, True])
-def test_the_container_is_told_by_the_content(data: bytes, container: str, zipped: bool, tmp_path: Path) -> None:
+def test_the_container_is_reported_by_the_content(data: bytes, container: str, zipped: bool, tmp_path: Path) -> None:
     path = written(tmp_path / "t.json", data, zipped)
 
     assert json_container(path) == container
@@ -110,15 +110,15 @@ def test_the_same_records_give_the_same_findings(seed: int, tmp_path: Path) -> N
             {"title": rng.choice(titles), "cites": rng.choice(cited), "more": {"a": rng.choice((1, 2**60, "é"))}}
             for _ in range(rng.choice((1, 1, 2, 5)))
         ]
-        told = {}
+        by_name = {}
         for container, text in texts(rng, records).items():
             traces = written(tmp_path / "t.json", text.encode())
             size, scanned = rng.choice((30, 1 << 19)), rng.random() < 0.5
             done = run({"notes": notes, "traces": traces}, size, scanned)
             assert done.container(done.dataset.files[1]) == container
             assert done.dataset.files[1].records == len(records)
-            told[container] = sorted((f.rule, f.record, f.pointer, str(f.value)) for f in done.collector.kept)
-        assert all(t == told["ndjson"] for t in told.values()), told
+            by_name[container] = sorted((f.rule, f.record, f.pointer, str(f.value)) for f in done.collector.kept)
+        assert all(t == by_name["ndjson"] for t in by_name.values()), by_name
 
 
 def test_one_record_alone_has_its_places(tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ def test_one_record_alone_has_its_places(tmp_path: Path) -> None:
         (b'{\n  "title": nul\n}\n', 2, 12),
     ],
 )
-def test_one_broken_record_is_told_where_it_breaks(data: bytes, line: int, column: int, tmp_path: Path) -> None:
+def test_one_broken_record_is_reported_where_it_breaks(data: bytes, line: int, column: int, tmp_path: Path) -> None:
     found = validate({"traces": written(tmp_path / "t.json", data)})
 
     assert [(f.rule, f.record) for f in found] == [("not-json", 0)]
@@ -152,7 +152,7 @@ def test_one_broken_record_is_told_where_it_breaks(data: bytes, line: int, colum
     assert abs(found[0].column - column) <= 1
 
 
-def test_one_record_longer_than_the_memory_limit_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_record_longer_than_the_memory_limit_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written(tmp_path / "t.json", b'{\n"title": "' + b"x" * 400_000 + b'"\n}')
     monkeypatch.setattr("tests.json_containers.RunOptions", lambda **_: _options())
 
@@ -212,7 +212,7 @@ def test_an_object_of_records_is_guessed_last(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_an_array_that_is_no_json_is_told_whatever_happened(seed: int, tmp_path: Path) -> None:
+def test_an_array_that_is_no_json_is_reported_whatever_happened(seed: int, tmp_path: Path) -> None:
     """Damage that Python's reader refuses is an error of the file; without such damage there is none."""
     rng = Random(seed + 300)
 
@@ -230,5 +230,5 @@ def test_an_array_that_is_no_json_is_told_whatever_happened(seed: int, tmp_path:
 
         for size, scanned in ((rng.choice((1, 9, 40)), True), (1 << 19, False)):
             findings = validate(files, size, scanned, container="json-array")
-            told = {f.rule for f in findings} & {"not-json", "not-records", "only-text", "invalid-utf8"}
-            assert bool(told) == refused, data
+            rules = {f.rule for f in findings} & {"not-json", "not-records", "only-text", "invalid-utf8"}
+            assert bool(rules) == refused, data

@@ -130,7 +130,7 @@ def test_a_broken_member_costs_no_other_one(broken: bytes, block_bytes: int, mar
 
 
 @pytest.mark.parametrize("broken", [b for b in BREAKS if b != b'"m4": "\\ud800"' and b != b'"m4": NaN'])
-def test_a_broken_member_is_told_at_its_line(broken: bytes, tmp_path: Path) -> None:
+def test_a_broken_member_is_reported_at_its_line(broken: bytes, tmp_path: Path) -> None:
     rows = [b'  "m%d": "tide"' % i for i in range(9)]
     rows[4] = b"  " + broken
     data = b"{\n" + b",\n".join(rows) + b"\n}\n"
@@ -167,7 +167,7 @@ def test_nothing_that_happens_to_an_object_stops_the_reading(seed: int, tmp_path
 
 @pytest.mark.broad
 @pytest.mark.parametrize("seed", SEEDS)
-def test_what_is_no_json_is_told_whatever_happened(seed: int, tmp_path: Path) -> None:
+def test_what_is_no_json_is_reported_whatever_happened(seed: int, tmp_path: Path) -> None:
     """Damage that Python's reader refuses is an error of the file; without such damage there is none."""
     rng = Random(seed + 300)
 
@@ -185,8 +185,8 @@ def test_what_is_no_json_is_told_whatever_happened(seed: int, tmp_path: Path) ->
         by_way = [validate(files, size, scanned) for size, scanned in ((rng.choice(SIZES), True), (1 << 19, False))]
 
         for findings in by_way:
-            told = {f.rule for f in findings} & {"not-json", "not-records", "only-text", "invalid-utf8"}
-            assert bool(told) == refused, data
+            rules = {f.rule for f in findings} & {"not-json", "not-records", "only-text", "invalid-utf8"}
+            assert bool(rules) == refused, data
 
 
 @pytest.mark.broad
@@ -246,7 +246,7 @@ def planted(rng: Random) -> tuple[bytes, list[bytes], list[int], list[tuple[str,
 
 
 def expected(faults: list[tuple[str, int]]) -> set[tuple[str, int]]:
-    """What must be told: a member that is no JSON has no name, and an object is no text."""
+    """What must be reported: a member that is no JSON has no name, and an object is no text."""
     broken = {number for rule, number in faults if rule == "not-json"}
     first = min((n for n in range(20) if n not in broken and (not n or ("title-twice", n) in faults)), default=0)
     found = {(r, n) for r, n in faults if r != "title-twice" or (n not in broken and n != first)}
@@ -280,8 +280,8 @@ def test_faults_are_found_at_their_places_by_both_engines(seed: int, tmp_path: P
 
         assert validate({"notes": path}, rng.choice(SIZES[1:]), scanned=True) == findings
         assert validate({"notes": path}, rng.choice(SIZES[1:])) == findings
-        told = {(f.rule, f.record) for f in findings if f.rule != "byte-order-mark"}
-        assert told == expected(faults)
+        rules = {(f.rule, f.record) for f in findings if f.rule != "byte-order-mark"}
+        assert rules == expected(faults)
         for finding in findings:
             if finding.rule != "byte-order-mark":
                 check_place(finding, data, raws, offsets)
@@ -349,7 +349,7 @@ def test_what_the_file_is(data: bytes, rules: list[str], line: int | None, colum
         assert column is None or findings[0].column == column
 
 
-def test_a_missing_comma_between_elements_of_an_array_is_told(tmp_path: Path) -> None:
+def test_a_missing_comma_between_elements_of_an_array_is_reported(tmp_path: Path) -> None:
     path = written(tmp_path / "a.json", b'[\n  {"title": "a"}\n  {"title": "b"},\n  {"title": "c"}\n]\n')
 
     findings = validate({"traces": path})

@@ -116,7 +116,7 @@ def test_the_catalogue_names_every_document() -> None:
     assert len({e["name"] for e in ENTRIES}) == len(ENTRIES)
 
 
-def test_editors_are_told_of_json_documents_only_and_of_each_once() -> None:
+def test_editors_are_reported_of_json_documents_only_and_of_each_once() -> None:
     patterns = [p for e in ENTRIES for p in e["fileMatch"]]
 
     assert patterns
@@ -138,12 +138,12 @@ def matching(path: str) -> set[str]:
 @pytest.mark.parametrize("fmt", all_formats(), ids=lambda f: f.name)
 def test_the_files_of_an_example_find_their_schema(fmt: Format, tmp_path: Path) -> None:
     run("init", fmt.name, tmp_path / "data")
-    told = file_patterns()
+    found = file_patterns()
 
     for dataset in validate(tmp_path / "data").datasets:
         for summary in dataset.files:
             file = fmt.file(summary.kind)
-            if (fmt.name, file.kind) in told:
+            if (fmt.name, file.kind) in found:
                 assert matching(f"data/{summary.path}") == {schema_name(fmt, file)}
 
 

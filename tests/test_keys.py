@@ -64,9 +64,9 @@ def rows_of(rows: list[int]) -> Any:
     return np.array(rows, np.int64)
 
 
-def filled(told: list[tuple[list[Any], list[int]]], integers: bool) -> tuple[PythonIndex, NumpyIndex]:
+def filled(message: list[tuple[list[Any], list[int]]], integers: bool) -> tuple[PythonIndex, NumpyIndex]:
     plain, typed = PythonIndex(), NumpyIndex(True, integers)
-    for values, rows in told:
+    for values, rows in message:
         plain.add(values, rows)
         typed.add(codes(values, integers), rows_of(rows))
     plain.freeze()
@@ -203,8 +203,8 @@ def run_checks(format_name: str, splits: list[dict[str, Any]], typed: bool, seve
     next_row = dict.fromkeys(kinds, 0)
     for name, batches_of in zip(("train", "validation"), splits, strict=True):
         one = SetChecks(fmt, name, kinds, lambda rule: True, several, *factories)
-        for kind, told in batches_of.items():
-            for values in told:
+        for kind, each in batches_of.items():
+            for values in each:
                 own, row = columns[kind], next_row[kind]
                 batch: Any = coded_values(own, values) if typed else own.of_values(values, row)
                 batch.first_row = row
@@ -216,13 +216,13 @@ def run_checks(format_name: str, splits: list[dict[str, Any]], typed: bool, seve
         for earlier in checks:
             found += one.compare(earlier)
         checks.append(one)
-    told = set()
+    each = set()
     for one_hit in found:
         firsts = [None] * len(one_hit.rows) if one_hit.firsts is None else map(int, one_hit.firsts)
-        told |= {
+        each |= {
             (one_hit.rule, one_hit.kind, one_hit.field, int(r), f) for r, f in zip(one_hit.rows, firsts, strict=True)
         }
-    return sorted(told, key=str)
+    return sorted(each, key=str)
 
 
 def no_keys(kind: str, value: Any) -> dict[str, Any]:

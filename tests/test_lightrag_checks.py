@@ -65,7 +65,7 @@ def test_the_real_directory_of_nano_graphrag_lacks_only_its_vectors(tmp_path: Pa
 
 
 @pytest.mark.parametrize("name", REAL)
-def test_packed_directories_are_read_and_told(name: str) -> None:
+def test_packed_directories_are_read_and_reported(name: str) -> None:
     source = published(name)
 
     report = validate(source)

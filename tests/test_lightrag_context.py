@@ -58,7 +58,7 @@ def test_contexts_are_those_of_lightrag(name: str, tmp_path: Path) -> None:
             total_tokens=total_tokens,
             prompt_tokens=prompt,
             pick=row["pick"],
-            count=lambda told: len(words.encode(told)),
+            count=lambda shown: len(words.encode(shown)),
         )
         found = retrieve(store, row["mode"], Asked.of(text, low, high), settings)
         same = found.entities == row["entities"] and found.chunks == row["chunks"]
@@ -101,36 +101,36 @@ def test_the_command_line_finds_the_same_over_the_vectors_of_the_directory(name:
     assert checked == len(rows) == 20
 
 
-def test_why_each_candidate_came_is_told() -> None:
+def test_why_each_candidate_came_is_reported() -> None:
     folder = FIXTURES / "lightrag" / "valid" / "ingested"
     words = ("retrieve", "--mode", "lightrag-mix", "-k", "1", "--explain", folder, "Who mapped the reef?")
-    text, told = run(*words).out, run(*words, "--json").json["queries"][0]["candidates"]
+    text, output = run(*words).out, run(*words, "--json").json["queries"][0]["candidates"]
 
     assert "Context: " in text
     assert "by the search of entities, place 1" in text
     assert "by degree" in text
-    assert {item["kind"] for item in told} == {"entity", "relation", "chunk"}
-    (entity, *_) = [item for item in told if item["kind"] == "entity"]
+    assert {item["kind"] for item in output} == {"entity", "relation", "chunk"}
+    (entity, *_) = [item for item in output if item["kind"] == "entity"]
     assert min(entity["score"], entity["tokens"]) > 0
-    chunks = [item for item in told if item["kind"] == "chunk"]
+    chunks = [item for item in output if item["kind"] == "chunk"]
     assert [item["cut"] for item in chunks] == ["", *["beyond the first 1"] * (len(chunks) - 1)]
 
 
 @pytest.mark.parametrize(
-    ("vectors", "told"),
+    ("vectors", "message"),
     [
         ('{"id": "Who mapped the reef?", "vector": [1, 2]}', "has 2 dimensions, those of the dataset"),
         ('{"id": "another", "vector": [1, 2]}', "has no vector for 'Who mapped the reef?'"),
     ],
 )
-def test_vectors_of_questions_that_do_not_fit_are_refused(vectors: str, told: str, tmp_path: Path) -> None:
+def test_vectors_of_questions_that_do_not_fit_are_refused(vectors: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "v.jsonl").write_text(vectors + "\n")
     words = ("--mode", "lightrag-mix", "--query-vectors", tmp_path / "v.jsonl", "Who mapped the reef?")
 
     outcome = run("retrieve", FIXTURES / "lightrag" / "valid" / "ingested", *words)
 
     assert outcome.code == 2
-    assert told in outcome.err
+    assert message in outcome.err
 
 
 def test_a_graph_without_vectors_needs_an_embedder(tmp_path: Path) -> None:

@@ -120,13 +120,13 @@ def test_what_lightrag_cannot_hold_is_accounted(form: str, tmp_path: Path) -> No
     write_tables(tables, "lightrag", tmp_path / "there", form=form)
 
     assert _valid(tmp_path / "there")
-    told = Counter[tuple[str, str, str | None]]()
+    found = Counter[tuple[str, str, str | None]]()
     for loss in tables.losses:
-        told[loss.kind, loss.table, loss.column] += loss.count
-    assert told["dropped", "nodes", None] == 1  # nothing is left of 42
-    assert told["dropped", "edges", None] == 2  # a loop, and one to 42
-    assert told["coerced", "edges", None] == 1  # two directions are one edge
-    assert told["renumbered", "nodes", None] == 1
+        found[loss.kind, loss.table, loss.column] += loss.count
+    assert found["dropped", "nodes", None] == 1  # nothing is left of 42
+    assert found["dropped", "edges", None] == 2  # a loop, and one to 42
+    assert found["coerced", "edges", None] == 1  # two directions are one edge
+    assert found["renumbered", "nodes", None] == 1
     back = read_tables(tmp_path / "there")
     (edge,) = rows(back)["edges"]
     assert (edge.relation, loads(edge.attributes)["weight"]) == ("mapped,mapped by", 2.0)
@@ -244,11 +244,11 @@ def test_lightrag_itself_loads_what_is_written(form: str, tmp_path: Path) -> Non
     given = json.loads(payload.read_text()) if form == "payload" else None
     place = tmp_path / "store" if given is not None else tmp_path / "there"
 
-    told = asyncio.run(outcome(place, given, insert=given is not None))
+    found = asyncio.run(outcome(place, given, insert=given is not None))
 
-    assert [name.split("|")[0] for name in told["local"][0]] == ["Joss Alder"]
-    assert [name.split("|")[:2] for name in told["global"][1]] == [["Joss Alder", "Kettle Reef"]]
-    assert len(told["naive"][2]) == 2
+    assert [name.split("|")[0] for name in found["local"][0]] == ["Joss Alder"]
+    assert [name.split("|")[:2] for name in found["global"][1]] == [["Joss Alder", "Kettle Reef"]]
+    assert len(found["naive"][2]) == 2
 
 
 def test_two_hundred_chunks_are_named_in_the_graph_and_all_in_a_store(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ MEANT = (
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_what_stops_or_loses_is_told(part: int, tmp_path: Path) -> None:
+def test_what_stops_or_loses_is_reported(part: int, tmp_path: Path) -> None:
     wrong = []
     for number, (name, _, put) in enumerate(all_cases()):
         if number % PARTS != part or not chosen(name):

@@ -57,10 +57,10 @@ def test_each_command_says_that_it_was_not_read(tmp_path: Path, linked: Path, wo
 
     refused, followed = run(*given), run(*given, "--follow-links")
 
-    told = " ".join((refused.out + refused.err).split())
-    assert refused.code == code, told
-    assert "corpus.jsonl" in told and "link" in told
-    assert SECRET not in told
+    errors = " ".join((refused.out + refused.err).split())
+    assert refused.code == code, errors
+    assert "corpus.jsonl" in errors and "link" in errors
+    assert SECRET not in errors
     assert followed.code in (0, 1), followed.err
     assert "that leads" not in followed.out + followed.err
 

@@ -46,8 +46,8 @@ FAULTS: dict[str, tuple[Callable[[], Exception], str]] = {
 
 @pytest.fixture(params=FAULTS)
 def fault(request: pytest.FixtureRequest) -> tuple[Exception, str]:
-    make, told = FAULTS[request.param]
-    return make(), told
+    make, found = FAULTS[request.param]
+    return make(), found
 
 
 @pytest.mark.parametrize("error", [ValueError("no"), RuntimeError("no"), OSError(errno.ENOENT, "no"), KeyError(1)])
@@ -57,25 +57,25 @@ def test_other_errors_are_none(error: Exception) -> None:
 
 @pytest.mark.parametrize("where", ["start_file", "finish"])
 def test_no_finding_but_exit_2(fault: tuple[Exception, str], where: str) -> None:
-    error, told = fault
+    error, found = fault
     with mock.patch.object(BeirChecks, where, side_effect=error):
         shown = run("validate", BEIR)
-        with pytest.raises(MachineError, match=told):
+        with pytest.raises(MachineError, match=found):
             validate(BEIR)
 
     assert shown.code == 2
     assert shown.err.startswith("ragdata: ")
-    assert told in shown.err
+    assert found in shown.err
     assert shown.err.count("\n") == 1
     assert "RD112" not in shown.out
 
 
 def test_not_in_a_check_of_quality(fault: tuple[Exception, str]) -> None:
-    error, told = fault
+    error, found = fault
     with mock.patch("ragdatakit.quality.texts.check_texts", side_effect=error):
         shown = run("validate", "--quality", BEIR)
 
-    assert (shown.code, told in shown.err) == (2, True)
+    assert (shown.code, found in shown.err) == (2, True)
 
 
 @pytest.mark.parametrize(
@@ -97,9 +97,9 @@ def test_no_file_counts_as_unreadable_for_want_of_handles(tmp_path: Path, words:
     assert "ulimit -n" in shown.err
 
 
-@pytest.mark.parametrize("told", [(errno.ENOSPC, "No space left on device"), ("1000 requested and 16 written",)])
-def test_a_full_disk_names_the_path_of_the_index(tmp_path: Path, told: tuple[object, ...]) -> None:
-    with mock.patch("ragdatakit.retrieval.index.store.write_passages", side_effect=OSError(*told)):
+@pytest.mark.parametrize("given", [(errno.ENOSPC, "No space left on device"), ("1000 requested and 16 written",)])
+def test_a_full_disk_names_the_path_of_the_index(tmp_path: Path, given: tuple[object, ...]) -> None:
+    with mock.patch("ragdatakit.retrieval.index.store.write_passages", side_effect=OSError(*given)):
         shown = run("index", BEIR, "--index-dir", tmp_path / "index")
 
     assert shown.code == 2

@@ -1,4 +1,4 @@
-"""A manifest that somebody has edited is an error that is told, never a crash, nor a way out of the folder."""
+"""A manifest that somebody has edited is an error that is reported, never a crash, nor a way out of the folder."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
         {"files": [{**FILE, "records": "one"}]},
     ],
 )
-def test_a_wrong_manifest_is_told(tmp_path: Path, changes: dict[str, Any]) -> None:
+def test_a_wrong_manifest_is_reported(tmp_path: Path, changes: dict[str, Any]) -> None:
     write(tmp_path, **changes)
 
     with pytest.raises(RagdataError, match="cannot be read"):
@@ -78,7 +78,7 @@ def test_a_wrong_manifest_is_told(tmp_path: Path, changes: dict[str, Any]) -> No
 @pytest.mark.parametrize(
     "text", ["", "[]", "{", "[" * 100_000, '{"version":1,"ragdata":"1","source":' + '{"a":' * 100_000]
 )
-def test_a_manifest_that_is_none_is_told(tmp_path: Path, text: str) -> None:
+def test_a_manifest_that_is_none_is_reported(tmp_path: Path, text: str) -> None:
     (tmp_path / NAME).write_text(text)
 
     with pytest.raises(RagdataError, match="cannot be read"):

@@ -90,7 +90,7 @@ def test_the_command_line_goes_first(project: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "message"),
     [
         (
             'text = "body"',
@@ -104,13 +104,13 @@ def test_the_command_line_goes_first(project: Path) -> None:
         ('"body"', '"bdy"', "no column 'bdy', did you mean body?"),
     ],
 )
-def test_what_is_wrong_is_named(old: str, new: str, told: str, project: Path) -> None:
+def test_what_is_wrong_is_named(old: str, new: str, message: str, project: Path) -> None:
     (project / "ragdata.toml").write_text(SETTINGS.replace(old, new))
 
     with pytest.raises(RagdataError) as raised:
         report("data", config=True)
 
-    assert told in str(raised.value)
+    assert message in str(raised.value)
 
 
 def test_what_is_wrong_in_them(project: Path) -> None:

@@ -47,7 +47,7 @@ def negatives(triplets: list[Triplet], question_id: str = "q1") -> list[str]:
     return [t.negative_id for t in triplets if t.question_id == question_id]
 
 
-def told(tables: CanonicalTables) -> dict[str, int]:
+def losses_of(tables: CanonicalTables) -> dict[str, int]:
     """What was counted, by reason."""
     return {loss.reason: loss.count for loss in tables.losses}
 
@@ -167,14 +167,14 @@ def test_given_triplets_stay_and_their_questions_get_no_others() -> None:
     )
 
     assert mined(tables, "bm25:take=top,per_query=1") == [given, Triplet("q2", "d3", "d0")]
-    assert told(tables)["none mined for questions that have triplets (replace=true mines for all)"] == 1
+    assert losses_of(tables)["none mined for questions that have triplets (replace=true mines for all)"] == 1
 
 
 def test_replaced_triplets_are_counted() -> None:
     tables = ferries(triplets=[Triplet("q1", "d0", "d4")])
 
     assert negatives(mined(tables, "bm25:take=top,replace=true")) == ["d1", "d2", "d3"]
-    assert told(tables)["mined ones were to replace them"] == 1
+    assert losses_of(tables)["mined ones were to replace them"] == 1
 
 
 def test_positives_of_triplets_count_where_nothing_is_judged() -> None:
@@ -183,7 +183,7 @@ def test_positives_of_triplets_count_where_nothing_is_judged() -> None:
     assert negatives(mined(tables, "bm25:take=top,replace=true")) == ["d2", "d3"]
 
 
-def test_questions_with_too_few_are_told() -> None:
+def test_questions_with_too_few_are_reported() -> None:
     tables = ferries(
         questions=[
             Question("q1", "When leaves the ferry of Skagen?"),
@@ -196,7 +196,7 @@ def test_questions_with_too_few_are_told() -> None:
     triplets = mined(tables)
 
     assert {t.question_id for t in triplets} == {"q1"}
-    assert told(tables) == {
+    assert losses_of(tables) == {
         "fewer than 4 negatives among the first 100 results": 1,
         "none mined for questions without a usable negative among the first 100 results": 1,
         "none mined for questions whose relevant passages are not there, or are empty": 1,
@@ -274,7 +274,7 @@ def test_light_splade_takes_them_and_adds_no_random_ones(tmp_path: Any) -> None:
 
     assert [f.rule for f in report.findings if f.severity == "error"] == []
     assert len((tmp_path / "train" / "triplets.ndjson").read_text().splitlines()) == 160
-    assert not [reason for reason in told(tables) if "random" in reason]
+    assert not [reason for reason in losses_of(tables) if "random" in reason]
 
 
 TEXTS = st.one_of(

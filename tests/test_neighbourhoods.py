@@ -97,14 +97,14 @@ def test_a_node_is_shown_with_its_neighbours_whatever_its_case(tmp_path: Path) -
     folder = FIXTURES / "lightrag" / "valid" / "ingested"
 
     text = run("report", folder, "--node", "joss alder").out
-    told = run("report", folder, "--node", "Joss Alder", "--json").json["datasets"][0]["around"]
+    document = run("report", folder, "--node", "Joss Alder", "--json").json["datasets"][0]["around"]
     markdown = run("report", folder, "--node", "Joss Alder", "--output-format", "markdown").out
     run("report", folder, "--node", "Joss Alder", "--output-file", tmp_path / "page.html")
 
     assert "Neighbourhood of Joss Alder" in text
     assert "Kettle Reef" in text[text.index("Neighbourhood of") :]
-    assert (told["name"], told["degree"]) == ("Joss Alder", len(told["neighbours"]))
-    assert set(told["neighbours"][0]) == {"name", "relation", "forward", "type"}
+    assert (document["name"], document["degree"]) == ("Joss Alder", len(document["neighbours"]))
+    assert set(document["neighbours"][0]) == {"name", "relation", "forward", "type"}
     assert "Neighbourhood of `Joss Alder`" in markdown
     page = (tmp_path / "page.html").read_text()
     data = json.loads(page[page.index('id="d1-walk-data">') + len('id="d1-walk-data">') :].partition("</script>")[0])

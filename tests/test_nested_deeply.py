@@ -26,7 +26,7 @@ def deep(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 @pytest.mark.broad(3)
 @pytest.mark.parametrize(
-    ("words", "code", "told"),
+    ("words", "code", "message"),
     [
         (("validate",), 1, "nested too deeply"),
         (("report",), 0, "nested too deeply"),
@@ -36,8 +36,8 @@ def deep(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
 )
-def test_no_command_ends_over_it(deep: Path, words: tuple[str, ...], code: int, told: str) -> None:
+def test_no_command_ends_over_it(deep: Path, words: tuple[str, ...], code: int, message: str) -> None:
     shown = spawn(words[0], str(deep), *words[1:])
 
     assert shown.code == code, shown.err[-500:]
-    assert told in shown.out + shown.err
+    assert message in shown.out + shown.err

@@ -156,11 +156,11 @@ def _words(command: str, tmp_path: Path, folder: Path, target: str) -> list[str]
 
 
 def _held(outcome: Outcome, tmp_path: Path) -> None:
-    told = outcome.out + outcome.err
-    assert outcome.code in (0, 1, 2), told
+    errors = outcome.out + outcome.err
+    assert outcome.code in (0, 1, 2), errors
     for bad in ("Traceback", "failed on its own", "a fault of ragdata", "RD112", "rule-crashed"):
-        assert bad not in told, told
-    assert SECRET not in told
+        assert bad not in errors, errors
+    assert SECRET not in errors
     for path in (tmp_path / "out").rglob("*"):
         if path.is_file():
             assert SECRET.encode() not in path.read_bytes(), path

@@ -68,7 +68,7 @@ def test_a_function_shows_and_takes_every_field(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "told"),
+    ("call", "message"),
     [
         (lambda: ragdatakit.validate(BROKEN, max_hops=65), "max_hops is 65, expected 1 to 64"),
         (lambda: ragdatakit.validate(BROKEN, max_per_rule=True), "max_per_rule is True, expected an integer"),
@@ -84,8 +84,8 @@ def test_a_function_shows_and_takes_every_field(name: str) -> None:
         (lambda: ragdatakit.rules("trec", "SP201"), "trec has no rule SP201"),
     ],
 )
-def test_what_is_wrong_is_one_error(call: Any, told: str) -> None:
-    with pytest.raises(ragdatakit.RagdataError, match=told):
+def test_what_is_wrong_is_one_error(call: Any, message: str) -> None:
+    with pytest.raises(ragdatakit.RagdataError, match=message):
         call()
 
 
@@ -165,8 +165,8 @@ def test_results_are_one_line_and_the_json_of_the_command(cache: None, tmp_path:
         assert timeless(result.as_dict()) == timeless(run(*words, "--json").json), words[0]
         assert repr(result).startswith("<") and "\n" not in repr(result) and len(repr(result)) < 300
     searched = ragdatakit.retrieve(DEMO, "what do gulls eat", k=2)
-    (told,) = run("retrieve", DEMO, "what do gulls eat", "-k", "2", "--json").json["queries"]
-    assert timeless(searched.as_dict()) == timeless(told)
+    (shown,) = run("retrieve", DEMO, "what do gulls eat", "-k", "2", "--json").json["queries"]
+    assert timeless(searched.as_dict()) == timeless(shown)
     assert repr(searched).startswith("<Retrieval by bm25 of 'what do gulls eat': d11 ")
 
 

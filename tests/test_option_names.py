@@ -149,9 +149,9 @@ def test_rules_and_explain_take_prefixes() -> None:
 
 
 def test_help_of_eval_has_sections() -> None:
-    told = run("eval", "--help").out
+    output = run("eval", "--help").out
 
-    headings = [line for line in told.splitlines() if line.endswith(":") and not line.startswith(" ")]
+    headings = [line for line in output.splitlines() if line.endswith(":") and not line.startswith(" ")]
     assert headings == [
         "What is measured:",
         "Runs, answers and gold from files:",

@@ -56,19 +56,19 @@ def test_an_ending_of_another_form_is_refused(file: str) -> None:
 def test_commands_refuse_it_before_they_read(words: tuple[str, ...], tmp_path: Path) -> None:
     out = tmp_path / "a.xlsx"
 
-    told = run(words[0], FIXTURES / "demo-search", *words[1:], "--output-file", out)
+    outcome = run(words[0], FIXTURES / "demo-search", *words[1:], "--output-file", out)
 
-    assert (told.code, told.out) == (2, "") and "the ending .xlsx is not an output format" in told.err
+    assert (outcome.code, outcome.out) == (2, "") and "the ending .xlsx is not an output format" in outcome.err
     assert not out.exists()
 
 
 def test_query_writes_all_rows_of_a_table_into_a_file(tmp_path: Path) -> None:
     sql = "select 1 as one from documents a, documents b"
 
-    told = run("query", FIXTURES / "demo-search", sql, "--output-file", tmp_path / "a.txt")
+    outcome = run("query", FIXTURES / "demo-search", sql, "--output-file", tmp_path / "a.txt")
     lines = (tmp_path / "a.txt").read_text(encoding="utf-8").splitlines()
 
-    assert (told.code, lines[-1], len(lines)) == (0, "(900 rows)", 2 + 900 + 1)
+    assert (outcome.code, lines[-1], len(lines)) == (0, "(900 rows)", 2 + 900 + 1)
     assert run("query", FIXTURES / "demo-search", sql).out.splitlines()[-1].startswith("(the first 100 rows")
 
 

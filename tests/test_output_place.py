@@ -130,7 +130,7 @@ def test_a_pipe_in_the_place_of_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         ("report x --output y", "No such option '--output'. Did you mean --output-file?"),
         ("gate x --output y", "Did you mean --output-file?"),
@@ -140,10 +140,10 @@ def test_a_pipe_in_the_place_of_a_file(tmp_path: Path) -> None:
         ("retrieve . word -o out.run", "expected NAME=VALUE (to write a file: --output-file out.run)"),
     ],
 )
-def test_options_that_have_another_name_here(words: str, told: str) -> None:
+def test_options_that_have_another_name_here(words: str, message: str) -> None:
     outcome = run(*words.split())
 
-    assert outcome.code == 2 and told in outcome.err
+    assert outcome.code == 2 and message in outcome.err
 
 
 @pytest.mark.parametrize("words", [("validate",), ("report",), ("query", "--tables")], ids=lambda words: words[0])

@@ -307,7 +307,7 @@ def test_a_dry_run_counts_what_a_real_one_writes(tmp_path: Path) -> None:
     assert sorted(p.name for p in tmp_path.iterdir()) == ["out", "source.bin"]
 
 
-def test_renamed_ids_are_told_and_counted(tmp_path: Path) -> None:
+def test_renamed_ids_are_reported_and_counted(tmp_path: Path) -> None:
     out = output(tmp_path)
 
     for number in range(5):

@@ -134,7 +134,7 @@ def test_they_are_listed_and_explained(project: Path) -> None:
 
 @pytest.mark.broad(3)
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "message"),
     [
         ('"ACME101"', '"AC101"', ":3: rule.code is 'AC101', expected three letters or more"),
         ("{length}", "{length:>999999999}", ":7: rule.message is "),
@@ -152,13 +152,13 @@ def test_they_are_listed_and_explained(project: Path) -> None:
         ('name = "', 'ignore = ["X"]\nname = "', ":4: unknown setting 'ignore' of [[rule]]"),
     ],
 )
-def test_a_wrong_rule_is_named(old: str, new: str, told: str, project: Path) -> None:
+def test_a_wrong_rule_is_named(old: str, new: str, message: str, project: Path) -> None:
     configure(project, QUERY.replace(old, new))
 
     outcome = run("validate", "data")
 
     assert (outcome.code, outcome.out) == (2, "")
-    assert told in outcome.err
+    assert message in outcome.err
     with pytest.raises(RagdataError):
         validate("data", config=True)
 
@@ -170,7 +170,7 @@ def test_two_rules_of_one_name(project: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("reference", "told"),
+    ("reference", "message"),
     [
         ("http://127.0.0.1:9/x", "nothing is found at its $ref "),
         ("file:///etc/hostname", "nothing is found at its $ref "),
@@ -178,13 +178,13 @@ def test_two_rules_of_one_name(project: Path) -> None:
         ("#", "it includes itself without end"),
     ],
 )
-def test_a_schema_that_leads_nowhere(reference: str, told: str, project: Path) -> None:
+def test_a_schema_that_leads_nowhere(reference: str, message: str, project: Path) -> None:
     configure(project, SCHEMA.replace('required = ["source"]', f'"$ref" = "{reference}"'))
 
     outcome = run("validate", "data")
 
     assert (outcome.code, outcome.out) == (2, "")
-    assert f"ragdata.toml:2: the schema of ACME201: {told}" in outcome.err
+    assert f"ragdata.toml:2: the schema of ACME201: {message}" in outcome.err
 
 
 def test_a_pattern_that_never_ends_is_stopped(project: Path) -> None:

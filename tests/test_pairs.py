@@ -158,7 +158,7 @@ def test_every_format_is_exact_to_itself() -> None:
     assert {name for name in BOTH_WAYS if (name, name) not in EXACT} == NOT_EXACT_TO_ITSELF.keys()
 
 
-def test_the_condition_of_an_exact_pair_is_told() -> None:
+def test_the_condition_of_an_exact_pair_is_reported() -> None:
     lines = list(pair_lines(pair_of("gfm-rag", "datamind")))
 
     assert lines[0].startswith("gfm-rag → datamind: exact")

@@ -147,11 +147,11 @@ def test_the_same_findings_in_lines_and_in_parquet(tmp_path: Path) -> None:
 
     there, here = (ragdatakit.validate(place) for place in (folder, lines))
 
-    told, expected = (
+    shown, expected = (
         sorted((f.rule, f.record, f.pointer or "", f.key or "") for f in report.findings) for report in (there, here)
     )
-    assert told == expected
-    assert len(told) >= 6
+    assert shown == expected
+    assert len(shown) >= 6
     assert [f.record for f in there.findings if f.path.endswith(PLACES[0])] == [5, 5, 6]
 
 
@@ -278,7 +278,7 @@ def test_damage_is_a_finding(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         (b"", "no Parquet file that can be read: "),
         (b"PAR1", "no Parquet file that can be read: "),
@@ -286,12 +286,12 @@ def test_damage_is_a_finding(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.broad(3)
-def test_what_is_no_parquet_file(content: bytes, told: str, tmp_path: Path) -> None:
+def test_what_is_no_parquet_file(content: bytes, message: str, tmp_path: Path) -> None:
     folder = make(tmp_path / "s")
     (folder / PLACES[0]).write_bytes(content)
 
     outcome = run("validate", folder)
 
     assert outcome.code == 1
-    assert told in outcome.out
+    assert message in outcome.out
     assert "rule-crashed" not in outcome.out

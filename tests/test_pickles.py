@@ -73,9 +73,9 @@ def test_cut_anywhere_is_broken(allowed: Allowed) -> None:
     old = pickled(sample(), 2) if allowed is TREE else pickle.dumps({"a": [1.5], "b": 2**70}, 0)
     for data in (whole, old):
         for cut in range(len(data)):
-            with pytest.raises(PickleError) as told:
+            with pytest.raises(PickleError) as found:
                 read(data[:cut], allowed)
-            assert told.value.fault in ("broken", "foreign")
+            assert found.value.fault in ("broken", "foreign")
 
 
 @BOTH
@@ -89,10 +89,10 @@ def test_cut_anywhere_is_broken(allowed: Allowed) -> None:
     ],
 )  # fmt: skip
 def test_what_names_or_calls_is_code(data: bytes, allowed: Allowed) -> None:
-    with pytest.raises(PickleError) as told:
+    with pytest.raises(PickleError) as found:
         read(data, allowed)
 
-    assert told.value.fault == "code"
+    assert found.value.fault == "code"
 
 
 @BOTH
@@ -161,15 +161,15 @@ def test_any_bytes_end_as_values_or_as_an_error(allowed: Allowed) -> None:
         values.plain(values.root, values.data(values.root))
 
 
-def test_a_file_that_changes_is_told(tmp_path: Path) -> None:
+def test_a_file_that_changes_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "values.pkl"
     path.write_bytes(pickle.dumps([12345678901234567890123, 0.5, "text"], 0))
 
-    with pytest.raises(PickleError, match="changed") as told, opened_pickle(path, ANYWHERE, STORE) as values:  # noqa: PT012
+    with pytest.raises(PickleError, match="changed") as found, opened_pickle(path, ANYWHERE, STORE) as values:  # noqa: PT012
         path.write_bytes(b"x" * path.stat().st_size)
         list(map(values.plain, values.items(values.root)))
 
-    assert told.value.fault == "broken"
+    assert found.value.fault == "broken"
 
 
 def test_the_signs_of_numbers_are_looked_at() -> None:

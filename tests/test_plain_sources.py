@@ -45,7 +45,7 @@ def table(path: Path, **given: str) -> dict[str, list[Any]]:
     return rows(read(path, "table", **given))
 
 
-def told(tables: CanonicalTables) -> list[tuple[str, str, str | None, str, int]]:
+def losses_of(tables: CanonicalTables) -> list[tuple[str, str, str | None, str, int]]:
     return [(loss.kind, loss.table, loss.column, loss.reason, loss.count) for loss in tables.losses]
 
 
@@ -90,7 +90,7 @@ def test_texts_of_a_folder(tmp_path: Path) -> None:
             Document("sea/deep/1.TXT", "", None, '{"category":"sea"}'),
         ]
     }
-    assert told(tables) == [
+    assert losses_of(tables) == [
         ("derived", "documents", "title", "taken from the first heading", 1),
         ("derived", "documents", "title", "taken from the file's name", 1),
     ]
@@ -122,7 +122,7 @@ def test_texts_that_are_not_unicode(tmp_path: Path) -> None:
         ("3.txt", "marked"),
     ]
     list(tables.peek("documents"))
-    assert told(tables) == [
+    assert losses_of(tables) == [
         ("dropped", "documents", None, "not UTF-8; give its encoding with --option encoding=…", 2),
         ("coerced", "documents", "text", "the byte-order mark is left out", 1),
     ]
@@ -142,7 +142,7 @@ def test_links_lead_nowhere_outside(tmp_path: Path) -> None:
     tables = read(folder, "text")
 
     assert [d.doc_id for d in tables.peek("documents")] == ["1.txt", "2.txt"]
-    assert told(tables) == [
+    assert losses_of(tables) == [
         ("dropped", "documents", None, "a link that leads out of the folder, or no regular file", 2)
     ]
 
@@ -291,7 +291,7 @@ def test_values_of_json_keep_their_form(tmp_path: Path) -> None:
     assert rows(tables) == {
         "documents": [Document("1.50", '{"a":[1.0]}', None, '{"n":12345678901234567890,"y":{"z":1e2},"e":""}')]
     }
-    assert told(tables) == [("coerced", "documents", "text", "a list or object, as JSON text", 1)]
+    assert losses_of(tables) == [("coerced", "documents", "text", "a list or object, as JSON text", 1)]
 
 
 def test_parquet(tmp_path: Path) -> None:
@@ -321,7 +321,7 @@ def test_parquet(tmp_path: Path) -> None:
         '{"big":9223372036854775807,"half":0.1,"price":1.10,"on":"2024-01-05","at":"2024-01-05 09:30:00.000000000",'
         '"tags":["a",null],"deep":{"x":1},"raw":"/w==","nan":"nan","yes":true}'
     )
-    assert told(tables) == [("dropped", "documents", None, "the row has no text", 1)]
+    assert losses_of(tables) == [("dropped", "documents", None, "the row has no text", 1)]
 
 
 def test_a_parquet_file_that_is_none(tmp_path: Path) -> None:
@@ -345,7 +345,7 @@ def test_questions_with_answers(tmp_path: Path) -> None:
             Question("4", "Who?", split="dev"),
         ]
     }
-    assert told(tables) == [
+    assert losses_of(tables) == [
         ("dropped", "questions", None, "the row has no question", 1),
         ("derived", "questions", "split", "from the file's name", 3),
         ("derived", "questions", "question_id", "the number of the row, which has no id", 1),
@@ -370,7 +370,7 @@ def test_corpus_questions_and_judgements_of_one_folder(tmp_path: Path) -> None:
         "questions": [Question("q1", "which?")],
         "qrels": [Qrel("q1", "d3", 1), Qrel("q1", "d1", 2), Qrel("q1", "d2", 0)],
     }
-    assert told(tables) == [
+    assert losses_of(tables) == [
         ("dropped", "table", None, "a file without a text, question, judgement or edge", 1),
         ("dropped", "qrels", None, "the grade is not an integer", 1),
         ("dropped", "qrels", None, "an id is missing", 1),
@@ -399,7 +399,7 @@ def test_rows_with_a_text_and_a_question(tmp_path: Path) -> None:
         ],
         "qrels": [Qrel("q1", "c1"), Qrel("q2", "c1"), Qrel("q3", "c1")],
     }
-    assert told(tables) == [("derived", "qrels", None, "the text and the question of one row belong together", 3)]
+    assert losses_of(tables) == [("derived", "qrels", None, "the text and the question of one row belong together", 3)]
 
 
 ASKED = (
@@ -422,7 +422,7 @@ def test_grades_beside_texts_and_questions(tmp_path: Path, grade: str, given: di
 
     assert rows(tables)["qrels"] == [Qrel("q1", "d1", 0), Qrel("q1", "d2", 2), Qrel("q4", "d5", 1)]
     assert [d.metadata for d in tables.peek("documents")] == [None] * 5
-    assert told(tables) == [
+    assert losses_of(tables) == [
         ("dropped", "qrels", None, "the grade is not an integer", 2),
         ("derived", "qrels", "grade", "1, because no grade is given", 1),
     ]
@@ -454,7 +454,7 @@ def test_rows_whose_question_is_empty(tmp_path: Path) -> None:
         "questions": [Question("q5", "What?"), Question("q1", "When?"), Question("q4", "Who?")],
         "qrels": [Qrel("q5", "d1"), Qrel("q1", "d1")],
     }
-    assert told(tables) == [
+    assert losses_of(tables) == [
         ("dropped", "documents", None, "the row has no text", 1),
         ("dropped", "questions", None, "the row has no question", 3),
         ("dropped", "qrels", None, "the row has no question", 1),
@@ -486,7 +486,7 @@ def test_a_map_of_files(tmp_path: Path) -> None:
         "questions": [Question("q1", "which?")],
         "qrels": [Qrel("q1", "p1")],
     }
-    assert told(tables) == [
+    assert losses_of(tables) == [
         ("lost", "table", "year", "the map has no place for it", 1),
         ("derived", "qrels", "grade", "1, because no grade is given", 1),
     ]
@@ -512,7 +512,7 @@ def test_ids_of_rows_without(tmp_path: Path) -> None:
 
     assert [d.doc_id for d in tables.peek("documents")] == ["a.csv:1", "a.csv:2", "b.csv:1", "x"]
     assert [d.doc_id for d in read(tmp_path / "a.csv", "table").peek("documents")] == ["1", "2"]
-    assert told(tables) == [("derived", "documents", "doc_id", "the number of the row, which has no id", 3)]
+    assert losses_of(tables) == [("derived", "documents", "doc_id", "the number of the row, which has no id", 3)]
 
 
 def test_made_ids_are_none_that_is_given(tmp_path: Path) -> None:
@@ -537,7 +537,7 @@ def test_made_ids_are_refused_where_judgements_name_ids(tmp_path: Path) -> None:
     assert [d.doc_id for d in table(tmp_path, **{"row-ids": "0"})["documents"]] == ["0", "1"]
 
 
-def test_made_ids_are_the_same_in_all_tables_and_told_once(tmp_path: Path) -> None:
+def test_made_ids_are_the_same_in_all_tables_and_reported_once(tmp_path: Path) -> None:
     files(tmp_path, {"faq.csv": "text,question,page_id,note id\none,When?,p1,n1\n", "more.csv": "text\ntwo\n"})
     tables = read(tmp_path, "table")
 
@@ -547,7 +547,7 @@ def test_made_ids_are_the_same_in_all_tables_and_told_once(tmp_path: Path) -> No
     rows(tables)
     reason = "the number of the row, which has no id"
     more = 'if a column holds it, name it with --map {}=COLUMN: page_id, "note id"'
-    assert told(tables) == [
+    assert losses_of(tables) == [
         ("derived", "documents", "doc_id", f"{reason} ({more.format('id')})", 1),
         ("derived", "documents", "doc_id", reason, 1),
         ("derived", "qrels", None, "the text and the question of one row belong together", 1),
@@ -618,7 +618,7 @@ def test_rows_of_another_width(tmp_path: Path) -> None:
     tables = read(files(tmp_path, {"t.csv": "id,text,x,x\n1,one\n2,two,a,b,c,d\n"}), "table")
 
     assert rows(tables)["documents"] == [Document("1", "one"), Document("2", "two", None, '{"x":"a"}')]
-    assert told(tables) == [
+    assert losses_of(tables) == [
         ("lost", "table", "x", "a column with the name of an earlier one", 1),
         ("lost", "table", None, "cells after the last column of the header", 1),
     ]
@@ -708,8 +708,8 @@ def test_a_list_of_documents_is_several_judgements(tmp_path: Path) -> None:
         Qrel("q3", "7"),
         Qrel("q5", "Skagen"),
     ]
-    assert ("dropped", "qrels", None, "a member of the list that is not an id", 6) in told(tables)
-    assert ("dropped", "qrels", None, "an id is missing", 1) in told(tables)
+    assert ("dropped", "qrels", None, "a member of the list that is not an id", 6) in losses_of(tables)
+    assert ("dropped", "qrels", None, "an id is missing", 1) in losses_of(tables)
 
 
 def test_a_question_with_a_list_of_documents_and_grades(tmp_path: Path) -> None:
@@ -750,6 +750,6 @@ def test_vectors_written_as_text_are_no_documents(tmp_path: Path) -> None:
     source = read(files(tmp_path, {"vdb_chunks.json": json.dumps(store), "chunks.json": json.dumps(chunks)}), "table")
 
     assert [row.text for row in rows(source)["documents"]] == ["The lamp was lit in 1871."]
-    assert [(kind, reason) for kind, _, _, reason, _ in told(source)] == [
+    assert [(kind, reason) for kind, _, _, reason, _ in losses_of(source)] == [
         ("dropped", "a file without a text, question, judgement or edge")
     ]

@@ -137,7 +137,7 @@ def test_findings_are_like_all_others(site: Path, project: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "more", "told"),
+    ("body", "more", "message"),
     [
         ("yield 3", "{}", "the rule ACME501 gave int, expected ragdatakit.Fault"),
         ("return 3", "{}", "the rule ACME501 failed: TypeError: 'int' object is not iterable"),
@@ -153,18 +153,18 @@ def test_findings_are_like_all_others(site: Path, project: Path) -> None:
         ("yield", "{'colour': 3}", "cannot be loaded: TypeError: "),
     ],
 )
-def test_a_plug_in_at_fault(body: str, more: str, told: str, site: Path, project: Path) -> None:
+def test_a_plug_in_at_fault(body: str, more: str, message: str, site: Path, project: Path) -> None:
     with_rule(site, body, more)
 
     outcome = run("validate", "data")
 
     assert (outcome.code, outcome.out) == (2, "")
-    assert "the plug-in acme-checks 1.2" in outcome.err and told in outcome.err
+    assert "the plug-in acme-checks 1.2" in outcome.err and message in outcome.err
     assert "Traceback" not in outcome.err
 
 
 @pytest.mark.parametrize(
-    ("points", "told"),
+    ("points", "message"),
     [
         ({}, "acme-checks 1.2 is installed, but is not a plug-in: it has no entry point ragdatakit.rules"),
         ({"ragdatakit.rules": "odd = acme_gone:RULES"}, "cannot be loaded: ModuleNotFoundError: No module named"),
@@ -172,27 +172,27 @@ def test_a_plug_in_at_fault(body: str, more: str, told: str, site: Path, project
         ({"ragdatakit.formats": "odd = json:loads"}, "is function, expected ragdatakit.FormatPlugin"),
     ],
 )
-def test_a_package_that_is_none(points: dict[str, str], told: str, site: Path, project: Path) -> None:
+def test_a_package_that_is_none(points: dict[str, str], message: str, site: Path, project: Path) -> None:
     install(site, {}, points)
 
     assert (outcome := run("validate", "data")).code == 2
-    assert told in outcome.err
+    assert message in outcome.err
 
 
 @pytest.mark.parametrize(
-    ("settings", "told"),
+    ("settings", "message"),
     [
         ('plugins = ["./checks.py"]', "'./checks.py' is not the name of an installed package; plug-ins are never"),
         ('plugins = ["pytest"]', "pytest "),
         ("plugins = 3", "plugins is 3, expected a text or a list of texts"),
     ],
 )
-def test_settings_that_name_no_plugin(settings: str, told: str, project: Path) -> None:
+def test_settings_that_name_no_plugin(settings: str, message: str, project: Path) -> None:
     (project / "ragdata.toml").write_text(settings + "\n")
 
     outcome = run("validate", "data")
 
-    assert outcome.code == 2 and f"ragdata.toml:1: {told}" in outcome.err
+    assert outcome.code == 2 and f"ragdata.toml:1: {message}" in outcome.err
 
 
 MODEL = """
@@ -206,7 +206,7 @@ table = "{table}"
 
 
 @pytest.mark.parametrize(
-    ("model", "table", "told"),
+    ("model", "table", "message"),
     [
         ("os:getcwd", "documents", "the module os of the model is not one of a plug-in that `plugins` names"),
         ("acme_models:Gone", "documents", "cannot be loaded: AttributeError: "),
@@ -217,7 +217,7 @@ table = "{table}"
         ("acme_models:Documents", "x; drop", "expected the name of a table"),
     ],
 )
-def test_a_model_at_fault(model: str, table: str, told: str, site: Path, project: Path) -> None:
+def test_a_model_at_fault(model: str, table: str, message: str, site: Path, project: Path) -> None:
     pytest.importorskip("pandera")
     text = (
         "import pandera.pandas as pa\nNUMBER = 3\n"
@@ -231,7 +231,7 @@ def test_a_model_at_fault(model: str, table: str, told: str, site: Path, project
     outcome = run("validate", "data")
 
     assert (outcome.code, outcome.out) == (2, "")
-    assert told in outcome.err
+    assert message in outcome.err
 
 
 def test_records_that_are_no_rows_do_not_disturb_a_model(site: Path, project: Path) -> None:

@@ -158,8 +158,8 @@ def test_lines(layout: Layout, tmp_path: Path) -> None:
             if finding.record is not None:
                 assert records[finding.record] == finding.line - 1
                 check_column(finding, content.decode("utf-8", "replace"))
-    told = {(f.rule, f.line) for f in findings}
-    assert told >= set(planted(lines))
+    rules = {(f.rule, f.line) for f in findings}
+    assert rules >= set(planted(lines))
 
 
 def planted(lines: list[tuple[int, bytes]]) -> Iterator[tuple[str, int]]:
@@ -254,7 +254,7 @@ def test_elements(layout: ArrayLayout, tmp_path: Path) -> None:
     assert findings_of(path, layout, scanned=True) == findings
 
     lines = data.removeprefix(MARK).split(b"\n")
-    told: set[tuple[str, int]] = set()
+    seen: set[tuple[str, int]] = set()
     for finding in findings:
         if finding.rule == "byte-order-mark":
             assert (finding.line, finding.byte_offset) == (1, 0)
@@ -268,6 +268,6 @@ def test_elements(layout: ArrayLayout, tmp_path: Path) -> None:
                 assert finding.line == first
             else:
                 check_column(finding, lines[finding.line - 1].decode())
-            told.add((finding.rule, finding.record))
+            seen.add((finding.rule, finding.record))
     wanted = {(QUESTIONS[plant], number) for number, plant in enumerate(plants) if number and QUESTIONS[plant]}
-    assert told >= wanted
+    assert seen >= wanted

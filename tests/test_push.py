@@ -119,7 +119,7 @@ class TestUpload:
         assert "hf_aWrongOne" not in outcome.err
         assert hub.repos == {}
 
-    def test_a_refused_commit_is_told(self, hub: Hub, tmp_path: Path) -> None:
+    def test_a_refused_commit_is_reported(self, hub: Hub, tmp_path: Path) -> None:
         hub.fail_commit = True
 
         outcome = push(hub, tmp_path)
@@ -220,7 +220,7 @@ class TestCheck:
         assert "nothing was pushed" in outcome.err
         assert hub.requests == []
 
-    def test_unless_told_to_keep_going(self, hub: Hub, tmp_path: Path) -> None:
+    def test_unless_reported_to_keep_going(self, hub: Hub, tmp_path: Path) -> None:
         self.broken(tmp_path)
 
         outcome = push(hub, tmp_path, "--keep-going")
@@ -343,8 +343,8 @@ def facts(*files: DataFile) -> CardFacts:
 
 
 def data_file(name: str, **words: Any) -> DataFile:
-    told = {"dataset": "", "format": "arag", "kind": "chunks", "split": None, "records": 5, "bytes": 9, **words}
-    return DataFile(name=name, **told)
+    by_name = {"dataset": "", "format": "arag", "kind": "chunks", "split": None, "records": 5, "bytes": 9, **words}
+    return DataFile(name=name, **by_name)
 
 
 @pytest.mark.parametrize(

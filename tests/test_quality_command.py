@@ -39,7 +39,7 @@ def test_only_where_it_is_asked_for() -> None:
     assert codes(CORPUS, "--quality", "--severity", "error") == []
 
 
-def test_what_the_rule_of_a_format_tells_is_told_once() -> None:
+def test_what_the_rule_of_a_format_tells_is_reported_once() -> None:
     dataset = QUALITY / "negative-like-positive" / "data"
 
     assert codes(dataset, "--quality") == ["QU203", "QU401", "SP305"]
@@ -48,8 +48,8 @@ def test_what_the_rule_of_a_format_tells_is_told_once() -> None:
 
 def test_json_and_library_agree() -> None:
     for folder in sorted(QUALITY.iterdir()):
-        told = run("validate", folder / "data", "--quality", "--severity", "info", "--output-format", "json").json
-        assert told == json.loads(json.dumps(validate(folder / "data", quality=True).as_dict())), folder.name
+        document = run("validate", folder / "data", "--quality", "--severity", "info", "--output-format", "json").json
+        assert document == json.loads(json.dumps(validate(folder / "data", quality=True).as_dict())), folder.name
 
 
 def test_counts_agree_with_findings() -> None:
@@ -92,7 +92,7 @@ def test_screen() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("--quality", "--quality-option", "most-tokens"), "--quality-option most-tokens: expected NAME=VALUE"),
         (("--quality", "--quality-option", "most-token=3"), "did you mean most-tokens"),
@@ -104,11 +104,11 @@ def test_screen() -> None:
         (("--select", "QU999"), "unknown rule"),
     ],
 )
-def test_refused(words: tuple[str, ...], told: str) -> None:
+def test_refused(words: tuple[str, ...], message: str) -> None:
     outcome = run("validate", CORPUS, *words)
 
     assert (outcome.code, outcome.out) == (2, "")
-    assert told in outcome.err
+    assert message in outcome.err
 
 
 def test_thresholds_of_the_library() -> None:
@@ -140,7 +140,7 @@ def test_thresholds_of_the_project(name: str, text: str, tmp_path: Path, monkeyp
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("[quality\n", "is not TOML"),
         ("quality = 3\n", "ragdata.toml:1: [quality] is not a table"),
@@ -149,14 +149,14 @@ def test_thresholds_of_the_project(name: str, text: str, tmp_path: Path, monkeyp
     ],
     ids=["broken", "no-table", "unknown", "value"],
 )
-def test_settings_that_are_wrong(text: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_that_are_wrong(text: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "ragdata.toml").write_text(text)
     monkeypatch.chdir(tmp_path)
 
     outcome = run("validate", ".", "--quality")
 
     assert (outcome.code, outcome.out) == (2, "")
-    assert told in outcome.err
+    assert message in outcome.err
 
 
 def test_settings_end_at_the_repository(tmp_path: Path) -> None:
@@ -176,10 +176,10 @@ def test_every_threshold_is_named_by_a_rule() -> None:
 
 
 def test_explain_tells_thresholds() -> None:
-    told = run("explain", "QU501").out
+    output = run("explain", "QU501").out
 
-    assert "  most-hub-share = 0.05: share of the edges" in told
-    assert "  least-hub-edges = 100: edges that a hub has at least" in told
+    assert "  most-hub-share = 0.05: share of the edges" in output
+    assert "  least-hub-edges = 100: edges that a hub has at least" in output
     assert "Thresholds" not in run("explain", "QU205").out + run("explain", "RD101").out
 
 

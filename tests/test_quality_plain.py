@@ -75,8 +75,8 @@ def test_the_command(tmp_path: Path) -> None:
         assert f"{file}\n  4:4 QU202 warning document a3 has the same text as a1" in outcome.out
         assert outcome.out.splitlines()[-1].startswith("Quality checked with 1 warning: 1 file in ")
         assert (outcome.code, outcome.err) == (0, "")
-    told = run("validate", tmp_path, "--quality", "--option", "map=id=id,title=text").out
-    assert "QU202" not in told
+    output = run("validate", tmp_path, "--quality", "--option", "map=id=id,title=text").out
+    assert "QU202" not in output
 
 
 def test_without_quality_nothing_is_checked(tmp_path: Path) -> None:
@@ -103,15 +103,15 @@ def test_texts_and_tables_side_by_side(tmp_path: Path) -> None:
     assert [f.code for f in validate(tmp_path, format="text", quality=True).findings] == ["QU202"]
 
 
-def test_what_is_not_read_is_told(tmp_path: Path) -> None:
+def test_what_is_not_read_is_reported(tmp_path: Path) -> None:
     file, _ = json_lines(tmp_path)
     file.write_text(f'{file.read_text()}{{"id": "a4", "text":\n[1, 2]\n')
     (tmp_path / "README.md").write_text("About them.")
 
-    told = [f.message for f in validate(tmp_path, select="QU101", quality=True).findings]
+    messages = [f.message for f in validate(tmp_path, select="QU101", quality=True).findings]
 
-    assert len(told) == 2
-    assert "no JSON" in told[0] and "a row that is an array" in told[1]
+    assert len(messages) == 2
+    assert "no JSON" in messages[0] and "a row that is an array" in messages[1]
 
 
 def test_what_cannot_be_read_at_all_is_an_error(tmp_path: Path) -> None:

@@ -72,13 +72,13 @@ def test_every_rule_is_shown() -> None:
 
 @pytest.mark.parametrize("rule", sorted(SHOWN))
 def test_fixture(rule: str) -> None:
-    folder, told = expected(rule)
+    folder, shown = expected(rule)
 
-    outcome = run("validate", folder / "data", "--quality", *told["args"], "--select", rule, "--output-format", "json")
+    outcome = run("validate", folder / "data", "--quality", *shown["args"], "--select", rule, "--output-format", "json")
 
     keys = ("path", "line", "pointer", "rule", "value")
     found = [{k: f[k] for k in keys} for f in outcome.json["findings"]]
-    wanted = [{**f, "path": str(folder / f["path"])} for f in told["findings"]]
+    wanted = [{**f, "path": str(folder / f["path"])} for f in shown["findings"]]
     assert (len(found), outcome.code, outcome.err) == (len(wanted), 0, "")
     for one, other in zip(found, wanted, strict=True):
         assert one == {**other, "value": one["value"] if other["value"] is None else other["value"]}
@@ -154,9 +154,9 @@ def test_near_copies_are_those_of_comparing_all(seed: int) -> None:
         for a in distinct
         if a < b and exact(texts[a], texts[b]) >= (0.95 if replaced(texts[a], texts[b]) else 0.8)
     }
-    told = {later for later, _, _ in found}
-    assert told <= wanted
-    assert len(told) >= 0.9 * len(wanted) > 0
+    by_name = {later for later, _, _ in found}
+    assert by_name <= wanted
+    assert len(by_name) >= 0.9 * len(wanted) > 0
     assert all(similarity == pytest.approx(exact(texts[a], texts[b])) for b, a, similarity in found)
 
 
@@ -185,7 +185,7 @@ def test_texts_of_one_template_are_no_copies() -> None:
     ("mine", "other", "found"),
     [("400", "600", False), ("400", "many", True), ("some", "many", True), ("４００", "600", False)],
 )
-def test_texts_told_apart_by_a_number_are_no_copies(mine: str, other: str, found: bool) -> None:
+def test_texts_reported_apart_by_a_number_are_no_copies(mine: str, other: str, found: bool) -> None:
     text = " ".join(f"word{n}" for n in range(200))
 
     assert bool(near([f"{text} In {mine} it ends.", f"{text} In {other} it ends."])) is found
@@ -251,7 +251,7 @@ def decoded_wrongly(text: str) -> str | None:
 
 @settings(max_examples=examples(50), deadline=None)
 @given(st.lists(st.sampled_from("é ü ñ ç ö à è’“”–—").filter(str.strip), min_size=4, max_size=8))
-def test_garbled_by_cp1252_is_told(letters: list[str]) -> None:
+def test_garbled_by_cp1252_is_reported(letters: list[str]) -> None:
     wrong = decoded_wrongly("".join(f"ab{letter}cd " for letter in letters))
 
     assert wrong is None or garbled(wrong) is not None
@@ -302,7 +302,7 @@ def test_one_question_judged_in_two_splits_is_a_leak() -> None:
 
 
 @pytest.mark.parametrize(
-    ("trained", "tested", "told"),
+    ("trained", "tested", "words"),
     [
         ("who repairs the old bridges here", "who repairs the bridges here", True),
         ("who repairs the bridges of 1990", "who repairs the bridges of 1991", False),
@@ -311,11 +311,11 @@ def test_one_question_judged_in_two_splits_is_a_leak() -> None:
     ],
     ids=["word-more", "other-number", "too-short", "other"],
 )
-def test_nearly_leaked(trained: str, tested: str, told: bool) -> None:
+def test_nearly_leaked(trained: str, tested: str, words: bool) -> None:
     qrels = [Qrel("1", "d", split="train"), Qrel("2", "d", split="test")]
     tables = tables_of(questions=asked(("1", trained, None), ("2", tested, None)), qrels=qrels)
 
-    assert values(checked(tables, "nearly-leaked-question")) == (["2"] if told else [])
+    assert values(checked(tables, "nearly-leaked-question")) == (["2"] if words else [])
 
 
 def test_nearly_leaked_by_the_answer() -> None:
@@ -335,7 +335,7 @@ def test_no_leak_without_training() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "aliases", "text", "told"),
+    ("answer", "aliases", "text", "words"),
     [
         ("Port Hale", (), "The harbour of Hale, called Port by some.", False),
         ("e-mail", (), "Write an email.", False),
@@ -347,14 +347,14 @@ def test_no_leak_without_training() -> None:
     ],
     ids=["in-pieces", "joined", "alias", "not-there", "number", "yes", "sentence"],
 )
-def test_answers(answer: str, aliases: tuple[str, ...], text: str, told: bool) -> None:
+def test_answers(answer: str, aliases: tuple[str, ...], text: str, words: bool) -> None:
     tables = tables_of(
         documents=[Document("d", text), Document("e", "Port Hale")],
         questions=[Question("1", "Where?", answer=answer, aliases=aliases)],
         qrels=[Qrel("1", "d")],
     )
 
-    assert values(checked(tables, "answer-not-in-texts")) == ([answer] if told else [])
+    assert values(checked(tables, "answer-not-in-texts")) == ([answer] if words else [])
 
 
 def test_answers_in_chunks_of_a_gold_document() -> None:
@@ -410,7 +410,7 @@ def test_nodes_of_a_dense_graph_are_no_hubs() -> None:
     assert checked(tables_of(edges=edges), "hub-node") == []
 
 
-def test_reader_that_fails_is_told_once() -> None:
+def test_reader_that_fails_is_reported_once() -> None:
     def broken() -> Any:
         raise ValueError("nobody can read this")
         yield
@@ -420,8 +420,8 @@ def test_reader_that_fails_is_told_once() -> None:
     tables.sources["questions"] = broken
 
     found = checked(tables)
-    told = [f.rule for f in found]
-    assert (told.count("quality-not-checked"), told.count("few-words-text")) == (1, 2)
+    rules = [f.rule for f in found]
+    assert (rules.count("quality-not-checked"), rules.count("few-words-text")) == (1, 2)
     assert "nobody can read this" in next(f.message for f in found if f.rule == "quality-not-checked")
 
 

@@ -178,7 +178,7 @@ def test_errors_show_their_place() -> None:
     ],
     ids=lambda value: " ".join(value)[:30] if isinstance(value, tuple) else "",
 )
-def test_what_cannot_be_done_is_told(words: tuple[str, ...], message: str) -> None:
+def test_what_cannot_be_done_is_reported(words: tuple[str, ...], message: str) -> None:
     shown = run("query", GOOD, *words)
 
     assert shown.code == 2
@@ -208,7 +208,7 @@ def test_several_datasets_at_a_path(tmp_path: Path) -> None:
     assert "Table with name documents does not exist; there are a.documents, a.files.corpus, b.documents" in shown.err
 
 
-def test_a_damaged_file_is_told_and_the_rest_can_be_asked(tmp_path: Path) -> None:
+def test_a_damaged_file_is_reported_and_the_rest_can_be_asked(tmp_path: Path) -> None:
     folder = write_corpus(tmp_path / "d", "x")
     (folder / "queries.jsonl").write_text('{"_id": "q1", "text": "a"}\nnonsense\n')
 

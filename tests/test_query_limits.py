@@ -40,9 +40,9 @@ def test_a_query_keeps_to_its_memory(sql: str, tmp_path: Path) -> None:
     words += ("--output-format", "csv", "--output-file", str(tmp_path / "rows.csv"))
     done = subprocess.run([sys.executable, "-c", PEAK, *words], capture_output=True, text=True, check=True, timeout=120)
 
-    code, peak, told = done.stdout.split(maxsplit=2) if done.stdout.count(" ") > 1 else (*done.stdout.split(), "")
+    code, peak, output = done.stdout.split(maxsplit=2) if done.stdout.count(" ") > 1 else (*done.stdout.split(), "")
     assert int(peak) < 600
-    assert (code, "") == ("0", told.strip()) or (code == "2" and "more memory than it may use" in told)
+    assert (code, "") == ("0", output.strip()) or (code == "2" and "more memory than it may use" in output)
 
 
 @pytest.mark.parametrize(
@@ -64,9 +64,9 @@ def test_a_query_is_stopped_when_its_time_is_over(sql: str) -> None:
 
 
 def test_errors_come_back_as_they_are() -> None:
-    with pytest.raises(QueryError) as told:
+    with pytest.raises(QueryError) as found:
         ragdatakit.query(GOOD, "select\n  titel from documents")
-    assert (told.value.line, told.value.start, told.value.length) == (2, 2, 5)
+    assert (found.value.line, found.value.start, found.value.length) == (2, 2, 5)
     with pytest.raises(ragdatakit.UnknownNameError, match="nonesuch"):
         ragdatakit.query(GOOD, "select 1", source_format="nonesuch")
 

@@ -165,7 +165,7 @@ def test_results_beside_an_input_of_the_baselines_are_taken(tmp_path: Path) -> N
     assert found(tmp_path / "a.json", content) == []
 
 
-def test_a_long_file_is_told_by_its_beginning(tmp_path: Path) -> None:
+def test_a_long_file_is_reported_by_its_beginning(tmp_path: Path) -> None:
     rows = [{**OUTPUT, "query_id": f"q{n}", "response": "x" * 2000} for n in range(1000)]
     path = tmp_path / "long.json"
     path.write_text(json.dumps({"results": rows}))

@@ -62,29 +62,29 @@ def _with_numbers(row: dict[str, Any]) -> dict[str, Any]:
     return {**row, "metrics": {k: float(v) for k, v in row.get("metrics", {}).items()}}
 
 
-def is_stop(told: Any) -> bool:
-    return bool(told) and told[0] in ("load", "evaluate")
+def is_stop(given: Any) -> bool:
+    return bool(given) and given[0] in ("load", "evaluate")
 
 
-def disagreement(told: Any, errors: set[str], text: str) -> str:
+def disagreement(message: Any, errors: set[str], text: str) -> str:
     """Why a verdict is not ours; empty where it is."""
-    if is_stop(told):
-        return "" if errors else f"stops with {told}, and no error is found"
+    if is_stop(message):
+        return "" if errors else f"stops with {message}, and no error is found"
     if loud := errors - SILENT.keys():
         return f"takes it, and {loud} are found"
-    if told == ["model"] or errors:
+    if message == ["model"] or errors:
         return ""
-    return "" if means_of(text) == told else f"means are {told}, and {means_of(text)} here"
+    return "" if means_of(text) == message else f"means are {message}, and {means_of(text)} here"
 
 
 def test_every_verdict_is_ours(tmp_path: Path) -> None:
     tried: Counter[str] = Counter()
     differing = []
-    for number, ((mutation, before, after), told) in enumerate(zip(cases(), KNOWN, strict=True)):
-        assert not is_stop(told[0])
+    for number, ((mutation, before, after), found) in enumerate(zip(cases(), KNOWN, strict=True)):
+        assert not is_stop(found[0])
         if not chosen(f"ragchecker {number}"):
             continue
-        for text, one in zip((before, after), told, strict=True):
+        for text, one in zip((before, after), found, strict=True):
             why = disagreement(one, errors_of(tmp_path / "checking_inputs.json", text), text)
             tried["agreed" if not why else "disagreed"] += 1
             if why:
@@ -98,10 +98,10 @@ def test_every_verdict_is_ours(tmp_path: Path) -> None:
 def test_silent_errors_are_those_that_change_something(tmp_path: Path) -> None:
     """Of each rule that does not stop the tool there is a case in which the means are others than they were."""
     changed: Counter[str] = Counter()
-    for (_, _, after), (before, told) in zip(cases(), KNOWN, strict=True):
-        if is_stop(told) or told == ["model"] or before == ["model"]:
+    for (_, _, after), (before, found) in zip(cases(), KNOWN, strict=True):
+        if is_stop(found) or found == ["model"] or before == ["model"]:
             continue
-        if told != before or any(map(math.isnan, told)):
+        if found != before or any(map(math.isnan, found)):
             changed.update(errors_of(tmp_path / "checking_inputs.json", after))
 
     assert changed.keys() >= {"unknown-label", "misshapen-labels", "labels-not-list", "no-results", "metric-not-number"}
@@ -112,8 +112,8 @@ needs_the_tool = pytest.mark.skipif(find_spec("ragchecker") is None, reason="the
 
 @needs_the_tool
 def test_the_verdicts_are_those_of_the_installed_tool() -> None:
-    for (_, before, after), told in list(zip(cases(), KNOWN, strict=True))[::7]:
-        assert [is_stop(verdict(text)) for text in (before, after)] == [is_stop(one) for one in told]
+    for (_, before, after), found in list(zip(cases(), KNOWN, strict=True))[::7]:
+        assert [is_stop(verdict(text)) for text in (before, after)] == [is_stop(one) for one in found]
 
 
 @needs_the_tool

@@ -101,9 +101,9 @@ def test_no_code_runs(place: str, protocol: int, tmp_path: Path) -> None:
     path = tmp_path / "tree.pkl"
     path.write_bytes(pickled(tree, protocol))
 
-    told = validate(path, format="raptor") if protocol > 1 else None
+    report = validate(path, format="raptor") if protocol > 1 else None
 
-    assert told is None or [f.code for f in told.findings] == ["RP001"]
+    assert report is None or [f.code for f in report.findings] == ["RP001"]
     assert run("validate", path).code in (1, 2)
     assert not mark.exists()
 
@@ -130,10 +130,10 @@ def test_no_code_runs(place: str, protocol: int, tmp_path: Path) -> None:
     ],
 )
 def test_what_no_tree_has_ends_the_reading(what: bytes, reason: str) -> None:
-    with pytest.raises(PickleError, match="^" + reason) as told:
+    with pytest.raises(PickleError, match="^" + reason) as found:
         read(what)
 
-    assert told.value.fault in ("code", "foreign")
+    assert found.value.fault in ("code", "foreign")
 
 
 @pytest.mark.parametrize(
@@ -145,11 +145,11 @@ def test_what_no_tree_has_ends_the_reading(what: bytes, reason: str) -> None:
         b"\x80\x04}(K\x01(u.", b"\x80\x04\x93.", b"\x80\x04b.", b"\x80\x04e.",
     ],
 )  # fmt: skip
-def test_a_broken_stream_is_told_as_one(what: bytes) -> None:
-    with pytest.raises(PickleError) as told:
+def test_a_broken_stream_is_reported_as_one(what: bytes) -> None:
+    with pytest.raises(PickleError) as found:
         read(what)
 
-    assert told.value.fault == "broken"
+    assert found.value.fault == "broken"
 
 
 @pytest.mark.parametrize("floats", [1, 2, 3, 7])
@@ -226,17 +226,17 @@ def test_a_pickle_is_known_by_its_first_bytes(name: str, tmp_path: Path) -> None
         assert [f["kind"] for d in outcome.json["datasets"] for f in d["files"]] == ["pickle"], outcome.err
 
 
-def test_a_pickle_that_changes_while_it_is_read_is_told(tmp_path: Path) -> None:
+def test_a_pickle_that_changes_while_it_is_read_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "tree.pkl"
     path.write_bytes(pickled(sample()) * 2)
     with path.open("rb") as file:
         file.seek(0, 2)
         os.truncate(path, 40)
 
-        with pytest.raises(PickleError, match="ends") as told:
+        with pytest.raises(PickleError, match="ends") as found:
             read_pickle(file, ALLOWED)
 
-    assert told.value.fault == "broken"
+    assert found.value.fault == "broken"
 
 
 @needs("raptor/cinderella")

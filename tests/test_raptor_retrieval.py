@@ -154,13 +154,13 @@ def test_children_in_a_circle_end() -> None:
     assert len(tree.traversal(np.array([1.0, 0]), 5)) == 2
 
 
-def test_why_each_node_was_found_is_told() -> None:
+def test_why_each_node_was_found_is_reported() -> None:
     words = ("retrieve", TWO_LAYERS, "Who saw the lighthouse?", "-k", "2", "--explain")
     text = run(*words, "--mode", "traversal").out
-    told = run(*words, "--mode", "collapsed", "--json").json["queries"][0]["candidates"]
+    document = run(*words, "--mode", "collapsed", "--json").json["queries"][0]["candidates"]
 
     assert "among the top layer" in text and "among the children of" in text
-    assert [item["place"] for item in told] == [1, 2]
-    assert all(item["why"].startswith("layer ") and item["tokens"] > 0 for item in told)
+    assert [item["place"] for item in document] == [1, 2]
+    assert all(item["why"].startswith("layer ") and item["tokens"] > 0 for item in document)
     steps = list(TREE.collapsed_steps(np.array([1.0, 0]), 5, budget=16))
     assert [bool(step.cut) for step in steps] == [False, False, True, True, True]

@@ -23,10 +23,10 @@ def judged(data: bytes, path: Path) -> tuple[set[str], set[str]]:
     return ({f.rule for f in found if f.severity == "error"}, {f.rule for f in found if f.severity != "error"})
 
 
-def disagreement(told: dict[str, Any], errors: set[str], others: set[str], sound: dict[str, Any]) -> str:
+def disagreement(message: dict[str, Any], errors: set[str], others: set[str], sound: dict[str, Any]) -> str:
     """Why our verdict on a tree is not RAPTOR's; empty where it is."""
-    stops = any(isinstance(outcome, str) for outcome in told.values())
-    changed = told != sound
+    stops = any(isinstance(outcome, str) for outcome in message.values())
+    changed = message != sound
     if stops and not errors:
         return "RAPTOR stops"
     if not stops and errors - MISREAD:

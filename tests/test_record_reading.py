@@ -83,10 +83,10 @@ def read(folder: Path, data: bytes, way: str, name: str = "a.jsonl") -> tuple[li
     losses = Losses()
     reader, file = RecordReader(losses), put(folder, name, data)
     first = [plain(r) for r in READERS[way](reader, file)]
-    told = account(losses)
+    counted = account(losses)
     assert [plain(r) for r in READERS[way](reader, file)] == first
-    assert account(losses) == told
-    return first, told
+    assert account(losses) == counted
+    return first, counted
 
 
 DROPPED = ("dropped", "no JSON")
@@ -119,10 +119,10 @@ DROPPED = ("dropped", "no JSON")
 def test_a_broken_record_is_dropped_once_and_the_others_stay(line: bytes, why: str, tmp_path: Path) -> None:
     data = b'{"a": 1}\n' + line + b'\n{"a": 2}\n' + line + b"\n"
 
-    found, told = read(tmp_path, data, "objects")
+    found, rows = read(tmp_path, data, "objects")
 
     assert found == [{"a": "1"}, {"a": "2"}]
-    assert told == {("dropped", why): 2}
+    assert rows == {("dropped", why): 2}
 
 
 NO_NUMBERS = "NaN or Infinity, which JSON does not have, became null"
@@ -143,10 +143,10 @@ def test_half_a_character_is_replaced_and_all_else_keeps_its_form(
 ) -> None:
     data = f'{{"a": "{text}", "b": [1.00, "\\u00e9"]}}\n{{"a": NaN, "b": "{text}"}}\n'.encode()
 
-    found, told = read(tmp_path, data, way)
+    found, rows = read(tmp_path, data, way)
 
     assert found == [{"a": f'"{kept}"', "b": '[1.00, "\\u00e9"]'}, {"a": "null", "b": f'"{kept}"'}]
-    assert told == {("coerced", HALVES): 2, ("coerced", NO_NUMBERS): 1}
+    assert rows == {("coerced", HALVES): 2, ("coerced", NO_NUMBERS): 1}
     assert json_text.loads(f'"{kept}"') == json.loads(f'"{text}"').encode("utf-16", "surrogatepass").decode(
         "utf-16", "replace"
     )
@@ -154,9 +154,9 @@ def test_half_a_character_is_replaced_and_all_else_keeps_its_form(
 
 @pytest.mark.parametrize("text", ["\\ud8", "\\ud8zz", "\\ud800 \\x"])
 def test_an_escape_that_is_none_is_not_taken_for_half_a_character(text: str, tmp_path: Path) -> None:
-    found, told = read(tmp_path, f'{{"a": "{text}", "b": "c"}}\n'.encode(), "objects")
+    found, rows = read(tmp_path, f'{{"a": "{text}", "b": "c"}}\n'.encode(), "objects")
 
-    assert (found, told) == ([], {("dropped", "no JSON"): 1})
+    assert (found, rows) == ([], {("dropped", "no JSON"): 1})
 
 
 @pytest.mark.parametrize("way", ["objects", "objects and arrays"])
@@ -167,10 +167,10 @@ def test_an_escape_that_is_none_is_not_taken_for_half_a_character(text: str, tmp
 def test_values_keep_their_form(value: str, way: str, tmp_path: Path) -> None:
     data = f'{{"a": {value}, "b": {value}}}\r\n{{"a": {value}}}'.encode()
 
-    found, told = read(tmp_path, data, way)
+    found, rows = read(tmp_path, data, way)
 
     assert found == [{"a": value, "b": value}, {"a": value}]
-    assert told == {}
+    assert rows == {}
     json_text.loads(value)  # whoever takes the value gets one
 
 
@@ -178,19 +178,19 @@ def test_values_keep_their_form(value: str, way: str, tmp_path: Path) -> None:
 def test_nan_becomes_null_and_all_else_keeps_its_form(way: str, tmp_path: Path) -> None:
     data = b'{"a": NaN, "b": [-Infinity, 1.00, "NaN \\" Infinity", Infinity], "c": 1e400, "a": 7}'
 
-    found, told = read(tmp_path, data, way, "a.json")
+    found, document = read(tmp_path, data, way, "a.json")
 
     assert found == [{"a": "7", "b": '[null, 1.00, "NaN \\" Infinity", null]', "c": "1e400"}]
-    assert told == {("coerced", NO_NUMBERS): 1}
+    assert document == {("coerced", NO_NUMBERS): 1}
 
 
 def test_values_are_decoded_exactly(tmp_path: Path) -> None:
     data = b'%d\n[1e400]\n%s\nNaN\n"\\ud800"\n"x"\n' % (BIG, b"1" * 5000)
 
-    found, told = read(tmp_path, data, "values")
+    found, rows = read(tmp_path, data, "values")
 
     assert found == [BIG, [float("inf")], float("inf"), None, "\ufffd", "x"]
-    assert told == {
+    assert rows == {
         ("coerced", "a number that no float holds became infinite"): 2,
         ("coerced", NO_NUMBERS): 1,
         ("coerced", HALVES): 1,
@@ -201,31 +201,31 @@ def test_values_are_decoded_exactly(tmp_path: Path) -> None:
 def test_blank_lines_marks_and_line_ends_are_no_records(way: str, tmp_path: Path) -> None:
     data = b'\xef\xbb\xbf{"a":1}\r\n\r\n \t\n\n{"a":1,"a":2}\r\n  {"b":3}'
 
-    found, told = read(tmp_path, data, way)
+    found, rows = read(tmp_path, data, way)
 
     expected: list[dict[str, Any]] = [{"a": 1}, {"a": 2}, {"b": 3}]
     assert [{k: int(v) for k, v in r.items()} for r in found] == expected
-    assert told == {}
+    assert rows == {}
 
 
 def test_broken_elements_of_an_array_do_not_hide_the_others(tmp_path: Path) -> None:
     data = b'[{"a": 1}, {"a": "\\ud800"}, {"a": tru}, 7, {"a": NaN}, {"a": 2},\n {"a": 3}'
 
-    found, told = read(tmp_path, data, "objects", "a.json")
+    found, document = read(tmp_path, data, "objects", "a.json")
 
     assert found[:3] == [{"a": "1"}, {"a": '"\\ufffd"'}, {"a": "null"}]
     assert {"a": "2"} in found
-    assert told["dropped", "no JSON object"] == 1
-    assert sum(count for (kind, _), count in told.items() if kind == "dropped") == 3  # and that it is not closed
+    assert document["dropped", "no JSON object"] == 1
+    assert sum(count for (kind, _), count in document.items() if kind == "dropped") == 3  # and that it is not closed
 
 
 def test_broken_members_of_an_object_do_not_hide_the_others(tmp_path: Path) -> None:
     data = b'{"a": 1, "a": 1e400, "b": "\\ud800", "c\xff": 1, "d": NaN, "e": {"x": [2]}}'
 
-    found, told = read(tmp_path, data, "members", "a.json")
+    found, document = read(tmp_path, data, "members", "a.json")
 
     assert found == [["a", "1"], ["a", "1e400"], ["b", '"\\ufffd"'], ["d", "null"], ["e", '{"x": [2]}']]
-    assert {kind: sum(n for (k, _), n in told.items() if k == kind) for kind in ("dropped", "coerced")} == {
+    assert {kind: sum(n for (k, _), n in document.items() if k == kind) for kind in ("dropped", "coerced")} == {
         "dropped": 1,
         "coerced": 2,
     }
@@ -234,23 +234,23 @@ def test_broken_members_of_an_object_do_not_hide_the_others(tmp_path: Path) -> N
 def test_cells_keep_every_character(tmp_path: Path) -> None:
     data = b'\xef\xbb\xbfa,b,a\r\n"x\r\ny","1,""2""",z\r\nshort\r\n1,2,3,4\n\n"H\xf6rn",\x00,'
 
-    found, told = read(tmp_path, data, "rows", "a.csv")
+    found, rows = read(tmp_path, data, "rows", "a.csv")
 
     assert found[0] == {"a": "x\r\ny", "b": '1,"2"'}
     assert found[1] == {"a": "short"}
     assert found[2] == {"a": "1", "b": "2"}
     assert found[-1]["a"] == "H\ufffdrn"
-    assert told == {("coerced", "bytes that are not UTF-8 became U+FFFD"): 1}
+    assert rows == {("coerced", "bytes that are not UTF-8 became U+FFFD"): 1}
 
 
 @pytest.mark.parametrize("way", ["lines", "cells", "elements", "text", "rows"])
-def test_bytes_that_are_no_text_are_told(way: str, tmp_path: Path) -> None:
+def test_bytes_that_are_no_text_are_reported(way: str, tmp_path: Path) -> None:
     data = b"a\tb\n<doc><a>\xff</a></doc>\tx y\n"
 
-    found, told = read(tmp_path, data, way, "a.txt")
+    found, rows = read(tmp_path, data, way, "a.txt")
 
     assert "\ufffd" in str(found)
-    assert told == {("coerced", "bytes that are not UTF-8 became U+FFFD"): 1}
+    assert rows == {("coerced", "bytes that are not UTF-8 became U+FFFD"): 1}
 
 
 @every_reader
@@ -258,12 +258,12 @@ def test_bytes_that_are_no_text_are_told(way: str, tmp_path: Path) -> None:
 def test_packed_or_not_whatever_the_name_says(name: str, way: str, tmp_path: Path) -> None:
     data = b'{"a": {"b": 1}}'
 
-    expected, told = read(tmp_path, data, way, "plain.jsonl")
-    packed, told_packed = read(tmp_path, gzip.compress(data), way, name)
-    as_it_is, told_as_it_is = read(tmp_path, data, way, name)
+    expected, rows = read(tmp_path, data, way, "plain.jsonl")
+    packed, said_packed = read(tmp_path, gzip.compress(data), way, name)
+    as_it_is, said_as_it_is = read(tmp_path, data, way, name)
 
     assert packed == as_it_is == expected
-    assert told_packed == told_as_it_is == told
+    assert said_packed == said_as_it_is == rows
 
 
 def _content_for(way: str) -> bytes:
@@ -283,20 +283,20 @@ def _content_for(way: str) -> bytes:
 def test_what_stands_before_a_cut_is_read(way: str, tmp_path: Path) -> None:
     data = gzip.compress(_content_for(way))
 
-    found, told = read(tmp_path, data[: len(data) // 2], way, "a.jsonl.gz")
+    found, rows = read(tmp_path, data[: len(data) // 2], way, "a.jsonl.gz")
 
     assert found
-    assert told["dropped", "a.jsonl.gz could not be read whole"] == 1
+    assert rows["dropped", "a.jsonl.gz could not be read whole"] == 1
 
 
 @pytest.mark.parametrize(
     ("way", "data"), [("objects of an array", b'{"a": 1}'), ("values of an array", b"7"), ("members", b"[1, 2]")]
 )
-def test_a_file_that_is_something_else_is_told(way: str, data: bytes, tmp_path: Path) -> None:
-    found, told = read(tmp_path, data, way)
+def test_a_file_that_is_something_else_is_reported(way: str, data: bytes, tmp_path: Path) -> None:
+    found, rows = read(tmp_path, data, way)
 
     assert found == []
-    assert told == {("dropped", f"the file is not a JSON {'object' if way == 'members' else 'array'}"): 1}
+    assert rows == {("dropped", f"the file is not a JSON {'object' if way == 'members' else 'array'}"): 1}
 
 
 @every_reader

@@ -25,7 +25,7 @@ def dataset(tmp_path: Path) -> Path:
     return tmp_path / "data"
 
 
-def test_folder_without_permission_is_told(dataset: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folder_without_permission_is_reported(dataset: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names = Tree.names
 
     def refuse(tree: Tree, folder: Path) -> tuple[list[str], list[str]]:
@@ -111,7 +111,7 @@ def test_one_path_without_permission_hides_no_other(
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         ({"memory_limit": "1GiB"}, "memory_limit is '1GiB', expected a number of bytes, such as 1 << 30"),
         ({"memory_limit": 1000}, "memory_limit is 1,000, expected at least 16,777,216"),
@@ -122,11 +122,11 @@ def test_one_path_without_permission_hides_no_other(
         ({"max_per_rule": 2.5}, "max_per_rule is 2.5, expected an integer"),
     ],
 )
-def test_numbers_out_of_range_are_refused(dataset: Path, words: dict[str, Any], told: str) -> None:
+def test_numbers_out_of_range_are_refused(dataset: Path, words: dict[str, Any], message: str) -> None:
     with pytest.raises(ragdatakit.RagdataError) as error:
         ragdatakit.validate(dataset, **words)
 
-    assert str(error.value) == told
+    assert str(error.value) == message
 
 
 def test_a_file_without_permission_given_by_name_is_a_finding(dataset: Path, monkeypatch: pytest.MonkeyPatch) -> None:

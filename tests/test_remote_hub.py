@@ -176,8 +176,8 @@ def test_a_file_of_a_web_server_that_changes(hub: Hub, tmp_path: Path) -> None:
     outcome = run_with(hub, tmp_path, *words_of(tmp_path, url))
 
     assert (outcome.code, outcome.out) == (2, "")
-    told = f"ragdata: {url} changed while it was fetched; run the command again for its new state\n"
-    assert outcome.err.endswith(told)
+    rows = f"ragdata: {url} changed while it was fetched; run the command again for its new state\n"
+    assert outcome.err.endswith(rows)
 
 
 @pytest.mark.parametrize(

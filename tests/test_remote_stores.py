@@ -112,9 +112,9 @@ def test_from_python(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     store.put_folder(BEIR, "data/scifact")
     for name, value in store.environment(tmp_path / "cache").items():
         monkeypatch.setenv(name, value)
-    told: list[str] = []
+    seen: list[str] = []
 
-    report = ragdatakit.validate(Path(URL), tell=told.append)  # a path has one slash less
+    report = ragdatakit.validate(Path(URL), tell=seen.append)  # a path has one slash less
 
     assert report.ok
     assert report.datasets[0].path == URL
@@ -181,8 +181,8 @@ def test_a_file_that_changes_meanwhile_is_an_error(store: Store, tmp_path: Path)
     again = run_with(store, tmp_path, "validate", URL)
 
     assert (outcome.code, outcome.out) == (2, "")
-    told = [line for line in outcome.err.splitlines() if "fetching" not in line]
-    assert told == [
+    errors = [line for line in outcome.err.splitlines() if "fetching" not in line]
+    assert errors == [
         f"ragdata: {URL}/corpus.jsonl changed while it was fetched; run the command again for its new state"
     ]
     assert again.code == 0

@@ -22,7 +22,7 @@ def test_questions_and_passages_may_have_had_one_id(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         (b'{"kind":"passage","id":"d1","was":"\xff"}\n', r"ids\.ndjson:1: no renamed id"),
         (b'{"kind":"node","id":"a","was":"z"}\n{"kind":"node","id":"b","was":"z"}\n', "2: 'z' has two new ids"),
@@ -33,10 +33,10 @@ def test_questions_and_passages_may_have_had_one_id(tmp_path: Path) -> None:
         (b"\n", "no renamed id"),
     ],
 )
-def test_a_damaged_file_is_told(tmp_path: Path, content: bytes, told: str) -> None:
+def test_a_damaged_file_is_reported(tmp_path: Path, content: bytes, message: str) -> None:
     (tmp_path / RENAMED_IDS).write_bytes(content)
 
-    with pytest.raises(RagdataError, match=told):
+    with pytest.raises(RagdataError, match=message):
         read_renamed(tmp_path)
 
 

@@ -217,10 +217,10 @@ def test_markdown_makes_only_what_is_ours() -> None:
 
     tables = {"table", "thead", "tbody", "tr", "th", "td"}
     assert set(shown.tags) == tables | {"h2", "p", "code", "strong", "details", "summary", "br"}
-    told = "".join(shown.texts)
-    assert "<script>alert(1)</script> a|b `c` <U+001B>" in told
+    words = "".join(shown.texts)
+    assert "<script>alert(1)</script> a|b `c` <U+001B>" in words
     assert shown.tags.count("h2") == 1 + len(all_summaries())
-    assert "·▇▁▁·▁" in told
+    assert "·▇▁▁·▁" in words
 
 
 def test_every_row_of_a_markdown_table_has_all_its_cells() -> None:
@@ -240,14 +240,14 @@ def test_any_text_is_shown_as_it_is(text: str) -> None:
     for shown in (code(text), prose(text)):
         document = rendered(f"| a | b |\n| --- | --- |\n| {shown} | z |\n")
         assert document.rows == [2, 2]
-        assert [told for told in "".join(document.texts).split("\n") if told] == ["a", "b", text.strip(), "z"]
+        assert [each for each in "".join(document.texts).split("\n") if each] == ["a", "b", text.strip(), "z"]
         assert set(document.tags) <= {"table", "thead", "tbody", "tr", "th", "td", "code"}
 
 
-def test_nobody_is_told_and_nothing_is_linked() -> None:
-    told = prose("ask @who, see #12 and https://e.test or www.e.test, a@e.test")
+def test_nobody_is_reported_and_nothing_is_linked() -> None:
+    found = prose("ask @who, see #12 and https://e.test or www.e.test, a@e.test")
 
-    assert not re.search(r"@\w|#\d|://|www\.", told)
+    assert not re.search(r"@\w|#\d|://|www\.", found)
 
 
 # JSON
@@ -415,7 +415,7 @@ def test_what_is_no_database_is_not_replaced(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("nowhere",), "nowhere"),
         (("",), "empty path"),
@@ -432,14 +432,14 @@ def test_what_is_no_database_is_not_replaced(tmp_path: Path) -> None:
     ids=lambda v: " ".join(v[1:]) or "path" if isinstance(v, tuple) else "",
 )
 def test_what_cannot_be_done(
-    words: tuple[str, ...], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    words: tuple[str, ...], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
 
     outcome = run("report", *words)
 
     assert (outcome.code, outcome.out) == (2, "")
-    assert told in outcome.err
+    assert message in outcome.err
     assert "Traceback" not in outcome.err
     assert list(tmp_path.iterdir()) == []
 
@@ -467,16 +467,16 @@ def test_the_seed_chooses_the_rows() -> None:
 
 
 def test_few_datasets_are_shown_whole() -> None:
-    def told(number: int, details: bool | None = None) -> str:
+    def found(number: int, details: bool | None = None) -> str:
         return "\n".join(summary_lines(many_summaries(number), SummaryTextOptions(details=details)))
 
-    assert "Distributions" in told(3)
-    assert "Distributions" not in told(4)
-    assert "Distributions" in told(4, details=True)
-    assert "Distributions" not in told(1, details=False)
+    assert "Distributions" in found(3)
+    assert "Distributions" not in found(4)
+    assert "Distributions" in found(4, details=True)
+    assert "Distributions" not in found(1, details=False)
 
 
-def test_sets_of_one_folder_are_told_apart() -> None:
+def test_sets_of_one_folder_are_reported_apart() -> None:
     folder = ROOT / "fixtures" / "hipporag" / "valid" / "two-sets"
 
     screen = run("report", folder, "--no-details")
@@ -551,5 +551,5 @@ def test_what_datasets_hold_is_whole_where_it_goes_into_a_file(tmp_path: Path) -
     printed = run("report", *places).out
     assert run("report", *places, "--output-file", tmp_path / "a.txt").code == 0
 
-    for told in (printed, (tmp_path / "a.txt").read_text(encoding="utf-8")):
-        assert "10 documents, 20 nodes, 2 relations, 19 edges, 2 questions, 6 judgements, 2 start nodes\n" in told
+    for each in (printed, (tmp_path / "a.txt").read_text(encoding="utf-8")):
+        assert "10 documents, 20 nodes, 2 relations, 19 edges, 2 questions, 6 judgements, 2 start nodes\n" in each

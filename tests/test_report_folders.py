@@ -121,22 +121,22 @@ def test_a_folder_is_read_whole_where_a_format_is_given() -> None:
 
 def test_what_cannot_be_read_does_not_stop_the_rest(tmp_path: Path) -> None:
     folder(tmp_path, "good/a.csv", "last/a.tsv", **{"bad/a.csv": "when,what\n1,2\n"})
-    told = "the columns cannot be recognised"
+    words = "the columns cannot be recognised"
 
     bad, good, last = ragdatakit.report(tmp_path, examples=0, save=tmp_path / "x.duckdb")
 
     assert (bad.unread, bad.name, bad.format, bad.tables) == (True, "bad", "table", [])
-    assert told in bad.losses[0]
+    assert words in bad.losses[0]
     assert [(Path(file.path).name, file.bytes) for file in bad.files] == [("a.csv", 14)]
     assert (good.unread, last.unread) == (False, False)
     assert [s.tables[0].rows for s in (good, last)] == [1, 3]
-    (line,) = [line for line in summary_lines([bad, good], SummaryTextOptions(details=False)) if told[:5] in line]
+    (line,) = [line for line in summary_lines([bad, good], SummaryTextOptions(details=False)) if words[:5] in line]
     assert "could not be read: " in line
-    assert f"could not be read: {told}" in "\n".join(summary_markdown([bad, good]))
-    assert told in summary_page([bad, good]).decode()
+    assert f"could not be read: {words}" in "\n".join(summary_markdown([bad, good]))
+    assert words in summary_page([bad, good]).decode()
     screen = run("report", tmp_path)
     assert (screen.code, screen.err) == (0, "")
-    assert told in " ".join(screen.out.split())
+    assert words in " ".join(screen.out.split())
 
 
 def test_what_cannot_be_read_to_the_end(tmp_path: Path) -> None:
@@ -179,19 +179,19 @@ def mixed(tmp_path: Path) -> Path:
     return place
 
 
-def test_folders_of_no_known_format_are_told(mixed: Path) -> None:
+def test_folders_of_no_known_format_are_reported(mixed: Path) -> None:
     summaries = ragdatakit.report(mixed, examples=0)
 
     assert [s.format for s in summaries] == ["beir"]
     assert summaries.left_out == (LeftOut(str(mixed / "sets" / "graph"), 1), LeftOut(str(mixed / "texts"), 2))
-    told = "Left out: 2 folders whose data is of no known format; name one to read it as texts or tables"
+    words = "Left out: 2 folders whose data is of no known format; name one to read it as texts or tables"
     screen = run("report", mixed)
-    assert f"{told}\n  sets/graph (1 file), texts (2 files)\n\nNot read: image.png" in screen.out
+    assert f"{words}\n  sets/graph (1 file), texts (2 files)\n\nNot read: image.png" in screen.out
     quiet = run("report", mixed, "-q").out
-    assert f"\n{told}\n  sets/graph (1 file), texts (2 files)\nNot read: image.png" in quiet
+    assert f"\n{words}\n  sets/graph (1 file), texts (2 files)\nNot read: image.png" in quiet
     assert "\n\n" not in quiet
     markdown = "\n".join(summary_markdown(summaries, left_out=summaries.left_out))
-    assert f"{told}: sets/graph (1 file), texts (2 files)." in markdown
+    assert f"{words}: sets/graph (1 file), texts (2 files)." in markdown
     assert "sets/graph (1 file)" in summary_page([], left_out=summaries.left_out).decode().replace("<wbr>", "")
 
 
@@ -237,13 +237,13 @@ def test_names_of_folders_are_data() -> None:
 # What is not read
 
 
-def test_files_that_no_dataset_reads_are_told(mixed: Path) -> None:
+def test_files_that_no_dataset_reads_are_reported(mixed: Path) -> None:
     (mixed / "data.zip").write_bytes(b"PK" * 600)
     summaries = ragdatakit.report(mixed, examples=0)
 
-    told = {each.name: each.bytes for each in summaries.not_read}
-    assert told["data.zip"] == 1200
-    assert {*told} == {
+    summary = {each.name: each.bytes for each in summaries.not_read}
+    assert summary["data.zip"] == 1200
+    assert {*summary} == {
         "data.zip",
         "image.png",
         "sets/beir/more/x.txt",
@@ -359,7 +359,7 @@ def test_tables_that_were_not_fetched(tmp_path: Path) -> None:
 # Texts and their parts
 
 
-def test_texts_that_stand_beside_their_parts_are_told(tmp_path: Path) -> None:
+def test_texts_that_stand_beside_their_parts_are_reported(tmp_path: Path) -> None:
     texts = '{"d": {"content": "one two"}}'
     folder(tmp_path, **{"docs.json": texts, "text_chunks.json": '{"c": {"content": "one"}, "e": {"content": "two"}}'})
 

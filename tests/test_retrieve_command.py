@@ -58,9 +58,9 @@ def test_index(dataset: Path, cache: Path) -> None:
 
 
 def test_index_as_json(dataset: Path) -> None:
-    told = run("index", dataset, "--json", "--graph", "names").json
+    document = run("index", dataset, "--json", "--graph", "names").json
 
-    assert {n: told[n] for n in ("version", "dataset", "name", "format", "unit", "passages")} == {
+    assert {n: document[n] for n in ("version", "dataset", "name", "format", "unit", "passages")} == {
         "version": 1,
         "dataset": str(dataset),
         "name": "notes",
@@ -68,16 +68,16 @@ def test_index_as_json(dataset: Path) -> None:
         "unit": "document",
         "passages": 4,
     }
-    assert [part["kind"] for part in told["parts"]] == ["lexical", "graph"]
-    assert told["modes"] == ["bm25", "graph", "hybrid"]
-    assert set(told["unavailable"]) == {"sparse", "dense", "contextual"}
+    assert [part["kind"] for part in document["parts"]] == ["lexical", "graph"]
+    assert document["modes"] == ["bm25", "graph", "hybrid"]
+    assert set(document["unavailable"]) == {"sparse", "dense", "contextual"}
 
 
 @pytest.mark.usefixtures("cache")
 def test_index_for_one_mode(dataset: Path) -> None:
-    told = run("index", dataset, "--json", "--graph", "names", "--mode", "graph").json
+    document = run("index", dataset, "--json", "--graph", "names", "--mode", "graph").json
 
-    assert [part["kind"] for part in told["parts"]] == ["graph"]
+    assert [part["kind"] for part in document["parts"]] == ["graph"]
     assert run("index", dataset, "--mode", "bm52").code == 2
     assert "mode dense is not available for notes" in run("index", dataset, "--mode", "dense").err
 
@@ -159,13 +159,13 @@ def test_gold_beyond_the_first(tmp_path: Path) -> None:
     documents = {f"d{n}": ("", "ferry " * (20 - n)) for n in range(15)} | {"boat": ("Boats", "A boat.")}
     folder = write_beir(tmp_path / "many", documents, {"q": "ferry"}, {"q": {"d12": 2, "boat": 1}})
 
-    told = run("retrieve", folder, "--id", "q", "-k", "5", "--json").json["queries"][0]["gold"]
+    document = run("retrieve", folder, "--id", "q", "-k", "5", "--json").json["queries"][0]["gold"]
 
-    assert [(place["id"], place["grade"], place["rank"], place["depth"]) for place in told] == [
+    assert [(place["id"], place["grade"], place["rank"], place["depth"]) for place in document] == [
         ("d12", 2, 13, 1000),
         ("boat", 1, None, 1000),
     ]
-    assert told[1]["title"] == "Boats" and told[1]["missing"] == [{"text": "ferry", "passages": 15}]
+    assert document[1]["title"] == "Boats" and document[1]["missing"] == [{"text": "ferry", "passages": 15}]
     screen = run("retrieve", folder, "--id", "q", "-k", "5").out
     assert "    d12  rank 13\n    boat  not within the first 1,000  Boats\n" in screen
 
@@ -180,12 +180,12 @@ WHY = {
 
 def why_of(folder: Path, gold: str, question: str, *words: str) -> str | None:
     found = run("retrieve", write_beir(folder, WHY, {"q": question}, {"q": {gold: 1}}), "--id", "q", "--json", *words)
-    told: str | None = found.json["queries"][0]["gold"][0]["why"]
-    return told
+    document: str | None = found.json["queries"][0]["gold"][0]["why"]
+    return document
 
 
 @pytest.mark.parametrize(
-    ("gold", "question", "told"),
+    ("gold", "question", "message"),
     [
         ("boat", "ferry", "it has no term of the question: bm25 cannot find it, vectors may (--mode dense)"),
         ("strait", "which ferry crosses the strait", "rank 1 has ferry (2), which it lacks"),
@@ -195,8 +195,8 @@ def why_of(folder: Path, gold: str, question: str, *words: str) -> str | None:
     ],
     ids=["no-term", "a-term-more", "the-same-terms", "no-terms", "found"],
 )
-def test_why_gold_is_not_found(tmp_path: Path, gold: str, question: str, told: str | None) -> None:
-    assert why_of(tmp_path / "why", gold, question, "-k", "1") == told
+def test_why_gold_is_not_found(tmp_path: Path, gold: str, question: str, message: str | None) -> None:
+    assert why_of(tmp_path / "why", gold, question, "-k", "1") == message
 
 
 def test_why_gold_is_not_found_in_a_graph(tmp_path: Path) -> None:
@@ -223,11 +223,11 @@ def test_fused_gold_has_its_rank_in_each_mode(tmp_path: Path) -> None:
     texts = {"a": ("Dorn", "Dorn set sail."), "b": ("Dorn", "Dorn came home."), "c": ("", "A sail was torn.")}
     folder = write_beir(tmp_path / "fused", texts, {"q": "the sail of Dorn"}, {"q": {"b": 1, "c": 1}})
 
-    told = run("retrieve", folder, "--id", "q", "--mode", "hybrid", "--graph", "names", "--json").json["queries"][0]
+    found = run("retrieve", folder, "--id", "q", "--mode", "hybrid", "--graph", "names", "--json").json["queries"][0]
 
-    ranks = {place["id"]: place["ranks"] for place in told["gold"]}
+    ranks = {place["id"]: place["ranks"] for place in found["gold"]}
     assert ranks == {"b": {"bm25": 2, "graph": 2}, "c": {"bm25": 3, "graph": None}}
-    assert {hit["id"]: hit["rank"] for hit in told["hits"]} == {"a": 1} | {p["id"]: p["rank"] for p in told["gold"]}
+    assert {hit["id"]: hit["rank"] for hit in found["hits"]} == {"a": 1} | {p["id"]: p["rank"] for p in found["gold"]}
     assert (
         "rank by bm25 3, graph —\n"
         in run("retrieve", folder, "--id", "q", "--mode", "hybrid", "--graph", "names", "--explain").out
@@ -237,10 +237,10 @@ def test_fused_gold_has_its_rank_in_each_mode(tmp_path: Path) -> None:
 def test_a_path_is_shown_as_it_is_walked() -> None:
     towed = PathStep("Osprey", "was towed by", "Lena")
     home = PathStep("Lena", "is home of", "Skarn", forward=False)
-    told = PathStep("Skarn", "is_mentioned_in", "letter")
+    found = PathStep("Skarn", "is_mentioned_in", "letter")
 
-    assert path_text((towed, home, told)) == ("Osprey —was towed by→ Lena ←is home of— Skarn —is_mentioned_in→ letter")
-    assert path_text((home, told)) == "Lena ←is home of— Skarn —is_mentioned_in→ letter"
+    assert path_text((towed, home, found)) == ("Osprey —was towed by→ Lena ←is home of— Skarn —is_mentioned_in→ letter")
+    assert path_text((home, found)) == "Lena ←is home of— Skarn —is_mentioned_in→ letter"
 
 
 def test_gold_has_the_ranks_that_are_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -296,10 +296,10 @@ def test_a_question_of_another_split(dataset: Path) -> None:
 
 def test_gold_of_documents_that_were_cut(dataset: Path) -> None:
     words = ("retrieve", dataset, "--id", "q1", "--chunk-by", "characters", "--chunk-size", "20")
-    told = run(*words, "--json").json
+    document = run(*words, "--json").json
 
-    assert told["unit"] == "chunk"
-    (place,) = told["queries"][0]["gold"]
+    assert document["unit"] == "chunk"
+    (place,) = document["queries"][0]["gold"]
     assert place["rank"] == 1
     assert run(*words).out.count("  gold\n") >= 1
 
@@ -318,9 +318,9 @@ def test_gold_of_nodes_in_graph_mode() -> None:
 
 
 def test_json(dataset: Path) -> None:
-    told = run("retrieve", dataset, "ferry", "--json").json
+    got = run("retrieve", dataset, "ferry", "--json").json
 
-    assert {name: told[name] for name in ("version", "dataset", "name", "format", "unit", "passages", "mode", "k")} == {
+    assert {name: got[name] for name in ("version", "dataset", "name", "format", "unit", "passages", "mode", "k")} == {
         "version": 1,
         "dataset": str(dataset),
         "name": "notes",
@@ -330,7 +330,7 @@ def test_json(dataset: Path) -> None:
         "mode": "bm25",
         "k": 10,
     }
-    (query,) = told["queries"]
+    (query,) = got["queries"]
     (hit,) = query.pop("hits")
     assert math.isfinite(query.pop("seconds"))
     assert query == {"id": None, "text": "ferry", "seeds": [], "notes": []}
@@ -410,7 +410,7 @@ def test_questions_of_a_file(dataset: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "told"),
+    ("name", "content", "message"),
     [
         ("q.txt", b"", "has no questions"),
         ("q.txt", b"\n \n", "has no questions"),
@@ -428,17 +428,17 @@ def test_questions_of_a_file(dataset: Path, tmp_path: Path) -> None:
     ids=["empty", "blank", "bytes", "no JSON", "a list", "no text", "id", "twice"],
 )
 def test_files_of_questions_that_are_refused(
-    dataset: Path, tmp_path: Path, name: str, content: bytes, told: str
+    dataset: Path, tmp_path: Path, name: str, content: bytes, message: str
 ) -> None:
     (tmp_path / name).write_bytes(content)
 
     outcome = run("retrieve", dataset, "--queries", tmp_path / name)
 
-    assert outcome.code == 2 and told in outcome.err and outcome.out == ""
+    assert outcome.code == 2 and message in outcome.err and outcome.out == ""
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         ((), "what to search for?"),
         (("ferry", "--all-questions"), "QUESTION and --all-questions do not go together"),
@@ -461,11 +461,11 @@ def test_files_of_questions_that_are_refused(
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
-def test_words_that_do_not_go_together(dataset: Path, words: tuple[str, ...], told: str) -> None:
+def test_words_that_do_not_go_together(dataset: Path, words: tuple[str, ...], message: str) -> None:
     outcome = run("retrieve", dataset, *words)
 
     assert outcome.code == 2
-    assert told in " ".join(outcome.err.split())
+    assert message in " ".join(outcome.err.split())
     assert outcome.out == ""
 
 
@@ -483,12 +483,12 @@ def test_hostile_texts(tmp_path: Path) -> None:
     (folder / "corpus.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
 
     screen = run("retrieve", folder, "ferry \x1b[31m half \ud800")
-    told = run("retrieve", folder, "ferry half", "--json")
+    outcome = run("retrieve", folder, "ferry half", "--json")
     record = run("retrieve", folder, "ferry half", "--output-format", "sage")
 
-    assert screen.code == told.code == record.code == 0
+    assert screen.code == outcome.code == record.code == 0
     assert "\x1b" not in screen.out + screen.err and "\u202e" not in screen.out and "\0" not in screen.out
-    assert len(told.json["queries"][0]["hits"]) >= 3
+    assert len(outcome.json["queries"][0]["hits"]) >= 3
     assert json.loads(record.out)["retrieval_docs"]
 
 
@@ -522,10 +522,10 @@ def test_a_read_only_place_is_said(dataset: Path, cache: Path, monkeypatch: pyte
 
     outcome = run("retrieve", dataset, "ferry")
 
-    told = (
+    words = (
         f"the index cannot be built, as {cache}/indexes cannot be written to; give another place with --index-dir, or"
     )
-    assert outcome.code == 2 and told in outcome.err
+    assert outcome.code == 2 and words in outcome.err
 
 
 def test_an_index_that_cannot_be_removed_is_said(dataset: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:

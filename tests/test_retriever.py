@@ -103,12 +103,12 @@ def test_notes(retriever: Retriever, text: str, notes: tuple[str, ...]) -> None:
 def test_modes_without_what_they_need(retriever: Retriever) -> None:
     assert retriever.modes() == ("bm25",)
     assert retriever.graph is None
-    for mode, told in {
+    for mode, each in {
         "sparse": "there are no learned-sparse vectors of the passages",
         "dense": "there are no vectors of the passages",
         "hybrid": "there is nothing to fuse with bm25",
     }.items():
-        with pytest.raises(RagdataError, match=f"mode {mode} is not available for notes: {told}"):
+        with pytest.raises(RagdataError, match=f"mode {mode} is not available for notes: {each}"):
             retriever.search("ferry", mode)
     with pytest.raises(UnknownNameError, match="unknown mode 'bm52', did you mean bm25"):
         retriever.search("ferry", "bm52")

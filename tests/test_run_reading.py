@@ -189,7 +189,7 @@ def test_gold_and_run_are_enough(tmp_path: Path) -> None:
     assert done.runs[0].scores["mrr"].mean == 0.75
 
 
-def test_runs_with_one_name_are_told_apart(tmp_path: Path) -> None:
+def test_runs_with_one_name_are_reported_apart(tmp_path: Path) -> None:
     folder = write_beir(tmp_path / "reefs")
     paths = [write_run(tmp_path / f"{n}.run", {"q1": ["d1"] * (n == "a") + ["d2"]}) for n in "ab"]
 
@@ -199,7 +199,7 @@ def test_runs_with_one_name_are_told_apart(tmp_path: Path) -> None:
     assert {(c.a, c.b, c.losses, c.ties) for c in done.comparisons} == {("a.run", "b.run", 1, 2)}
 
 
-def test_files_of_one_name_and_tag_are_told_apart(tmp_path: Path) -> None:
+def test_files_of_one_name_and_tag_are_reported_apart(tmp_path: Path) -> None:
     folder = write_beir(tmp_path / "reefs")
     found = {"a": ["d1", "d2"], "b": ["d2", "d1"]}
     for name in found:
@@ -224,7 +224,7 @@ def test_one_file_in_two_spellings_is_one_run(tmp_path: Path, monkeypatch: pytes
     assert [run.name for run in done.runs] == ["bm25", "mine"]
 
 
-def test_runs_that_were_mixed_are_told(tmp_path: Path) -> None:
+def test_runs_that_were_mixed_are_reported(tmp_path: Path) -> None:
     folder = write_beir(tmp_path / "reefs")
     (tmp_path / "runs").mkdir()
     for name in "ab":

@@ -364,7 +364,7 @@ def test_the_line_of_a_fault_is_that_of_the_query_where_values_are_cast(database
     assert caught.value.line in (None, 1)
 
 
-def test_no_remedy_is_told_that_a_query_does_not_have(database: DatasetDatabase) -> None:
+def test_no_remedy_is_reported_that_a_query_does_not_have(database: DatasetDatabase) -> None:
     with pytest.raises(QueryError, match="Deprecated lambda arrow") as caught:
         rows(database, "select list_transform([1], x -> x)")
 
@@ -372,7 +372,7 @@ def test_no_remedy_is_told_that_a_query_does_not_have(database: DatasetDatabase)
     assert "SET" not in str(caught.value).upper()
 
 
-def test_faults_that_show_while_rows_come_are_told(database: DatasetDatabase) -> None:
+def test_faults_that_show_while_rows_come_are_reported(database: DatasetDatabase) -> None:
     with pytest.raises(QueryError, match=r"Could not convert string 'the .* column text; compare it with text"):
         rows(database, "select text::int from documents")
 

@@ -136,7 +136,7 @@ def test_a_mapping_alone_is_known_where_the_format_is_named(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("name", ["records.jsonl", "records.json", "documents.jsonl"])
-def test_a_file_that_nothing_can_be_told_from_is_known_where_the_format_is_named(name: str, tmp_path: Path) -> None:
+def test_a_file_that_nothing_can_be_reported_from_is_known_where_the_format_is_named(name: str, tmp_path: Path) -> None:
     path = tmp_path / name
     path.write_text("pear\n", encoding="utf-8")
 
@@ -145,13 +145,13 @@ def test_a_file_that_nothing_can_be_told_from_is_known_where_the_format_is_named
     assert [f.rule for f in found] == ["document-not-json" if name.startswith("doc") else "record-not-json"]
 
 
-def test_generations_are_told_per_file(tmp_path: Path) -> None:
+def test_generations_are_reported_per_file(tmp_path: Path) -> None:
     (tmp_path / "new.jsonl").write_text((json.dumps(OPERATORS) + "\n") * 3, encoding="utf-8")
     (tmp_path / "old.jsonl").write_text('{"query": "q", "golds": ["a"]}\n{"query": "q"}\n', encoding="utf-8")
 
-    told = [f.message.split(";")[0] for f in validate(tmp_path).findings if f.rule == "records-of-another-generation"]
+    rules = [f.message.split(";")[0] for f in validate(tmp_path).findings if f.rule == "records-of-another-generation"]
 
-    assert told == ["records as today's operators write them: 3 of 3", "records older than the documentation: 1 of 2"]
+    assert rules == ["records as today's operators write them: 3 of 3", "records older than the documentation: 1 of 2"]
     for_operators = validate(tmp_path, profile="operators").findings
     assert [Path(f.path).name for f in for_operators if f.rule == "records-of-another-generation"] == ["old.jsonl"]
 

@@ -85,8 +85,8 @@ def test_a_documented_record_has_no_findings(
 
     report = validate(path, format="sage")
 
-    told = {f.rule for f in report.findings if f.severity != "info"}
-    assert told <= {"many-refined-into-one"}
+    rules = {f.rule for f in report.findings if f.severity != "info"}
+    assert rules <= {"many-refined-into-one"}
 
 
 HOSTILE = {
@@ -199,7 +199,7 @@ def test_one_edit(one: str, other: str, apart: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("record", "told"),
+    ("record", "message"),
     [
         (DOCUMENTED, "documented"),
         (OPERATORS, "operators"),
@@ -211,8 +211,8 @@ def test_one_edit(one: str, other: str, apart: bool) -> None:
         ({"query": "q"}, ""),
     ],
 )
-def test_generations(record: dict[str, Any], told: str) -> None:
-    assert generation(record) == told
+def test_generations(record: dict[str, Any], message: str) -> None:
+    assert generation(record) == message
 
 
 @pytest.mark.parametrize("text", ["The", "?", "a, an & the!", " ", "...", "A The"])
@@ -238,9 +238,9 @@ def test_the_migration_of_older_keys_is_named_field_by_field(tmp_path: Path) -> 
     path = tmp_path / "records.jsonl"
     path.write_text(json.dumps(record) + "\n", encoding="utf-8")
 
-    told = [f.message.split("; ")[0] for f in validate(path).findings if f.rule == "older-key"]
+    rules = [f.message.split("; ")[0] for f in validate(path).findings if f.rule == "older-key"]
 
-    assert told == [
+    assert rules == [
         "results is an older name: it becomes reranking_results, with the texts as reranking_docs",
         "retrieved_docs is an older name: it becomes retrieval_docs",
         "refined_docs is an older name: it becomes refining_docs",
@@ -307,9 +307,9 @@ def test_mypy_knows_the_types(tmp_path: Path) -> None:
     wrong.write_text(OPERATOR + WRONG, encoding="utf-8")
 
     words = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), sound, wrong]
-    told = subprocess.run(words, capture_output=True, text=True, check=False).stdout
+    done = subprocess.run(words, capture_output=True, text=True, check=False).stdout
 
-    assert [line for line in told.splitlines() if sound.name in line] == []
-    assert 'Extra key "refine_time"' in told
-    assert "[typeddict-item]" in told
-    assert "Found 2 errors" in told
+    assert [line for line in done.splitlines() if sound.name in line] == []
+    assert 'Extra key "refine_time"' in done
+    assert "[typeddict-item]" in done
+    assert "Found 2 errors" in done

@@ -94,10 +94,10 @@ def test_a_row_has_its_severity(profile: str, rule: str, expected: str, record: 
     path = tmp_path / "record.jsonl"
     path.write_text('{"query": "a sound record"}\n' + json.dumps(record) + "\n", encoding="utf-8")
 
-    told = [f for f in findings(path, profile) if page_id(f) == rule]
+    found = [f for f in findings(path, profile) if page_id(f) == rule]
 
-    assert {f.severity for f in told} == ({expected} if expected else set())
-    assert all(f.line == 2 for f in told)
+    assert {f.severity for f in found} == ({expected} if expected else set())
+    assert all(f.line == 2 for f in found)
 
 
 @pytest.mark.parametrize(("rule", "expected", "name", "content"), FILE_ROWS)

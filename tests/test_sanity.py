@@ -67,8 +67,8 @@ def found_well(rng: random.Random, number: int, size: int, skill: float) -> tupl
 def moved(gold: Gold) -> Gold:
     """The gold of each question given to the next."""
     grades = [q.grades for q in gold.questions]
-    told = zip(gold.questions, [*grades[1:], *grades[:1]], strict=True)
-    return gold_of(*(GoldQuestion(q.question_id, q.text, g) for q, g in told))
+    found = zip(gold.questions, [*grades[1:], *grades[:1]], strict=True)
+    return gold_of(*(GoldQuestion(q.question_id, q.text, g) for q, g in found))
 
 
 def verdicts(number: int, size: int, skill: float, wrong: bool) -> set[bool | None]:
@@ -125,7 +125,7 @@ def test_the_few_that_a_wrong_join_left_right_prove_nothing(number: int) -> None
     assert check_run(run, judged({q: [targets[0]] for q, targets in run.items()})).aligned is True
 
 
-def test_questions_that_find_nothing_are_told_apart_by_their_number() -> None:
+def test_questions_that_find_nothing_are_reported_apart_by_their_number() -> None:
     few, many = (judged({f"q{n}": [f"d{n}"] for n in range(number)}) for number in (10, 50))
 
     assert check_run({}, few).aligned is None
@@ -295,10 +295,10 @@ def test_how_often_the_answer_stands_in_the_first_passages(tmp_path: Path) -> No
         GoldQuestion("f", "?"),
     )
 
-    told = answer_in_top("bm25", {"a": [1], "b": [0, 3, 2], "e": [1]}, gold, passages, (1, 3))
+    found = answer_in_top("bm25", {"a": [1], "b": [0, 3, 2], "e": [1]}, gold, passages, (1, 3))
 
-    assert told is not None
-    assert (told.run, told.asked, told.at, told.ceiling) == ("bm25", 4, {1: 0.25, 3: 0.5}, 0.75)
+    assert found is not None
+    assert (found.run, found.asked, found.at, found.ceiling) == ("bm25", 4, {1: 0.25, 3: 0.5}, 0.75)
     assert answer_in_top("bm25", {}, gold_of(asking("no")), passages) is None
 
 

@@ -307,10 +307,10 @@ def test_without_the_library_python_reads_and_says_so(tmp_path: Path, monkeypatc
             assert reason in missing_reason()
             assert reason in run("--version", "-v").out
             monkeypatch.setattr(engine, "_LARGE", 1)
-            told = run("validate", "fixtures/light-splade/valid/triplet")
-            assert told.code == 0
-            assert told.err.startswith("ragdata: read without the compiled scanner (")
-            assert reason in told.err
+            outcome = run("validate", "fixtures/light-splade/valid/triplet")
+            assert outcome.code == 0
+            assert outcome.err.startswith("ragdata: read without the compiled scanner (")
+            assert reason in outcome.err
         finally:
             monkeypatch.undo()
             loading._loaded.cache_clear()

@@ -153,11 +153,11 @@ def check_columns(found: Any, cells: dict[int, list[str]], data: bytes) -> None:
     for place, column in enumerate(("name", "type", "attributes")):
         all_cells = [cells[n][place] for n in proved]
         scan = expected_scan(all_cells)
-        told, bare = as_scan(found.cells[column].kinds), as_scan(found.cells[column].bare)
+        shown, bare = as_scan(found.cells[column].kinds), as_scan(found.cells[column].bare)
         scan_bare, scan.bare = scan.bare, None
-        assert (told.kind, told.texts, told.cells) == (scan.kind, scan.texts, scan.cells), data
+        assert (shown.kind, shown.texts, shown.cells) == (scan.kind, scan.texts, scan.cells), data
         if scan.texts < 2:
-            assert told == scan, data
+            assert shown == scan, data
         assert scan_bare is not None
         assert (bare.kind, bool(bare.cells)) == (scan_bare.kind, any(c not in MISSING for c in all_cells)), data
     if name.kinds.texts < 2:

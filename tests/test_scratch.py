@@ -88,9 +88,9 @@ def test_signal_ends_a_run_with_its_code_and_leaves_nothing(place: Path, number:
     while not any(place.glob("ragdata-scratch-*")) and time.monotonic() < end:
         time.sleep(0.02)
     process.send_signal(number)
-    _, told = process.communicate(timeout=20)
+    _, found = process.communicate(timeout=20)
 
-    assert (process.returncode, told) == (128 + number, "ragdata: stopped\n")
+    assert (process.returncode, found) == (128 + number, "ragdata: stopped\n")
     assert list(place.iterdir()) == []
 
 
@@ -98,8 +98,8 @@ def test_query_whose_time_is_over_leaves_nothing(place: Path) -> None:
     process = started("-m", "ragdatakit", "query", str(GOOD), ENDLESS, "--timeout", "0.5")
     out, err = process.communicate(timeout=60)
 
-    told = "ragdata: the query was stopped after 0.5 s (--timeout)\n"
-    assert (process.returncode, out, err) == (2, "", told)
+    words = "ragdata: the query was stopped after 0.5 s (--timeout)\n"
+    assert (process.returncode, out, err) == (2, "", words)
     assert list(place.iterdir()) == []
 
 

@@ -12,7 +12,7 @@ from tests.command_line import GOOD, run
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "told"),
+    ("name", "text", "given"),
     [
         ("pyproject.toml", "[tool.ragdata]\nqualty = {}\n", "{}:2: unknown setting 'qualty', did you mean quality?"),
         ("pyproject.toml", "[tool.ragdata]\nmax_hop = 4\n", "{}:2: unknown setting 'max_hop', did you mean max-hops"),
@@ -28,7 +28,7 @@ from tests.command_line import GOOD, run
 )
 @pytest.mark.parametrize("above", [False, True], ids=["here", "above"])
 def test_a_setting_that_does_not_exist(
-    name: str, text: str, told: str, above: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, text: str, given: str, above: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / name).write_text(text, encoding="utf-8")
     folder = tmp_path / "below" if above else tmp_path
@@ -38,7 +38,7 @@ def test_a_setting_that_does_not_exist(
     outcome = run("validate", folder)
 
     assert (outcome.code, outcome.out) == (2, "")
-    assert told.format(tmp_path / name if above else name) in outcome.err
+    assert given.format(tmp_path / name if above else name) in outcome.err
 
 
 @pytest.mark.parametrize(

@@ -124,7 +124,7 @@ def test_only_the_datasets_that_a_query_names_are_opened() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sql", "told"),
+    ("sql", "message"),
     [
         ("from documents", 'Table with name documents does not exist; there are "old reef".documents'),
         ('from "table".docs', 'Table with name docs does not exist; there are "old reef".documents'),
@@ -134,20 +134,20 @@ def test_only_the_datasets_that_a_query_names_are_opened() -> None:
         ("use memory", "is not available"),
     ],
 )
-def test_faults_name_the_tables_of_the_dataset(folder: Path, sql: str, told: str) -> None:
+def test_faults_name_the_tables_of_the_dataset(folder: Path, sql: str, message: str) -> None:
     shown = run("query", folder, sql)
 
     assert (shown.code, shown.out) == (2, "")
-    assert told in shown.err
+    assert message in shown.err
 
 
 def test_all_tables_are_listed(folder: Path) -> None:
     (folder / "table" / "queries.jsonl").write_text('{"_id": "q1", "text": "where?"}\n')
     shown = run("query", folder, "--tables")
-    told = run("query", folder, "--tables", "--output-format", "json").json
+    document = run("query", folder, "--tables", "--output-format", "json").json
 
     assert '"old reef".documents  2 rows' in shown.out and '"table".files.queries  1 row' in shown.out
-    assert {t["dataset"] for t in told["tables"]} == {"old reef", "table"}
+    assert {t["dataset"] for t in document["tables"]} == {"old reef", "table"}
     assert '\'select count(*) from "old reef".documents a join "table".documents b using (doc_id)\'' in shown.out
 
 
@@ -187,16 +187,16 @@ def test_datasets_of_the_same_place_are_compared(folder: Path, tmp_path: Path) -
     write_corpus(after / "new", d1="x", d2="y")
 
     shown = run("diff", folder, after)
-    told = run("diff", folder, after, "--output-format", "json").json
+    document = run("diff", folder, after, "--output-format", "json").json
 
     assert shown.code == 1
-    assert [(d["place"], d["status"]) for d in told["datasets"]] == [
+    assert [(d["place"], d["status"]) for d in document["datasets"]] == [
         ("new", "added"),
         ("old reef", "changed"),
         ("table", "removed"),
     ]
-    assert told["counts"] == {"added": 2, "removed": 2, "changed": 1} and told["tables"] == []
-    changed = told["datasets"][1]["diff"]
+    assert document["counts"] == {"added": 2, "removed": 2, "changed": 1} and document["tables"] == []
+    changed = document["datasets"][1]["diff"]
     assert changed["counts"] == {"added": 0, "removed": 0, "changed": 1}
     assert changed["before"]["path"] == f"{folder}/old reef"
     assert '"the reefs"' in shown.out

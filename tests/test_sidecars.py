@@ -195,7 +195,7 @@ def test_documents_that_were_cut_come_back_whole(tmp_path: Path) -> None:
     assert restored(tmp_path, output) == rows
 
 
-def told(losses: Losses) -> list[tuple[str, str, str | None, int, list[str]]]:
+def losses_of(losses: Losses) -> list[tuple[str, str, str | None, int, list[str]]]:
     return [(loss.kind, loss.table, loss.column, loss.count, loss.examples) for loss in losses]
 
 
@@ -207,9 +207,9 @@ def test_a_value_that_was_changed_since_is_the_users(tmp_path: Path) -> None:
 
     found = put_back({"documents": lambda: iter(edited)}, tmp_path, losses)["documents"]
 
-    for _ in range(2):  # rows may be read repeatedly: what is told is counted once
+    for _ in range(2):  # rows may be read repeatedly: what is reported is counted once
         assert list(found()) == [rows[0]._replace(text="my one"), rows[1]._replace(title="Mine"), rows[2]]
-        assert told(losses) == [
+        assert losses_of(losses) == [
             ("coerced", "documents", "text", 1, ["d1"]),
             ("coerced", "documents", "title", 1, ["d2"]),
         ]
@@ -220,7 +220,7 @@ def test_a_value_that_was_changed_to_the_sources_is_no_loss(tmp_path: Path) -> N
     losses = Losses()
 
     assert restored(tmp_path, {"documents": [Document("d1", "one")]}, losses) == {"documents": [Document("d1", "one")]}
-    assert told(losses) == []
+    assert losses_of(losses) == []
 
 
 def test_a_change_among_rows_in_another_order_is_the_users(tmp_path: Path) -> None:
@@ -232,11 +232,11 @@ def test_a_change_among_rows_in_another_order_is_the_users(tmp_path: Path) -> No
     found = restored(tmp_path, {"documents": [Document("d1", "mine"), Document("d2", "TWO")]}, losses)
 
     assert found == {"documents": [rows[0], Document("d1", "mine", "One")]}
-    assert told(losses) == [("coerced", "documents", "text", 1, ["d1"])]
+    assert losses_of(losses) == [("coerced", "documents", "text", 1, ["d1"])]
 
 
 @pytest.mark.parametrize("moved", [False, True])
-def test_values_of_a_row_whose_key_was_changed_since_are_told(tmp_path: Path, moved: bool) -> None:
+def test_values_of_a_row_whose_key_was_changed_since_are_reported(tmp_path: Path, moved: bool) -> None:
     rows = [Question("q1", "Who?", "Ada"), Question("q2", "When?", "Never")]
     output = [question._replace(answer=None) for question in rows]
     if moved:
@@ -247,7 +247,7 @@ def test_values_of_a_row_whose_key_was_changed_since_are_told(tmp_path: Path, mo
     found = restored(tmp_path, {"questions": edited}, losses)["questions"]
 
     assert sorted(found) == sorted([edited[0], rows[0] if moved else rows[1]])
-    assert told(losses) == [("lost", "questions", None, 1, [f"{output[0].question_id} {output[0].text}"])]
+    assert losses_of(losses) == [("lost", "questions", None, 1, [f"{output[0].question_id} {output[0].text}"])]
 
 
 @pytest.mark.parametrize("moved", [False, True])
@@ -270,7 +270,7 @@ def test_a_table_that_the_target_made_and_the_user_changed_stays_whole(tmp_path:
     edited, losses = [qrels[0], qrels[1]._replace(grade=2)], Losses()
 
     assert restored(tmp_path, {**rows, "qrels": edited}, losses) == {**rows, "qrels": edited}
-    assert told(losses) == [("coerced", "qrels", None, 1, ["2 rows"])]
+    assert losses_of(losses) == [("coerced", "qrels", None, 1, ["2 rows"])]
 
 
 def test_no_sidecar_changes_nothing(tmp_path: Path) -> None:
@@ -336,7 +336,7 @@ DAMAGES = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
-def test_a_damaged_sidecar_is_told(tmp_path: Path, damage: bytes) -> None:
+def test_a_damaged_sidecar_is_reported(tmp_path: Path, damage: bytes) -> None:
     left = kept_titles(tmp_path)
     (tmp_path / FOLDER / "documents.ndjson.gz").write_bytes(damage)
 
@@ -355,7 +355,7 @@ def test_a_damaged_sidecar_is_told(tmp_path: Path, damage: bytes) -> None:
         ("a.png", {}),
     ],
 )
-def test_a_damaged_file_that_goes_along_is_told(tmp_path: Path, path: str, content: object) -> None:
+def test_a_damaged_file_that_goes_along_is_reported(tmp_path: Path, path: str, content: object) -> None:
     (tmp_path / FOLDER).mkdir()
     entry = whole(path=path, content=content, kind="image")
     (tmp_path / FOLDER / "assets.ndjson.gz").write_bytes(packed(entry, table="assets", **{"from": "assets"}))

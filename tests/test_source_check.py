@@ -136,7 +136,7 @@ def test_a_source_with_errors_is_refused(
 
 @BESIDE
 @pytest.mark.usefixtures("beside")
-def test_what_cannot_be_converted_is_told_of_a_sound_source(tmp_path: Path) -> None:
+def test_what_cannot_be_converted_is_reported_of_a_sound_source(tmp_path: Path) -> None:
     source = write_arag(tmp_path / "skarn")
 
     with pytest.raises(RagdataError, match="light-splade needs questions with relevant documents"):
@@ -148,16 +148,16 @@ def test_what_cannot_be_converted_is_told_of_a_sound_source(tmp_path: Path) -> N
 @pytest.mark.usefixtures("beside")
 def test_errors_stop_the_conversion_as_soon_as_they_are_known(tmp_path: Path) -> None:
     source = write_arag(tmp_path / "skarn", [CHUNKS[0], CHUNKS[0]])
-    told: list[str] = []
+    seen: list[str] = []
 
     with source_check.SourceCheck(source, "arag", None, {}, 1 << 30) as check:
-        tell = check.watched(lambda path, done, total: told.append(path))
+        tell = check.watched(lambda path, done, total: seen.append(path))
         tell("before", 0, 0)
         assert not check.report().ok
         with pytest.raises(source_check.SourceRefusedError):
             tell("after", 0, 0)
 
-    assert told in (["before"], [])
+    assert seen in (["before"], [])
 
 
 @BESIDE

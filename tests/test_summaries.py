@@ -63,9 +63,9 @@ def check(summary: Summary, path: Path, **words: Any) -> None:
     check_ids(summary, frames)
     if summary.graph is not None:
         graph = summary.graph
-        told = {name: getattr(graph, name) for name in oracle.graph(frames) if name != "hubs"}
-        told |= {"hubs": [(hub.name, hub.degree) for hub in graph.hubs], "reachable": dict(graph.reachable)}
-        assert told == oracle.graph(frames)
+        by_name = {name: getattr(graph, name) for name in oracle.graph(frames) if name != "hubs"}
+        by_name |= {"hubs": [(hub.name, hub.degree) for hub in graph.hubs], "reachable": dict(graph.reachable)}
+        assert by_name == oracle.graph(frames)
     assert (summary.graph is not None) == ("edges" in frames)
 
 
@@ -90,20 +90,20 @@ def check_columns(table: Any, frame: Any) -> None:
 
 def check_distributions(summary: Summary, expected: dict[oracle.Key, Any]) -> None:
     mine = [d for d in summary.distributions if not d.name.startswith("answers.ragchecker.")]  # tests of their own
-    told = {(d.name, d.by): d for d in mine}
-    assert told.keys() == expected.keys()
-    assert len(told) == len(mine)
+    by_name = {(d.name, d.by): d for d in mine}
+    assert by_name.keys() == expected.keys()
+    assert len(by_name) == len(mine)
     for key, values in expected.items():
-        oracle.check_distribution(told[key], values)
+        oracle.check_distribution(by_name[key], values)
 
 
 def check_frequencies(summary: Summary, expected: dict[str, Any]) -> None:
-    told = {f.name: f for f in summary.frequencies}
-    assert expected.keys() <= told.keys()
+    by_name = {f.name: f for f in summary.frequencies}
+    assert expected.keys() <= by_name.keys()
     for name, counts in expected.items():
         ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-        assert list(told[name].values) == ordered[:20]
-        assert (told[name].distinct, told[name].rest) == (len(counts), sum(n for _, n in ordered[20:]))
+        assert list(by_name[name].values) == ordered[:20]
+        assert (by_name[name].distinct, by_name[name].rest) == (len(counts), sum(n for _, n in ordered[20:]))
 
 
 def check_ids(summary: Summary, frames: dict[str, Any]) -> None:
@@ -241,9 +241,9 @@ def test_coverage(ids: str) -> None:
     found = notes(summary)
     assert found["coverage.questions"] == (pytest.approx(2 / 3), "warning")
     assert found["coverage.documents"] == (pytest.approx(2 / 3), "info")
-    told = {note.name: note.words for note in summary.notes}
-    assert told["coverage.questions"] == "2 of 3 questions have a positive, 1 has none"
-    assert told["coverage.documents"] == "2 of 3 documents are named by a triplet"
+    messages = {note.name: note.words for note in summary.notes}
+    assert messages["coverage.questions"] == "2 of 3 questions have a positive, 1 has none"
+    assert messages["coverage.documents"] == "2 of 3 documents are named by a triplet"
     by_name = {d.name: d for d in summary.distributions}
     assert by_name["triplets.per_question"].maximum == 2
     assert by_name["triplets.negatives"].maximum == 1
@@ -287,7 +287,7 @@ def test_keys_that_are_data_are_a_note() -> None:
 
 
 def test_well_known_keys_count_beside_many_others() -> None:
-    """They are told also where twenty other keys stand in more rows."""
+    """They are reported also where twenty other keys stand in more rows."""
     many = {f"f{k}": 1 for k in range(25)}
     rows = [many | ({"type": "fact", "evidence": []} if n == 0 else {}) for n in range(4)]
     questions = [Question(str(n), "x", metadata=json.dumps(row)) for n, row in enumerate(rows)]
@@ -476,10 +476,10 @@ def test_the_same_data_gives_the_same_summary() -> None:
     assert first == second
 
 
-def test_progress_is_told() -> None:
-    told: list[str] = []
-    report(FIXTURES / "beir" / "valid" / "folder", progress=lambda what, done, total: told.append(what))
-    assert any(what.startswith("summing up") for what in told)
+def test_progress_is_reported() -> None:
+    seen: list[str] = []
+    report(FIXTURES / "beir" / "valid" / "folder", progress=lambda what, done, total: seen.append(what))
+    assert any(what.startswith("summing up") for what in seen)
 
 
 def test_wrong_words() -> None:

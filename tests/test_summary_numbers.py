@@ -26,11 +26,11 @@ from tests.summary_oracle import check_distribution  # noqa: E402 - it needs pan
 def test_bins_hold_all_values(values: list[float]) -> None:
     import numpy as np
 
-    told = of_numbers(np.array(values), "n", "t", "u")
-    assert told is not None
-    check_distribution(told, pd.Series(values, dtype=float))
-    assert 1 <= len(told.bins) <= 64
-    assert all(a.low < a.high == b.low for a, b in zip(told.bins, told.bins[1:], strict=False))
+    found = of_numbers(np.array(values), "n", "t", "u")
+    assert found is not None
+    check_distribution(found, pd.Series(values, dtype=float))
+    assert 1 <= len(found.bins) <= 64
+    assert all(a.low < a.high == b.low for a, b in zip(found.bins, found.bins[1:], strict=False))
 
 
 def test_the_greatest_numbers_have_bins_and_a_mean() -> None:

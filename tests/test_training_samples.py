@@ -177,7 +177,7 @@ def test_a_bad_line_is_named(stem: str, data: bytes, message: str, tmp_path: Pat
     assert f"{path}:2: {message}" in str(caught.value)
 
 
-def test_a_text_that_is_none_is_told_when_it_is_drawn(tmp_path: Path) -> None:
+def test_a_text_that_is_none_is_reported_when_it_is_drawn(tmp_path: Path) -> None:
     root = write(tmp_path / "set", query_master=_lines([{"qid": 1, "text": None}, QUERIES[0]]))
 
     with TrainingSamples(root) as samples:

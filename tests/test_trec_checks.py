@@ -118,7 +118,7 @@ def test_names_decide_where_two_files_have_them(content: str, rule: str, tmp_pat
     assert {f.rule for f in validate(tmp_path).findings} == {rule}
 
 
-def test_unknown_queries_are_told_once_each(tmp_path: Path) -> None:
+def test_unknown_queries_are_reported_once_each(tmp_path: Path) -> None:
     (tmp_path / "qrels.txt").write_text("q1 0 d1 1\n")
     results = "".join(f"{q} Q0 d{i} {i} {-i} a\n" for q in ("q1", "q2", "q3") for i in range(1, 9))
     (tmp_path / "run.txt").write_text(results)

@@ -169,8 +169,8 @@ def test_what_escaping_does_is_in_the_report(tmp_path: Path) -> None:
 
     write_tables(tables, "trec", tmp_path)
 
-    told = [(loss.kind, loss.table, loss.column, loss.examples) for loss in tables.losses]
-    assert sorted(told) == [
+    losses = [(loss.kind, loss.table, loss.column, loss.examples) for loss in tables.losses]
+    assert sorted(losses) == [
         ("derived", "documents", "text", ["d1"]),
         ("derived", "documents", "title", ["d1"]),
         ("derived", "questions", "metadata", ["q1"]),

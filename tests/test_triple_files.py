@@ -43,7 +43,7 @@ def triples(path: Path, **given: str) -> list[tuple[str, str, str]]:
     return [edge[:3] for edge in read(path, **given).peek("edges")]
 
 
-def told(tables: CanonicalTables) -> list[tuple[str, str, str, int, list[str]]]:
+def losses_of(tables: CanonicalTables) -> list[tuple[str, str, str, int, list[str]]]:
     return [(loss.kind, loss.table, loss.reason, loss.count, loss.examples) for loss in tables.losses]
 
 
@@ -67,7 +67,7 @@ def test_a_folder_of_splits_is_one_graph() -> None:
     assert found["nodes"][:3] == [Node("Weir"), Node("South Lock"), Node("Tern")]
     assert len(found["nodes"]) == len(set(found["nodes"])) == 7
     assert found["relations"] == [Relation(name) for name in ("near", "joins", "flows into", "crosses")]
-    assert told(tables) == [
+    assert losses_of(tables) == [
         ("dropped", "table", "a side file of a graph, which is not read", 2, ["descriptions.txt", "types.json"])
     ]
 
@@ -192,10 +192,12 @@ def test_a_small_file_beside_a_proved_one(tmp_path: Path) -> None:
 
     assert next((e[:3], e.attributes) for e in tables.peek("edges")) == (("x", "r", "y"), '{"split":"test"}')
     assert len(list(tables.peek("edges"))) == 4
-    assert [reason for _, _, reason, _, _ in told(tables)] == ["a file without a text, question, judgement or edge"]
+    assert [reason for _, _, reason, _, _ in losses_of(tables)] == [
+        "a file without a text, question, judgement or edge"
+    ]
 
 
-def test_rows_that_lack_a_name_are_told(tmp_path: Path) -> None:
+def test_rows_that_lack_a_name_are_reported(tmp_path: Path) -> None:
     late = "".join(f"n{n}\tr\tn{n + 1}\n" for n in range(200_000 // 8))
     path = written(tmp_path, "kg.txt", f"{RING}{late}x\tr\n\tr\ty\nx\t \ty\nx\tr\ty\tz\n")
     tables = read(path)
@@ -203,7 +205,7 @@ def test_rows_that_lack_a_name_are_told(tmp_path: Path) -> None:
 
     assert edges[-1][:3] == ("x", "r", "y")
     assert len(edges) == 25_004
-    assert [(kind, table, count) for kind, table, _, count, _ in told(tables)] == [
+    assert [(kind, table, count) for kind, table, _, count, _ in losses_of(tables)] == [
         ("dropped", "edges", 3),
         ("lost", "table", 1),
     ]
@@ -228,7 +230,7 @@ def test_a_map_of_named_columns(tmp_path: Path) -> None:
     tables = read(path, map="source=from,relation=kind,target=to,metadata=year")
 
     assert list(tables.peek("edges")) == [Edge("a", "r", "b", '{"year":"1900"}')]
-    assert told(tables) == [("lost", "table", "the map has no place for it", 1, ["x"])]
+    assert losses_of(tables) == [("lost", "table", "the map has no place for it", 1, ["x"])]
     with pytest.raises(RagdataError, match=r"an edge of t\.csv needs relation=COLUMN, target=COLUMN, too"):
         read(path, map="source=from")
 
@@ -285,9 +287,9 @@ def test_notes_beside_texts_are_no_documents(tmp_path: Path) -> None:
     (asked,) = ragdatakit.report(tmp_path, source_format="text")
 
     assert [table.rows for table in (*summary.tables, *asked.tables)] == [2, 4]
-    (told,) = summary.losses
-    assert told.startswith("documents: 2 files left out: a file about the data, not of it")
-    assert told.endswith("(LICENSE.txt, README.md)")
+    (found,) = summary.losses
+    assert found.startswith("documents: 2 files left out: a file about the data, not of it")
+    assert found.endswith("(LICENSE.txt, README.md)")
 
 
 def test_only_notes_are_texts_where_they_are_asked_for(tmp_path: Path) -> None:
@@ -398,8 +400,8 @@ def agrees(summary: Summary, expected: dict[str, Any]) -> None:
     rows_of = {table.name: table.rows for table in summary.tables}
     assert rows_of == {name: expected[name] for name in ("nodes", "relations", "edges")}
     (degree,) = [d for d in summary.distributions if d.name == "nodes.degree"]
-    told = (degree.minimum, degree.maximum, round(degree.mean, 9), degree.quantiles[50])
-    assert told == expected["degrees"]
+    words = (degree.minimum, degree.maximum, round(degree.mean, 9), degree.quantiles[50])
+    assert words == expected["degrees"]
     (relations,) = [f for f in summary.frequencies if f.name == "edges.relation"]
     assert dict(relations.values).items() <= expected["by relation"].items()
     assert relations.distinct == expected["relations"]

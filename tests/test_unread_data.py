@@ -1,4 +1,4 @@
-"""Data that cannot be read: no answer, no suite and no pass is made from a part of it; records left out are told."""
+"""Data that cannot be read: no answer, suite or pass is made from a part of it; records left out are reported."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_tables_that_cannot_be_read_have_no_number_of_rows(unread: Path) -> None
     assert "could not be read" in listed.err and listed.code == 0
 
 
-def test_records_left_out_of_an_answer_are_told(tmp_path: Path) -> None:
+def test_records_left_out_of_an_answer_are_reported(tmp_path: Path) -> None:
     folder = a_broken_line(write_files(tmp_path / "set"))
 
     asked = run("query", folder, COUNT, "--output-format", "ndjson")
@@ -123,8 +123,8 @@ def test_a_suite_tells_the_records_that_were_left_out(tmp_path: Path) -> None:
     written = run("gate", folder, "--init", "--table", "documents")
 
     assert written.code == 0 and written.err.startswith(f"! {LEFT_OUT}")
-    (told,) = written.json["meta"]["ragdata_left_out"]
-    assert told.startswith(LEFT_OUT)
+    (found,) = written.json["meta"]["ragdata_left_out"]
+    assert found.startswith(LEFT_OUT)
     assert "ragdata_left_out" not in first_suite(folder, tables=["questions"])["meta"]
 
 
@@ -132,11 +132,11 @@ def test_a_suite_tells_the_records_that_were_left_out(tmp_path: Path) -> None:
 def test_no_pass_from_a_part_of_the_data(unread: Path, tmp_path: Path) -> None:
     suite = write_suite(tmp_path / "suite.json", expect("table_row_count_to_be_between", min_value=0))
 
-    text, told = (run("gate", unread, "--suite", suite, "--output-format", form) for form in ("text", "json"))
+    text, outcome = (run("gate", unread, "--suite", suite, "--output-format", form) for form in ("text", "json"))
 
-    assert (text.code, told.code) == (2, 2)
+    assert (text.code, outcome.code) == (2, 2)
     assert text.out.splitlines()[-1].endswith("1 of 1 expectations hold, but not all of the data could be read")
-    assert told.json["success"] is False and "could not be read" in told.json["unread"][0]
+    assert outcome.json["success"] is False and "could not be read" in outcome.json["unread"][0]
     assert not ragdatakit.gate(unread, suite).success
 
 
@@ -166,16 +166,16 @@ def test_an_empty_packed_file(tmp_path: Path) -> None:
     folder = write_files(tmp_path / "set")
     (folder / "corpus.jsonl").unlink()
     (folder / "corpus.jsonl.gz").write_bytes(b"")
-    told = f"{folder / 'corpus.jsonl.gz'} is empty: there is no gzip data"
+    words = f"{folder / 'corpus.jsonl.gz'} is empty: there is no gzip data"
 
     (summary,) = ragdatakit.report(folder)
-    assert summary.losses == [f"corpus: {told}"]
+    assert summary.losses == [f"corpus: {words}"]
     (found,) = [f for f in ragdatakit.validate(folder).findings if f.rule == "broken-compression"]
     assert found.message.startswith("gzip data is missing after 0 uncompressed bytes")
     listed = run("query", folder, "--tables", "--output-format", "json").json["tables"]
     faults = {table["name"]: table["fault"] for table in listed}
-    assert faults["documents"] == f"corpus: {told}"
-    assert faults["files.corpus"] == told
+    assert faults["documents"] == f"corpus: {words}"
+    assert faults["files.corpus"] == words
 
 
 def test_the_list_of_tables_tells_a_fault_once(tmp_path: Path) -> None:
@@ -238,11 +238,11 @@ def test_a_saved_database_tells_what_it_has_not(tmp_path: Path) -> None:
 
     with duckdb.connect(str(saved), read_only=True) as connection:
         tables = connection.execute("select table_schema, table_name from information_schema.tables").fetchall()
-        told = connection.execute('select "schema", kind, "table", "column", count, unread from losses').fetchall()
+        losses = connection.execute('select "schema", kind, "table", "column", count, unread from losses').fetchall()
         (reason,) = connection.execute("select reason from losses").fetchone() or ()
     assert ("whole", "documents") in tables and ("set", "questions") in tables
     assert ("set", "documents") not in tables
-    assert told == [("set", "dropped", "corpus", None, 1, True)]
+    assert losses == [("set", "dropped", "corpus", None, 1, True)]
     assert reason.startswith(f"{folder / 'corpus.jsonl'} could not be read: it is a Git LFS pointer")
 
 
@@ -256,6 +256,6 @@ def test_a_saved_database_names_datasets_that_it_has_not(tmp_path: Path) -> None
     ragdatakit.report(tmp_path / "data", save=tmp_path / "all.duckdb")
 
     with duckdb.connect(str(tmp_path / "all.duckdb"), read_only=True) as connection:
-        told = connection.execute('select "schema", "table", count, unread from losses').fetchall()
+        losses = connection.execute('select "schema", "table", count, unread from losses').fetchall()
         assert connection.execute('select "schema" from datasets').fetchall() == [("whole",)]
-    assert told == [("hub", None, 1, True)]
+    assert losses == [("hub", None, 1, True)]

@@ -88,7 +88,7 @@ def test_a_gate_does_not_pass(dataset: Path, tmp_path: Path) -> None:
     refused = run("gate", dataset, "--init")
     assert (refused.code, refused.out) == (2, "") and f"{dataset / 'qrels'}" in refused.err
     pytest.importorskip("great_expectations")
-    assert any(f"{dataset / 'qrels'}" in told for told in ragdatakit.gate(dataset, suite).unread)
+    assert any(f"{dataset / 'qrels'}" in each for each in ragdatakit.gate(dataset, suite).unread)
 
 
 def test_quality_says_that_it_was_not_checked(dataset: Path) -> None:
@@ -148,9 +148,9 @@ def test_a_folder_in_which_the_dataset_has_nothing(tmp_path: Path, lock: Lock) -
 
     assert run("query", folder, "select count(*) as n from qrels", "--output-format", "ndjson").lines == [{"n": 27}]
     for more in ([], ["-q"], ["--output-format", "markdown"], ["--output-format", "html"]):
-        told = " ".join(run("report", folder, *more).out.split())
-        assert "Left out: 1 folder without permission" in told
-        assert "notes (permission denied)" in told
+        output = " ".join(run("report", folder, *more).out.split())
+        assert "Left out: 1 folder without permission" in output
+        assert "notes (permission denied)" in output
     (left,) = run("report", folder, "--json").json["left_out"]
     assert left == {"path": str(folder / "notes"), "files": None}
 
@@ -180,7 +180,7 @@ LAYOUTS = (
 )
 
 
-def told_by_a_report(folder: Path) -> list[str]:
+def said_by_a_report(folder: Path) -> list[str]:
     try:
         found = ragdatakit.report(folder)
     except RagdataError as error:
@@ -197,8 +197,8 @@ def test_every_folder_of_a_format(case: str, tmp_path: Path, lock: Lock) -> None
         place = places[number]
         folder = Path(shutil.copytree(source, tmp_path / str(number)))
         name = str(lock(folder / place.relative_to(source)))
-        told = told_by_a_report(folder)
-        assert any(name in each for each in told), place
+        summary = said_by_a_report(folder)
+        assert any(name in each for each in summary), place
 
 
 def test_what_a_conversion_kept_beside_its_output(tmp_path: Path, lock: Lock) -> None:

@@ -238,7 +238,7 @@ def test_a_report_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("--report", "sarif"), "is not FORMAT=FILE, such as sarif=ragdata.sarif"),
         (("--report", "sarif="), "is not FORMAT=FILE"),
@@ -251,10 +251,10 @@ def test_a_report_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
         (("--output-file", "a.xml"), "the ending .xml is not an output format of this command"),
     ],
 )
-def test_what_cannot_be_written_is_refused_before_anything_is_read(words: tuple[str, ...], told: str) -> None:
+def test_what_cannot_be_written_is_refused_before_anything_is_read(words: tuple[str, ...], message: str) -> None:
     outcome = run("validate", *words, cwd=DEMO)
 
-    assert (outcome.code, outcome.out) == (2, "") and told in outcome.err
+    assert (outcome.code, outcome.out) == (2, "") and message in outcome.err
     assert not (DEMO / "a.out").exists()
 
 
@@ -543,8 +543,8 @@ def test_the_validator_of_sarif_finds_no_error(tmp_path: Path) -> None:
     words = [tool.resolve(), "validate", tmp_path / "a.sarif", "-o", tmp_path / "told.sarif", *rules]
     subprocess.run(words, check=False, capture_output=True, timeout=120)
 
-    (told,) = orjson.loads((tmp_path / "told.sarif").read_bytes().removeprefix(b"\xef\xbb\xbf"))["runs"]
-    found = {result["ruleId"] for result in told["results"] if result.get("level", "warning") != "note"}
+    (answer,) = orjson.loads((tmp_path / "told.sarif").read_bytes().removeprefix(b"\xef\xbb\xbf"))["runs"]
+    found = {result["ruleId"] for result in answer["results"] if result.get("level", "warning") != "note"}
     assert found <= {"SARIF2005"}  # which asks for the address of the project on the web
 
 

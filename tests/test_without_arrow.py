@@ -50,7 +50,7 @@ def run(folder: Path, commands: list[list[str]]) -> list[tuple[int, str]]:
         env={**os.environ, "PYTHONPATH": f"{folder}{os.pathsep}{FIXTURES.parent}"},
     )
     assert not done.returncode, done.stderr
-    return [(code, told) for code, told in json.loads(done.stdout)]
+    return [(code, each) for code, each in json.loads(done.stdout)]
 
 
 def test_every_format_is_read(tmp_path: Path) -> None:
@@ -63,9 +63,9 @@ def test_every_format_is_read(tmp_path: Path) -> None:
             commands.append(["diff", path, path])
         commands.append(["convert", path, str(tmp_path / kind), "--to", "datamind", "-q"])
 
-    for command, (code, told) in zip(commands, run(tmp_path, commands), strict=True):
-        assert code in (0, 1), (command, told)
-        assert "pyarrow" not in told, command
+    for command, (code, found) in zip(commands, run(tmp_path, commands), strict=True):
+        assert code in (0, 1), (command, found)
+        assert "pyarrow" not in found, command
 
 
 def test_what_needs_it_says_how_to_install_it(tmp_path: Path) -> None:
@@ -77,9 +77,9 @@ def test_what_needs_it_says_how_to_install_it(tmp_path: Path) -> None:
         ["convert", folder, str(tmp_path / "graph"), "--to", "graphrag"],
     ]
 
-    for command, (code, told) in zip(commands, run(tmp_path, commands), strict=True):
-        assert code == 2, (command, told)
-        assert told.splitlines()[-1].endswith("this needs pyarrow: pip install 'ragdatakit[parquet]'"), command
+    for command, (code, found) in zip(commands, run(tmp_path, commands), strict=True):
+        assert code == 2, (command, found)
+        assert found.splitlines()[-1].endswith("this needs pyarrow: pip install 'ragdatakit[parquet]'"), command
 
 
 def test_arrow_tables_need_it(monkeypatch: pytest.MonkeyPatch) -> None:

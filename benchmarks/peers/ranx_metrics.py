@@ -28,8 +28,8 @@ def _means(given: dict[str, Any]) -> dict[str, float]:
     ranked = {q: found or [_NOTHING] for q, found in given["run"].items()}
     run = {q: {d: float(len(found) - place) for place, d in enumerate(found)} for q, found in ranked.items()}
     names = {name: _name(name) for name in given["metrics"]}
-    told = evaluate(Qrels(grades), Run(run), list(names.values()), make_comparable=True)
-    found = told if isinstance(told, dict) else {next(iter(names.values())): told}
+    shown = evaluate(Qrels(grades), Run(run), list(names.values()), make_comparable=True)
+    found = shown if isinstance(shown, dict) else {next(iter(names.values())): shown}
     return {name: float(found[theirs]) for name, theirs in names.items()}
 
 

@@ -35,7 +35,7 @@ def write_graphrag(root: Path, scale: float, seed: int) -> None:
     text = " ".join(prose.texts(2_000, 80, 120)).encode("ascii", "ignore").decode().replace("\\", "").replace('"', "")
     places = prose.random.integers(0, len(text) - 4_000, 1 << 16).tolist()
 
-    def told(number: int, length: int) -> str:
+    def found(number: int, length: int) -> str:
         start = places[number & 0xFFFF]
         return text[start : start + length]
 
@@ -55,7 +55,7 @@ def write_graphrag(root: Path, scale: float, seed: int) -> None:
         human_readable_id=numbers[:size],
         title=titles,
         type=["PERSON"] * size,
-        description=[told(n, 180) for n in range(size)],
+        description=[found(n, 180) for n in range(size)],
         text_unit_ids=_lists(unit_ids, of_entity),
         frequency=np.ones(size, np.int64),
         degree=degree,
@@ -67,7 +67,7 @@ def write_graphrag(root: Path, scale: float, seed: int) -> None:
         human_readable_id=numbers[:relationships],
         source=_taken(titles, source),
         target=_taken(titles, target),
-        description=[told(n * 3, 160) for n in range(relationships)],
+        description=[found(n * 3, 160) for n in range(relationships)],
         weight=np.full(relationships, 2.0),
         combined_degree=degree[source] + degree[target],
         text_unit_ids=_lists(unit_ids, of_relationship),
@@ -77,7 +77,7 @@ def write_graphrag(root: Path, scale: float, seed: int) -> None:
         "text_units",
         id=unit_ids,
         human_readable_id=numbers[:units],
-        text=[told(n * 7, 3_000) for n in range(units)],
+        text=[found(n * 7, 3_000) for n in range(units)],
         n_tokens=np.full(units, 700),
         document_id=["d1"] * units,
         entity_ids=_grouped(ids["e"], of_entity, units),
@@ -95,11 +95,11 @@ def write_graphrag(root: Path, scale: float, seed: int) -> None:
         creation_date=[f"{DAY} 00:00:00 +0000"],
         raw_data=pa.nulls(1),
     )
-    _write_communities(root, ids, unit_ids, (source, target, of_relationship, of_entity), told)
+    _write_communities(root, ids, unit_ids, (source, target, of_relationship, of_entity), found)
 
 
 def _write_communities(
-    root: Path, ids: dict[str, list[str]], unit_ids: list[str], graph: tuple[Integers, ...], told: Any
+    root: Path, ids: dict[str, list[str]], unit_ids: list[str], graph: tuple[Integers, ...], given: Any
 ) -> None:
     source, target, _, of_entity = graph
     size, rows, first = len(of_entity), [], 0
@@ -140,12 +140,12 @@ def _write_communities(
         period=[DAY] * first,
         size=sizes,
     )
-    titles, summaries = [told(n, 40) for n in number], [told(n * 5, 300) for n in number]
-    contents = [f"# {t}\n\n{s}\n\n{told(n * 9, 1500)}" for n, t, s in zip(number, titles, summaries, strict=True)]
-    findings = [[{"explanation": told(n * k, 250), "summary": told(n + k, 40)} for k in range(1, 5)] for n in number]
+    titles, summaries = [given(n, 40) for n in number], [given(n * 5, 300) for n in number]
+    contents = [f"# {t}\n\n{s}\n\n{given(n * 9, 1500)}" for n, t, s in zip(number, titles, summaries, strict=True)]
+    findings = [[{"explanation": given(n * k, 250), "summary": given(n + k, 40)} for k in range(1, 5)] for n in number]
     stored = [
-        f'{{"title": "{t}", "summary": "{s}", "rating": 6.0, "findings": [{{"summary": "{told(n, 40)}", '
-        f'"explanation": "{told(n * 2, 1200)}"}}]}}'
+        f'{{"title": "{t}", "summary": "{s}", "rating": 6.0, "findings": [{{"summary": "{given(n, 40)}", '
+        f'"explanation": "{given(n * 2, 1200)}"}}]}}'
         for n, t, s in zip(number, titles, summaries, strict=True)
     ]
     _write(
@@ -157,7 +157,7 @@ def _write_communities(
         summary=summaries,
         full_content=contents,
         rank=np.full(first, 6.0),
-        rating_explanation=[told(n, 80) for n in number],
+        rating_explanation=[given(n, 80) for n in number],
         findings=findings,
         full_content_json=stored,
         period=[DAY] * first,

@@ -187,8 +187,8 @@ def canonical_table() -> str:
     rows = []
     for name, declared in TABLES.items():
         columns = ", ".join(f"**{code(c)}**" if c in declared.key else code(c) for c in declared.columns)
-        told = " ".join((inspect.getdoc(declared.row) or "").split()).replace("``", "`")
-        rows.append([code(name), columns, plain(told)])
+        words = " ".join((inspect.getdoc(declared.row) or "").split()).replace("``", "`")
+        rows.append([code(name), columns, plain(words)])
     return table(("table", "columns", "a row is"), rows)
 
 
@@ -197,9 +197,9 @@ def options_table() -> str:
     rows = []
     for name in CONVERTERS:
         for option in get_converter(name).options:
-            told = plain(option.help).rstrip(".")
-            if told.partition(":")[0] not in option.choices:
-                told = told[:1].upper() + told[1:]
+            found = plain(option.help).rstrip(".")
+            if found.partition(":")[0] not in option.choices:
+                found = found[:1].upper() + found[1:]
             default = option.default
             shown = (
                 "–" if default is None else code(str(default).lower() if isinstance(default, bool) else str(default))
@@ -210,7 +210,7 @@ def options_table() -> str:
                 float: "a number",
             }.get(type(default), "text")
             rows.append(
-                [code(name), {"read": "from", "write": "to"}[option.side], code(option.name), values, shown, told]
+                [code(name), {"read": "from", "write": "to"}[option.side], code(option.name), values, shown, found]
             )
     return table(("format", "when converting", "option", "values", "default", "meaning"), rows)
 
@@ -218,7 +218,7 @@ def options_table() -> str:
 def columns_table() -> str:
     """What columns of a table may be, and the names by which they are known without a map."""
     rows = []
-    for target, told in TARGETS.items():
+    for target, each in TARGETS.items():
         usual = ", ".join(map(code, USUAL_NAMES.get(target, ()))) or "–"
-        rows.append([code(target), f"{told[:1].upper()}{plain(told)[1:]}.", usual])
+        rows.append([code(target), f"{each[:1].upper()}{plain(each)[1:]}.", usual])
     return table(("field", "the column holds", "known without a map as"), rows)

@@ -143,12 +143,12 @@ def _container(kind: File) -> str:
         return f"lines of cells with {between} between them" + (", below a header" if kind.columns.header else "")
     if kind.container == "tagged":
         return f"elements {' or '.join(code(f'<{tag}>') for tag in kind.tags)}"
-    told = f" in {' or '.join(map(code, kind.wrapper))}" if kind.wrapper else ""
-    return "bytes" if kind.begins else _CONTAINERS[kind.container] + told
+    words = f" in {' or '.join(map(code, kind.wrapper))}" if kind.wrapper else ""
+    return "bytes" if kind.begins else _CONTAINERS[kind.container] + words
 
 
 def _names(patterns: list[str]) -> str:
-    """Patterns; those that differ only by their folder are told once."""
+    """Patterns; those that differ only by their folder are reported once."""
     folders: dict[str, list[str]] = {}
     for pattern in patterns:
         folder, slash, name = pattern.rstrip("/").rpartition("/")
@@ -162,8 +162,8 @@ def _names(patterns: list[str]) -> str:
         if len(places) == 1:
             alone += [code(places[0] + name) for name in names]
         else:
-            told = " or ".join(code(p) if p else "the folder itself" for p in places)
-            grouped.append(f"{', '.join(map(code, names))} in {told}")
+            words = " or ".join(code(p) if p else "the folder itself" for p in places)
+            grouped.append(f"{', '.join(map(code, names))} in {words}")
     return "; ".join(filter(None, [", ".join(alone), *grouped]))
 
 
@@ -299,8 +299,8 @@ def _check(fmt: Format, words: str, rule: str) -> str:
 
 def _fields(names: tuple[str, ...]) -> str:
     """Columns; a derived one is worked out from the whole record."""
-    told = [code(n.removeprefix("@")) for n in names]
-    return told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
+    found = [code(n.removeprefix("@")) for n in names]
+    return found[0] if len(found) == 1 else f"{', '.join(found[:-1])} and {found[-1]}"
 
 
 def _link(fmt: Format, name: str, full: bool = False) -> str:

@@ -55,8 +55,8 @@ def _adopted_rows(fmt: Format) -> Iterator[list[str]]:
     for rule in SHARED:
         adopted = fmt.adopts.get(rule.name)
         if adopted is not None:
-            told = adopted.upstream
-            text = told if isinstance(told, str) else "; ".join(f"{p}: {t}" for p, t in told.items())
+            found = adopted.upstream
+            text = found if isinstance(found, str) else "; ".join(f"{p}: {t}" for p, t in found.items())
             yield [rule_link(rule, None, "", rule_title(rule)), adopted.severity or "no fault", plain(text)]
 
 
@@ -178,8 +178,8 @@ def _meanings(rule: Rule) -> list[str]:
     for fmt in all_formats():
         adopted = fmt.adopts.get(rule.name)
         if adopted is not None:
-            told = adopted.upstream
-            text = told if isinstance(told, str) else "; ".join(f"{p}: {t}" for p, t in told.items())
+            found = adopted.upstream
+            text = found if isinstance(found, str) else "; ".join(f"{p}: {t}" for p, t in found.items())
             lines.append(f"- {fmt.title} ({adopted.severity or 'no fault'}): {plain(_sentence(text))}")
     return [*lines, ""] if lines else []
 

@@ -212,8 +212,8 @@ class _ConversionRun:
             with SourceCheck(*wanted) as check:
                 self._convert(refused, check)
             return
-        told = _told(options.progress, "checking {}")
-        result.source_report = check_source(*wanted, told, refused if keep_going else None)
+        progress = _named(options.progress, "checking {}")
+        result.source_report = check_source(*wanted, progress, refused if keep_going else None)
         result.refused = not result.source_report.ok and not keep_going
         if not result.refused:
             self._convert(refused, None)
@@ -289,7 +289,7 @@ class _ConversionRun:
         result.strict = not result.refused and self._strict and not result.lossless
 
 
-def _told(progress: Progress | None, words: str) -> Progress | None:
+def _named(progress: Progress | None, words: str) -> Progress | None:
     """Progress that says what is being done with a file."""
     if progress is None:
         return None
@@ -303,7 +303,7 @@ def _conversions(
     """Write each dataset to its folder below ``top`` (None: nowhere)."""
     from ragdatakit.converters.run import convert_dataset
 
-    telling = replace(options, progress=_told(options.progress, "converting {}"))
+    telling = replace(options, progress=_named(options.progress, "converting {}"))
     done: list[Conversion] = []
     not_meant: NotMeantError | None = None
     for source, name in zip(found, _folders_of(found), strict=True):
@@ -340,7 +340,7 @@ def _checked_output(folder: Path, options: ConversionSettings) -> Report:
             profile=_checked_profile(options),
             severity=SHOWN_SEVERITY,
             memory_limit=options.memory_limit,
-            progress=_told(options.progress, "validating the output: {}"),
+            progress=_named(options.progress, "validating the output: {}"),
         )
     except RagdataError as error:
         reason = str(error).replace(f"{folder}/", "").replace(str(folder), "the target")

@@ -157,8 +157,8 @@ def _found(path: PathLike, wanted: ConversionSettings, dataset: str, notes: list
             if wanted.progress is not None:
                 wanted.progress(f"reading {shown}", 0, 1)
             folder = stack.enter_context(ScratchFolder()) / "files"
-            place, told = extract_revision(revision, folder)
-            notes.extend(told)
+            place, left_out = extract_revision(revision, folder)
+            notes.extend(left_out)
         side = _Side(shown, place, [], [], wanted.follow_links)
         try:
             side.datasets.extend(meant_datasets(place, wanted, dataset))
@@ -265,7 +265,7 @@ def _add_other_files(
     found: DatasetDiff, before: _Side, after: _Side, exclude: tuple[str, ...], progress: Progress | None
 ) -> None:
     """What became of the files of no dataset; those of two formats have no reason to be the same."""
-    from ragdatakit.reports.other_files import compare_other_files, left_out, names_told, passed_notes
+    from ragdatakit.reports.other_files import compare_other_files, left_out, names_listed, passed_notes
 
     old, new = before.other_files(), after.other_files()
     found.notes.extend(left_out([files for files in (old, new) if files is not None], exclude))
@@ -277,7 +277,7 @@ def _add_other_files(
     for side, files in ((before, old), (after, new)):
         if files is not None and files.others:
             others = many(len(files.others), "file")
-            found.notes.append(f"{side.path}: not compared: {others} of no dataset: {names_told(files.others)}.")
+            found.notes.append(f"{side.path}: not compared: {others} of no dataset: {names_listed(files.others)}.")
     found.notes.extend(passed_notes(*(files for files in (old, new) if files is not None)))
 
 

@@ -277,7 +277,7 @@ class _Evaluating:
 
     def _run_tables(self) -> Iterator[tuple[Path, CanonicalTables]]:
         from ragdatakit.api.search import dataset_tables
-        from ragdatakit.retrieval.gold_and_metrics.evaluated_gold import told_tables
+        from ragdatakit.retrieval.gold_and_metrics.evaluated_gold import tables_words
         from ragdatakit.retrieval.index.notes import RUNS, left_out
 
         w = self._wanted
@@ -285,8 +285,8 @@ class _Evaluating:
         for place in {path.resolve(): path for path in (*w.runs, *compared)}.values():
             tables = dataset_tables(place, w.beside)[1]
             if not tables.any("runs"):
-                told = "; ".join(left_out(tables, RUNS)) or told_tables(tables)
-                raise RagdataError(f"{place} has no runs ({tables.format}: {told})")
+                reason = "; ".join(left_out(tables, RUNS)) or tables_words(tables)
+                raise RagdataError(f"{place} has no runs ({tables.format}: {reason})")
             yield place, tables
         if not w.modes and self._corpus.any("runs"):
             yield self._path, self._corpus
@@ -297,7 +297,7 @@ class _Evaluating:
 
         w = self._wanted
         found = read_runs(tables, self._gold, self._passages, w.depth, progress=w.options.progress)
-        self._done.notes += [f"left out of {place.name}: {told}" for told in left_out(tables, RUNS)]
+        self._done.notes += [f"left out of {place.name}: {reason}" for reason in left_out(tables, RUNS)]
         if not any(run.ranked for run in found):
             if place == self._path:
                 return []
@@ -361,9 +361,9 @@ class _Evaluating:
         for mode in modes if questions else ():
             self._opened.prepare(mode)
             found = search_ordinals(self._opened, mode, questions, max(w.answer_depths), w.options.progress)
-            told = answer_in_top(mode, found, gold, passages, sorted(w.answer_depths))
-            if told is not None:
-                self._done.answers_in_top.append(told)
+            share = answer_in_top(mode, found, gold, passages, sorted(w.answer_depths))
+            if share is not None:
+                self._done.answers_in_top.append(share)
         if self._done.answers_in_top:
             self._check()
 
@@ -371,13 +371,13 @@ class _Evaluating:
         from ragdatakit.api.search import dataset_tables
         from ragdatakit.retrieval.gold_and_metrics.answer_metrics import score_answers
         from ragdatakit.retrieval.gold_and_metrics.claim_metrics import score_claims
-        from ragdatakit.retrieval.gold_and_metrics.evaluated_gold import told_tables
+        from ragdatakit.retrieval.gold_and_metrics.evaluated_gold import tables_words
 
         w = self._wanted
         for place in w.answers:
             tables = dataset_tables(place, w.beside)[1]
             if not tables.any("answers"):
-                raise RagdataError(f"{place} has no answers ({tables.format}: {told_tables(tables)})")
+                raise RagdataError(f"{place} has no answers ({tables.format}: {tables_words(tables)})")
             label = f"{place.name}:" if len(w.answers) > 1 else ""
             self._done.answers += score_answers(tables, self._tables, label, w.options.seed)
             self._done.claims += score_claims(tables, place.name if label else "")
@@ -388,8 +388,8 @@ class _Evaluating:
     def _refuse_nothing(self) -> None:
         done, w, gold = self._done, self._wanted, self._gold
         if w.minimums and not gold.judged and not gold.nameless and done.answers_in_top:
-            told = "its questions have no gold, so no metric can be held to a minimum; --qrels FILE gives judgements"
-            raise RagdataError(f"{self._path}: {told}")
+            reason = "its questions have no gold, so no metric can be held to a minimum; --qrels FILE gives judgements"
+            raise RagdataError(f"{self._path}: {reason}")
         if w.minimums and not done.runs:
             raise RagdataError(f"{self._path}: nothing was measured that could be held to a minimum: {self._lack()}")
         if w.options.compare is not None and not done.runs:

@@ -31,8 +31,8 @@ def query(options: QueryOptions, path: PathLike, sql: str) -> pa.Table:
     """
     lost: list[str] = []
     found = _in_memory(options, path, sql, lost)
-    for told in lost:
-        warnings.warn(told, stacklevel=3)
+    for loss in lost:
+        warnings.warn(loss, stacklevel=3)
     return found
 
 

@@ -77,8 +77,8 @@ def _not_opened(folder: Path, _shared: SharedConnection) -> DatasetDatabase:
 
 def lost_words(found: Mapping[str, Losses], unlisted: Mapping[str, str] | None = None) -> list[str]:
     """Sentences about what could not be read, of `SafeQueries.losses`, and about datasets that are ``unlisted``."""
-    told = [f"{name} is left out: {reason}" for name, reason in (unlisted or {}).items()]
-    return told + _loss_words(found)
+    words = [f"{name} is left out: {reason}" for name, reason in (unlisted or {}).items()]
+    return words + _loss_words(found)
 
 
 def _loss_words(found: Mapping[str, Losses]) -> list[str]:
@@ -87,4 +87,4 @@ def _loss_words(found: Mapping[str, Losses]) -> list[str]:
         return []
     from ragdatakit.reports.summaries import loss_words  # what it imports is worth it where there is something to tell
 
-    return [f"{name}: {told}" if name else told for name, losses in lossy.items() for told in loss_words(losses)]
+    return [f"{name}: {words}" if name else words for name, losses in lossy.items() for words in loss_words(losses)]

@@ -78,7 +78,7 @@ class _Hearing:
 
     def __init__(self, stream: SideStream, question: Question, progress: Progress | None) -> None:
         self._stream, self._question, self._progress = stream, question, progress
-        self._told = iter(stream)
+        self._messages = iter(stream)
         self._timer: threading.Timer | None = None
         self._left, self._since = question.options.timeout, 0.0
         self._at_work = self._is_late = False
@@ -97,16 +97,16 @@ class _Hearing:
 
     def rest(self, kind: str) -> Iterator[Any]:
         """All that it reports of this kind, until its end."""
-        for told, what in self._told:
-            if told == kind:
+        for heading, what in self._messages:
+            if heading == kind:
                 yield what
-            elif told == "progress" and self._progress is not None:
+            elif heading == "progress" and self._progress is not None:
                 self._progress(*what)
-            elif told == "at_work":
+            elif heading == "at_work":
                 self._time(what)
-            elif told == "error":
+            elif heading == "error":
                 raise what
-            elif told == "end":
+            elif heading == "end":
                 return
         raise self._ended()
 
@@ -147,15 +147,15 @@ def _answer(send: Send, question: Question) -> None:
     try:
         _tell_all(send, question)
     except (RagdataError, OSError, MemoryError) as error:
-        told: Exception = error
+        failure: Exception = error
     except Exception as error:  # noqa: BLE001 - it is raised where it is waited for
-        told = _QueryFailed(f"{type(error).__name__}: {error}")
-        told.add_note(traceback.format_exc())
+        failure = _QueryFailed(f"{type(error).__name__}: {error}")
+        failure.add_note(traceback.format_exc())
     else:
         send(("end", True))
         return
     MemoryBound(0).lift()  # so that it can be reported
-    send(("error", told))
+    send(("error", failure))
 
 
 def _tell_all(send: Send, question: Question) -> None:

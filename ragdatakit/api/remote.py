@@ -101,10 +101,10 @@ def _telling_urls(options: _Options) -> _Options:
 
 
 def _with_urls(call: Callable[..., None]) -> Callable[..., None]:
-    def told(first: Any, *rest: Any) -> None:
+    def with_urls(first: Any, *rest: Any) -> None:
         call(renamed(first), *rest)
 
-    return told
+    return with_urls
 
 
 def _renamed(value: Any, seen: set[int]) -> Any:

@@ -90,8 +90,8 @@ def _report(paths: list[Path], options: ReportOptions) -> Summaries:
             summary.seconds = time.perf_counter() - started
             summaries.append(summary)
     if options.node and not any(summary.around for summary in summaries):
-        told = f"; there is {', '.join(dict.fromkeys(similar))}" if similar else ""
-        raise RagdataError(f"no node is called {options.node!r}{told}")
+        advice = f"; there is {', '.join(dict.fromkeys(similar))}" if similar else ""
+        raise RagdataError(f"no node is called {options.node!r}{advice}")
     summaries.findings = findings if early else _findings(paths, found, options)
     return summaries
 
@@ -155,9 +155,9 @@ def _unread(source: Source, error: RagdataError | OSError) -> Summary:
     from ragdatakit.database.file_counts import count_files
     from ragdatakit.schemas.summaries import Summary
 
-    told = str(error) if isinstance(error, RagdataError) else f"{os.fsdecode(error.filename)}: {error.strerror}"
+    reason = str(error) if isinstance(error, RagdataError) else f"{os.fsdecode(error.filename)}: {error.strerror}"
     files, splits = count_files(source.parts)
-    return Summary(source.display, source.root.name, source.format, files, splits, losses=[told], unread=True)
+    return Summary(source.display, source.root.name, source.format, files, splits, losses=[reason], unread=True)
 
 
 def _summary(found: FoundDataset, database: DatasetDatabase, options: ReportOptions) -> Summary:
@@ -187,8 +187,8 @@ def _label(found: FoundDataset, summary: Summary) -> None:
     walked = {*around.names, *around.relations} if around is not None else set()
     labels = labels_of({*relations, *(hub.name for hub in summary.graph.hubs), *walked})
     if around is not None:
-        told = {name: label for name, label in labels.items() if name in walked}
-        summary.neighbourhoods = replace(around, labels=told)
+        labelled = {name: label for name, label in labels.items() if name in walked}
+        summary.neighbourhoods = replace(around, labels=labelled)
     hubs = tuple(replace(hub, label=labels.get(hub.name)) for hub in summary.graph.hubs)
     summary.graph = replace(summary.graph, hubs=hubs)
     summary.frequencies = [
@@ -208,9 +208,9 @@ def _read_together(found: FoundDataset, summary: Summary) -> list[Note]:
     for part in found.source.parts:
         if names := part.options.get(READ_TOGETHER, ()):
             records = sum(file.records or 0 for file in part.files if file.name in names)
-            told = f"documents: {records:,} of them are of {', '.join(names)}"
-            told += ", and look like parts of those of the other files; name a file to have it alone"
-            notes.append(Note("documents.read_together", told, records, "warning"))
+            words = f"documents: {records:,} of them are of {', '.join(names)}"
+            words += ", and look like parts of those of the other files; name a file to have it alone"
+            notes.append(Note("documents.read_together", words, records, "warning"))
     return notes
 
 

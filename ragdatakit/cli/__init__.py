@@ -157,8 +157,8 @@ def _failed(error: BaseException) -> int:
         return 130
     if isinstance(error, click.ClickException):
         _show(error)
-    elif told := failure_words(error):
-        click.echo(f"ragdata: {printable(told)}", err=True)
+    elif message := failure_words(error):
+        click.echo(f"ragdata: {printable(message)}", err=True)
     elif os.environ.get("RAGDATA_DEBUG") or not isinstance(error, Exception):
         raise error
     else:

@@ -165,8 +165,8 @@ def _run(words: dict[str, Any]) -> ConversionResult:
     if words["extractor"] == "openai" and not words["dry_run"] and not words["quiet"]:
         from ragdatakit.reports.conversion import asking_lines
 
-        for told in _run({**words, "dry_run": True}).estimates:  # before anything is sent
-            click.echo("\n".join(asking_lines(told)), err=True)
+        for estimate in _run({**words, "dry_run": True}).estimates:  # before anything is sent
+            click.echo("\n".join(asking_lines(estimate)), err=True)
     with terminal_progress() as progress:
         options = given(ConvertOptions, words, **read_words(words), extraction=_extraction(words), progress=progress)
         return convert(words["source"], words["target"], **options)

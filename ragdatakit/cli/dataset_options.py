@@ -231,14 +231,14 @@ def dataset_options(function: _Function) -> _Function:
 
 def dataset_name_option(function: _Function) -> _Function:
     """Add the option that says which of several datasets at a path is meant; `read_words` takes its value."""
-    told = f"Which dataset, where PATH holds several: {_CALLED}."
-    return click.option("--dataset", metavar="NAME", default="", callback=not_empty, help=told)(function)
+    help_text = f"Which dataset, where PATH holds several: {_CALLED}."
+    return click.option("--dataset", metavar="NAME", default="", callback=not_empty, help=help_text)(function)
 
 
 def dataset_names_option(function: _Function) -> _Function:
     """Add the same option for a command that takes several; `read_words` takes its values."""
-    told = f"Which dataset, where PATH holds several (may be given more than once): {_CALLED}."
-    return click.option("--dataset", metavar="NAME", multiple=True, callback=not_empty, help=told)(function)
+    help_text = f"Which dataset, where PATH holds several (may be given more than once): {_CALLED}."
+    return click.option("--dataset", metavar="NAME", multiple=True, callback=not_empty, help=help_text)(function)
 
 
 def search_options(function: _Function) -> _Function:

@@ -80,8 +80,8 @@ class _Choice(click.Choice[str]):
         self._hint = hint
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if self._hint is not None and (told := self._hint(str(value))):
-            self.fail(f"{value!r}: {told}.", param, ctx)
+        if self._hint is not None and (hint := self._hint(str(value))):
+            self.fail(f"{value!r}: {hint}.", param, ctx)
         return super().convert(value, param, ctx)
 
 

@@ -98,10 +98,10 @@ def command(**words: Any) -> int:
     data = _render(found, form, words["quiet"], out)
     write_output([data], out, form)
     if found.unread:
-        from ragdatakit.reports.diff.text import unread_told
+        from ragdatakit.reports.diff.text import unread_words
 
-        told = "" if form == "text" and out is None else f": {unread_told(found)}"  # the last line shows it
-        click.echo(f"ragdata: not everything was compared{told}", err=True)
+        which = "" if form == "text" and out is None else f": {unread_words(found)}"  # the last line shows it
+        click.echo(f"ragdata: not everything was compared{which}", err=True)
         return 2
     return 1 if found.fails and not words["exit_zero"] else 0
 

@@ -122,8 +122,8 @@ def _write_suite(words: dict[str, Any]) -> int:
 
     with terminal_progress() as progress:
         suite = first_suite(words["path"], **given(SuiteOptions, words, **read_words(words), progress=progress))
-    for told in suite["meta"].get("ragdata_left_out", ()):
-        click.echo(f"! {one_line(told)}", err=True)
+    for reason in suite["meta"].get("ragdata_left_out", ()):
+        click.echo(f"! {one_line(reason)}", err=True)
     out = words["output_file"]
     write_output([orjson.dumps(suite, option=orjson.OPT_INDENT_2) + b"\n"], out, "json")
     if out is not None:

@@ -166,9 +166,9 @@ def _tell_losses(answer: Answer, shows_faults: bool) -> None:
     from ragdatakit.reports.query_output import cell_text
 
     faults = tuple(table.fault for table in answer.tables if table.fault and shows_faults)
-    for told in answer.lost:
-        if not (faults and told.endswith(faults)):
-            click.echo(f"! {cell_text(told)}", err=True)
+    for loss in answer.lost:
+        if not (faults and loss.endswith(faults)):
+            click.echo(f"! {cell_text(loss)}", err=True)
 
 
 def _show(error: QueryError) -> None:

@@ -202,8 +202,8 @@ def _item(pieces: _Pieces, text: str) -> _Item:
     if target not in TARGETS:
         near = [f"{columns[0]}={target}"] if columns and columns[0] in TARGETS else []
         near = near or difflib.get_close_matches(target, TARGETS, n=1)
-        told = f", did you mean {near[0]}?" if near else f"; known: {', '.join(TARGETS)}"
-        raise RagdataError(f"--map {text}: unknown target {target!r}{told}")
+        advice = f", did you mean {near[0]}?" if near else f"; known: {', '.join(TARGETS)}"
+        raise RagdataError(f"--map {text}: unknown target {target!r}{advice}")
     if target not in _SEVERAL and len(columns) != 1:
         raise RagdataError(
             f"--map {text}: {target} takes one column ({', '.join(_SEVERAL[:-1])} and {_SEVERAL[-1]} take several); "
@@ -261,8 +261,8 @@ def _known_grade(file: Columned, found: ColumnMap) -> dict[str, str]:
     other = {*found.used(), *(found.metadata or ())}
     named = [n for n in file.column_names() if n.lower() in USUAL_NAMES["grade"] and n not in other]
     if len(named) > 1:
-        told = f"grade may be {' or '.join(named)}"
-        raise RagdataError(f"{file.name}: {told}; --map grade=COLUMN chooses one")
+        choice = f"grade may be {' or '.join(named)}"
+        raise RagdataError(f"{file.name}: {choice}; --map grade=COLUMN chooses one")
     return {"grade": named[0]} if named else {}
 
 
@@ -304,8 +304,8 @@ def _guessed(file: Columned, files: Sequence[Columned]) -> ColumnMap | None:
         return None
     for target, listed in wanted.items():
         if len(listed) > 1 and not (target in ("id", "question_id") and are_one(file, listed)):
-            told = f"{target} may be {' or '.join(listed)}"
-            raise RagdataError(f"{file.name}: {told}; {_advice([file], files)}")
+            choice = f"{target} may be {' or '.join(listed)}"
+            raise RagdataError(f"{file.name}: {choice}; {_advice([file], files)}")
     columns = {target: listed[0] for target, listed in wanted.items() if listed and target != "aliases"}
     return ColumnMap(columns, tuple(wanted.get("aliases", ()))).usable()
 
@@ -326,11 +326,11 @@ def gold_like_columns(file: Columned, columns: ColumnMap) -> list[str]:
     return [n for n in file.column_names() if n not in used and (_GOLD.search(n) or _GOLD_ID.search(n))]
 
 
-def _advice(told: Sequence[Columned], files: Sequence[Columned] = ()) -> str:
+def _advice(columned: Sequence[Columned], files: Sequence[Columned] = ()) -> str:
     """The columns of some files, and a map to begin with: one that reads all ``files`` as far as they can be."""
-    shown = "; ".join(f"{f.name} has {_listed(f.column_names()) or 'none'}" for f in told[:_MOST_SHOWN])
-    shown += f"; {len(told) - _MOST_SHOWN:,} more files" if len(told) > _MOST_SHOWN else ""
-    others = [f.name for f in files if f not in told]
+    shown = "; ".join(f"{f.name} has {_listed(f.column_names()) or 'none'}" for f in columned[:_MOST_SHOWN])
+    shown += f"; {len(columned) - _MOST_SHOWN:,} more files" if len(columned) > _MOST_SHOWN else ""
+    others = [f.name for f in files if f not in columned]
     shown += f" (next to it: {_listed(others[:_MOST_SHOWN])})" if others else ""
     return f"columns: {shown}; say what they are, for example --map {_proposed(files) or 'text=COLUMN,id=COLUMN'}"
 

@@ -145,11 +145,11 @@ class Judgements:
             given = qrel.split or self._splits.get(qrel.question_id) or ""
             split = given or self._usual
             pair = (qrel.question_id, qrel.target_id)
-            told = seen.setdefault(split, set())
-            if why := self._refusal(qrel) or ("it is judged before in this split" if pair in told else ""):
+            judged = seen.setdefault(split, set())
+            if why := self._refusal(qrel) or ("it is judged before in this split" if pair in judged else ""):
                 tables.drop("qrels", qrel, why)
                 continue
-            told.add(pair)
+            judged.add(pair)
             if split != given:
                 tables.losses.add("derived", "qrels", "split", "judgements are of a split", split)
             if self.judged.setdefault(qrel.question_id, split) != split:

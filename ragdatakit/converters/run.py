@@ -114,7 +114,7 @@ class Source:
     @property
     def unreadable(self) -> list[str]:
         """In words, what is not read of it: folders that may not be looked into, links that lead out."""
-        return list(dict.fromkeys(told for part in self.parts for told in part.unread))
+        return list(dict.fromkeys(reason for part in self.parts for reason in part.unread))
 
     def files(self) -> list[tuple[str, Path]]:
         """All files, by their path below the folder that holds them all."""
@@ -175,8 +175,8 @@ def find_sources(path: Path, options: ConversionSettings, beside: Path | None = 
         if not plain:
             raise RagdataError(_nothing_there(path, error)) from None
         if options.target_format and len({d.format.name for d in plain}) > 1:
-            told = f"{path} holds folders of texts and folders of tables"
-            raise RagdataError(f"{told}; choose one with --from text or --from table") from None
+            reason = f"{path} holds folders of texts and folders of tables"
+            raise RagdataError(f"{reason}; choose one with --from text or --from table") from None
         return _plain_sources(path, plain, beside)
     if beside is not None:
         datasets = [d for d in datasets if not (d.root == beside or d.root.resolve().is_relative_to(beside.resolve()))]
@@ -198,9 +198,9 @@ def find_sources(path: Path, options: ConversionSettings, beside: Path | None = 
 
 def _nothing_there(path: Path, error: RagdataError) -> str:
     """That there is no dataset at a path, with what lies there instead."""
-    told = str(error).replace("--format", "--from").replace("); name", ", plain texts and tables); name")
+    reason = str(error).replace("--format", "--from").replace("); name", ", plain texts and tables); name")
     there = what_lies_there(path) if path.is_dir() else ""
-    return f"{told}; {there}" if there else told
+    return f"{reason}; {there}" if there else reason
 
 
 def _raw_sources(path: Path, options: ConversionSettings, beside: Path | None) -> list[Source]:
@@ -216,8 +216,8 @@ def _raw_sources(path: Path, options: ConversionSettings, beside: Path | None) -
             part.files = [f for f in part.files if f.kind in _RAW_KINDS]
     found = [s for s in sources if any(part.of_kind(kind) for part in s.parts for kind in _RAW_DOCUMENTS)]
     if not found:
-        told = f"no raw/documents.json below {path}, nor raw/dataset_corpus.json, as it was called earlier"
-        raise RagdataError(f"{told}: there is nothing to make a graph of")
+        reason = f"no raw/documents.json below {path}, nor raw/dataset_corpus.json, as it was called earlier"
+        raise RagdataError(f"{reason}: there is nothing to make a graph of")
     return found
 
 
@@ -298,8 +298,8 @@ def read_source(
     _refuse_lonely(source)
     if source.unreadable and not partly:
         raise RagdataError(source.unreadable[0])
-    for told in source.unreadable:
-        losses.add("dropped", "files", None, told, unread=True)
+    for reason in source.unreadable:
+        losses.add("dropped", "files", None, reason, unread=True)
     return _read(source, options, losses, refused)
 
 
@@ -334,7 +334,7 @@ def _read(
         tables = chunk_tables(tables, ChunkOptions(**options.chunking))
     elif options.usual_chunks and tables.any("documents") and not any(map(tables.any, _NOT_CUT)):
         tables = chunk_tables(tables, ChunkOptions(**options.usual_chunks))
-    tables.numbered = next((told for part in source.parts if (told := part.options.get(NUMBERED, ""))), "")
+    tables.numbered = next((numbering for part in source.parts if (numbering := part.options.get(NUMBERED, ""))), "")
     return options.prepare(tables) if options.prepare is not None else tables
 
 
@@ -470,8 +470,8 @@ def _tell_unread(source: Source, losses: Losses) -> None:
 
 def _dropped_words(losses: Losses) -> str:
     """What was left out, where too little was left to be written."""
-    told = [f"{loss.count:,} of {loss.table}: {loss.reason}" for loss in losses if loss.kind == "dropped"]
-    return f" ({'; '.join(told[:3])})" if told else ""
+    words = [f"{loss.count:,} of {loss.table}: {loss.reason}" for loss in losses if loss.kind == "dropped"]
+    return f" ({'; '.join(words[:3])})" if words else ""
 
 
 def _sidecar(tables: CanonicalTables, folder: Path, target: Converter) -> list[WrittenFile]:

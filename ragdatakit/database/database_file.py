@@ -97,9 +97,9 @@ class DatabaseFile:
             refuse_machine_fault(error)
             if os.strerror(errno.ENOSPC) in str(error):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path)) from None
-            told = str(error).splitlines()[-1].rpartition("Original error: ")[2]
-            told = told.replace(str(self._part), str(self.path))
-            raise RagdataError(f"{self.path} cannot be written: {told}") from None
+            reason = str(error).splitlines()[-1].rpartition("Original error: ")[2]
+            reason = reason.replace(str(self._part), str(self.path))
+            raise RagdataError(f"{self.path} cannot be written: {reason}") from None
 
     def _list(self) -> None:
         import duckdb

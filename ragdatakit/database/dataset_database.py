@@ -353,5 +353,5 @@ def _fault_of(file: DataFile) -> str:
     source = Source(file.path, is_packed, boundary=file.boundary)
     for _ in source.pieces():
         pass
-    told = (f.told(file.display) for f in source.faults if f.rule != "mislabelled-compression")
-    return next(told, "")
+    messages = (f.in_words(file.display) for f in source.faults if f.rule != "mislabelled-compression")
+    return next(messages, "")

@@ -42,8 +42,8 @@ def row_batches(table: str, rows: Iterator[Any], losses: Losses | None) -> Itera
     mebibyte NULL; each is counted in ``losses``. Without them nothing is given up: `RagdataError` is raised instead.
     """
     schema = schema_of(table)
-    told = _told(table, rows, losses) if losses is not None else rows
-    while chunk := list(islice(told, _BATCH_ROWS)):
+    readable = _accounted(table, rows, losses) if losses is not None else rows
+    while chunk := list(islice(readable, _BATCH_ROWS)):
         columns = list(zip(*chunk, strict=True))
         step = _BATCH_ROWS if _is_light(columns, schema) else 64
         for first in range(0, len(chunk), step):
@@ -62,7 +62,7 @@ def _is_light(columns: Sequence[Sequence[Any]], schema: Schema) -> bool:
         return True
 
 
-def _told(table: str, rows: Iterator[Any], losses: Losses) -> Iterator[Any]:
+def _accounted(table: str, rows: Iterator[Any], losses: Losses) -> Iterator[Any]:
     read = 0
     try:
         for row in rows:
@@ -86,8 +86,8 @@ def _column(values: Sequence[Any], table: str, name: str, kind: Kind, losses: Lo
         return packed(kind, values)
     except (OverflowError, UnicodeEncodeError, TypeError) as error:
         if losses is None:
-            told = f"{table}.{name} has a value that is not of type {kind}: {error}"
-            raise RagdataError(f"{told}; take its rows instead") from None
+            reason = f"{table}.{name} has a value that is not of type {kind}: {error}"
+            raise RagdataError(f"{reason}; take its rows instead") from None
         return packed(kind, [_mended(v, table, name, kind, losses) for v in values])
 
 

@@ -125,12 +125,12 @@ class QueryResult:
     def _with_texts(self, types: Sequence[str], whole: Sequence[str] = ()) -> str:
         """The query, with values of these types as text, within lists and structures, too; what holds one of ``whole``
         is text as a whole."""
-        told = [_as_text(column.type, types, whole) for column in self.columns]
-        if all(kind == column.type for kind, column in zip(told, self.columns, strict=True)):
+        kinds = [_as_text(column.type, types, whole) for column in self.columns]
+        if all(kind == column.type for kind, column in zip(kinds, self.columns, strict=True)):
             return self._text
         casts = ", ".join(
             f"#{place}{'' if kind == column.type else f'::{kind}'} as {sql_name(column.name)}"
-            for place, (kind, column) in enumerate(zip(told, self.columns, strict=True), 1)
+            for place, (kind, column) in enumerate(zip(kinds, self.columns, strict=True), 1)
         )
         return f"select {casts} from (\n{without_end(self._text)}\n)"
 
@@ -187,10 +187,10 @@ class SafeQueries:
         for table in database.tables:
             known = set(database.losses.unread)
             count = database.count(table)
-            fault = next((told for told in database.losses.unread if told not in known), "")
+            fault = next((reason for reason in database.losses.unread if reason not in known), "")
             columns = _columns(database, "main", table)
-            told = fault.removeprefix(f"{table}: ")
-            yield TableFacts("main", table, columns, None if fault else count, told, dataset)
+            reason = fault.removeprefix(f"{table}: ")
+            yield TableFacts("main", table, columns, None if fault else count, reason, dataset)
         for view in database.views:
             columns = _columns(database, FILES, view)
             if fault := database.view_fault(view):
@@ -319,7 +319,7 @@ class SafeQueries:
                 connection.execute(f"alter table {FILES}.filled_view rename to {sql_name(view)}")
 
     def _refuse_unread(self) -> None:
-        unread = [told for losses in self.losses.values() for told in losses.unread]
+        unread = [reason for losses in self.losses.values() for reason in losses.unread]
         if unread:
             more = f" (and {len(unread) - 1:,} more)" if len(unread) > 1 else ""
             raise RagdataError(f"{NO_PART}: {unread[0]}{more}")

@@ -81,9 +81,9 @@ def parse_select(text: str) -> Select:
             raise QueryError(
                 _WORDS.get(kind, f"{kind.replace('_', ' ')} is not available; a query only reads: SELECT …")
             )
-        told = connection.execute("select json_serialize_sql(?::varchar)", [text]).fetchone()
+        answer = connection.execute("select json_serialize_sql(?::varchar)", [text]).fetchone()
     try:
-        tree = orjson.loads(told[0]) if told else {}
+        tree = orjson.loads(answer[0]) if answer else {}
     except orjson.JSONDecodeError:  # beyond 1,024 levels
         raise QueryError(_TOO_DEEP) from None
     if tree.get("error") is not False:
@@ -175,9 +175,9 @@ def error_of(error: Exception, known: Callable[[], Iterable[str]] = list, lines_
     """DuckDB's error in one sentence, with its place; ``known`` gives the tables that there are."""
     if isinstance(error, UnicodeDecodeError):  # of DuckDB's error, which quotes the file
         return QueryError("it has bytes that are not UTF-8")
-    told = str(error)
-    place = _PLACE.search(told)
-    head = told[: place.start()] if place else told
+    text = str(error)
+    place = _PLACE.search(text)
+    head = text[: place.start()] if place else text
     if place is None:
         return QueryError(_message(_PREFIX.sub("", head), known))
     start, length = max(len(place[3]) - len(f"LINE {place[1]}: "), 0), len(place[4])
@@ -198,11 +198,11 @@ def _in_quotes(line: str, start: int) -> str:
     return ""
 
 
-def _message(told: str, known: Callable[[], Iterable[str]]) -> str:
+def _message(text: str, known: Callable[[], Iterable[str]]) -> str:
     """DuckDB's words on one line, without remedies that a query does not have; what a query can do instead."""
-    parts = [part.strip() for part in told.split("\n") if part.strip()]
+    parts = [part.strip() for part in text.split("\n") if part.strip()]
     first = parts[0] if parts else "the query failed"
-    if any(words in told for words in _WORDS_OF_MEMORY):
+    if any(words in text for words in _WORDS_OF_MEMORY):
         return NO_MEMORY
     if any(words in first for words in ("file system operations are disabled", "disabled through configuration")):
         return _ONLY_DATA
@@ -212,8 +212,8 @@ def _message(told: str, known: Callable[[], Iterable[str]]) -> str:
         listed = list(known()) if not _LIKE_A_FILE.search(found[1]) else []
         more = f"there are {', '.join(listed[:_MOST_LISTED])}{', …' * (len(listed) > _MOST_LISTED)}"
         return f"{found[0]}; {more if listed else _ONLY_DATA}"  # DuckDB proposes tables of its own, too
-    told = "; ".join(p.rstrip("!").replace(": : ", ": ") for p in parts[:2] if not p.startswith("Candidate functions"))
-    shown = _BY_SETTING.sub("", told) or first
+    text = "; ".join(p.rstrip("!").replace(": : ", ": ") for p in parts[:2] if not p.startswith("Candidate functions"))
+    shown = _BY_SETTING.sub("", text) or first
     shown = shortened(shown, 400)
     if column := _CAST_OF.search(first):
         return f"{shown}; compare it with text, as {column[1]} = '1', or use try_cast"

@@ -96,7 +96,7 @@ def file_views(dataset: Dataset) -> Iterable[tuple[str, str]]:
             for (split, _, container), (record, files) in groups.items()
         ]
         if not queries and any(map(path_fault, dataset.of_kind(kind.kind))):
-            queries = ["select null::varchar as value where false"]  # whoever asks for it is told why
+            queries = ["select null::varchar as value where false"]  # whoever asks for it gets the reason
         if queries:
             yield kind.kind.replace("-", "_"), " union all by name ".join(queries)
 

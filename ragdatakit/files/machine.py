@@ -54,18 +54,18 @@ def machine_fault(error: BaseException) -> str:
     if type(error).__name__ == "OutOfMemoryException":  # of DuckDB, which need not be imported for this
         return _DATABASE
     if isinstance(error, OSError):
-        told = _ERRORS.get(error.errno or 0, "")
-        where = f"{os.fsdecode(error.filename)}: " if told and isinstance(error.filename, str | bytes) else ""
-        return where + told
+        words = _ERRORS.get(error.errno or 0, "")
+        where = f"{os.fsdecode(error.filename)}: " if words and isinstance(error.filename, str | bytes) else ""
+        return where + words
     if isinstance(error, RuntimeError | ImportError) or type(error).__module__ == "_duckdb":
-        return next((told for saying, told in _SAYINGS if saying in str(error)), "")
+        return next((words for saying, words in _SAYINGS if saying in str(error)), "")
     return ""
 
 
 def refuse_machine_fault(error: BaseException) -> None:
     """Raise `MachineError` where the machine ran out of something: no check may count it as its own failure."""
-    if told := machine_fault(error):
-        raise MachineError(told) from error
+    if message := machine_fault(error):
+        raise MachineError(message) from error
 
 
 def refuse_little_space(use: str) -> None:

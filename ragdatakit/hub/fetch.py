@@ -144,7 +144,7 @@ class _Loading:
                     self._put_in_place(entries, overwrite)
                 except _WrongFile as error:
                     shutil.rmtree(self._beside, ignore_errors=True)  # there is nothing to continue from
-                    raise error.told from None
+                    raise error.error from None
         except Timeout:
             raise RagdataError(f"another run is loading into {self._target}") from None
         finally:
@@ -166,14 +166,14 @@ class _Loading:
 
     def _take_up(self) -> None:
         """Keep what an earlier run left for the same commit of the same repository; remove what is of another."""
-        told = {"hub": endpoint(), "repo": self._request.repo, "revision": self._listing.revision}
+        request = {"hub": endpoint(), "repo": self._request.repo, "revision": self._listing.revision}
         path = self._beside / "request.json"
         with suppress(OSError, ValueError):
-            if orjson.loads(path.read_bytes()) == told:
+            if orjson.loads(path.read_bytes()) == request:
                 return
         for name in ("files", "parts"):
             shutil.rmtree(self._beside / name, ignore_errors=True)
-        path.write_bytes(orjson.dumps(told))
+        path.write_bytes(orjson.dumps(request))
 
     def _load_all(self) -> list[dict[str, Any]]:
         with ThreadPoolExecutor(_WORKERS) as pool:
@@ -312,9 +312,9 @@ def opened_stream(
 class _WrongFile(Exception):
     """A file is not what it should be: what is loaded of it is of no use."""
 
-    def __init__(self, told: RagdataError) -> None:
-        super().__init__(str(told))
-        self.told = told
+    def __init__(self, error: RagdataError) -> None:
+        super().__init__(str(error))
+        self.error = error
 
 
 def _fault(file: RemoteFile, path: Path) -> tuple[RagdataError | None, str]:

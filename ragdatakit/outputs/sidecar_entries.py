@@ -92,22 +92,22 @@ class Entry:
 
     def encoded(self, table: str) -> bytes:
         """Its line. Raises `RagdataError` where it would be too long to be read again."""
-        told: dict[str, Any] = {"gone": self.gone} if self.gone else {"row": self.row}
+        stored: dict[str, Any] = {"gone": self.gone} if self.gone else {"row": self.row}
         if self.whole:
-            told["whole"] = True
+            stored["whole"] = True
         else:
-            told["key"] = self.key
+            stored["key"] = self.key
         if self.values:
-            told["values"] = self.values
+            stored["values"] = self.values
         if self.was:
-            told["was"] = self.was
-        line = encode(told) + b"\n"
+            stored["was"] = self.was
+        line = encode(stored) + b"\n"
         if len(line) > _MOST_LINE:
             raise RagdataError(f"{table}, row {self.row + 1}: larger than a sidecar can keep ({_MOST_LINE:,} bytes)")
         return line
 
 
-class _Told(msgspec.Struct, forbid_unknown_fields=True):
+class _StoredEntry(msgspec.Struct, forbid_unknown_fields=True):
     """An entry as it is in the file."""
 
     row: int = -1
@@ -179,26 +179,26 @@ def entries(path: Path, table: str) -> Iterator[Entry]:
 
 
 def _damaged(path: Path, error: BaseException, line: int = 1) -> RagdataError:
-    told = "it is nested too deep" if isinstance(error, RecursionError) else str(error) or type(error).__name__
-    return RagdataError(f"{path} is damaged: line {line}: {told[:200]}")
+    reason = "it is nested too deep" if isinstance(error, RecursionError) else str(error) or type(error).__name__
+    return RagdataError(f"{path} is damaged: line {line}: {reason[:200]}")
 
 
 def _decoded(line: bytes, table: str) -> Entry:
-    told = msgspec.convert(json.loads(line), _Told)
+    stored = msgspec.convert(json.loads(line), _StoredEntry)
     keys = TABLES[table].key
-    key = tuple(told.key) if told.key is not None else ()
-    if told.whole:
-        if told.key is not None or told.gone:
+    key = tuple(stored.key) if stored.key is not None else ()
+    if stored.whole:
+        if stored.key is not None or stored.gone:
             raise ValueError("an entry of a whole row has a key")
     elif len(key) != len(keys) + 1 or type(key[-1]) is not int or not 0 <= key[-1] < 1 << 62:
         raise ValueError("an entry has no key of this table")
-    values = {name: _typed(table, name, value) for name, value in told.values.items()}
-    if told.whole:
+    values = {name: _typed(table, name, value) for name, value in stored.values.items()}
+    if stored.whole:
         row = TABLES[table].row
         for name in row._fields:
             if name not in values and name not in row._field_defaults:
                 raise ValueError(f"a whole row has no {name}")
-    return Entry(told.row, key, values, told.was, told.whole, told.gone)
+    return Entry(stored.row, key, values, stored.was, stored.whole, stored.gone)
 
 
 def _typed(table: str, name: str, value: Any) -> Any:

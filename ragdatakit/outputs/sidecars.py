@@ -348,7 +348,7 @@ class _Restoring:
         self._path = path
         self._source = source
         self._losses = losses
-        self._told = False
+        self._noted = False
         self._bare = TABLES[self._table].row._field_defaults
 
     def rows(self) -> Iterator[Any]:
@@ -359,8 +359,8 @@ class _Restoring:
             yield from self._made(unused)
         else:
             yield from self._in_order(unused) if self._head.ordered else self._in_turn(unused)
-        if not self._told:
-            self._told = True
+        if not self._noted:
+            self._noted = True
             for kind, column, why, shown in unused:
                 self._losses.add(kind, self._table, column, why, shown)
 

@@ -57,8 +57,8 @@ class StagedFolder:
         for parent in reversed(self._parents):  # folders made for a target that did not come to be
             with suppress(OSError):
                 parent.rmdir()
-        if isinstance(error, OSError) and (told := named(error, self.target)) is not error:
-            raise told from None
+        if isinstance(error, OSError) and (renamed := named(error, self.target)) is not error:
+            raise renamed from None
 
     def commit(self) -> None:
         """Put the folder in its place: one step, after which the old content is removed."""

@@ -112,7 +112,7 @@ def _replacing(place: Path) -> Iterator[Path]:
             new.unlink()
 
 
-def told(files: Iterable[StoredFile], all_files: int, missing: int, url: str) -> str:
+def fetching_words(files: Iterable[StoredFile], all_files: int, missing: int, url: str) -> str:
     """What is about to be fetched, in words."""
     count = len(list(files))
     of = f" of {all_files:,}" if all_files != count else ""

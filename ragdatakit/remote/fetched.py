@@ -11,7 +11,7 @@ from ragdatakit.files.paths.folders import SHOWN_HIDDEN, SKIPPED
 from ragdatakit.files.paths.mirrors import mirror
 from ragdatakit.files.paths.own_files import MANIFEST, SIDECAR
 from ragdatakit.outputs.written_files import is_safe_name
-from ragdatakit.remote.cache import Cache, put, put_beginning, told
+from ragdatakit.remote.cache import Cache, fetching_words, put, put_beginning
 from ragdatakit.remote.loading import Loading
 from ragdatakit.remote.stores import Listing, Store, StoredFile
 from ragdatakit.schemas.errors import RagdataError
@@ -77,7 +77,7 @@ def fetched(
     rest = sum(file.bytes - loading.have(file) for file in missing if file.copy is None)
     if missing:
         if tell is not None:
-            tell(told(missing, len(files), rest, store.shown))
+            tell(fetching_words(missing, len(files), rest, store.shown))
         cache.make_room(sum(file.bytes - loading.have(file) for file in missing), store.shown)
         loading.load([(file, file.bytes) for file in missing])
         for file in missing:

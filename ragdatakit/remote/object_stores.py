@@ -130,8 +130,8 @@ def _is_of_network(error: Exception) -> bool:
 
 def _reason(error: Exception) -> str:
     """The first line of what a library says, without the query of a URL, which may be signed."""
-    told = " ".join(str(error).split("\n", 1)[0].split("?", 1)[0].split())[:200]
-    return f"{type(error).__name__}: {told}" if told else type(error).__name__
+    text = " ".join(str(error).split("\n", 1)[0].split("?", 1)[0].split())[:200]
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def _version(facts: dict[str, Any]) -> str:

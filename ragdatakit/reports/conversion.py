@@ -73,19 +73,19 @@ def _loss_lines(losses: Iterable[Loss], paint: Painter) -> Iterator[str]:
         what = what if loss.table in TABLES else f"source: {what}"
         unit = "records" if loss.column is None and loss.kind == "dropped" else "values"
         yield f"    {what}  {_counted(loss.count, unit)}: {visible_text(loss.reason)}"
-        if told := _examples(loss.examples):
-            yield paint("dim", f"        for example {told}")
+        if examples := _examples(loss.examples):
+            yield paint("dim", f"        for example {examples}")
 
 
 def _examples(examples: list[str]) -> str:
     """As many examples as fit one line."""
-    told = ""
+    joined = ""
     for example in filter(None, map(visible_text, examples)):
-        longer = f"{told}; {example}" if told else example
+        longer = f"{joined}; {example}" if joined else example
         if len(longer) > _EXAMPLES_WIDTH:
-            return told or f"{example[: _EXAMPLES_WIDTH - 1]}…"
-        told = longer
-    return told
+            return joined or f"{example[: _EXAMPLES_WIDTH - 1]}…"
+        joined = longer
+    return joined
 
 
 def _summary(result: ConversionResult, paint: Painter) -> Iterator[str]:
@@ -125,39 +125,40 @@ def _summary(result: ConversionResult, paint: Painter) -> Iterator[str]:
         yield "Not everything fits; --sidecar keeps the rest next to the output, --loss-report FILE lists it."
 
 
-def _estimate(told: ExtractionEstimate) -> Iterator[str]:
-    yield f"Nothing was asked and nothing was written (--dry-run). {_model(told)}:"
-    yield from _estimate_lines(told)
+def _estimate(estimate: ExtractionEstimate) -> Iterator[str]:
+    yield f"Nothing was asked and nothing was written (--dry-run). {_model(estimate)}:"
+    yield from _estimate_lines(estimate)
 
 
-def asking_lines(told: ExtractionEstimate) -> list[str]:
+def asking_lines(estimate: ExtractionEstimate) -> list[str]:
     """What asking a model will take, for the beginning of a run."""
-    return [f"Asking {_model(told)}:", *_estimate_lines(told)]
+    return [f"Asking {_model(estimate)}:", *_estimate_lines(estimate)]
 
 
-def _model(told: ExtractionEstimate) -> str:
-    return f"{visible_text(told.model)} at {visible_text(told.server)}"
+def _model(estimate: ExtractionEstimate) -> str:
+    return f"{visible_text(estimate.model)} at {visible_text(estimate.server)}"
 
 
-def _estimate_lines(told: ExtractionEstimate) -> Iterator[str]:
-    asked = told.passages - told.cached
-    yield f"  {_counted(told.passages, told.what)}, {told.cached:,} of them with a reply in the cache"
+def _estimate_lines(estimate: ExtractionEstimate) -> Iterator[str]:
+    asked = estimate.passages - estimate.cached
+    yield f"  {_counted(estimate.passages, estimate.what)}, {estimate.cached:,} of them with a reply in the cache"
     yield f"  {_counted(asked, 'requests')} to send"
-    if told.embedded:
-        yield f"  vectors of {_counted(told.embedded, 'texts')} by {told.embedder}, as far as they are not in the cache"
-    if told.further:
-        yield f"  and later, depending on the replies: {told.further}"
+    if estimate.embedded:
+        texts = _counted(estimate.embedded, "texts")
+        yield f"  vectors of {texts} by {estimate.embedder}, as far as they are not in the cache"
+    if estimate.further:
+        yield f"  and later, depending on the replies: {estimate.further}"
     if not asked:
         return
-    yield f"  about {told.prompt_tokens:,} tokens in prompts (words and signs; a model may count a third more)"
-    as_long = ", taken to be as long as the texts" if told.what == "passages" else ""
-    yield f"  about {told.completion_tokens:,} tokens in replies{as_long}"
-    if told.what == "chunks":
+    yield f"  about {estimate.prompt_tokens:,} tokens in prompts (words and signs; a model may count a third more)"
+    as_long = ", taken to be as long as the texts" if estimate.what == "passages" else ""
+    yield f"  about {estimate.completion_tokens:,} tokens in replies{as_long}"
+    if estimate.what == "chunks":
         yield "  (each chunk is sent with its document; --extract document-tokens=N sends a part of it)"
-    if told.cost is None:
+    if estimate.cost is None:
         yield "  give --price-in and --price-out, for a million tokens each, to see the cost"
     else:
-        yield f"  cost about {told.cost:,.2f}" if told.cost >= 1 else f"  cost about {told.cost:.4f}"
+        yield f"  cost about {estimate.cost:,.2f}" if estimate.cost >= 1 else f"  cost about {estimate.cost:.4f}"
 
 
 def conversion_json(result: ConversionResult) -> bytes:

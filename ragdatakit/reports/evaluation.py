@@ -131,9 +131,9 @@ def _causes(done: Evaluation, paint: Painter, width: int) -> Iterator[str]:
     for cause in done.ceiling.causes[:_MOST_CAUSES]:
         costs = sorted(((cause.cost.get(n, 0.0), -i, n) for i, n in enumerate(names)), reverse=True)
         cost, _, name = costs[0] if costs else (0.0, 0, "")
-        told = f", {name} −{cost:.3f}" if cost >= 0.0005 else ""
-        told = f"{one_line(cause.words)}: {many(cause.questions, 'question')}{told}"
-        for number, line in enumerate(wrapped(told, max(width - 8, 30))):
+        words = f", {name} −{cost:.3f}" if cost >= 0.0005 else ""
+        words = f"{one_line(cause.words)}: {many(cause.questions, 'question')}{words}"
+        for number, line in enumerate(wrapped(words, max(width - 8, 30))):
             yield f"{_INDENT * (2 if number == 0 else 3)}{line}"
 
 
@@ -149,8 +149,8 @@ def _first_words(done: Evaluation, paint: Painter) -> Iterator[str]:
     """What is said before the metrics, because they mean nothing then."""
     rules = {f.rule: f for f in done.findings}
     if (lost := rules.get("no-gold-in-corpus")) is not None:
-        told = one_line(lost.message.partition(";")[0])
-        yield paint("error", f"{told[:1].upper()}{told[1:]}.")
+        words = one_line(lost.message.partition(";")[0])
+        yield paint("error", f"{words[:1].upper()}{words[1:]}.")
         yield ""
     if "questions-without-term" in rules:
         yield paint("error", "Most questions have no term in the index: are they in the language of the passages?")
@@ -168,8 +168,8 @@ def _sanity(runs: Sequence[RunResult], paint: Painter, width: int) -> Iterator[s
     kinds: dict[bool | None, list[str]] = {True: [], False: [], None: []}
     metric = ""
     for run in runs:
-        if (told := _against_chance(run)) is not None:
-            metric, reached, chance = told
+        if (chances := _against_chance(run)) is not None:
+            metric, reached, chance = chances
             kinds[run.sanity.aligned].append(f"{one_line(run.name)} {reached:.3f} against {chance:.3f}")
     heads = {
         True: ("good", "better than chance"),
@@ -188,9 +188,9 @@ def _sanity(runs: Sequence[RunResult], paint: Painter, width: int) -> Iterator[s
 def _search_checks(sanity: Sanity, run: RunResult, paint: Painter) -> Iterator[str]:
     judged = len(run.questions)
     if sanity.self_retrieval is not None:
-        told = f"{sanity.self_retrieval:.1%} of {many(sanity.self_retrieval_count, 'passage')}"
+        words = f"{sanity.self_retrieval:.1%} of {many(sanity.self_retrieval_count, 'passage')}"
         style = "good" if sanity.self_retrieval >= 0.8 else "warning"
-        yield f"{_INDENT}{paint(style, 'self-retrieval')}: {told} come first when their first words are the question"
+        yield f"{_INDENT}{paint(style, 'self-retrieval')}: {words} come first when their first words are the question"
     if sanity.no_common_token:
         dealt = sanity.no_common_token_shuffled
         others = f" ({dealt:.1%} with the gold dealt to others)" if dealt is not None else ""
@@ -198,8 +198,8 @@ def _search_checks(sanity: Sanity, run: RunResult, paint: Painter) -> Iterator[s
     if sanity.without_token:
         yield paint("warning", f"{_INDENT}{sanity.without_token:,} of {judged:,} questions have no term in the index")
     if sanity.without_seed:
-        told = f"{sanity.without_seed:,} of {judged:,} questions have no start node in the graph"
-        yield paint("warning", f"{_INDENT}{one_line(run.name)}: {told}")
+        words = f"{sanity.without_seed:,} of {judged:,} questions have no start node in the graph"
+        yield paint("warning", f"{_INDENT}{one_line(run.name)}: {words}")
 
 
 def _run_notes(runs: Iterable[RunResult], paint: Painter) -> Iterator[str]:
@@ -209,17 +209,17 @@ def _run_notes(runs: Iterable[RunResult], paint: Painter) -> Iterator[str]:
 
 
 def _answers_in_top(done: Evaluation, paint: Painter) -> Iterator[str]:
-    told = done.answers_in_top
-    if not told:
+    found = done.answers_in_top
+    if not found:
         return
     yield ""
-    asked = many(told[0].asked, "question")
+    asked = many(found[0].asked, "question")
     yield f"How often the answer is in the first k passages ({asked} whose answer can be looked for):"
-    rows = [["k", *(one_line(t.run) for t in told), "reached"]]
-    ceiling = max(t.ceiling for t in told)
-    for k in told[0].at:
-        best = max(t.at[k] for t in told)
-        rows.append([str(k), *(f"{t.at[k]:.3f}" for t in told), f"{best / ceiling:4.0%}" if ceiling else ""])
+    rows = [["k", *(one_line(t.run) for t in found), "reached"]]
+    ceiling = max(t.ceiling for t in found)
+    for k in found[0].at:
+        best = max(t.at[k] for t in found)
+        rows.append([str(k), *(f"{t.at[k]:.3f}" for t in found), f"{best / ceiling:4.0%}" if ceiling else ""])
     yield from column_lines(rows, paint, gap=3)
     yield f"{_INDENT}ceiling {ceiling:.3f}: how often it is anywhere in the corpus"
 
@@ -273,8 +273,8 @@ def _answer_scores(scores: AnswerScores, paint: Painter, options: EvaluationOpti
         rows = [["", "", "mean"], *([name, words.get(name, ""), _score(s)] for name, s in scores.scores.items())]
         yield from column_lines(rows, paint, left=(0, 1), gap=3)
     for question, gold, text in () if options.quiet else scores.worst[: min(options.worst, _MOST_ANSWERS)]:
-        told = f"{one_line(question)}: expected {one_line(gold)!r}, got {one_line(text)!r}"
-        yield paint("dim", cut_to(f"{_INDENT}{told}", options.width))
+        line = f"{one_line(question)}: expected {one_line(gold)!r}, got {one_line(text)!r}"
+        yield paint("dim", cut_to(f"{_INDENT}{line}", options.width))
 
 
 def _claim_scores(scores: ClaimScores, paint: Painter, options: EvaluationOptions) -> Iterator[str]:
@@ -292,8 +292,8 @@ def _claim_scores(scores: ClaimScores, paint: Painter, options: EvaluationOption
         rows = [[name, _BY_WORDS[name], f"{100 * value:.1f}"] for name, value in scores.by_words.items()]
         yield from column_lines([["approximate", "", "%"], *rows], paint, left=(0, 1), gap=3)
     for failed in () if options.quiet else scores.failed[: options.worst]:
-        told = f"{one_line(failed.question_id)}: {failed.of}, {failed.why}: {one_line(failed.claim)!r}"
-        yield paint("dim", cut_to(f"{_INDENT}{told}", options.width))
+        line = f"{one_line(failed.question_id)}: {failed.of}, {failed.why}: {one_line(failed.claim)!r}"
+        yield paint("dim", cut_to(f"{_INDENT}{line}", options.width))
 
 
 _BY_WORDS = {
@@ -337,8 +337,8 @@ def _worst(done: Evaluation, paint: Painter, options: EvaluationOptions) -> Iter
         yield f"{_INDENT}{paint('bold', one_line(question.question_id))}  {text}"
         ranked = list(zip(question.gold, question.gold_ranks, strict=False))
         for target, rank in ranked[:3]:
-            told = f"rank {rank}" if rank is not None else f"not in {run.depth}"
-            yield _named(f"{_INDENT * 2}gold   {told:>10}  ", target, done.titles, options.width)
+            reached = f"rank {rank}" if rank is not None else f"not in {run.depth}"
+            yield _named(f"{_INDENT * 2}gold   {reached:>10}  ", target, done.titles, options.width)
         if len(ranked) > 3:
             yield f"{_INDENT * 2}gold   … and {len(ranked) - 3:,} more"
         wanted = set(question.gold)
@@ -381,10 +381,10 @@ def _findings(done: Evaluation, paint: Painter, options: EvaluationOptions) -> I
         head = f"{paint('bold', code)} {paint(severity, severity)}"
         total = done.by_rule.get(code, len(listed))
         messages = [one_line(f.message) for f in listed]
-        told = _common_end(messages) if total > 1 else ""
-        if told:  # what follows from each of them is said once
-            yield f"{head} {listed[0].rule}, {total:,} times: {told}"
-            yield from (f"    {message.removesuffix(f'; {told}')}" for message in messages)
+        consequence = _common_end(messages) if total > 1 else ""
+        if consequence:  # what follows from each of them is said once
+            yield f"{head} {listed[0].rule}, {total:,} times: {consequence}"
+            yield from (f"    {message.removesuffix(f'; {consequence}')}" for message in messages)
         else:
             yield from (f"{head} {message}" for message in messages)
         if total > len(listed):
@@ -404,8 +404,8 @@ def _summary(done: Evaluation, paint: Painter, quiet: bool) -> Iterator[str]:
     best = {name: max(run.scores[name].mean for run in done.runs if name in run.scores) for name in done.minimums}
     for name, least in done.minimums.items():
         met = best[name] >= least - _ROUNDING
-        told = f"{name} {best[name]:.3f} {'≥' if met else '<'} {least:g}"
-        yield paint("good" if met else "error", f"{told}: {'as demanded' if met else 'below what was demanded'}")
+        words = f"{name} {best[name]:.3f} {'≥' if met else '<'} {least:g}"
+        yield paint("good" if met else "error", f"{words}: {'as demanded' if met else 'below what was demanded'}")
     counts = []
     for severity in ("error", "warning"):
         codes = [f.code for f in done.findings if f.severity == severity]

@@ -68,12 +68,12 @@ def pair_lines(pair: _Pair) -> Iterator[str]:
     if pair.profiles:
         yield f"  --profile  {', '.join(pair.profiles)}"
     for option in pair.options:
-        told = option.help
+        help_text = option.help
         if option.choices:
-            told += f" ({', '.join(option.choices)})"
+            help_text += f" ({', '.join(option.choices)})"
         if option.default is not None:
-            told += f" [{str(option.default).lower() if isinstance(option.default, bool) else option.default}]"
-        yield f"  --option {option.name}=…  {told}"
+            help_text += f" [{str(option.default).lower() if isinstance(option.default, bool) else option.default}]"
+        yield f"  --option {option.name}=…  {help_text}"
 
 
 def _columns(label: str, tables: Mapping[str, Iterable[str]]) -> Iterator[str]:

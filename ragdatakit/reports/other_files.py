@@ -97,7 +97,7 @@ def left_out(sides: Iterable[OtherFiles], patterns: Iterable[str]) -> Iterator[s
                 del side.others[name]
             found |= names
         if found:
-            yield f"Left out by --exclude {pattern}: {names_told(found)}."
+            yield f"Left out by --exclude {pattern}: {names_listed(found)}."
         else:
             yield f"--exclude {pattern}: there is no such file next to the datasets."
 
@@ -133,12 +133,12 @@ def passed_notes(*sides: OtherFiles) -> Iterator[str]:
     """What was not looked at, in sentences."""
     passed = {name: why for side in sides for name, why in side.passed.items()}
     if hidden := [name for name, why in passed.items() if not why]:
-        yield f"Not compared, as hidden files and folders of programs are not: {names_told(hidden)}."
+        yield f"Not compared, as hidden files and folders of programs are not: {names_listed(hidden)}."
     for why in sorted({why for why in passed.values() if why}):
-        yield f"Not compared: {names_told([name for name, each in passed.items() if each == why])} ({why})."
+        yield f"Not compared: {names_listed([name for name, each in passed.items() if each == why])} ({why})."
 
 
-def names_told(names: Iterable[str]) -> str:
+def names_listed(names: Iterable[str]) -> str:
     """The first names, and how many more there are."""
     listed = sorted(names)
     more = f" and {len(listed) - _MOST_NAMED:,} more" if len(listed) > _MOST_NAMED else ""
@@ -149,7 +149,7 @@ def _own_notes(before: OtherFiles, after: OtherFiles) -> Iterator[str]:
     """Files of ragdata itself are no data: what they say counts in the tables."""
     names = {*before.own, *after.own}
     if others := [name for name in names if _status(before.own.get(name), after.own.get(name)) != "same"]:
-        yield f"Not the same, but ragdata's own, which count by what the tables hold: {names_told(others)}."
+        yield f"Not the same, but ragdata's own, which count by what the tables hold: {names_listed(others)}."
 
 
 def _status(old: Path | None, new: Path | None) -> str:

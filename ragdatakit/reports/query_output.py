@@ -99,8 +99,8 @@ def table_lines(
     yield paint("bold", _line(heads, widths, right))
     yield paint("dim", _GAP.join("─" * w for w in widths))
     count, more = 0, False
-    told: Iterable[Sequence[Any]] = chain(zip(first, cells, strict=True), ((row, None) for row in rows))
-    for row, texts in told:
+    shown: Iterable[Sequence[Any]] = chain(zip(first, cells, strict=True), ((row, None) for row in rows))
+    for row, texts in shown:
         if limit and count >= limit:
             more = True
             break
@@ -111,12 +111,12 @@ def table_lines(
 
 
 def _counted(count: int, more: bool, rest: int) -> str:
-    told = many(count, "row")
+    words = many(count, "row")
     if more:
-        told = f"the first {told}; --limit 0 shows all"
+        words = f"the first {words}; --limit 0 shows all"
     if rest:
-        told += f"; {many(rest, 'more column')} (--output-format csv has them)"
-    return f"({told})"
+        words += f"; {many(rest, 'more column')} (--output-format csv has them)"
+    return f"({words})"
 
 
 def _shared(wanted: Sequence[int], width: int) -> list[int]:
@@ -264,12 +264,12 @@ def _markdown_cell(text: str) -> str:
 def write_parquet(file: IO[bytes] | Path, batches: Iterable[pa.RecordBatch], limit: int = 0) -> int:
     """Write at most ``limit`` rows (0: all) as Parquet, and say how many there were."""
     pq = parquet_library()
-    told = iter(batches)
-    first = next(told)
+    rest = iter(batches)
+    first = next(rest)
     schema = first.schema.empty_table().rename_columns(unique_names(first.schema.names)).schema
     count = 0
     with pq.ParquetWriter(file, schema, compression="zstd") as writer:
-        for batch in told:
+        for batch in rest:
             left = limit - count if limit else batch.num_rows
             part = batch.slice(0, left).rename_columns(schema.names)
             writer.write_batch(part)
@@ -289,8 +289,8 @@ def tables_lines(
     """What can be asked: ``tables`` are name, rows, fault, and columns as name and type."""
     paint = painter(colour)
     for name, rows, fault, columns in tables:
-        told = many(rows, "row") if rows is not None else paint("warning", cell_text(fault))
-        yield f"{paint('bold', cell_text(name))}  {told}"
+        words = many(rows, "row") if rows is not None else paint("warning", cell_text(fault))
+        yield f"{paint('bold', cell_text(name))}  {words}"
         yield from _columns_lines(columns, width, paint)
     if examples:
         yield ""

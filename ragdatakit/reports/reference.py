@@ -128,9 +128,9 @@ def _explained(
         return
     if fmt is None:
         yield from _of_any_format(rule)
-        if told := thresholds(rule.summary):
+        if numbers := thresholds(rule.summary):
             yield "\nThresholds (--quality-option NAME=VALUE, or [quality] in ragdata.toml):"
-        for name, default, meaning in told:
+        for name, default, meaning in numbers:
             yield _wrap(f"{name} = {default:g}: {meaning}", "  ")
     elif isinstance(rule.upstream, str):
         yield _wrap(f"What {fmt.title} does: {rule.upstream}.")
@@ -153,8 +153,8 @@ def _of_any_format(rule: Rule) -> Iterator[str]:
     yield _wrap(f"What happens: {rule.consequence()}.")
     for fmt in all_formats():
         if adopted := fmt.adopts.get(rule.name):
-            told = adopted.upstream
-            text = told if isinstance(told, str) else "; ".join(f"{p}: {t}" for p, t in told.items())
+            upstream = adopted.upstream
+            text = upstream if isinstance(upstream, str) else "; ".join(f"{p}: {t}" for p, t in upstream.items())
             yield _wrap(f"{fmt.name} ({adopted.severity or 'no fault'}): {text}", "  ")
 
 

@@ -85,9 +85,9 @@ def _candidate_lines(items: Sequence[ContextItem], paint: Painter) -> Iterator[s
     """The candidates for a context by kind, with why each was found; of those that are left out the first."""
     inside = [item for item in items if not item.cut]
     counts = {kind: sum(item.kind == kind for item in inside) for kind in _KINDS}
-    told = ", ".join(f"{count:,} {_KINDS[kind] if count != 1 else kind}" for kind, count in counts.items() if count)
+    counted = ", ".join(f"{count:,} {_KINDS[kind] if count != 1 else kind}" for kind, count in counts.items() if count)
     yield ""
-    yield paint("bold", f"Context: {told or 'nothing'}")
+    yield paint("bold", f"Context: {counted or 'nothing'}")
     for kind in dict.fromkeys(item.kind for item in items):
         listed = [item for item in items if item.kind == kind]
         out = [item for item in listed if item.cut]
@@ -111,12 +111,12 @@ def path_text(path: Sequence[PathStep]) -> str:
     """The way through the graph, as ``Turing —born in→ London ←located in— Thames``."""
     if not path:
         return ""
-    told = _id(path[0].source)
+    text = _id(path[0].source)
     for step in path:
         relation = one_line(step.relation) or "—"
-        told += f" —{relation}→ " if step.forward else f" ←{relation}— "
-        told += _id(step.target)
-    return told
+        text += f" —{relation}→ " if step.forward else f" ←{relation}— "
+        text += _id(step.target)
+    return text
 
 
 def snippet_lines(snippet: Snippet, colour: bool, width: int) -> Iterator[str]:
@@ -179,8 +179,8 @@ def _why_lines(place: GoldPlace, paint: Painter, width: int, colour: bool) -> It
     if place.why:
         yield paint("warning", f"why    {one_line(place.why)}")
     if place.ranks:
-        told = (f"{mode} {'—' if rank is None else f'{rank:,}'}" for mode, rank in place.ranks.items())
-        yield paint("dim", f"rank by {', '.join(told)}")
+        ranks = (f"{mode} {'—' if rank is None else f'{rank:,}'}" for mode, rank in place.ranks.items())
+        yield paint("dim", f"rank by {', '.join(ranks)}")
     if place.path:
         yield paint("dim", path_text(place.path))
     if place.shared or place.missing:
@@ -222,8 +222,8 @@ def _term(term: Term) -> str:
 
 def retrieval_dict(found: Retrieval, gold: Sequence[GoldPlace] | None = None) -> dict[str, Any]:
     """The JSON form of one search."""
-    told = found.as_dict()
-    return told if gold is None else {**told, "gold": [_gold_dict(place) for place in gold]}
+    document = found.as_dict()
+    return document if gold is None else {**document, "gold": [_gold_dict(place) for place in gold]}
 
 
 def _gold_dict(place: GoldPlace) -> dict[str, Any]:
@@ -285,12 +285,12 @@ def _whole(value: Any) -> Any:
 def head_line(summary: IndexSummary, mode: str) -> str:
     """What was searched, in one line; where the index lies if it was built now."""
     unit = summary.unit if summary.passages == 1 else f"{summary.unit}s"
-    told = f"{_name(summary)} ({summary.format}): {summary.passages:,} {unit}, mode {mode}"
+    words = f"{_name(summary)} ({summary.format}): {summary.passages:,} {unit}, mode {mode}"
     built = [part for part in summary.parts if part.built]
     if not built:
-        return told
+        return words
     seconds = sum(part.seconds for part in built)
-    return f"{told}; index built in {seconds:.1f} s: {visible_text(summary.folder)}"
+    return f"{words}; index built in {seconds:.1f} s: {visible_text(summary.folder)}"
 
 
 def _name(summary: IndexSummary) -> str:

@@ -274,13 +274,13 @@ class _Summing:
 
 def loss_words(losses: Losses) -> list[str]:
     """Sentences about what could not be read as it is."""
-    return [_told(loss, _LOSS_WORDS[loss.kind]) for loss in losses if loss.kind in _LOSS_WORDS]
+    return [_loss_text(loss, _LOSS_WORDS[loss.kind]) for loss in losses if loss.kind in _LOSS_WORDS]
 
 
 def reading_notes(losses: Losses) -> list[Note]:
     """Notes on values that reading made, as ids of records without one, and on ids that it renamed."""
     return [
-        Note(f"reading.{_place(loss)}", _told(loss, _READING_WORDS[loss.kind]), loss.count)
+        Note(f"reading.{_place(loss)}", _loss_text(loss, _READING_WORDS[loss.kind]), loss.count)
         for loss in losses
         if loss.kind in _READING_WORDS
     ]
@@ -290,7 +290,7 @@ def _place(loss: Loss) -> str:
     return f"{loss.table}.{loss.column}" if loss.column else loss.table
 
 
-def _told(loss: Loss, became: str) -> str:
+def _loss_text(loss: Loss, became: str) -> str:
     if loss.unread:
         return f"{_place(loss)}: {loss.reason}"
     of_files = not loss.column and loss.reason.startswith(_OF_FILES)

@@ -89,13 +89,13 @@ def flowing(head: str, parts: Sequence[str], width: int, gap: str = ", ") -> Ite
     line, room = "", max(width - indent, _LEAST_ROOM)
     first = True
     pieces = [p + (gap.rstrip() if number + 1 < len(parts) else "") for number, p in enumerate(parts)]
-    for told in (line for piece in pieces for line in wrapped(piece, room)):
-        whole = f"{line} {told}" if line else told
+    for part in (line for piece in pieces for line in wrapped(piece, room)):
+        whole = f"{line} {part}" if line else part
         if not line or width_of(whole) <= room:
             line = whole
         else:
             yield (head if first else " " * indent) + line
-            line, first = told, False
+            line, first = part, False
     yield (head if first else " " * indent) + line
 
 

@@ -231,20 +231,20 @@ class Endpoint:
             except _Again as fault:
                 if attempt > self._retries or (fault.nobody and not self._is_there and attempt > _UNSEEN_RETRIES):
                     times = f", after {attempt} attempts" if attempt > 1 else ""
-                    raise EndpointError(f"{self._told(url, fault.reason)}{times}", fault.status, attempt) from None
+                    raise EndpointError(f"{self._message(url, fault.reason)}{times}", fault.status, attempt) from None
                 self._sleep(self._wait(attempt, fault.after))
                 self._count(retries=1)
             except _Never as fault:
-                raise EndpointError(self._told(url, fault.reason), fault.status, attempt) from None
+                raise EndpointError(self._message(url, fault.reason), fault.status, attempt) from None
             else:
                 self._count_tokens(reply)
                 return reply
 
-    def _told(self, url: str, reason: str) -> str:
-        told = one_line(reason)
+    def _message(self, url: str, reason: str) -> str:
+        message = one_line(reason)
         if self._key:
-            told = told.replace(self._key, "***")
-        return f"{_shown(url)}: {told}"
+            message = message.replace(self._key, "***")
+        return f"{_shown(url)}: {message}"
 
     def _wait(self, attempt: int, after: float | None) -> float:
         with self._lock:
@@ -342,8 +342,8 @@ def _of_connection(error: Exception, timeout: float) -> _Fault:
 
 
 def _of_status(status: int, headers: Mapping[str, str], data: bytes, base: str) -> _Fault:
-    told = server_message(data) or http.client.responses.get(status, "")
-    reason = f"{status} {told}".strip()
+    message = server_message(data) or http.client.responses.get(status, "")
+    reason = f"{status} {message}".strip()
     if status == 404 and not re.search(r"/v\d", urlsplit(base).path):
         reason += " (the address of such a server usually ends in /v1)"
     if status in (401, 403):

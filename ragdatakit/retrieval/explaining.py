@@ -82,7 +82,7 @@ class _Passages:
             best = pieces.get(target) if self._of_documents else self._passages.ordinal(target)
             rank, best = self._ranks.get(target, (None, best))
             place = GoldPlace(target, self._question.grades[target], rank, self._depth)
-            yield self._told(place, best)
+            yield self._with_terms(place, best)
 
     def _pieces(self) -> dict[str, int]:
         """The first chunk of each gold document."""
@@ -93,7 +93,7 @@ class _Passages:
                 found.setdefault(document, ordinal)
         return found
 
-    def _told(self, place: GoldPlace, ordinal: int | None) -> GoldPlace:
+    def _with_terms(self, place: GoldPlace, ordinal: int | None) -> GoldPlace:
         """The place with the terms that the target has; of a document, those of its best chunk."""
         if ordinal is None:
             return replace(place, fault="it has no chunks" if self._of_documents else "it is not in the corpus")
@@ -155,6 +155,6 @@ class _Passages:
         if not more:
             return f"rank {rank} has no term that it lacks, but has them more often, or in a shorter text"
         more = sorted(more, key=lambda term: term.passages)  # the rarest say most
-        told = ", ".join(f"{term.text} ({term.passages:,})" for term in more[:_MOST_TERMS])
+        listed = ", ".join(f"{term.text} ({term.passages:,})" for term in more[:_MOST_TERMS])
         others = f" and {len(more) - _MOST_TERMS:,} more" if len(more) > _MOST_TERMS else ""
-        return f"rank {rank} has {told}{others}, which it lacks"
+        return f"rank {rank} has {listed}{others}, which it lacks"

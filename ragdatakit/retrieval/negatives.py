@@ -141,8 +141,8 @@ def mine_negatives(
         mined = mining.run(progress)
         del ranker, passages, mining
     if not mined and not kept:
-        told = f"no passage among the first {options.depth:,} results of each question could be one"
-        raise RagdataError(f"{tables.name}: no negatives could be mined: {told}")
+        reason = f"no passage among the first {options.depth:,} results of each question could be one"
+        raise RagdataError(f"{tables.name}: no negatives could be mined: {reason}")
     return _with_triplets(tables, mined, options)
 
 

@@ -186,7 +186,7 @@ class Passages:
         """Where the passages with these ids are, all at once."""
         wanted = np.fromiter(map(text_hash, ids), np.uint64, len(ids))
         places = np.searchsorted(self._hashes, wanted).tolist()
-        return [self._found(*told) for told in zip(ids, wanted, places, strict=True)]
+        return [self._found(*sought) for sought in zip(ids, wanted, places, strict=True)]
 
     def _found(self, passage_id: str, wanted: np.uint64, place: int) -> int | None:
         while place < len(self) and self._hashes[place] == wanted:

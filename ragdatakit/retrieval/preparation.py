@@ -94,7 +94,7 @@ def make_preparation(
         return _negatives(negatives, target, holds, seed, progress)
     if not extractor:
         embedder = _embedder(_search_options(extraction))
-        return Preparation(_told(extraction), embedder=embedder) if embedder is not None else None
+        return Preparation(_as_texts(extraction), embedder=embedder) if embedder is not None else None
     search = _search_options(extraction)
     embedder = _embedder(search) if vectors else None
     options = _extract_options(extractor, extraction, search, embedder, progress)
@@ -140,9 +140,9 @@ def _refuse_texts(
     """Raise where a target without a graph holds nothing else that a model makes, or an option is one of graphs."""
     texts = "summaries" in holds or "context" in holds.get("chunks", ())
     if not texts or extractor != "openai":
-        told = f"--extractor {extractor} makes a graph, and {target} has no place for one"
+        reason = f"--extractor {extractor} makes a graph, and {target} has no place for one"
         more = f"; see `ragdata convert --list --from text --to {target}` for what it makes without a model"
-        raise RagdataError(told + (more if texts else ""))
+        raise RagdataError(reason + (more if texts else ""))
     for name in _GRAPH:
         if name in extraction:
             raise RagdataError(f"{name.replace('_', '-')} goes with a graph, and {target} has no place for one")
@@ -226,8 +226,8 @@ def _manifest_words(extractor: str, extraction: Mapping[str, object]) -> dict[st
     from ragdatakit.retrieval.extraction import names, prompts
 
     version = names.VERSION if extractor == "names" else prompts.VERSION
-    return {"extractor": extractor, "extract-version": str(version), **_told(extraction)}
+    return {"extractor": extractor, "extract-version": str(version), **_as_texts(extraction)}
 
 
-def _told(given: Mapping[str, object]) -> dict[str, str]:
+def _as_texts(given: Mapping[str, object]) -> dict[str, str]:
     return {f"extract-{n.replace('_', '-')}": str(v) for n, v in given.items() if n not in _NOT_IN_OUTPUT}

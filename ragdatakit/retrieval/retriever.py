@@ -268,12 +268,12 @@ class Retriever:
             ranking = self._found(mode, [query], k)[0]
         seconds = time.perf_counter() - started
         with self.index.guarded():
-            found = self._told(query, mode, k, ranking, ranks, seconds)
+            found = self._described(query, mode, k, ranking, ranks, seconds)
             if explain and mode in EXPLAINED_MODES:
                 found = replace(found, candidates=cast("Explaining", self._ranker(mode)).explain(query, k))
             return found
 
-    def _told(
+    def _described(
         self, query: Query, mode: str, k: int, ranking: Ranking, ranks: Mapping[str, Mapping[int, int]], seconds: float
     ) -> Retrieval:
         """A ranking with all that is said about its passages."""
@@ -356,15 +356,15 @@ class Retriever:
 
     def _spelled(self, words: Sequence[str]) -> list[str]:
         """Words that no passage has; with the spelling that one has, where only accents differ."""
-        told = list(words)
+        shown = list(words)
         for place, word in enumerate(words[:_MOST_WORDS]):
             token = self.tokenizer.tokens(word)[0]
             ordinal = self.lexical.with_other_accents(token)
             if ordinal is not None:
                 text = self.index.passages[ordinal].searched
                 spelled = spelled_with_other_accents(text, token, self.tokenizer)
-                told[place] = f"{word} (but {spelled} is)" if spelled is not None else word
-        return told
+                shown[place] = f"{word} (but {spelled} is)" if spelled is not None else word
+        return shown
 
     def _advice(self, text: str) -> str:
         """What would serve the language of a text better; empty where nothing is known to."""
@@ -378,8 +378,8 @@ class Retriever:
         passages = self.index.passages
         texts = (passages[ordinal].text[:_LOOKED_INTO] for ordinal in range(min(len(passages), _LOOKED_AT)))
         found = [self._advice(text) for text in texts if text]
-        told = [text for text in found if text]
-        return told[0] if 2 * len(told) > len(found) else ""
+        advices = [text for text in found if text]
+        return advices[0] if 2 * len(advices) > len(found) else ""
 
 
 def _with_paths(options: SearchOptions) -> SearchOptions:

@@ -172,7 +172,7 @@ def _text(text: str) -> bytes:
 
 
 def _cells(views: Any, at: int) -> ScannedCells:
-    told = numbers(views[at + 8]).tolist()
+    counts = numbers(views[at + 8]).tolist()
     return ScannedCells(
         wide_codes(views[at]),
         wide_codes(views[at + 1]),
@@ -180,14 +180,14 @@ def _cells(views: Any, at: int) -> ScannedCells:
         _texts(views[at + 3], views[at + 4]),
         _texts(views[at + 5], views[at + 6]),
         numbers(views[at + 7]),
-        _kinds(told[:11]),
-        _kinds(told[11:22]),
-        told[22],
+        _kinds(counts[:11]),
+        _kinds(counts[11:22]),
+        counts[22],
     )
 
 
-def _kinds(told: list[int]) -> ScannedKinds:
-    cells, texts, first, numbers, huge, first_huge, integers, beyond, negative, decimals, booleans = told
+def _kinds(counts: list[int]) -> ScannedKinds:
+    cells, texts, first, numbers, huge, first_huge, integers, beyond, negative, decimals, booleans = counts
     at = [-1 if place == _NOWHERE else place for place in (first, first_huge)]
     flags = [bool(flag) for flag in (numbers, integers, negative, decimals, booleans)]
     return ScannedKinds(

@@ -132,17 +132,17 @@ class Rule:
         """How bad it is for the chosen profiles, or where none was chosen."""
         if not profiles:
             return self.severities.get("", self.severity)
-        told = [p for p in profiles if isinstance(self.upstream, str) or p in self.upstream]
-        levels = [self.severities.get(p, self.severity) for p in told or profiles]
+        concerned = [p for p in profiles if isinstance(self.upstream, str) or p in self.upstream]
+        levels = [self.severities.get(p, self.severity) for p in concerned or profiles]
         return min(levels, key=SEVERITIES.index)
 
     def severity_words(self) -> str:
         """How bad it is, in words: ``error, or warning where no profile is chosen``."""
         others = [(profile, level) for profile, level in self.severities.items() if level != self.severity]
-        told = [
+        of_profiles = [
             f"{level} for {profile}" if profile else f"{level} where no profile is chosen" for profile, level in others
         ]
-        return ", or ".join([self.severity, *told])
+        return ", or ".join([self.severity, *of_profiles])
 
     def consequence(self, profiles: tuple[str, ...] = ()) -> str:
         """What the framework does, in one clause, for the chosen profiles."""

@@ -172,9 +172,9 @@ class DatasetDiff:
 
     def __repr__(self) -> str:
         """One line: the two sides, and how many records are added, removed and changed."""
-        told = f"{self.added:,} added, {self.removed:,} removed, {self.changed:,} changed"
+        counts = f"{self.added:,} added, {self.removed:,} removed, {self.changed:,} changed"
         state = "different" if self.different else "same"
-        return f"<{type(self).__name__} of {self.before.path!r} and {self.after.path!r}: {state}, {told}>"
+        return f"<{type(self).__name__} of {self.before.path!r} and {self.after.path!r}: {state}, {counts}>"
 
     @property
     def fails(self) -> bool:
@@ -185,7 +185,7 @@ class DatasetDiff:
     def different(self) -> bool:
         """Whether any record differs, or a file that holds none, or a dataset is on one side only."""
         files = self.files_as_wholes or self.other_files_that_differ
-        return bool(self.told or files) or any(pair.status not in ("same", "unread") for pair in self.pairs)
+        return bool(self.differing or files) or any(pair.status not in ("same", "unread") for pair in self.pairs)
 
     @property
     def unread(self) -> list[tuple[Side, str]]:
@@ -206,7 +206,7 @@ class DatasetDiff:
         return [file for file in self.other_files if file.status in ("added", "removed", "changed")]
 
     @property
-    def told(self) -> list[TableDiff]:
+    def differing(self) -> list[TableDiff]:
         """What the records are reported by: the canonical tables that differ or, if none does, the kinds of files."""
         tables = [table for table in self.tables if table.different]
         kinds = [] if self.tables_decide else [kind for kind in self.kinds if kind.different]

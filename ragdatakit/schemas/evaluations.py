@@ -264,8 +264,8 @@ class Evaluation:
     def __repr__(self) -> str:
         """One line: what was evaluated, each run's first metric, how many findings there are."""
         runs = [f"{run.name} {name} {score.mean:.3f}" for run in self.runs for name, score in [*run.scores.items()][:1]]
-        told = [f"{self.judged:,} judged questions", *runs, f"findings {dict(self.by_rule)}" if self.by_rule else ""]
-        return f"<Evaluation of {self.dataset!r} ({self.format}): {', '.join(filter(None, told))}>"
+        parts = [f"{self.judged:,} judged questions", *runs, f"findings {dict(self.by_rule)}" if self.by_rule else ""]
+        return f"<Evaluation of {self.dataset!r} ({self.format}): {', '.join(filter(None, parts))}>"
 
     @property
     def ok(self) -> bool:

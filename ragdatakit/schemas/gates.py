@@ -95,8 +95,8 @@ class GateResult:
     def __repr__(self) -> str:
         """One line: how many expectations hold, fail, and could not be checked."""
         held = sum(check.success for check in self.checks)
-        told = f"{held:,} of {len(self.checks):,} expectations hold, {len(self.errors):,} not checked"
-        return f"<{type(self).__name__} of {self.path!r} ({self.format}): {told}>"
+        counts = f"{held:,} of {len(self.checks):,} expectations hold, {len(self.errors):,} not checked"
+        return f"<{type(self).__name__} of {self.path!r} ({self.format}): {counts}>"
 
     @property
     def failed(self) -> list[Check]:
@@ -134,14 +134,14 @@ def expectation_words(expectation: Expectation) -> str:
     if words.endswith(" to be between"):
         left_out |= {"min_value", "max_value"}
         words = words.removesuffix(" to be between") + _between(kwargs)
-    told = [
+    conditions = [
         f"{name.removesuffix('_value').strip('_').replace('_', ' ')} {_value_words(value)}"
         for name, value in kwargs.items()
         if name not in {*left_out, *_NAMED_ALREADY} and value is not None
     ]
     of = " ".join(_value_words(value) for name, value in kwargs.items() if name in _NAMED_ALREADY and value is not None)
     rows = f" where {_condition(kwargs['row_condition'])}" if kwargs.get("row_condition") else ""
-    return ", ".join([f"{words} {of}".rstrip(), *told]) + rows
+    return ", ".join([f"{words} {of}".rstrip(), *conditions]) + rows
 
 
 _NAMED_ALREADY = ("value", "value_set", "column_set", "regex", "regex_list", "strftime_format", "json_schema", "type_")
@@ -189,8 +189,8 @@ def _condition(condition: Any) -> str:
     if condition.get("type") == "nullity":
         return f"{name} is {'missing' if condition.get('is_null') else 'there'}"
     operator = {"==": "is", "!=": "is not", "IN": "is in", "NOT_IN": "is not in"}
-    told = str(condition.get("operator"))
-    return f"{name} {operator.get(told, told)} {_value_words(condition.get('parameter'))}"
+    sign = str(condition.get("operator"))
+    return f"{name} {operator.get(sign, sign)} {_value_words(condition.get('parameter'))}"
 
 
 def _between(kwargs: Mapping[str, Any]) -> str:

@@ -34,7 +34,7 @@ class HierarchyNode:
 class HierarchyLevel:
     """The nodes of one level: how many there are, how many have a text, and how large they are.
 
-    ``smallest``, ``median`` and ``largest`` count members, or children where sizes are not told; null where there are
+    ``smallest``, ``median`` and ``largest`` count members, or children where sizes are not known; null where there are
     neither. ``examples`` are the positions of the largest that are shown.
     """
 

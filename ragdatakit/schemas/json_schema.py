@@ -26,7 +26,7 @@ def file_schema(fmt: Format, file: File) -> dict[str, Any]:
     document: dict[str, Any] = {"$schema": DIALECT, "$id": f"urn:ragdata:{fmt.name}:{file.kind}"}
     if len(schemas) == 1:
         return {**document, **schemas[0]}
-    return {**document, **_told(fmt, file, [e for r in file.records for e in r.examples]), "anyOf": schemas}
+    return {**document, **_heading(fmt, file, [e for r in file.records for e in r.examples]), "anyOf": schemas}
 
 
 def whole_file_schema(fmt: Format, file: File) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def whole_file_schema(fmt: Format, file: File) -> dict[str, Any]:
     examples = [e for r in file.records for e in r.examples]
     if file.container == "json-object":
         name, content = file.record.fields[:2]
-        document |= _told(fmt, file, [{e[name.name]: e[content.name]} for e in examples])
+        document |= _heading(fmt, file, [{e[name.name]: e[content.name]} for e in examples])
         document |= {"type": "object", "additionalProperties": _field_schema(file.record, content)}
         return document | ({"minProperties": 1} if file.record.rules.get("no-records") else {})
     refs: list[dict[str, Any]] = [{"$ref": f"#/$defs/{r.name}"} for r in file.records]
@@ -49,10 +49,10 @@ def whole_file_schema(fmt: Format, file: File) -> dict[str, Any]:
     if any(r.rules.get("no-records") for r in file.records):
         array["minItems"] = 1
     if file.container == "json-wrapped":
-        document |= _told(fmt, file, [{file.wrapper[0]: [e]} for e in examples])
+        document |= _heading(fmt, file, [{file.wrapper[0]: [e]} for e in examples])
         document |= {"type": "object", "properties": {file.wrapper[0]: array}, "required": [file.wrapper[0]]}
         return document | {"$defs": {r.name: record_schema(r) for r in file.records}}
-    document |= _told(fmt, file, [[e] for e in examples])
+    document |= _heading(fmt, file, [[e] for e in examples])
     document |= array if file.container == "json-array" else {"anyOf": [array, *refs]}
     return document | {"$defs": {r.name: record_schema(r) for r in file.records}}
 
@@ -60,13 +60,13 @@ def whole_file_schema(fmt: Format, file: File) -> dict[str, Any]:
 def _row(schema: dict[str, Any]) -> dict[str, Any]:
     """The schema of a CSV row as an object: every cell is text."""
     cells = {name: {**column, "type": "string"} for name, column in schema["properties"].items()}
-    told = {name: value for name, value in schema.items() if name in ("title", "description", "examples")}
-    return {**told, "type": "object", **schema, "properties": cells}
+    heading = {name: value for name, value in schema.items() if name in ("title", "description", "examples")}
+    return {**heading, "type": "object", **schema, "properties": cells}
 
 
-def _told(fmt: Format, file: File, examples: list[Any]) -> dict[str, Any]:
-    told: dict[str, Any] = {"title": f"{fmt.title}: {file.title}", "description": file.description or file.title}
-    return {**told, "examples": examples} if examples else told
+def _heading(fmt: Format, file: File, examples: list[Any]) -> dict[str, Any]:
+    heading: dict[str, Any] = {"title": f"{fmt.title}: {file.title}", "description": file.description or file.title}
+    return {**heading, "examples": examples} if examples else heading
 
 
 def record_schema(record: Record) -> dict[str, Any]:
@@ -99,11 +99,11 @@ def _missed(record: Record, field: Field) -> bool:
 
 def _field_schema(record: Record, field: Field) -> dict[str, Any]:
     """Only what breaks a rule is restricted: a damage without a rule is no fault."""
-    told: dict[str, Any] = {}
+    heading: dict[str, Any] = {}
     if field.description:
-        told["description"] = field.description
+        heading["description"] = field.description
     if field.examples:
-        told["examples"] = list(field.examples)
+        heading["examples"] = list(field.examples)
     typed = bool(record.rule_for("type", field.name))
     null_is_fault = not field.nullable and bool(record.rule_for("null", field.name))
     body = _typed(record, field) if typed else _contents(record, field)
@@ -112,7 +112,7 @@ def _field_schema(record: Record, field: Field) -> dict[str, Any]:
             body["not"] = {"type": "null"}
     elif not null_is_fault and field.type != "any":
         body = {"anyOf": [body, {"type": "null"}]}
-    return {**told, **body}
+    return {**heading, **body}
 
 
 def _typed(record: Record, field: Field) -> dict[str, Any]:

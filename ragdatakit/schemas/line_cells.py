@@ -99,10 +99,10 @@ class LineReader:
 
     def _miscounted(self, line: str, found: int) -> str:
         what = {"\t": "tab-separated column", "": "column"}[self.columns.separator]
-        told = f"{many(found, what)} instead of {self._count}"
+        words = f"{many(found, what)} instead of {self._count}"
         if self.columns.separator and found < self._count and len(line.split()) >= self._count:
-            told += " (there are blanks where tabs should be)"
-        return told
+            words += " (there are blanks where tabs should be)"
+        return words
 
 
 def typed(cell: str, kind: str) -> Any:

@@ -160,7 +160,7 @@ class Retrieval:
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON form: an element of ``queries`` in the JSON of ``ragdata retrieve``."""
-        told: dict[str, Any] = {
+        document: dict[str, Any] = {
             "id": self.query.question_id,
             "text": self.query.text,
             "seconds": self.seconds,
@@ -169,8 +169,8 @@ class Retrieval:
             "hits": [hit.as_dict() for hit in self.hits],
         }
         if self.candidates is not None:
-            told["candidates"] = [asdict(item) for item in self.candidates]
-        return told
+            document["candidates"] = [asdict(item) for item in self.candidates]
+        return document
 
 
 @dataclass(frozen=True, slots=True)

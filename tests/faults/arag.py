@@ -77,8 +77,8 @@ def _keys_of(shape: type) -> Any:
             name, text = value.split(":", 1)
         elif shape is dict and isinstance(value, dict):
             name, text = value.get("id"), value.get("text")
-        told = text if isinstance(text, str) and text.strip() else None
-        return {"@id": name if isinstance(name, str) else None, "@text": told}
+        found = text if isinstance(text, str) and text.strip() else None
+        return {"@id": name if isinstance(name, str) else None, "@text": found}
 
     return derive
 

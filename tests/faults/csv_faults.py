@@ -45,15 +45,15 @@ def _cells(target: Target, name: str) -> Iterator[Injection]:
     for variant, text in {**variants, **padded}.items():
         rule = target.record.rule_for("empty", name) if not text and target.record.field(name).non_empty else ""
         own = target.draft.own_rules(target.file.kind.kind, name, variant)
-        told = target.places(rule, *own)
+        found = target.places(rule, *own)
         damaged = row({**target.value, name: text})
-        yield target.injection(target.replaced(damaged), "odd cell", f"{name}: {variant}", told)
+        yield target.injection(target.replaced(damaged), "odd cell", f"{name}: {variant}", found)
     # The loader reads such a cell up to the NUL, which is all of the sound one.
     cells = {k: quoted(v) + ("\0x" if k == name else "") for k, v in target.value.items()}
-    told = target.places(target.record.rules.get("nul", ""))
+    found = target.places(target.record.rules.get("nul", ""))
     if not quoted(sound).startswith('"'):
         damaged = Cell(target.value, ",".join(cells.values()).encode())
-        yield target.injection(target.replaced(damaged), "odd cell", f"{name}: NUL behind it", told)
+        yield target.injection(target.replaced(damaged), "odd cell", f"{name}: NUL behind it", found)
 
 
 def _column_away(target: Target, name: str) -> Injection:
@@ -89,13 +89,13 @@ def _column_renamed(target: Target, name: str) -> Iterator[Injection]:
 def _rows(target: Target) -> Iterator[Injection]:
     rules, cells = target.record.rules, target.file.cells
     this = cells[target.index]
-    told = list(target.value.items())
+    found = list(target.value.items())
     for name, raw, rule in (
         ("a cell too many", this.raw + b",x", rules.get("long-row", "")),
         ("a comma too many", this.raw + b",", rules.get("long-row", "")),
-        ("a cell too few", ",".join(quoted(v) for _, v in told[:-1]).encode(), rules.get("short-row", "")),
+        ("a cell too few", ",".join(quoted(v) for _, v in found[:-1]).encode(), rules.get("short-row", "")),
     ):
-        value = this.value if rule != rules.get("short-row") else {**dict(told[:-1]), told[-1][0]: ""}
+        value = this.value if rule != rules.get("short-row") else {**dict(found[:-1]), found[-1][0]: ""}
         places = target.places(rule)
         yield target.injection(target.replaced(Cell(value, raw)), "bad row", name, places)
     own = target.draft.own_rules(target.file.kind.kind, "", "copy")

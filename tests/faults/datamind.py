@@ -127,7 +127,7 @@ def _full_rules(kind: str, name: str, variant: str) -> tuple[str, ...]:
 
 
 def _own_rules_where_unused(kind: str, name: str, variant: str) -> tuple[str, ...]:
-    """A field that one of the loaders throws away is told once per file."""
+    """A field that one of the loaders throws away is reported once per file."""
     if (kind, name, variant) in OWN_OF_BARE:
         return tuple(OWN_OF_BARE[kind, name, variant].split())
     own = _own_rules(kind, name, variant)

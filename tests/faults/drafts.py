@@ -148,8 +148,8 @@ class DraftFile:
             body = self.header + b"".join(c.raw + (b"\n" if c.end is None else c.end) for c in self.cells)
         else:
             ends = [b",\n"] * (len(self.cells) - 1) + [b"\n"]
-            told = zip(self.cells, ends, strict=True)
-            inside = b"".join(b"  " + c.raw + (e if c.end is None else c.end) for c, e in told)
+            found = zip(self.cells, ends, strict=True)
+            inside = b"".join(b"  " + c.raw + (e if c.end is None else c.end) for c, e in found)
             body = self.header + inside + self.closing
         return gzip.compress(self.head + body, mtime=0) if self.path.endswith(".gz") else self.head + body
 

@@ -37,10 +37,10 @@ def _away(target: Target, name: str) -> Injection:
 
 def _contents(target: Target, name: str) -> Iterator[Injection]:
     for variant, text in {"empty": "", "blank": " \t ", "two words": "high water", "an entity": "&lt;"}.items():
-        told = {"&lt;": "<"}.get(text, text.strip())
+        by_name = {"&lt;": "<"}.get(text, text.strip())
         own = target.draft.own_rules(target.file.kind.kind, name, variant)
-        cell = Cell({**target.value, name: told}, element({**target.value, name: text}, _tag(target)).raw)
-        damage = "empty" if not told else "odd cell"
+        cell = Cell({**target.value, name: by_name}, element({**target.value, name: text}, _tag(target)).raw)
+        damage = "empty" if not by_name else "odd cell"
         yield target.injection(target.replaced(cell), damage, f"{name}: {variant}", target.places(*own))
 
 

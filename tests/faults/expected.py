@@ -29,9 +29,9 @@ def rules_of_value(fmt: Format, record: Record, field: Field, text: str) -> set[
             if below is not None:
                 found.add((record.rule_for(below, field.name), f"{pointer}/{key}"))
     found = {(rule, where) for rule, where in found if rule}
-    told = {where for _, where in found}
+    by_name = {where for _, where in found}
     for where, rule in _odd_places(text, pointer):
-        if rule == "lone-surrogate" or where not in told:
+        if rule == "lone-surrogate" or where not in by_name:
             found.add((rule, where))
     return {(rule, where) for rule, where in found if is_fault(fmt, rule)}
 

@@ -328,13 +328,13 @@ def _own_rules(kind: str, name: str, variant: str) -> tuple[str, ...]:
 
 
 def _of_attributes(kind: str, variant: str) -> tuple[str, ...]:
-    told = _ATTRIBUTES[variant][1].split()
+    got = _ATTRIBUTES[variant][1].split()
     if kind == "edges":
-        told = ["empty-edge-attributes" if r == "empty-attributes" else r for r in told]
-        told = [r for r in told if r in ("empty-edge-attributes", "attributes-not-literal", "attributes-not-portable")]
+        got = ["empty-edge-attributes" if r == "empty-attributes" else r for r in got]
+        got = [r for r in got if r in ("empty-edge-attributes", "attributes-not-literal", "attributes-not-portable")]
         if variant in ("JSON", "Python", "a key twice", "an escaped emoji", "an escaped slash"):
-            told.append("edge-attributes-unused")
-    return tuple(told)
+            got.append("edge-attributes-unused")
+    return tuple(got)
 
 
 _HUGE = ("2^63", "2^70", "-2^63 - 1")

@@ -283,13 +283,13 @@ def _of_reports(table: Table) -> Iterator[tuple[int, str]]:
 
 def _is_told(text: str, title: str | None, summary: str | None) -> bool:
     try:
-        told = json.loads(text)
+        document = json.loads(text)
     except ValueError:
         return False
-    if not isinstance(told, dict):
+    if not isinstance(document, dict):
         return False
     for name, value in (("title", title), ("summary", summary)):
-        if told.get(name) is not None and value is not None and told[name] != value:
+        if document.get(name) is not None and value is not None and document[name] != value:
             return False
     return True
 
@@ -367,7 +367,7 @@ def _named(entities: Table) -> Iterator[Fault]:
                 yield "entities", "odd-degree", row
 
 
-def _unlike(table: Table, column: str, other: Table, named: str, told: tuple[str, str]) -> Iterator[Fault]:
+def _unlike(table: Table, column: str, other: Table, named: str, given: tuple[str, str]) -> Iterator[Fault]:
     naming: dict[Any, set[Any]] = {}
     for _, (key, value) in other.rows("id", named):
         for member in (value if isinstance(value, list) else [value]) if value is not None else ():
@@ -376,7 +376,7 @@ def _unlike(table: Table, column: str, other: Table, named: str, told: tuple[str
     for row, (key, members) in table.rows("id", column):
         there = naming.get(key, set()) if key is not None else set()
         if {m for m in members or () if m is not None} != there:
-            yield *told, row
+            yield *given, row
 
 
 def _ends(tables: dict[str, Table]) -> Iterator[Fault]:

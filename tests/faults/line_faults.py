@@ -47,8 +47,8 @@ def _no_numbers(target: Target, name: str, kind: str) -> Iterator[Injection]:
     field = target.record.field(name)
     for variant, number in (("too small", field.minimum), ("too large", field.maximum)):
         if number is not None:
-            told = int(number) + (-1 if variant == "too small" else 1)
-            cell = _changed(target, name, str(told), told)
+            found = int(number) + (-1 if variant == "too small" else 1)
+            cell = _changed(target, name, str(found), found)
             places = target.places(target.record.rule_for("range", name))
             yield target.injection(target.replaced(cell), "out of range", f"{name}: {variant}", places)
 
@@ -127,6 +127,6 @@ def _headers(target: Target) -> Iterator[Injection]:
     marked = replace(file, head=b"\xef\xbb\xbf")
     yield target.injection(marked, "byte-order mark", "before the header (no fault)", frozenset())
     empty = replace(file, cells=(), content=file.header)
-    told = target.places(f"!{target.record.rules['no-records']}")
-    yield target.injection(empty, "cut file", "only a header", told)
+    found = target.places(f"!{target.record.rules['no-records']}")
+    yield target.injection(empty, "cut file", "only a header", found)
     assert is_fault(target.draft.format, rule)

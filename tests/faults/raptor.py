@@ -10,7 +10,7 @@ SIZE = 40
 
 
 def drafts() -> tuple[Draft, ...]:
-    """A file is one tree; forty of them, a line each, are told as what they are."""
+    """A file is one tree; forty of them, a line each, are reported as what they are."""
     path = "tree.json"
     return (
         Draft(

@@ -85,8 +85,8 @@ class Tally:
 
     def row(self, title: str) -> str:
         """The row as Markdown."""
-        told = (self.faults, self.found, self.harmless, self.silent, self.alarms)
-        return f"| {title} | {' | '.join(f'{n:,}' for n in told)} |"
+        words = (self.faults, self.found, self.harmless, self.silent, self.alarms)
+        return f"| {title} | {' | '.join(f'{n:,}' for n in words)} |"
 
 
 Score = dict[str, dict[str, Tally]]

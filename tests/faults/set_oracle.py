@@ -34,7 +34,7 @@ def broken_sets(draft: Draft) -> set[Place]:
 
 
 def once_per_file(draft: Draft, found: set[Place]) -> set[Place]:
-    """Of the rules that are told once per file, the first place only."""
+    """Of the rules that are reported once per file, the first place only."""
     per_file = {r.name for r in draft.format.rules if r.per_file}
     kept: dict[tuple[str, str], Place] = {}
     for place in sorted(found, key=lambda p: p.line or 0):
@@ -92,9 +92,9 @@ class _Split:
     def _unreliable(self) -> Iterator[Place]:
         """The first record of a kind whose key cannot be read, where something refers to a key that is not there."""
         unique = {(k.kind, k.fields) for k in self.draft.format.keys}
-        told: set[str] = set()
+        seen: set[str] = set()
         for ref in self.draft.format.references:
-            if ref.to_kind in told or not {ref.kind, ref.to_kind} <= self.kinds:
+            if ref.to_kind in seen or not {ref.kind, ref.to_kind} <= self.kinds:
                 continue
             known = {v for v, _ in self.values(ref.to_kind, (ref.to_field,))}
             without = [(r.path, r.line) for r in self.rows[ref.to_kind] if r.keys.get(ref.to_field) is None]
@@ -102,59 +102,59 @@ class _Split:
             without += [(f.path, line) for f in files for line in f.unreadable()]
             dangles = any(value not in known for value, _ in self.values(ref.kind, (ref.field,)))
             if dangles and without and (ref.to_kind, (ref.to_field,)) in unique:
-                told.add(ref.to_kind)
+                seen.add(ref.to_kind)
                 yield Place("unreliable-key", *min(without))
 
-    def _pairs(self, told: Membership) -> Iterator[Place]:
-        pairs = {v for v, _ in self.values(told.to_kind, told.to_fields)}
+    def _pairs(self, given: Membership) -> Iterator[Place]:
+        pairs = {v for v, _ in self.values(given.to_kind, given.to_fields)}
         heads = {v[0] for v in pairs}
         # A reference that leads nowhere, or a list that is missing, is one fault and not two.
         dangling = {(p.path, p.line) for p in self._dangling()}
-        for value, row in self.values(told.kind, told.fields):
-            same = bool(told.same_as) and row.keys.get(told.same_as) == value[-1]
-            if told.within:
+        for value, row in self.values(given.kind, given.fields):
+            same = bool(given.same_as) and row.keys.get(given.same_as) == value[-1]
+            if given.within:
                 broken = value not in pairs and value[0] in heads and (row.path, row.line) not in dangling
             else:
                 broken = value in pairs
             if broken or same:
-                yield Place(told.rule, row.path, row.line)
+                yield Place(given.rule, row.path, row.line)
 
-    def _uncovered(self, told: Coverage) -> Iterator[Place]:
-        covering = [(kind, name) for kind, name in told.by if kind in self.kinds]
+    def _uncovered(self, message: Coverage) -> Iterator[Place]:
+        covering = [(kind, name) for kind, name in message.by if kind in self.kinds]
         if not covering:
             return
         named = {value for kind, name in covering for value, _ in self.values(kind, (name,))}
-        for value, row in self.values(told.kind, (told.field,)):
+        for value, row in self.values(message.kind, (message.field,)):
             if value not in named:
                 named.add(value)
-                yield Place(told.rule, row.path, row.line)
+                yield Place(message.rule, row.path, row.line)
 
-    def _given(self, told: Consistency) -> Iterator[tuple[Any, Any, _Row]]:
-        for row in self.rows.get(told.kind, ()):
-            for name, value in told.names:
+    def _given(self, message: Consistency) -> Iterator[tuple[Any, Any, _Row]]:
+        for row in self.rows.get(message.kind, ()):
+            for name, value in message.names:
                 if row.keys.get(name) is not None:
                     given = row.keys.get(value)
-                    yield row.keys[name], told.default if given is None else given, row
+                    yield row.keys[name], message.default if given is None else given, row
 
-    def _disagreeing(self, told: Consistency) -> Iterator[Place]:
+    def _disagreeing(self, given: Consistency) -> Iterator[Place]:
         first: dict[Any, Any] = {}
         seen: set[Any] = set()
-        for name, value, row in self._given(told):
+        for name, value, row in self._given(given):
             if first.setdefault(name, value) != value and (name, value) not in seen:
                 seen.add((name, value))
-                yield Place(told.rule, row.path, row.line)
+                yield Place(given.rule, row.path, row.line)
 
-    def _spelled_otherwise(self, told: Variants) -> Iterator[Place]:
+    def _spelled_otherwise(self, message: Variants) -> Iterator[Place]:
         first: dict[str, str] = {}
         seen: set[str] = set()
-        for row in self.rows.get(told.kind, ()):
-            for field in told.fields:
+        for row in self.rows.get(message.kind, ()):
+            for field in message.fields:
                 name = row.keys.get(field)
                 if isinstance(name, str):
                     plain = " ".join(name.replace('"', " ").casefold().split())
                     if first.setdefault(plain, name) != name and name not in seen:
                         seen.add(name)
-                        yield Place(told.rule, row.path, row.line)
+                        yield Place(message.rule, row.path, row.line)
 
     def in_both(self, other: _Split) -> Iterator[Place]:
         for apart in self.draft.format.disjoints:
@@ -190,7 +190,7 @@ def _rows(draft: Draft, kind: str, files: list[DraftFile]) -> Iterator[_Row]:
 
 
 def readable(value: Any, kind: str) -> Any:
-    """A key as a lenient reader takes it, so that its damage is told once: "12" and 12.0 are 12; else None."""
+    """A key as a lenient reader takes it, so that its damage is reported once: "12" and 12.0 are 12; else None."""
     if kind != "integer":
         return value if isinstance(value, str) else None
     if isinstance(value, bool) or value is None:

@@ -92,15 +92,15 @@ def _consequences(draft: Draft) -> set[Place]:
     topics = {v.get("num", v.get("qid")) for _, _, v in _records(draft, "topics", "topic-lines")}
     judged = {v["qid"] for _, _, v in _records(draft, "qrels")}
     found = {Place("unknown-topic", path, line) for path, line, v in _records(draft, "qrels") if v["qid"] not in topics}
-    told: set[str] = set()
+    shown: set[str] = set()
     seen: dict[str, list[dict[str, Any]]] = {}
     tags: dict[str, None] = {}
     for path, line, value in _records(draft, "run"):
         if "comment" in value:
             continue
         query = value["qid"]
-        if query not in topics | judged | told:
-            told.add(query)
+        if query not in topics | judged | shown:
+            shown.add(query)
             found.add(Place("unknown-query", path, line))
         tags[value["tag"]] = None
         before = seen.setdefault(query, [])

@@ -130,8 +130,8 @@ def _run(jobs: Iterator[Job], number: int, keep: Path) -> int:
             thread.start()
         for thread in threads:
             thread.join()
-    told = ", ".join(f"{count:,} {part}" for part, count in sorted(findings.cases.items()))
-    print(f"\ncases: {told}\nfindings: {len(findings.kinds)} kinds, {findings.kinds.total()} in all")
+    words = ", ".join(f"{count:,} {part}" for part, count in sorted(findings.cases.items()))
+    print(f"\ncases: {words}\nfindings: {len(findings.kinds)} kinds, {findings.kinds.total()} in all")
     for kind, count in findings.kinds.most_common():
         print(f"  {count:5} × {kind}")
     return 1 if findings.kinds or failed else 0

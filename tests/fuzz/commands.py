@@ -220,9 +220,9 @@ def _rows_kept(target: Path, conversion: dict[str, Any]) -> Iterator[str]:
     except (ValueError, KeyError, TypeError):
         return
     for name, read in conversion["counts"].items():
-        told = sum(loss["count"] for loss in conversion["losses"] if loss["table"] == name)
-        if name in tables and isinstance(read, int) and tables[name] < read - told:
-            yield f"{read} {name} were read, {tables[name]} are there, {told} losses are reported"
+        losses = sum(loss["count"] for loss in conversion["losses"] if loss["table"] == name)
+        if name in tables and isinstance(read, int) and tables[name] < read - losses:
+            yield f"{read} {name} were read, {tables[name]} are there, {losses} losses are reported"
 
 
 def search(data: Path, scratch: Path, rng: Random) -> Iterator[str]:

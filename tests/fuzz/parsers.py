@@ -77,8 +77,8 @@ def _object(members: list[tuple[bytes, bytes]], rng: Random, odd: float) -> byte
 
     if members and rng.random() < odd / 4:
         members.append(rng.choice(members))
-    told = [blank() + name + blank() + b":" + blank() + value + blank() for name, value in members]
-    return b"{" + b",".join(told) + b"}"
+    found = [blank() + name + blank() + b":" + blank() + value + blank() for name, value in members]
+    return b"{" + b",".join(found) + b"}"
 
 
 def _line(rng: Random, odd: float) -> bytes:
@@ -172,13 +172,13 @@ def _rows(rng: Random) -> Iterator[str]:
     refused = {note[1] for note in found.notes if note[0] == REFUSED}
     proved = [number for number in range(len(rows)) if number not in refused]
     for place, name in enumerate("abc"):
-        told = found.cells[name]
+        shown = found.cells[name]
         texts = [rows[number][place] if len(rows[number]) == 3 else "" for number in proved]
         if any(len(rows[number]) != 3 for number in proved):
             yield f"proved with another number of cells: {data!r}"
-        elif (told.codes[proved] != codes_of_texts(texts)).any():
+        elif (shown.codes[proved] != codes_of_texts(texts)).any():
             yield f"other cells than Python reads in {name}: {data!r}"
-        elif [told.texts[n] for n in told.numbers[proved].tolist()] != texts:
+        elif [shown.texts[n] for n in shown.numbers[proved].tolist()] != texts:
             yield f"other texts than Python reads in {name}: {data!r}"
 
 

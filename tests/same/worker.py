@@ -62,13 +62,13 @@ def _text(stream: io.TextIOWrapper) -> str:
 def _files(place: Path) -> dict[str, str]:
     """Files by name: JSON that is small as text, so that a difference can be shown; others as a digest."""
     found = [place] if place.is_file() else sorted(p for p in place.rglob("*") if p.is_file())
-    told = {}
+    by_name = {}
     for path in found:
         data = path.read_bytes()
         small = path.suffix in (".json", ".suite") and len(data) < 1 << 16
         name = path.relative_to(place).as_posix()
-        told[name] = data.decode("utf-8", "replace") if small else hashlib.sha256(data).hexdigest()
-    return told
+        by_name[name] = data.decode("utf-8", "replace") if small else hashlib.sha256(data).hexdigest()
+    return by_name
 
 
 if __name__ == "__main__":

@@ -101,9 +101,9 @@ def _chosen_prefix(dataset: Dataset, wanted: str | None) -> str | None:
     if wanted or "" in prefixes:
         return wanted or ""
     if len(prefixes) > 1:
-        told = ", ".join(filter(None, prefixes))
+        listed = ", ".join(filter(None, prefixes))
         raise RagdataError(
-            f"{dataset.display} has several sets of queries ({told}); choose one: --option prefix={prefixes[0]}"
+            f"{dataset.display} has several sets of queries ({listed}); choose one: --option prefix={prefixes[0]}"
         )
     return prefixes[0] if prefixes else None
 
@@ -236,9 +236,9 @@ def _record_fields(metadata: str | None, order: tuple[str, ...], kind: _Fields) 
         return {"metadata": Raw(b"{}")}  # as the published sets have it
     members = fields_of(metadata) if order else {}
     top: dict[str, Raw] = {}
-    for told in order:
-        name = told.removeprefix(BESIDE)
-        if told not in kind.columns and name in members and name not in kind.known and name != "metadata":
+    for column in order:
+        name = column.removeprefix(BESIDE)
+        if column not in kind.columns and name in members and name not in kind.known and name != "metadata":
             top[name] = members.pop(name)
     if not top:
         return {"metadata": Raw(metadata.encode())}

@@ -264,14 +264,14 @@ def _chunk(fields: _Fields, doc_id: str | None, place: int, notes: list[Note]) -
     chunk_id = _name(fields.get("chunk_id"))
     content = fields.get("original_content")
     text = _text(content if content is not None else fields.get("content"))
-    told = chunk_id or f"{doc_id}, chunk {place}"
+    shown = chunk_id or f"{doc_id}, chunk {place}"
     if text is None:
-        notes.append(("dropped", "chunks", None, "its content is not a text", told))
+        notes.append(("dropped", "chunks", None, "its content is not a text", shown))
         return None
     ordinal = _index(fields.get("original_index"))
     if ordinal is None:
         ordinal = place
-        notes.append(("derived", "chunks", "ordinal", "its place, as original_index is not an index", told))
+        notes.append(("derived", "chunks", "ordinal", "its place, as original_index is not an index", shown))
     if chunk_id is None:
         if doc_id is None:
             notes.append(("dropped", "chunks", None, "it has neither chunk_id nor doc_id", text))

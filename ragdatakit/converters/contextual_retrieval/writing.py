@@ -117,8 +117,8 @@ class _CorpusWriter:
         self.chunks.begin_reading()
         asker = self.options.asker
         if asker is not None and self.tables.passages == "documents":
-            told = f"{self.tables.name} has whole documents, and contexts are those of chunks"
-            raise RagdataError(f"{told}; cut them into chunks with --chunk-size N")
+            reason = f"{self.tables.name} has whole documents, and contexts are those of chunks"
+            raise RagdataError(f"{reason}; cut them into chunks with --chunk-size N")
         made = asker is not None or self.options["contexts"] == "extractive"
         with_context = made or any(c.context for c in self.tables.peek("chunks"))
         with ExitStack() as stack:
@@ -220,8 +220,8 @@ class _CorpusWriter:
         extras.pop("original_uuid", None)
         context = chunk.context
         if not context and self.options["contexts"] == "extractive":
-            length, told = self.options["context-length"], _decoded(document.metadata)
-            context = extractive_context(document.text, chunk.text, document.title, told, length) or document.doc_id
+            length, metadata = self.options["context-length"], _decoded(document.metadata)
+            context = extractive_context(document.text, chunk.text, document.title, metadata, length) or document.doc_id
             self.tables.losses.add("derived", "chunks", "context", "made of the beginning of the document", name)
         if self._contexts is not None and context:
             names = {"doc_id": document.doc_id, "original_uuid": uuid, "chunk_id": name}
@@ -316,7 +316,7 @@ def _judged(tables: CanonicalTables, corpus: _CorpusWriter) -> dict[str, _Asked]
         if qrel.split != judged.split:
             tables.losses.add("lost", "qrels", "split", "a question has one split", f"{qrel.question_id}: {qrel.split}")
         if qrel.grade > 1:
-            told = f"{qrel.question_id} {qrel.target_id} {qrel.grade}"
-            tables.losses.add("coerced", "qrels", "grade", "grades above 1 become 1", told)
+            shown = f"{qrel.question_id} {qrel.target_id} {qrel.grade}"
+            tables.losses.add("coerced", "qrels", "grade", "grades above 1 become 1", shown)
         judged.golden[qrel.target_id] = None
     return found

@@ -205,7 +205,7 @@ class FileWriting:
         category, others = _category(document.metadata)
         path = self.name(_document_path(document, category))
         text = document.text
-        if document.title is not None and not self._is_told(document, path):
+        if document.title is not None and not self._is_in_text(document, path):
             text = f"# {document.title}\n\n{text}"
             why = "the title is a heading before the text"
             self._tables.losses.add("coerced", "documents", "title", why, document.title)
@@ -215,7 +215,7 @@ class FileWriting:
         self._out.write(path, text)
         return path
 
-    def _is_told(self, document: Document, path: str) -> bool:
+    def _is_in_text(self, document: Document, path: str) -> bool:
         """Whether the title is the first heading of the text already, or a plain text's, taken from the file's name."""
         first = heading(document.text) if not path.lower().endswith(".txt") else None
         if first is None and self._tables.format == "text":

@@ -95,9 +95,9 @@ def triples(files: list[DataFile], records: RecordReader) -> Iterator[Triple]:
                 records.leave_out(file, number, why, names[0] or names[2])
                 continue
             if names != given:
-                for name, told in zip(names, given, strict=True):
-                    if name != told:
-                        records.tell_once("coerced", "edges", None, "white space around a name", file, number, told)
+                for name, as_given in zip(names, given, strict=True):
+                    if name != as_given:
+                        records.tell_once("coerced", "edges", None, "white space around a name", file, number, as_given)
             yield _of_fields(names, fields) if isinstance(fields, dict) else _of_line(names, fields)
 
 

@@ -136,14 +136,14 @@ class Questions:
 
     def _account_columns(self, qrel: Qrel) -> None:
         """Judgements are in their question, and say no more than that something is relevant."""
-        add, told = self._tables.losses.add, f"{qrel.question_id} {qrel.target_id}"
+        add, shown = self._tables.losses.add, f"{qrel.question_id} {qrel.target_id}"
         if qrel.grade > 1:
-            add("coerced", "qrels", "grade", "there are no grades", f"{told}: {qrel.grade}")
+            add("coerced", "qrels", "grade", "there are no grades", f"{shown}: {qrel.grade}")
         if qrel.node_type and qrel.target_kind != "node":
-            add("lost", "qrels", "node_type", "it judges a passage, not a node", f"{told}: {qrel.node_type}")
+            add("lost", "qrels", "node_type", "it judges a passage, not a node", f"{shown}: {qrel.node_type}")
         split = self._split_called(self._ids[qrel.question_id] or self._split_of.get(qrel.question_id))
         if qrel.split is not None and qrel.split != split:
-            add("coerced", "qrels", "split", "judgements are in the file of their question", f"{told}: {qrel.split}")
+            add("coerced", "qrels", "split", "judgements are in the file of their question", f"{shown}: {qrel.split}")
 
     def _add(self, found: dict[str, Found], question: str, name: str, kind: str | None) -> bool:
         """Whether it is new."""
@@ -267,15 +267,15 @@ def _has_integer_id(question: Question) -> bool:
 
 def _ordered(question: Question, record: dict[str, Any]) -> dict[str, Any]:
     """The fields in the order of the source's record; what it did not have follows."""
-    order = [name for told in question.field_order if (name := _written_name(told, record)) in record]
+    order = [name for name_in_order in question.field_order if (name := _written_name(name_in_order, record)) in record]
     return {name: record[name] for name in dict.fromkeys((*order, *_standard(record)))}
 
 
-def _written_name(told: str, record: Mapping[str, Any]) -> str:
+def _written_name(column: str, record: Mapping[str, Any]) -> str:
     """What a field of the source's record is called here."""
-    if told in Question._fields:
-        return _NAMES.get(told, told)
-    own = told.removeprefix(BESIDE)
+    if column in Question._fields:
+        return _NAMES.get(column, column)
+    own = column.removeprefix(BESIDE)
     return ASIDE + own if ASIDE + own in record else own
 
 

@@ -83,10 +83,10 @@ def given_communities(tables: CanonicalTables, graph: Graph) -> list[Community]:
         members = [graph.entities[name] for name in row.members if name in graph.entities]
         if len(members) < len(row.members):
             tables.losses.add("lost", "communities", "members", "they are no entities", row.community_id)
-        told = attributes_of(row.attributes)
-        made = Community(number, row.level, members, title=row.title or "", given=told)
-        made.relationships, made.units = _texts(told.get("relationships")), _texts(told.get("passages"))
-        made.children = [n for n in told.get("children") or () if isinstance(n, int)]
+        given = attributes_of(row.attributes)
+        made = Community(number, row.level, members, title=row.title or "", given=given)
+        made.relationships, made.units = _texts(given.get("relationships")), _texts(given.get("passages"))
+        made.children = [n for n in given.get("children") or () if isinstance(n, int)]
         found.append(made)
     for row, community in zip((r for r in rows if r.community_id in numbers), found, strict=False):
         community.parent = numbers.get(row.parent, -1) if row.parent is not None else -1
@@ -166,18 +166,18 @@ def given_reports(tables: CanonicalTables, communities: Iterable[Community]) -> 
     """The reports among the summaries; others are of no community, and dropped."""
     by_number = {str(community.number): community for community in communities}
     for row in tables.take("summaries", "summary_id", "level", "text", "children", "metadata"):
-        told = attributes_of(row.metadata)
-        community = by_number.get(str(told.get("community")))
-        if "rank_explanation" in told:
+        given = attributes_of(row.metadata)
+        community = by_number.get(str(given.get("community")))
+        if "rank_explanation" in given:
             why = "rank_explanation is called rating_explanation now"
             tables.losses.add("coerced", "summaries", "metadata", why, row.summary_id)
-        if "community" not in told or (community is None and tables.format != "graphrag"):
+        if "community" not in given or (community is None and tables.format != "graphrag"):
             tables.drop("summaries", row, "it is no report on a community")
             continue
-        number, level = told["community"], told.get("level")
-        size = told.get("size", len(community.members) if community is not None else 0)
+        number, level = given["community"], given.get("level")
+        size = given.get("size", len(community.members) if community is not None else 0)
         yield {
-            **{name: told.get(name) for name in _KEPT},
+            **{name: given.get(name) for name in _KEPT},
             "id": row.summary_id,
             "human_readable_id": number,
             "community": number,
@@ -185,8 +185,8 @@ def given_reports(tables: CanonicalTables, communities: Iterable[Community]) -> 
             "parent": community.parent if community is not None else -1,
             "children": community.children if community is not None else [],
             "full_content": row.text,
-            "rating_explanation": told.get("rating_explanation", told.get("rank_explanation")),
-            "findings": _findings(tables, told.get("findings"), row.summary_id),
+            "rating_explanation": given.get("rating_explanation", given.get("rank_explanation")),
+            "findings": _findings(tables, given.get("findings"), row.summary_id),
             "size": int(size) if isinstance(size, int | float) else 0,
         }
 
@@ -210,15 +210,15 @@ def made_reports(
 ) -> Iterator[dict[str, Any]]:
     """A report on each community: by a language model where there is one, else of descriptions and of sentences that
     name its members. Memory holds the texts. Raises `RagdataError` where the model fails too often."""
-    told = lru_cache(maxsize=1 << 10)(lambda unit: sentences(sound_text(texts.get(unit, ""))))
+    sentences_of = lru_cache(maxsize=1 << 10)(lambda unit: sentences(sound_text(texts.get(unit, ""))))
     most = max((len(community.units) for community in communities), default=0)
     if asker is not None:
-        yield from _asked_reports(tables, communities, graph, asker, lambda c: _report(c, graph, told, most))
+        yield from _asked_reports(tables, communities, graph, asker, lambda c: _report(c, graph, sentences_of, most))
         return
     why = "reports of sentences of the texts, made without a model"
     tables.losses.add("derived", "summaries", None, why, None, len(communities))
     for community in communities:
-        yield _report(community, graph, told, most)
+        yield _report(community, graph, sentences_of, most)
 
 
 def _asked_reports(
@@ -271,7 +271,7 @@ def _ranked(community: Community, graph: Graph) -> list[Entity]:
     return sorted(community.members, key=lambda entity: -graph.degrees.get(entity.title, 0))
 
 
-def _report(community: Community, graph: Graph, told: Any, most: int) -> dict[str, Any]:
+def _report(community: Community, graph: Graph, sentences_of: Any, most: int) -> dict[str, Any]:
     ranked = _ranked(community, graph)
     title = _listed([sound_text(entity.name) for entity in ranked[:_TITLED]], len(ranked))
     named = [entity.name.casefold() for entity in ranked]
@@ -279,7 +279,7 @@ def _report(community: Community, graph: Graph, told: Any, most: int) -> dict[st
     found += ["\n".join(each.descriptions) for each in community.own if each.descriptions and each.weight]
     about: dict[str, list[str]] = {}
     for unit in _fullest(community):
-        of_unit = [(s, s.casefold()) for s in told(unit)]
+        of_unit = [(s, s.casefold()) for s in sentences_of(unit)]
         naming = [s for s, folded in of_unit if any(name in folded for name in named)][:_OF_UNIT]
         found += naming
         for entity, name in zip(ranked[:_FINDINGS], named, strict=False):

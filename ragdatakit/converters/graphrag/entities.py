@@ -116,22 +116,22 @@ class Graph:
         if node.type == DOCUMENT and node.name in self._units:
             self.tables.drop("nodes", node, "it stands for a passage, which is a text unit here")
             return
-        told = attributes_of(node.attributes)
+        given = attributes_of(node.attributes)
         if not title_of(node.name) or node.name in self.entities:
             why = "another node has this name" if node.name in self.entities else "nothing is left of its name"
             self.tables.drop("nodes", node, why)
             return
         entity = self._new(node.name)
-        entity.kind, entity.description = node.type or "", _description(told)
+        entity.kind, entity.description = node.type or "", _description(given)
         if self.is_own:
-            entity.given = told
-            entity.entity_id = str(told.get("id") or entity.entity_id)
-        entity.units = self._known(passages_of(told), "nodes", node.name)
-        claims = told.get("claims") if self.is_own else None
+            entity.given = given
+            entity.entity_id = str(given.get("id") or entity.entity_id)
+        entity.units = self._known(passages_of(given), "nodes", node.name)
+        claims = given.get("claims") if self.is_own else None
         for claim in claims if isinstance(claims, list) else ():
             if isinstance(claim, dict):
                 self.claims.append({**claim, "subject_id": entity.title})
-        self._account(told, "nodes", node.name, _ENTITY if self.is_own else {"passages"})
+        self._account(given, "nodes", node.name, _ENTITY if self.is_own else {"passages"})
 
     def _new(self, name: str) -> Entity:
         title = name if self.is_own else self._free(title_of(name))
@@ -159,7 +159,7 @@ class Graph:
     # edges
 
     def _add_edge(self, edge: Edge) -> None:
-        told = attributes_of(edge.attributes)
+        given = attributes_of(edge.attributes)
         if not self.is_own:
             of_passages = [edge.relation == MENTION and edge.target in self._units, *map(self._is_passage, edge[0:3:2])]
             if any(of_passages):
@@ -168,12 +168,12 @@ class Graph:
         source, target = self._entity(edge.source), self._entity(edge.target)
         if source is None or target is None:
             self.tables.drop("edges", edge, "nothing is left of a name")
-        elif self.is_own and "covariate_type" in told:
+        elif self.is_own and "covariate_type" in given:
             self._relations.add(edge.relation)
-            claim = {**told, "type": edge.relation, "subject_id": source, "object_id": target}
+            claim = {**given, "type": edge.relation, "subject_id": source, "object_id": target}
             self.claims.append({**claim, "text_unit_id": edge.provenance})
         else:
-            self._relate(edge, source, target, told)
+            self._relate(edge, source, target, given)
 
     def _is_passage(self, name: str) -> bool:
         return name in self._units and name not in self.entities
@@ -192,19 +192,19 @@ class Graph:
         why = "an edge to a passage is a text unit of the entity here"
         self.tables.losses.add("coerced", "edges", None, why, f"{edge.source} → {edge.target}")
 
-    def _relate(self, edge: Edge, source: str, target: str, told: Mapping[str, Any]) -> None:
+    def _relate(self, edge: Edge, source: str, target: str, given: Mapping[str, Any]) -> None:
         shown = f"{edge.source} → {edge.target}"
         key: Any = len(self.relationships) if self.is_own else (source, target)
         found = self.relationships.get(key)
         if found is None:
             made = made_id("relationship", f"{source}\t{target}")
             found = self.relationships[key] = Relationship(
-                str(told.get("id") or made) if self.is_own else made, source, target
+                str(given.get("id") or made) if self.is_own else made, source, target
             )
         else:
             why = "GraphRAG has one relationship of a direction: descriptions were joined, weights added"
             self.tables.losses.add("coerced", "edges", None, why, shown)
-        description = _description(told)
+        description = _description(given)
         if not self.is_own and edge.relation and edge.relation != RELATED:
             relation = sound_text(edge.relation)
             description = f"{relation}: {description}" if description else relation
@@ -213,13 +213,13 @@ class Graph:
         self._relations.add(edge.relation)
         if description or self.is_own:
             found.descriptions.setdefault(description)
-        weight = told.get("weight", edge.confidence)
+        weight = given.get("weight", edge.confidence)
         if isinstance(weight, int | float) and math.isfinite(weight):
             found.weight = float(weight) + (found.weight or 0.0)
         if self.is_own:
-            found.given = told
-        found.units |= self._known(passages_of(told, edge.provenance), "edges", shown)
-        self._account(told, "edges", shown, _RELATIONSHIP if self.is_own else {"passages", "weight"})
+            found.given = given
+        found.units |= self._known(passages_of(given, edge.provenance), "edges", shown)
+        self._account(given, "edges", shown, _RELATIONSHIP if self.is_own else {"passages", "weight"})
 
     def _take_relations(self) -> None:
         for relation in self.tables.take("relations", "name"):
@@ -277,9 +277,9 @@ class Graph:
         pairs = {(min(each.source, each.target), max(each.source, each.target)) for each in self.relationships.values()}
         return Counter(title for pair in pairs for title in dict.fromkeys(pair))
 
-    def _account(self, told: Mapping[str, Any], table: str, shown: str, kept: set[str]) -> None:
-        used = next((n for n in _DESCRIPTIONS if isinstance(told.get(n), str)), "")
-        others = sorted(name for name in told if name not in kept and name != used)
+    def _account(self, given: Mapping[str, Any], table: str, shown: str, kept: set[str]) -> None:
+        used = next((n for n in _DESCRIPTIONS if isinstance(given.get(n), str)), "")
+        others = sorted(name for name in given if name not in kept and name != used)
         if others:
             why = f"attributes that are not written: {', '.join(others[:5])}"
             self.tables.losses.add("lost", table, "attributes", why, shown)
@@ -339,9 +339,9 @@ class Graph:
             yield {**found, "subject_id": claim.get("subject_id")}
 
 
-def _description(told: Mapping[str, Any]) -> str:
+def _description(given: Mapping[str, Any]) -> str:
     """The description; of several that were joined as LightRAG joins them, one on each line."""
-    return sound_text(description_of(told).replace(SEPARATOR, "\n"))
+    return sound_text(description_of(given).replace(SEPARATOR, "\n"))
 
 
 def _integer(value: Any, otherwise: int) -> int:

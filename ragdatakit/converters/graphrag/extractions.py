@@ -21,26 +21,26 @@ ENDING = ".tuples.txt"
 def nodes_of(texts: Texts) -> Iterator[Node]:
     """The entities."""
     kinds: dict[str, str] = {}
-    told: dict[str, dict[str, list[str]]] = {}
+    described: dict[str, dict[str, list[str]]] = {}
     for unit, record in _kept(texts, "entity"):
         name, kind, description = record.fields
         kinds.setdefault(name, kind)
-        _add(told.setdefault(name, {"description": [], "passages": []}), unit, description)
+        _add(described.setdefault(name, {"description": [], "passages": []}), unit, description)
     for name, kind in kinds.items():
-        yield Node(name, kind or None, _attributes(told[name]))
+        yield Node(name, kind or None, _attributes(described[name]))
 
 
 def edges_of(texts: Texts, relation: str) -> Iterator[Edge]:
     """The relationships, in the directions in which they were reported."""
     weights: dict[tuple[str, str], float] = {}
-    told: dict[tuple[str, str], dict[str, list[str]]] = {}
+    described: dict[tuple[str, str], dict[str, list[str]]] = {}
     for unit, record in _kept(texts, "relationship"):
         ends = record.fields[0], record.fields[1]
         weights[ends] = weights.get(ends, 0.0) + record.weight
-        _add(told.setdefault(ends, {"description": [], "passages": []}), unit, record.fields[2])
+        _add(described.setdefault(ends, {"description": [], "passages": []}), unit, record.fields[2])
     for ends, weight in weights.items():
-        first = next(iter(told[ends]["passages"]), None)
-        yield Edge(ends[0], relation, ends[1], _attributes(told[ends], weight=weight), None, first)
+        first = next(iter(described[ends]["passages"]), None)
+        yield Edge(ends[0], relation, ends[1], _attributes(described[ends], weight=weight), None, first)
 
 
 def _kept(texts: Texts, kind: str) -> Iterator[tuple[str, Record]]:
@@ -50,11 +50,11 @@ def _kept(texts: Texts, kind: str) -> Iterator[tuple[str, Record]]:
                 yield name.removesuffix(ENDING), record
 
 
-def _add(told: dict[str, list[str]], unit: str, description: str) -> None:
+def _add(described: dict[str, list[str]], unit: str, description: str) -> None:
     for name, value in (("description", description), ("passages", unit)):
-        if value and value not in told[name]:
-            told[name].append(value)
+        if value and value not in described[name]:
+            described[name].append(value)
 
 
-def _attributes(told: dict[str, list[str]], **more: Any) -> str:
-    return dumps({"description": "\n".join(told["description"]), **more, "passages": told["passages"]})
+def _attributes(described: dict[str, list[str]], **more: Any) -> str:
+    return dumps({"description": "\n".join(described["description"]), **more, "passages": described["passages"]})

@@ -130,9 +130,9 @@ class _Index:
                 written.add(document.doc_id)
 
     def _document(self, document: Document, number: int) -> dict[str, Any]:
-        told = attributes_of(document.metadata)
-        own = told if self._is_own else {}
-        further = own.get("raw_data", own.get("metadata")) if self._is_own else (told or None)
+        metadata = attributes_of(document.metadata)
+        own = metadata if self._is_own else {}
+        further = own.get("raw_data", own.get("metadata")) if self._is_own else (metadata or None)
         if further is not None and not isinstance(further, str):
             further = dumps(further)
             if not self._is_own:
@@ -188,8 +188,8 @@ class _Index:
             yield from self._tables.take("chunks", *_CHUNK)
 
     def _unit(self, chunk: Chunk, number: int, known: set[str]) -> dict[str, Any]:
-        told = attributes_of(chunk.metadata)
-        tokens, shown = told.get("n_tokens"), told.get("human_readable_id")
+        metadata = attributes_of(chunk.metadata)
+        tokens, shown = metadata.get("n_tokens"), metadata.get("human_readable_id")
         document = chunk.doc_id
         if document is not None and known and document not in known:
             self._tables.losses.add("lost", "chunks", "doc_id", "there is no such document", document)
@@ -197,9 +197,9 @@ class _Index:
         if not isinstance(tokens, int):
             why = "numbers of tokens: words and signs were counted"
             self._tables.losses.add("derived", "chunks", None, why)
-        listed = told.get("document_ids") if self._is_own else None
+        listed = metadata.get("document_ids") if self._is_own else None
         own = {"document_ids", "claims"} if self._is_own else set()
-        others = sorted(set(told) - {"n_tokens", "human_readable_id"} - own)
+        others = sorted(set(metadata) - {"n_tokens", "human_readable_id"} - own)
         if others:
             self._tables.losses.add("lost", "chunks", "metadata", "the target has no place for it", chunk.chunk_id)
         given = self._of_document.get(document or "", [])

@@ -72,8 +72,8 @@ def write_results(tables: CanonicalTables, out: Output, corpus: Corpus, name: st
             }
             file.put(separator + dumps(doc).encode())
             separator = b", "
-        told = {"avg_ent_chars": averages.of(averages.characters), "avg_ent_words": averages.of(averages.words)}
-        file.put(b"], " + dumps(told).encode()[1:] + b"\n")
+        measured = {"avg_ent_chars": averages.of(averages.characters), "avg_ent_words": averages.of(averages.words)}
+        file.put(b"], " + dumps(measured).encode()[1:] + b"\n")
         file.records = 1
 
 

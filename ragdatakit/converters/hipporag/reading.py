@@ -72,9 +72,9 @@ def _chosen(dataset: Dataset, wanted: str | None) -> tuple[str, list[str]]:
             raise NotMeantError(f"{dataset.display} has no data set {wanted}; it has {', '.join(names)}")
         return wanted, names
     if len(names) > 1:
-        told = ", ".join(names)
+        listed = ", ".join(names)
         raise RagdataError(
-            f"{dataset.display} holds several data sets ({told}); choose one: --option dataset={names[0]}"
+            f"{dataset.display} holds several data sets ({listed}); choose one: --option dataset={names[0]}"
         )
     return (names or [""])[0], names
 
@@ -99,7 +99,7 @@ class HippoRagReading:
         self._ids: dict[int, str] | None = None
         self._by_idx: bool | None = None
         self._given: set[str] | None = None
-        self._told: set[tuple[Any, ...]] = set()
+        self._noted: set[tuple[Any, ...]] = set()
 
     def documents(self) -> Iterator[Document]:
         """The passages, in order."""
@@ -273,13 +273,13 @@ class HippoRagReading:
             if not isinstance(triple, list) or len(triple) != 3:
                 self._leave_out("edges", (place, i), "it does not have three members", triple)
                 continue
-            source, predicate, target = told = (str(triple[0]), str(triple[1]), str(triple[2]))
-            if list(told) != triple:
+            source, predicate, target = texts = (str(triple[0]), str(triple[1]), str(triple[2]))
+            if list(texts) != triple:
                 self._tell("coerced", "edges", (place, i), "a member that is not a text became one", triple)
-            if told in seen:
+            if texts in seen:
                 self._leave_out("edges", (place, i), "its passage has the same triple before", triple)
                 continue
-            seen.add(told)
+            seen.add(texts)
             yield source, predicate, target
 
     def _leave_out(self, table: str, place: Any, why: str, example: object = None) -> None:
@@ -287,8 +287,8 @@ class HippoRagReading:
 
     def _tell(self, kind: Any, table: str, place: Any, why: str, example: object = None) -> None:
         """Count something once, however often the table is read."""
-        if (kind, table, place) not in self._told:
-            self._told.add((kind, table, place))
+        if (kind, table, place) not in self._noted:
+            self._noted.add((kind, table, place))
             self.records.losses.add(kind, table, None, why, example)
 
 

@@ -153,8 +153,8 @@ class _Judgements:
                 self.tables.losses.add("lost", "qrels", "grade", why, question_id)
 
     def _note(self, why: str, qrel: Any) -> None:
-        told = f"{qrel.question_id} {qrel.target_id} {qrel.grade}"
-        self.tables.losses.add("coerced", "qrels", "grade", why, told)
+        shown = f"{qrel.question_id} {qrel.target_id} {qrel.grade}"
+        self.tables.losses.add("coerced", "qrels", "grade", why, shown)
 
     def _take_triplets(self) -> None:
         judged = set(self.relevant)

@@ -144,8 +144,8 @@ def _write_positives(tables: CanonicalTables, out: Output, plan: Plan, planner: 
         positives[number] = True
         note_split(tables, "qrels", row.question_id, row.split, split)
         if row.grade != 1:
-            told = f"{row.question_id} {row.target_id}: {row.grade}"
-            tables.losses.add("coerced", "qrels", "grade", "a positive list knows no grades", told)
+            shown = f"{row.question_id} {row.target_id}: {row.grade}"
+            tables.losses.add("coerced", "qrels", "grade", "a positive list knows no grades", shown)
     named: Named = {TRAIN: set(), VALIDATION: set()}
     for split in plan.splits:
         with out.lines(f"{split}/positive_lists.ndjson") as file:

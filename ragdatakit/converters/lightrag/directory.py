@@ -117,9 +117,9 @@ class _Vectors:
             file.put(b'{"embedding_dim": %d,\n "data": [\n  ' % self._maker.dimension)
             for i, row in enumerate(self._rows):
                 file.put((b",\n  " if i else b"") + row)
-            told = dumps({"embedding": self._maker.mark}).encode()
+            additional = dumps({"embedding": self._maker.mark}).encode()
             matrix = base64.b64encode(b"".join(self._matrix))
-            file.put(b'\n ],\n "matrix": "%b",\n "additional_data": %b}\n' % (matrix, told))
+            file.put(b'\n ],\n "matrix": "%b",\n "additional_data": %b}\n' % (matrix, additional))
             file.records = len(self._rows)
 
 
@@ -223,15 +223,15 @@ class _Texts:
         text = chunk.text
         self._vectors.add(text, {"__id__": name, "content": text, "full_doc_id": document or name, "file_path": path})
         tokens = len(_TOKEN.findall(text))
-        told: dict[str, object] = {"content": text, "tokens": tokens, "chunk_order_index": ordinal}
-        told |= {"full_doc_id": document or name, "file_path": path, "llm_cache_list": []}
+        fields: dict[str, object] = {"content": text, "tokens": tokens, "chunk_order_index": ordinal}
+        fields |= {"full_doc_id": document or name, "file_path": path, "llm_cache_list": []}
         if document is None:
-            told["source_id"] = name
-        others = {k: v for k, v in kept.items() if k not in told}
+            fields["source_id"] = name
+        others = {k: v for k, v in kept.items() if k not in fields}
         if others and not self._own:
             why = "the target has no place for it"
             self.tables.losses.add("lost", "chunks", "metadata", why, chunk.chunk_id)
-        return name, told | (others if self._own else {})
+        return name, fields | (others if self._own else {})
 
     def _status(self, document: Document) -> tuple[str, dict[str, object]]:
         name = self._documents[document.doc_id]
@@ -305,10 +305,10 @@ def _node_values(entity: Entity, paths: dict[str, str]) -> list[str]:
 
 def _edge_values(pair: Pair, paths: dict[str, str]) -> list[str]:
     keywords = _clean(",".join(k for k in pair.keywords if k)) or NO_KEYWORDS
-    told = _clean(SEPARATOR.join(pair.descriptions)) or f"{pair.source} – {keywords} – {pair.target}"
+    description = _clean(SEPARATOR.join(pair.descriptions)) or f"{pair.source} – {keywords} – {pair.target}"
     sources = list(pair.passages)[:_MOST_SOURCES]
     path = pair.path or _joined_paths(sources, paths)
-    return [repr(pair.final_weight), told, keywords, SEPARATOR.join(sources), path, *_number(pair.created)]
+    return [repr(pair.final_weight), description, keywords, SEPARATOR.join(sources), path, *_number(pair.created)]
 
 
 def _number(value: int | None) -> list[str]:
@@ -326,11 +326,11 @@ def _quoted(text: str) -> str:
 def _head() -> str:
     keys = [("n", "node", i, name) for i, name in enumerate(_NODE_KEYS)]
     keys += [("e", "edge", i, name) for i, name in enumerate(_EDGE_KEYS)]
-    told = "<?xml version='1.0' encoding='utf-8'?>\n<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n"
+    header = "<?xml version='1.0' encoding='utf-8'?>\n<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n"
     for letter, of, number, name in keys:
         kind = _NUMBERS.get(name, "string")
-        told += f'  <key id="{letter}{number}" for="{of}" attr.name="{name}" attr.type="{kind}" />\n'
-    return told + '  <graph edgedefault="undirected">\n'
+        header += f'  <key id="{letter}{number}" for="{of}" attr.name="{name}" attr.type="{kind}" />\n'
+    return header + '  <graph edgedefault="undirected">\n'
 
 
 def _element(head: str, letter: str, keys: tuple[str, ...], values: list[str]) -> str:

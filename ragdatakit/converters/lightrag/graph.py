@@ -152,8 +152,8 @@ class Graph:
         passages = [self._passages[p] for p in _texts(attributes.get("passages")) if p in self._passages]
         passages = list(dict.fromkeys((*passages, *self._mentions.get(name, ()))))
         self._account(attributes, "nodes", node.name)
-        kind, told = node.type or "UNKNOWN", _description(attributes)
-        return Entity(name, kind, told, passages, _path(attributes), _created(attributes))
+        kind, description = node.type or "UNKNOWN", _description(attributes)
+        return Entity(name, kind, description, passages, _path(attributes), _created(attributes))
 
     def _account(self, attributes: dict[str, Any], table: str, shown: str) -> None:
         used = next((n for n in _NAMED_FOR_DESCRIPTION if isinstance(attributes.get(n), str)), "")

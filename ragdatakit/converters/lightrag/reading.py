@@ -147,11 +147,11 @@ class _Reader:
         They are made of the reports of their parts, else of chunks. Metadata has the community, the title and rank.
         """
         levels = {name: loads(fields.get("level", b"0")) for name, fields in self._members("reports")}
-        told = {name for name, fields in self._members("reports") if string_of(fields.get("report_string"))}
+        with_text = {name for name, fields in self._members("reports") if string_of(fields.get("report_string"))}
         deepest = max((level for level in levels.values() if type(level) is int), default=0)
         parts: dict[str, list[str]] = {}
         for part, whole in self._wholes().items():
-            if part in told:
+            if part in with_text:
                 parts.setdefault(whole, []).append(f"report-{part}")
         for name, fields in self._members("reports"):
             level, chunks = levels[name], loads(fields.get("chunk_ids", b"[]"))
@@ -166,8 +166,8 @@ class _Reader:
 def _report(name: str, fields: dict[str, Any]) -> dict[str, Any]:
     """What a report says of itself besides its text."""
     report = loads(fields.get("report_json", b"null"))
-    told = {"title": report.get("title"), "rank": report.get("rating")} if isinstance(report, dict) else {}
-    return {key: value for key, value in {"community": name, **told}.items() if value is not None}
+    title_and_rank = {"title": report.get("title"), "rank": report.get("rating")} if isinstance(report, dict) else {}
+    return {key: value for key, value in {"community": name, **title_and_rank}.items() if value is not None}
 
 
 def _relation_name(keywords: object, source: str, target: str, notes: list[Note]) -> str:
@@ -287,12 +287,12 @@ class _ExtractionReader:
                     yield chunk, record.fields
 
     def _nodes(self) -> Iterator[Node]:
-        told: dict[str, tuple[str, list[str], list[str]]] = {}
+        described: dict[str, tuple[str, list[str], list[str]]] = {}
         for chunk, (name, kind, description) in self._found("entity"):
-            _, descriptions, passages = told.setdefault(name, (kind, [], []))
+            _, descriptions, passages = described.setdefault(name, (kind, [], []))
             descriptions.append(description)
             passages.append(chunk)
-        for name, (kind, descriptions, passages) in told.items():
+        for name, (kind, descriptions, passages) in described.items():
             text = SEPARATOR.join(dict.fromkeys(descriptions))
             yield Node(name, kind, dumps({"description": text, "passages": list(dict.fromkeys(passages))}))
 

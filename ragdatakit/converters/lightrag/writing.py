@@ -22,8 +22,8 @@ def write(tables: CanonicalTables, out: Output, options: Options) -> None:
     if not tables.any(tables.passages) and not tables.any("nodes") and not tables.any("edges"):
         raise RagdataError("LightRAG is made of texts and a graph, and the source has neither")
     if options["form"] == "directory" and not tables.any(tables.passages):
-        told = "a working directory needs chunks, and the source has none"
-        raise RagdataError(f"{told}; --option form=payload writes a graph alone")
+        reason = "a working directory needs chunks, and the source has none"
+        raise RagdataError(f"{reason}; --option form=payload writes a graph alone")
     if options["form"] == "payload" and options.embedder is not None:
         raise RagdataError("--embedder makes vectors, and a payload has none: --option form=directory")
     if options["form"] == "directory":
@@ -41,17 +41,17 @@ def _write_payload(tables: CanonicalTables, out: Output) -> None:
         file.put(b'\n ],\n "entities": [')
         separator = b"\n  "
         for entity in graph.entities(pairs):
-            told = {"entity_name": entity.name, "entity_type": entity.kind}
+            fields = {"entity_name": entity.name, "entity_type": entity.kind}
             if entity.description:
-                told["description"] = entity.description
+                fields["description"] = entity.description
             if entity.path:
-                told["file_path"] = entity.path
+                fields["file_path"] = entity.path
             if entity.created is not None:
                 _lose_time(tables, "nodes", entity.name)
             if entity.passages:
-                told["source_id"] = entity.passages[0]
+                fields["source_id"] = entity.passages[0]
                 _lose_passages(tables, "nodes", entity.name, len(entity.passages) - 1)
-            file.put(separator + dumps(told).encode())
+            file.put(separator + dumps(fields).encode())
             separator = b",\n  "
         file.put(b'\n ],\n "relationships": [')
         separator = b"\n  "
@@ -110,14 +110,14 @@ def _chunks(tables: CanonicalTables, out: Output) -> Iterator[tuple[str, bytes]]
             continue
         seen.add(passage.doc_id)
         path = _path_of(passage)
-        told = {"content": passage.text, "source_id": passage.doc_id}
+        fields = {"content": passage.text, "source_id": passage.doc_id}
         if path:
-            told["file_path"] = path
+            fields["file_path"] = path
         if passage.doc_id in ordinals:
-            told["chunk_order_index"] = ordinals[passage.doc_id]
+            fields["chunk_order_index"] = ordinals[passage.doc_id]
         if passage.metadata and set(fields_of(passage.metadata)) - {"file_path", "source_id"}:
             tables.losses.add("lost", tables.passages, "metadata", "the target has no place for it", passage.doc_id)
-        yield passage.doc_id, dumps(told).encode()
+        yield passage.doc_id, dumps(fields).encode()
 
 
 def _path_of(passage: Document) -> str:

@@ -123,8 +123,8 @@ def _labels(side: Sequence[ColumnedFile], names: Collection[str]) -> dict[str, s
             for row in file.rows([]):
                 name = text_of(row.get("id"))
                 label = next((row[column] for column in _LABELS if row.get(column)), None)
-                if name is not None and name in names and label is not None and (told := text_of(label)):
-                    found.setdefault(name, told)
+                if name is not None and name in names and label is not None and (text := text_of(label)):
+                    found.setdefault(name, text)
     return found
 
 

@@ -110,9 +110,9 @@ def _attributes(
             found |= {key: value for key, value in fields_of(cell).items() if key not in found}
         else:
             found[name] = _json(cell)
-    told = split or text_of(cells.get(columns.columns.get("split", ""))) or None
-    if told is not None:
-        found.setdefault("split", Raw(dumps(told).encode()))
+    part = split or text_of(cells.get(columns.columns.get("split", ""))) or None
+    if part is not None:
+        found.setdefault("split", Raw(dumps(part).encode()))
     return found
 
 

@@ -159,8 +159,8 @@ def _targets_in(row: TableRow, column: str) -> list[str]:
     found = []
     for item in json_text.loads(cell):
         if item == "" or isinstance(item, list | dict | bool | float | None):
-            told = f"{row.place}: {json_text.dumps(item)}"
-            row.notes.append(("dropped", "qrels", None, "a member of the list that is not an id", told))
+            shown = f"{row.place}: {json_text.dumps(item)}"
+            row.notes.append(("dropped", "qrels", None, "a member of the list that is not an id", shown))
         else:
             found.append(str(item))
     return found

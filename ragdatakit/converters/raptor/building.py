@@ -71,8 +71,8 @@ def summary_layers(
     below = list(texts)
     while len(below) > SMALLEST_LAYER and len(layers) < MOST_LAYERS:
         found = clusters(vectors_of(below))
-        told = summarize([[below[place] for place in cluster] for cluster in found])
-        made = [Made(text, cluster) for text, cluster in zip(told, found, strict=True)]
+        summaries = summarize([[below[place] for place in cluster] for cluster in found])
+        made = [Made(text, cluster) for text, cluster in zip(summaries, found, strict=True)]
         layers.append(made)
         below = [each.text for each in made]
     return layers

@@ -55,7 +55,7 @@ class _Reading:
     def __init__(self, dataset: Dataset, records: RecordReader, keeps_vectors: bool) -> None:
         self._records = records
         self._keeps_vectors = keeps_vectors
-        self._told: set[str] = set()
+        self._noted: set[str] = set()
         free = FreeNames()
         self._trees = [(free(_tree_name(file)), file) for file in dataset.files]
 
@@ -122,13 +122,13 @@ class _Reading:
     def _tell_vectors(self, file: DataFile, place: Any) -> None:
         """Count the vectors that are left out, once for each file: tables are read several times."""
         key = f"{file.display} {place}"
-        if key not in self._told:
-            self._told.add(key)
+        if key not in self._noted:
+            self._noted.add(key)
             self._records.losses.add("lost", "chunks", "embeddings", _LEFT_OUT, file.name)
 
     def _leave_out(self, file: DataFile, pointer: str) -> None:
-        if (key := f"{file.display}{pointer}") not in self._told:
-            self._told.add(key)
+        if (key := f"{file.display}{pointer}") not in self._noted:
+            self._noted.add(key)
             why = "a node without index, layer or text"
             self._records.losses.add("dropped", "chunks", None, why, f"{file.name}{pointer}")
 

@@ -194,8 +194,8 @@ class _Writing:
         indexes = [node.index for node in tree.nodes]
         key = self._complete_vectors(nodes)
         if kind == "pkl" and not key:
-            told = "RAPTOR needs a vector for each node of a pickle, and there are none"
-            raise RagdataError(f"{told}: --option vectors=hashing, or keep-vectors=true where the source is a tree")
+            reason = "RAPTOR needs a vector for each node of a pickle, and there are none"
+            raise RagdataError(f"{reason}: --option vectors=hashing, or keep-vectors=true where the source is a tree")
         with self._out.lines(f"{part}.{kind}") as writer:
             if kind == "pkl":
                 layers: list[list[int]] = [[] for _ in range(nodes[-1].layer + 1)]

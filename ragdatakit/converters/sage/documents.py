@@ -73,11 +73,11 @@ def document_line(document: Document, of_sage: bool) -> dict[str, Any]:
     metadata = json_text.fields_of(document.metadata) if document.metadata else {}
     natural = {"text"} if of_sage else set()
     given = _id_text(metadata.get("id"))
-    told = is_string(metadata.get("id")) and given == document.doc_id  # by the column alone, if it was in the line
+    is_doc_id = is_string(metadata.get("id")) and given == document.doc_id  # by the column alone, if it was in the line
     if (
         of_sage
         and given is not None
-        and not told
+        and not is_doc_id
         and (document.doc_id == given or document.doc_id.startswith(f"{given}#"))
     ):
         line["id"] = metadata["id"]

@@ -193,9 +193,9 @@ class _Renaming:
     def _decide(self, record: Fields, stage: str) -> None:
         if stage == "auto":
             keys = ("results", *LISTS, *(f"{s}_{part}" for s in STAGES for part in ("docs", "results")))
-            told: dict[str, Any] = {key: json_text.loads(record[key]) for key in keys if key in record}
-            told |= dict.fromkeys(("refine_time", "refine_metrics") & record.keys())
-            stage = stage_of_results(told)
+            decoded: dict[str, Any] = {key: json_text.loads(record[key]) for key in keys if key in record}
+            decoded |= dict.fromkeys(("refine_time", "refine_metrics") & record.keys())
+            stage = stage_of_results(decoded)
         self._decided = stage
 
     def _move(self, older: str, key: str, value: Raw) -> None:

@@ -254,9 +254,9 @@ def _promptor(record: Fields, entry: Fields) -> None:
 
 def _generator(record: Fields, entry: Fields) -> None:
     if is_string(entry.get("prompt")):
-        told = record.get("prompt")
-        if told is not None and json_text.string_of(told) != json_text.string_of(entry["prompt"]):
-            record["promptor_prompt"] = told
+        prompt = record.get("prompt")
+        if prompt is not None and json_text.string_of(prompt) != json_text.string_of(entry["prompt"]):
+            record["promptor_prompt"] = prompt
         record["prompt"] = entry.pop("prompt")
     record["pred"] = entry.pop("response")
     _rest(record, entry, "generator")

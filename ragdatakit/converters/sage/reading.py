@@ -65,13 +65,13 @@ class Samples:
         self._pair: str | None = options["pair"]
         self._keep = bool(options["keep-original"])
         self._complete = bool(options["complete-stages"])
-        self._told: set[object] = set()
+        self._noted_keys: set[object] = set()
         self._noted = 0
 
     def tell(self, key: object, *loss: Any) -> None:
         """Note a loss, unless that of this key was noted already."""
-        if key not in self._told:
-            self._told.add(key)
+        if key not in self._noted_keys:
+            self._noted_keys.add(key)
             self._records.losses.add(*loss)
 
     def read(self, whole: bool = False) -> Iterator[Sample]:

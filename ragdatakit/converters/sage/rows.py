@@ -204,13 +204,13 @@ def _sample(question: Question) -> dict[str, Any]:
     plain = {name: value for name, value in columns.items() if value is not None}
     if not question.field_order and _RESERVED.isdisjoint(metadata):
         return plain | metadata
-    told: dict[str, Any] = {"question": question.text, "answer": question.answer}
-    known = {column: name for column, name in _NAMES.items() if (plain | told).get(name) is not None}
+    standard: dict[str, Any] = {"question": question.text, "answer": question.answer}
+    known = {column: name for column, name in _NAMES.items() if (plain | standard).get(name) is not None}
     named = all(name in known or name in metadata for name in question.field_order)
     if not _RESERVED.isdisjoint(metadata) or not named or "text" not in question.field_order:
         kept = {KEPT_ORDER: list(question.field_order)} if question.field_order else {}
         return plain | kept | ({KEPT_METADATA: metadata} if metadata else {})
-    values = plain | told
+    values = plain | standard
     ordered: dict[str, Any] = {}
     for name in question.field_order:
         if name in known:

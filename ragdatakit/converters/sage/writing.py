@@ -50,7 +50,7 @@ def write_sage(tables: CanonicalTables, out: Output, options: Options) -> None:
 def _is_changed(tables: CanonicalTables) -> bool:
     """Whether questions, runs or answers are no longer what the records say of them."""
 
-    def told(table: str) -> Iterator[Any]:
+    def in_records(table: str) -> Iterator[Any]:
         for trace in tables.peek("traces"):
             record = json_text.fields_of(trace.record)
             if table == "questions":
@@ -61,7 +61,7 @@ def _is_changed(tables: CanonicalTables) -> bool:
                 yield answer
 
     parts = TABLES["traces"].restates
-    return any(a != b for table in parts for a, b in zip_longest(told(table), tables.peek(table)))
+    return any(a != b for table in parts for a, b in zip_longest(in_records(table), tables.peek(table)))
 
 
 def _write_documents(tables: CanonicalTables, out: Output) -> None:
@@ -210,16 +210,16 @@ class _Composed:
         add = self._tables.losses.add
         seconds = seconds_of(runs)
         for place, run in enumerate(runs, 1):
-            told = f"{run.question_id} {run.stage}"
+            shown = f"{run.question_id} {run.stage}"
             if run.rank != place:
                 reason = "results are ranked from 1 on, in the same order"
-                add("coerced", "runs", "rank", reason, f"{told}: {run.rank} became {place}")
+                add("coerced", "runs", "rank", reason, f"{shown}: {run.rank} became {place}")
             if is_seconds(run.seconds) and run.seconds != seconds:
                 reason = "a stage has one time for all its results, that of the first"
-                add("coerced", "runs", "seconds", reason, f"{told}: {run.seconds} became {seconds}")
+                add("coerced", "runs", "seconds", reason, f"{shown}: {run.seconds} became {seconds}")
             elif run.seconds is None and seconds is not None:
                 reason = "a stage has one time for all its results"
-                add("derived", "runs", "seconds", reason, f"{told}: {seconds}")
+                add("derived", "runs", "seconds", reason, f"{shown}: {seconds}")
 
     def _keep_known(self, found: dict[str, list[tuple[int, Run]]]) -> None:
         """Reranking only reorders: it has no text that was not retrieved or refined, and no more than these."""

@@ -149,8 +149,8 @@ def _qrels(dataset: Dataset, records: RecordReader) -> Iterator[Qrel]:
 
 def _split_of(file: DataFile) -> str | None:
     """The split that the name of a file of judgements gives, as in ``qrels.train.txt``."""
-    told = _SPLIT.fullmatch(file.path.name)
-    return told.group(1) if told and told.group(1) not in _NO_SPLITS else None
+    match = _SPLIT.fullmatch(file.path.name)
+    return match.group(1) if match and match.group(1) not in _NO_SPLITS else None
 
 
 def _runs(dataset: Dataset, records: RecordReader) -> Iterator[Run]:
@@ -306,8 +306,8 @@ def _topic_line(tables: CanonicalTables, found: str, question: Question) -> str:
 
 def _write_qrels(out: Output, judgements: Judgements) -> None:
     def part_of(split: str) -> str:
-        told = f"{split}-split" if split in _NO_SPLITS else split
-        return out.free_part("qrels.{}.txt", told) if split else ""
+        part = f"{split}-split" if split in _NO_SPLITS else split
+        return out.free_part("qrels.{}.txt", part) if split else ""
 
     judgements.write(out, part_of, lambda part: f"qrels.{part}.txt" if part else "qrels.txt", "%s 0 %s %d")
 
@@ -371,10 +371,10 @@ class _Seen:
         if self._in_turn and self._last.get(run.stage) != run.question_id:
             self._held.pop((run.stage, self._last.get(run.stage, "")), None)
             self._last[run.stage] = run.question_id
-        told = self._held.setdefault((run.stage, run.question_id), set())
-        if run.target_id is None or run.target_id in told:
+        seen = self._held.setdefault((run.stage, run.question_id), set())
+        if run.target_id is None or run.target_id in seen:
             return False
-        told.add(run.target_id)
+        seen.add(run.target_id)
         return True
 
 

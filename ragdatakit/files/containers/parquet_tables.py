@@ -100,8 +100,12 @@ def _reader() -> duckdb.DuckDBPyConnection:
 
 def _reason(error: Exception, path: Path) -> str:
     words = " ".join(str(error).split("\n", 1)[0].split())
-    for told in (unglobbed(path), str(path)):
-        words = words.replace(f"'{told}'", "the file").replace(f'"{told}"', "the file").replace(told, "the file")
+    for spelling in (unglobbed(path), str(path)):
+        words = (
+            words.replace(f"'{spelling}'", "the file")
+            .replace(f'"{spelling}"', "the file")
+            .replace(spelling, "the file")
+        )
     return words[:200]
 
 
@@ -114,8 +118,8 @@ def rows_as_json(path: Path, boundary: Boundary) -> Iterator[bytes]:
         names = list(parquet.columns)
         for rows in parquet.chunks("*", at_once=_ROWS):
             for values in rows:
-                told = (_NAN if value != value else value for value in values)
-                yield encode(dict(zip(names, told, strict=True)))
+                plain = (_NAN if value != value else value for value in values)
+                yield encode(dict(zip(names, plain, strict=True)))
 
 
 def row_count(path: Path, boundary: Boundary) -> int:

@@ -63,7 +63,7 @@ class FileFault:
     rule: str
     facts: dict[str, Any] = field(default_factory=dict)
 
-    def told(self, file: str, records: int | None = None) -> str:
+    def in_words(self, file: str, records: int | None = None) -> str:
         """In words, that a file could not be read whole, of which so many records were."""
         reason = str(self.facts.get("reason", self.rule.replace("-", " ")))
         if reason == NO_GZIP:

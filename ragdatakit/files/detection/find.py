@@ -131,18 +131,18 @@ def _nothing_below(path: Path, formats: tuple[Format, ...], format_name: str | N
     if not named_as_a_file and not any(files for _, _, files in os.walk(path)):
         return f"{path} has no files"
     names = ", ".join(f.name for f in formats)
-    told = f"no dataset recognised below {path} (looked for: {names}); "
+    words = f"no dataset recognised below {path} (looked for: {names}); "
     if named_as_a_file:
-        told += f"{path.name} is a folder, and has the name of a file; "
+        words += f"{path.name} is a folder, and has the name of a file; "
     tree = Tree(path, boundary)
     files = (folder / name for folder in tree.folders() for name in tree.names(folder)[0])
     if (outside := next(filter(tree.leads_out, files), None)) is not None:
-        told += f"{not_followed(outside)}; "
+        words += f"{not_followed(outside)}; "
     if format_name:
-        return f"{told}see `ragdata formats {format_name}` for the files it has"
+        return f"{words}see `ragdata formats {format_name}` for the files it has"
     if known := known_data(path):
         return f"no dataset recognised: {known}"
-    return f"{told}name the format with --from, or see `ragdata formats` for the files each one has"
+    return f"{words}name the format with --from, or see `ragdata formats` for the files each one has"
 
 
 def _detect_in_folders(
@@ -175,11 +175,13 @@ def _detect_in_folders(
                         known = claimed | {f.path for f in (*files, *sniffed)}
                         sniffed += files_by_name(tree, folder, layout, known)
                     sniffed = sniffed or (named_files(tree, folder, layout) if by_name == "all" else [])
-                    told = bool(sniffed) or (not layout.signature and _any_fits(tree, files, fmt, among))
-                    told = told or bool(by_name and not layout.signature and len({f.kind for f in files}) > 1)
+                    is_certain = bool(sniffed) or (not layout.signature and _any_fits(tree, files, fmt, among))
+                    is_certain = is_certain or bool(
+                        by_name and not layout.signature and len({f.kind for f in files}) > 1
+                    )
                     named = {f.path for f in files}
                     sniffed = [f for f in sniffed if f.path not in named]
-                    files = in_order(fmt, layout, files + sniffed) if told else []
+                    files = in_order(fmt, layout, files + sniffed) if is_certain else []
                 if files and _complete(tree, folder, fmt, layout, files, None if as_written else formats):
                     dataset = Dataset(folder, str(folder), fmt, layout.name, files)
                     dataset.ignored = list(ignored_files(tree, folder, layout, claimed | {f.path for f in files}))

@@ -140,8 +140,8 @@ def named_files(tree: SniffedTree, folder: Path, layout: Layout) -> list[DataFil
             if path in files or (head is not None and any(head.records)):
                 continue
             files[path] = DataFile(path, str(path), path.relative_to(folder).as_posix(), kind)
-            told = emptiness(path, tree.boundary)
-            empty += [f"{path} {told}"] if told and "object" not in told else []  # an empty object is a record
+            reason = emptiness(path, tree.boundary)
+            empty += [f"{path} {reason}"] if reason and "object" not in reason else []  # an empty object is a record
     if files and len(empty) == len(files):
         raise RagdataError(f"{empty[0]}: there is no record to check")
     return list(files.values())

@@ -13,7 +13,7 @@ from ragdatakit.files.paths.folders import Tree, size_of
 from ragdatakit.schemas.errors import skip_unreadable
 from ragdatakit.schemas.summaries import LeftOut, NotRead
 
-_MOST_TOLD = 5
+_MOST_NAMED = 5
 
 
 def left_out_folders(path: Path, follow_links: bool = False) -> list[LeftOut]:
@@ -35,8 +35,8 @@ def left_out_folders(path: Path, follow_links: bool = False) -> list[LeftOut]:
             file = Path(name)
             if file.parent not in holding and roots.isdisjoint(file.parents):
                 counts[_topmost(file.parent, path, holding)] += 1
-        told = {name for dataset in found.datasets for name in dataset.unreadable}
-        locked = [LeftOut(name, None) for name in found.unreadable if name not in told]
+        reported = {name for dataset in found.datasets for name in dataset.unreadable}
+        locked = [LeftOut(name, None) for name in found.unreadable if name not in reported]
         return [LeftOut(str(folder), number) for folder, number in sorted(counts.items())] + locked
     return []
 
@@ -80,6 +80,6 @@ def what_lies_there(path: Path) -> str:
         return ""
     names.sort(key=lambda name: is_about(Path(name)))
     packed = next((name for name in names if name.lower().endswith(PACKED)), "")
-    more = f" and {len(names) - _MOST_TOLD:,} more" if len(names) > _MOST_TOLD else ""
-    told = f"it holds {', '.join(names[:_MOST_TOLD])}{more}"
-    return f"{told}; unpack {packed} first" if packed else told
+    more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
+    words = f"it holds {', '.join(names[:_MOST_NAMED])}{more}"
+    return f"{words}; unpack {packed} first" if packed else words

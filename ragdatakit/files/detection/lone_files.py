@@ -99,8 +99,8 @@ def _why_unrecognised(path: Path, formats: tuple[Format, ...], forced: bool) -> 
         return f"{path} is a link that leads nowhere"
     if not is_regular(path):
         return f"{path}: it is not a regular file"
-    if told := emptiness(path, ANYWHERE):
-        return f"{path} {told}: there is no record by which to recognise it"
+    if reason := emptiness(path, ANYWHERE):
+        return f"{path} {reason}: there is no record by which to recognise it"
     if is_lfs_pointer(path, ANYWHERE):
         return f"{path}: {IS_POINTER}"
     if path.name.lower().endswith(PACKED):
@@ -128,9 +128,9 @@ def _refuse_unchecked(path: Path, fmt: Format, kind: File) -> None:
     if path.name.endswith(".gz") and not any(name.endswith(".gz") for name in names):
         raise UnrecognisedError(f"{path}: the loaders of {fmt.name} open plain files only; unpack it with gunzip")
     if kind.records and not kind.record.rules.get("no-records") and kind.container == "json":
-        told = emptiness(path, ANYWHERE)
-        if told and "object" not in told:  # which is a record
-            raise UnrecognisedError(f"{path} {told}: there is no record to check")
+        reason = emptiness(path, ANYWHERE)
+        if reason and "object" not in reason:  # which is a record
+            raise UnrecognisedError(f"{path} {reason}: there is no record to check")
 
 
 def _kind_by_name(path: Path, formats: tuple[Format, ...]) -> tuple[Format, File] | None:

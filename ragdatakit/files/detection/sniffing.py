@@ -214,8 +214,8 @@ def emptiness(path: Path, boundary: Boundary = ANYWHERE) -> str:
     except OSError:
         return ""
     text = "".join(data.decode("utf-8", "replace").split())
-    told = {"": "holds nothing but blanks", "[]": "is an empty JSON array", "{}": "is an empty JSON object"}
-    return told.get(text, "") if not more and (text or data) else ""
+    words = {"": "holds nothing but blanks", "[]": "is an empty JSON array", "{}": "is an empty JSON object"}
+    return words.get(text, "") if not more and (text or data) else ""
 
 
 def json_container(path: Path, boundary: Boundary = ANYWHERE) -> str:

@@ -20,7 +20,7 @@ class WrittenFolders:
     def format_of(self, folder: Path) -> str:
         """The format in which a folder, or one around it, was written; empty where none was."""
         if folder not in self._known:
-            told = ""
+            written = ""
             if is_regular(
                 folder / MANIFEST, self._boundary
             ):  # not `is_file`, which fails in a folder that nobody may look into
@@ -28,7 +28,7 @@ class WrittenFolders:
 
                 with skip_unreadable():
                     manifest = read_manifest(folder, self._boundary)
-                    told = str(manifest.target.get("format") or "") if manifest is not None else ""
-            above = self.format_of(folder.parent) if not told and folder != self._root else ""
-            self._known[folder] = told or above
+                    written = str(manifest.target.get("format") or "") if manifest is not None else ""
+            above = self.format_of(folder.parent) if not written and folder != self._root else ""
+            self._known[folder] = written or above
         return self._known[folder]

@@ -71,8 +71,8 @@ def extract_revision(revision: Revision, folder: Path, start: Path | None = None
     notes: list[str] = []
     left_out = git.write(_wanted(entries, notes, revision.text), folder, lambda: git.listed(tree))
     if left_out:
-        told = "1 link is left out: it leads" if left_out == 1 else f"{left_out:,} links are left out: they lead"
-        notes.append(f"{revision.text}: {told} to a folder, nowhere or out of the repository")
+        words = "1 link is left out: it leads" if left_out == 1 else f"{left_out:,} links are left out: they lead"
+        notes.append(f"{revision.text}: {words} to a folder, nowhere or out of the repository")
     return folder.joinpath(*PurePosixPath(path).parts), notes
 
 
@@ -211,8 +211,10 @@ class _Git:
                 raise RagdataError(f"{self._shown}: {_visible(os.fsdecode(name))} has conflicts of a merge")
             found.append(GitEntry(mode, blob, 0, os.fsdecode(name)))
         blobs = dict.fromkeys(entry.blob for entry in found if entry.mode != _MODULE)
-        told = self._run("cat-file", "--batch-check=%(objectname) %(objectsize)", given="\n".join(blobs))
-        sizes = {words[0]: int(words[1]) for line in told.decode().splitlines() if (words := line.split())[1].isdigit()}
+        listing = self._run("cat-file", "--batch-check=%(objectname) %(objectsize)", given="\n".join(blobs))
+        sizes = {
+            words[0]: int(words[1]) for line in listing.decode().splitlines() if (words := line.split())[1].isdigit()
+        }
         return [replace(entry, size=sizes.get(entry.blob, 0)) for entry in found]
 
     def why_not(self) -> str:
@@ -318,12 +320,12 @@ class _Git:
             raise RagdataError(f"{self._shown}: this needs the command git, which is not there") from None
         except (subprocess.TimeoutExpired, ValueError):
             raise RagdataError(f"{_visible(self._shown)}: git could not be asked") from None
-        told = done.stderr.decode("utf-8", "replace")
-        if "not a git repository" in told or "dubious ownership" in told:
-            why = "belongs to another user (git: safe.directory)" if "dubious" in told else "is in no git repository"
+        errors = done.stderr.decode("utf-8", "replace")
+        if "not a git repository" in errors or "dubious ownership" in errors:
+            why = "belongs to another user (git: safe.directory)" if "dubious" in errors else "is in no git repository"
             raise RagdataError(f"{self._shown}: there is no such path, and this folder {why}")
         if done.returncode and needed:
             raise RagdataError(
-                f"{self._shown}: git says {_visible(told.strip().splitlines()[-1] if told.strip() else '?')}"
+                f"{self._shown}: git says {_visible(errors.strip().splitlines()[-1] if errors.strip() else '?')}"
             )
         return done.stdout if not done.returncode else b""

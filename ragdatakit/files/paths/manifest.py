@@ -62,8 +62,8 @@ def read_manifest(folder: Path, boundary: Boundary | None = None) -> Manifest | 
             _check_path(name)
     except (OSError, ValueError, RecursionError, msgspec.MsgspecError) as error:
         raise RagdataError(f"{path} cannot be read: {error}") from None
-    told = {name: getattr(document, name) for name in Manifest.__slots__ if name != "files"}
-    return Manifest(**told, files=[msgspec.structs.asdict(entry) for entry in document.files])
+    values = {name: getattr(document, name) for name in Manifest.__slots__ if name != "files"}
+    return Manifest(**values, files=[msgspec.structs.asdict(entry) for entry in document.files])
 
 
 class _File(msgspec.Struct):

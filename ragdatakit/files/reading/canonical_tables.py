@@ -86,8 +86,8 @@ class CanonicalTables:
             for place, name in left_out:
                 value = row[place]
                 if name not in covered and not _is_empty(name, value):
-                    told = f"{row[0]}: {value}" if key else value
-                    losses.add("lost", table, name, "the target has no place for it", told)
+                    shown = f"{row[0]}: {value}" if key else value
+                    losses.add("lost", table, name, "the target has no place for it", shown)
             yield row
         self.counts[table] = number
 

@@ -22,7 +22,7 @@ class NotedRows:
     def __init__(self, losses: Losses, read: Callable[[list[Note]], Iterator[Any]]) -> None:
         self._losses = losses
         self._read = read
-        self._told = 0
+        self._noted_to = 0
 
     def __call__(self) -> Iterator[Any]:
         """The rows, from the beginning."""
@@ -35,8 +35,8 @@ class NotedRows:
         self._tell(notes, place + 1)
 
     def _tell(self, notes: list[Note], place: int) -> None:
-        if place > self._told:
-            self._told = place
+        if place > self._noted_to:
+            self._noted_to = place
             for note in notes:
                 self._losses.add(*note)
         if notes:

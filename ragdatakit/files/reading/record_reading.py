@@ -82,7 +82,7 @@ class RecordReader:
         self.refused = refused or Refused()
         self.progress = progress
         self._longest = max(1 << 24, memory_limit // 4)
-        self._told: set[tuple[str, int]] = set()
+        self._noted: set[tuple[str, int]] = set()
 
     def objects(self, file: DataFile, container: str = "") -> Iterator[dict[str, Raw]]:
         """The records that are JSON objects, each as its fields, the values as they are in the file."""
@@ -271,21 +271,21 @@ class RecordReader:
             self._report(file, source)
             for _, line, _ in iter_lines(block.data):
                 number += 1
-                told = refused.get(number, "")
-                text = self._text(file, number, bytes(line)) if not told else ""
+                why = refused.get(number, "")
+                text = self._text(file, number, bytes(line)) if not why else ""
                 if number == 1 and kind.columns.header:
-                    if not told and reader.looks_like_record(text):
-                        told = "it is where the header should be"
-                elif not told and text.strip():
+                    if not why and reader.looks_like_record(text):
+                        why = "it is where the header should be"
+                elif not why and text.strip():
                     try:
                         record = reader.record(text)
                     except LineError as error:
-                        told = f"no record: {error}"
+                        why = f"no record: {error}"
                     else:
                         if "comment" not in record:
                             yield record
-                if told:
-                    self._drop(file, number, told, bytes(line))
+                if why:
+                    self._drop(file, number, why, bytes(line))
         self._close(file, source)
 
     def elements(self, file: DataFile, kind: File) -> Iterator[dict[str, str]]:
@@ -372,8 +372,8 @@ class RecordReader:
             if block.skipped:
                 if not run.skip():
                     least = -(-4 * block.skipped // (1 << 20))
-                    told = f"a line has {block.skipped:,} bytes; give at least --memory-limit {least:,}MiB"
-                    raise RagdataError(f"{file.display}: {told}")
+                    words = f"a line has {block.skipped:,} bytes; give at least --memory-limit {least:,}MiB"
+                    raise RagdataError(f"{file.display}: {words}")
                 continue
             run.data = block.data
             yield run
@@ -413,9 +413,9 @@ class RecordReader:
                 continue  # it was read nonetheless
             if fault.rule == "unreadable-file":
                 raise RagdataError(f"{file.display}: {fault.facts['reason']}")
-            if (file.display, -1) not in self._told:
-                self._told.add((file.display, -1))
-                self.losses.add("dropped", file.kind, None, fault.told(file.display, records), unread=True)
+            if (file.display, -1) not in self._noted:
+                self._noted.add((file.display, -1))
+                self.losses.add("dropped", file.kind, None, fault.in_words(file.display, records), unread=True)
 
     def leave_out(self, file: DataFile, record: int, why: str, example: object) -> None:
         """Say that the caller has no use for a record (counted from 0), once however often the file is read."""
@@ -433,14 +433,14 @@ class RecordReader:
     ) -> None:
         """Count what the caller makes of a record (from 0), once however often the file is read."""
         key = (f"{file.display}\0{table}\0{column}\0{why}", record)
-        if key not in self._told:
-            self._told.add(key)
+        if key not in self._noted:
+            self._noted.add(key)
             self.losses.add(kind, table, column, why, example)
 
     def _drop(self, file: DataFile, place: int, why: str, raw: bytes) -> None:
-        if (file.display, place) in self._told:  # files may be read more than once
+        if (file.display, place) in self._noted:  # files may be read more than once
             return
-        self._told.add((file.display, place))
+        self._noted.add((file.display, place))
         self.losses.add("dropped", file.kind, None, why, _beginning(raw))
 
 

@@ -104,8 +104,8 @@ class TableFile:
                 yield _CsvRows(stream, self.file, self._form)
         except UnicodeError as error:
             why = error.reason if isinstance(error, UnicodeDecodeError) else str(error)
-            told = f"not {self._form.encoding.upper()} ({why}); give its encoding with --option encoding=…"
-            raise RagdataError(f"{self.file.display}: line {self._undecodable_line():,}: {told}") from None
+            reason = f"not {self._form.encoding.upper()} ({why}); give its encoding with --option encoding=…"
+            raise RagdataError(f"{self.file.display}: line {self._undecodable_line():,}: {reason}") from None
 
     def _undecodable_line(self) -> int:
         """The line of the first character that is not of the encoding (text is decoded in pieces of many lines)."""

@@ -10,7 +10,7 @@ _ATX = re.compile(r" {0,3}#{1,6}[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*")
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*")
 _NO_PARAGRAPH = re.compile(r"\s*\Z|    |\t| {0,3}(?:[-*+>|]|[0-9]{1,9}[.)])")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_UNTOLD = frozenset(
+_SAYING_NOTHING = frozenset(
     "chapter content contents copy data doc document documents draft file final index input main new note notes output "
     "page part post readme scan section temp test text tmp train untitled".split()
 )
@@ -40,7 +40,7 @@ def heading(text: str) -> str | None:
 def telling_name(name: str) -> str | None:
     """What a file's name says of its content: None where it is a number, a code, or such as ``readme``."""
     stem = re.sub(r"[\s_\-]+", " ", name.rsplit("/", 1)[-1].rsplit(".", 1)[0]).strip()
-    words = [w for w in stem.split() if re.fullmatch(r"[^\W\d_]{2,}", w) and w.lower() not in _UNTOLD]
+    words = [w for w in stem.split() if re.fullmatch(r"[^\W\d_]{2,}", w) and w.lower() not in _SAYING_NOTHING]
     return stem if any(len(w) > 2 or not w.isascii() for w in words) else None
 
 

@@ -129,9 +129,9 @@ def _compare_records(before: Compared, after: Compared, diff: DatasetDiff, optio
             _compare_kinds(comparison, before, after, diff, options)
         if options.leaves_out and diff.files:
             diff.tables_decide = True
-            if not diff.told and (diff.kinds or any(file.differs_as_a_whole for file in diff.files)):
-                told = "Columns of tables were left out: files may differ in them, and in what no table holds."
-                diff.notes.append(told)
+            if not diff.differing and (diff.kinds or any(file.differs_as_a_whole for file in diff.files)):
+                note = "Columns of tables were left out: files may differ in them, and in what no table holds."
+                diff.notes.append(note)
 
 
 def one_sided(side: Compared, missing: str, status: str) -> DatasetDiff:

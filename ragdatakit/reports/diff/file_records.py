@@ -154,7 +154,7 @@ class FileRecords:
             if fault.rule == "unreadable-file":
                 raise RagdataError(f"{self.file.display}: {fault.facts['reason']}")
             if fault.rule != "mislabelled-compression":  # which was read nonetheless
-                self.losses.add("dropped", self.file.kind, None, fault.told(self.file.display), unread=True)
+                self.losses.add("dropped", self.file.kind, None, fault.in_words(self.file.display), unread=True)
 
 
 def _container(kind: File, file: DataFile) -> str:

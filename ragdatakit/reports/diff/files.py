@@ -41,7 +41,7 @@ def diff_dict(diff: DatasetDiff) -> dict[str, Any]:
 
 
 def _comparison(diff: DatasetDiff) -> dict[str, Any]:
-    told: dict[str, Any] = _finite(
+    document: dict[str, Any] = _finite(
         {
             "different": diff.different,
             "complete": not diff.unread,
@@ -61,7 +61,7 @@ def _comparison(diff: DatasetDiff) -> dict[str, Any]:
         }
     )
     pairs = [{"place": _finite(p.place), "status": p.status, "diff": _comparison(p.diff)} for p in diff.pairs]
-    return {**told, "datasets": pairs}
+    return {**document, "datasets": pairs}
 
 
 def _side(side: Side) -> dict[str, str]:
@@ -157,9 +157,9 @@ def _markdown_lines(diff: DatasetDiff) -> Iterator[str]:
 
 
 def _markdown_body(diff: DatasetDiff) -> Iterator[str]:
-    if diff.told or any(table.unread for table in diff.tables):
+    if diff.differing or any(table.unread for table in diff.tables):
         yield from _texts(_HEADS, _counts(diff), numbers=range(1, 6))
-    for table in diff.told:
+    for table in diff.differing:
         yield f"### {escaped(table.called)}"
         yield ""
         for word, records in (("removed", table.removed_records), ("added", table.added_records)):
@@ -178,8 +178,8 @@ def _markdown_body(diff: DatasetDiff) -> Iterator[str]:
     files = [(file.status, file.path, file_words(file)) for file in diff.files if file.status != "same"]
     if files:
         yield from _texts(("file", "path", "what"), files)
-        if told := field_words(diff):
-            yield escaped(told)
+        if words := field_words(diff):
+            yield escaped(words)
             yield ""
     others = [(file.status, file.path, file_words(file)) for file in diff.other_files if file.status != "same"]
     if others:

@@ -68,15 +68,15 @@ def _numbers(summary: Summary) -> Iterator[tuple[str, tuple[str, float]]]:
 
 
 def _lengths(summary: Summary) -> Iterator[tuple[str, tuple[str, float]]]:
-    for told in summary.distributions:
-        name = told.name if told.by is None else f"{told.name}[{told.by}]"
-        title = told.title if told.by is None else f"{told.title} ({told.by})"
-        yield f"{name}.mean", (f"{title}: mean {told.unit}", told.mean)
+    for one in summary.distributions:
+        name = one.name if one.by is None else f"{one.name}[{one.by}]"
+        title = one.title if one.by is None else f"{one.title} ({one.by})"
+        yield f"{name}.mean", (f"{title}: mean {one.unit}", one.mean)
         for quantile in _QUANTILES:
-            if quantile in told.quantiles:
+            if quantile in one.quantiles:
                 words = "median" if quantile == 50 else f"{quantile} % quantile of"
-                yield f"{name}.p{quantile}", (f"{title}: {words} {told.unit}", told.quantiles[quantile])
-        yield f"{name}.maximum", (f"{title}: most {told.unit}", told.maximum)
+                yield f"{name}.p{quantile}", (f"{title}: {words} {one.unit}", one.quantiles[quantile])
+        yield f"{name}.maximum", (f"{title}: most {one.unit}", one.maximum)
 
 
 def _words(name: str) -> str:

@@ -100,15 +100,15 @@ class TableComparison:
         record counts where it is after."""
         if self._same:
             return {}
-        told = """
+        query = """
             select coalesce(a.grouped, b.grouped), count(p.l) - count(p.pair), count(p.r) - count(p.pair), count(p.pair)
             from pairs p left join before_rows b on b.rid = p.l left join after_rows a on a.rid = p.r group by 1
         """
-        found = self._work.execute(told).fetchall()
+        found = self._work.execute(query).fetchall()
         return {str(name): (removed, added, changed) for name, removed, added, changed in found}
 
     def _are_same(self) -> bool:
-        """Whether both sides have the same rows, told by the sums of their hashes; as most tables have."""
+        """Whether both sides have the same rows, by the sums of their hashes; as most tables have."""
         sums = ", ".join(f"(select sum(hash(kh, rh)) from {side}_rows)" for side in ("before", "after"))
         before, after = self._row(f"select {sums}")
         return bool(before == after)
@@ -196,7 +196,7 @@ class TableComparison:
             if diff.changed:
                 diff.columns = self._changed_columns(before, after, [c for c in columns if c not in diff.key])
         wanted = [c for c in columns if c not in diff.key]
-        for rows, count, mine, other, told in (
+        for rows, count, mine, other, records in (
             (before, diff.removed, "l", "r", diff.removed_records),
             (after, diff.added, "r", "l", diff.added_records),
         ):
@@ -205,7 +205,7 @@ class TableComparison:
                 for row in _fetch(rows, columns, numbers):
                     key = _key_shown(diff.key, row, instead)
                     values = {c: _shown_value(row[c]) for c in wanted if c not in key and row[c] not in (None, [], ())}
-                    told.append(RecordShown(key, values))
+                    records.append(RecordShown(key, values))
         if before is not None and after is not None and diff.changed:
             pairs = self._work.execute(
                 f"select l, r from pairs where pair = 1 order by l limit {self._most}"

@@ -55,14 +55,14 @@ def condition_lines(diff: DatasetDiff, paint: Painter) -> Iterator[str]:
         yield f"{paint('error', 'fails')}: {visible_text(one.condition)}: it is {one.found}{of}"
     if diff.conditions and not diff.met:
         number = len(diff.conditions)
-        told = "the condition is not met" if number == 1 else f"none of {number} conditions is met"
-        yield paint("good", f"passes: {told}")
+        verdict = "the condition is not met" if number == 1 else f"none of {number} conditions is met"
+        yield paint("good", f"passes: {verdict}")
 
 
 def _body_lines(diff: DatasetDiff, paint: Painter, width: int) -> Iterator[str]:
-    if diff.told or any(table.unread for table in diff.tables):
+    if diff.differing or any(table.unread for table in diff.tables):
         yield from _table_lines(diff, paint)
-        for table in diff.told:
+        for table in diff.differing:
             yield from _record_lines(table, paint, width)
     yield from _file_lines(diff, paint)
     yield from _other_file_lines(diff, paint)
@@ -79,11 +79,11 @@ def _pair_lines(diff: DatasetDiff, paint: Painter, screen: int) -> Iterator[str]
     yield paint("bold", f"  {'dataset':{width}}{heads}")
     for name, pair in zip(names, diff.pairs, strict=True):
         mark, style = _STATUS.get(pair.status, (" ", "dim"))
-        told = pair.diff
+        differing = pair.diff
         counts = (
-            paint("good" if told.added else "dim", f"{told.added:>12,}"),
-            paint("error" if told.removed else "dim", f"{told.removed:>12,}"),
-            paint("warning" if told.changed else "dim", f"{told.changed:>12,}"),
+            paint("good" if differing.added else "dim", f"{differing.added:>12,}"),
+            paint("error" if differing.removed else "dim", f"{differing.removed:>12,}"),
+            paint("warning" if differing.changed else "dim", f"{differing.changed:>12,}"),
         )
         yield f"{paint(style, mark)} {name:{width}}{''.join(counts)}"
     yield ""
@@ -95,13 +95,13 @@ def pairs_verdict(diff: DatasetDiff) -> str:
         return f"No record of {len(diff.pairs):,} datasets differs{same_others(diff)}."
     if all(pair.status == "same" for pair in diff.pairs):
         return f"No record of {len(diff.pairs):,} datasets differs, but {_named(diff.other_files_that_differ)}."
-    told = []
+    counts = []
     for status in ("added", "removed", "changed", "same", "unread"):
         count = sum(pair.status == status for pair in diff.pairs)
         if count:
-            told.append(f"{count:,} {'the same' if status == 'same' else status}")
+            counts.append(f"{count:,} {'the same' if status == 'same' else status}")
     records = ", ".join(f"{getattr(diff, word):,} {word}" for word in ("added", "removed", "changed"))
-    return f"Datasets: {', '.join(told)}; records: {records}{_others_told(diff)}."
+    return f"Datasets: {', '.join(counts)}; records: {records}{_others_words(diff)}."
 
 
 def same_others(diff: DatasetDiff) -> str:
@@ -110,7 +110,7 @@ def same_others(diff: DatasetDiff) -> str:
     return f"; {same:,} other file{'s are' if same != 1 else ' is'} the same" if same else ""
 
 
-def _others_told(diff: DatasetDiff) -> str:
+def _others_words(diff: DatasetDiff) -> str:
     """The files of no dataset that differ, to be added to a sentence about records."""
     files = diff.other_files_that_differ
     return f"; other files: {_named(files)}" if files else ""
@@ -122,7 +122,7 @@ def _named(files: list[FileDiff]) -> str:
     return named + (f" and {len(files) - _MOST_NAMED:,} more" if len(files) > _MOST_NAMED else "")
 
 
-def unread_told(diff: DatasetDiff) -> str:
+def unread_words(diff: DatasetDiff) -> str:
     """What could not be read at all, so that it was not compared; empty where all could."""
     named = [f"{visible_text(what)} of {visible_text(side.path)}" for side, what in diff.unread]
     more = f" and {len(named) - _MOST_NAMED:,} more" if len(named) > _MOST_NAMED else ""
@@ -150,7 +150,7 @@ def _table_lines(diff: DatasetDiff, paint: Painter) -> Iterator[str]:
 
 def tables_shown(diff: DatasetDiff) -> list[TableDiff]:
     """The tables with their counts: kinds of files where they say what no canonical table does."""
-    return [*diff.tables, *(table for table in diff.told if table not in diff.tables)]
+    return [*diff.tables, *(table for table in diff.differing if table not in diff.tables)]
 
 
 def tables_with_rows(diff: DatasetDiff) -> list[TableDiff]:
@@ -168,8 +168,8 @@ def _count(number: int | None) -> str:
 
 
 def _record_lines(table: TableDiff, paint: Painter, width: int) -> Iterator[str]:
-    told = [f"{n:,} {word}" for word in ("added", "removed", "changed") if (n := getattr(table, word))]
-    yield f"{paint('bold', table.called)}: {', '.join(told)}"
+    counts = [f"{n:,} {word}" for word in ("added", "removed", "changed") if (n := getattr(table, word))]
+    yield f"{paint('bold', table.called)}: {', '.join(counts)}"
     if table.columns:
         columns = sorted(table.columns.items(), key=lambda pair: -pair[1])
         yield paint("dim", f"  changed columns: {', '.join(f'{name} {count:,}' for name, count in columns)}")
@@ -241,8 +241,8 @@ def _file_lines(diff: DatasetDiff, paint: Painter) -> Iterator[str]:
         mark, style = _STATUS[file.status]
         name = visible_text(file.path)
         yield f"  {paint(style, mark)} {name:{width}}  {file_words(file)}"
-    if told := field_words(diff):
-        yield paint("dim", f"    {told}")
+    if fields := field_words(diff):
+        yield paint("dim", f"    {fields}")
     if same:
         yield paint("dim", f"    {same:,} more {'are' if same != 1 else 'is'} the same, byte for byte")
     yield ""
@@ -268,7 +268,9 @@ def _other_file_lines(diff: DatasetDiff, paint: Painter) -> Iterator[str]:
 def field_words(diff: DatasetDiff) -> str:
     """The fields that are others in the records of files, where rows of tables are reported and do not say just
     that."""
-    kinds = [kind for kind in diff.kinds if kind.columns and all(kind.columns != table.columns for table in diff.told)]
+    kinds = [
+        kind for kind in diff.kinds if kind.columns and all(kind.columns != table.columns for table in diff.differing)
+    ]
     words = "; ".join(f"{kind.name} {', '.join(f'{n} {c:,}' for n, c in kind.columns.items())}" for kind in kinds)
     return f"changed fields: {words}" if words else ""
 
@@ -277,20 +279,20 @@ def file_words(file: FileDiff) -> str:
     """What became of a file."""
     sizes = [size(n) for n in (file.before_bytes, file.after_bytes) if n is not None]
     records = [n for n in (file.before_records, file.after_records) if n is not None]
-    told = " → ".join(dict.fromkeys(sizes)) if sizes else ""
+    words = " → ".join(dict.fromkeys(sizes)) if sizes else ""
     if records:
         counts = " → ".join(dict.fromkeys(f"{n:,}" for n in records))
-        told += f", {counts} record{'s' * (records[-1] != 1)}"
+        words += f", {counts} record{'s' * (records[-1] != 1)}"
     if file.status == "unread":
-        return f"{told}; it could not be read".removeprefix("; ")
+        return f"{words}; it could not be read".removeprefix("; ")
     if file.status == "form":
-        return f"{told}; other bytes, the same records" if records else f"{told}; other bytes"
+        return f"{words}; other bytes, the same records" if records else f"{words}; other bytes"
     parts = [f"{sign}{n:,}" for sign, n in (("+", file.added), ("-", file.removed), ("~", file.changed)) if n]
     if file.status == "changed" and not parts and len(set(sizes)) < 2 and file.after_bytes is not None:
         if file.before_bytes == file.after_bytes:
-            return f"{told}, other bytes"
-        return f"{told} ({file.before_bytes:,} → {file.after_bytes:,} B)"
-    return f"{told}{': ' if parts else ''}{' '.join(parts)}"
+            return f"{words}, other bytes"
+        return f"{words} ({file.before_bytes:,} → {file.after_bytes:,} B)"
+    return f"{words}{': ' if parts else ''}{' '.join(parts)}"
 
 
 def _metric_lines(diff: DatasetDiff, paint: Painter) -> Iterator[str]:
@@ -373,8 +375,8 @@ def _values(metric: Metric) -> tuple[str, str]:
     """Both values for people; of shares so much that they can be distinguished."""
     if not metric.is_share:
         return number(metric.before), number(metric.after)
-    told = percent(metric.before), percent(metric.after)
-    return told if told[0] != told[1] else (f"{metric.before:.2%}", f"{metric.after:.2%}")
+    rounded = percent(metric.before), percent(metric.after)
+    return rounded if rounded[0] != rounded[1] else (f"{metric.before:.2%}", f"{metric.after:.2%}")
 
 
 def number(value: float) -> str:
@@ -384,30 +386,30 @@ def number(value: float) -> str:
 
 def summary_line(diff: DatasetDiff, paint: Painter) -> str:
     """The verdict."""
-    unread = unread_told(diff)
+    unread = unread_words(diff)
     if unread:
-        rest = _rest_told(diff)
+        rest = _rest_words(diff)
         return f"{paint('error', NOT_ALL)}: {unread}; {rest} ({diff.seconds:.2f} s)"
     if diff.pairs:
         style = "warning" if diff.different else "good"
         return f"{paint(style, pairs_verdict(diff).removesuffix('.'))} ({diff.seconds:.2f} s)"
     if not diff.different:
         form = sum(file.status == "form" for file in diff.files)
-        told = "No record differs" + (f"; {form:,} file{'s' * (form != 1)} in another form" if form else "")
-        return f"{paint('good', told + same_others(diff))} ({diff.seconds:.2f} s)"
+        words = "No record differs" + (f"; {form:,} file{'s' * (form != 1)} in another form" if form else "")
+        return f"{paint('good', words + same_others(diff))} ({diff.seconds:.2f} s)"
     return f"{paint('warning', 'Different')}: {difference_words(diff)} ({diff.seconds:.2f} s)"
 
 
 def verdict(diff: DatasetDiff) -> str:
     """The result in one sentence."""
-    if unread := unread_told(diff):
-        return f"{NOT_ALL}: {unread}; {_rest_told(diff)}."
+    if unread := unread_words(diff):
+        return f"{NOT_ALL}: {unread}; {_rest_words(diff)}."
     if diff.pairs:
         return pairs_verdict(diff)
     return f"{difference_words(diff)}." if diff.different else f"No record differs{same_others(diff)}."
 
 
-def _rest_told(diff: DatasetDiff) -> str:
+def _rest_words(diff: DatasetDiff) -> str:
     """Beside what was not compared."""
     if not diff.different:
         return "nothing else differs"
@@ -418,8 +420,10 @@ def _rest_told(diff: DatasetDiff) -> str:
 
 def difference_words(diff: DatasetDiff) -> str:
     """How many records differ where; where none does, the files that do."""
-    if diff.told:
-        parts = [f"{sum(getattr(t, word) for t in diff.told):,} {word}" for word in ("added", "removed", "changed")]
-        tables = ", ".join(table.called for table in diff.told)
-        return f"{', '.join(parts)} in {tables}{_others_told(diff)}"
+    if diff.differing:
+        parts = [
+            f"{sum(getattr(t, word) for t in diff.differing):,} {word}" for word in ("added", "removed", "changed")
+        ]
+        tables = ", ".join(table.called for table in diff.differing)
+        return f"{', '.join(parts)} in {tables}{_others_words(diff)}"
     return f"no record, but {_named([*diff.files_as_wholes, *diff.other_files_that_differ])}"

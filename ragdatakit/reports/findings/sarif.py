@@ -84,7 +84,7 @@ def _rules(report: Report, codes: set[str]) -> dict[str, tuple[Rule, str]]:
 
 def _rule(rule: Rule, tag: str, severity: Severity) -> dict[str, Any]:
     """What GitHub shows of a rule; ``severity`` is what it has in this run."""
-    told = f"{rule.summary} {_sentence(rule.consequence())}"
+    description = f"{rule.summary} {_sentence(rule.consequence())}"
     what_to_do = _sentence(rule.hint)
     examples = "".join(
         f"\n\n{name}:\n\n{_block(example)}" for name, example in (("Bad", rule.bad), ("Good", rule.good)) if example
@@ -93,10 +93,10 @@ def _rule(rule: Rule, tag: str, severity: Severity) -> dict[str, Any]:
         "id": rule.code,
         "name": "".join(word.capitalize() for word in rule.name.split("-")),
         "shortDescription": {"text": rule.summary[:_LONGEST]},
-        "fullDescription": {"text": told[:_LONGEST]},
+        "fullDescription": {"text": description[:_LONGEST]},
         "help": {
             "text": f"{what_to_do} Run `ragdata explain {rule.code}` for details.",
-            "markdown": f"{told}\n\n{what_to_do}{examples}\n\nRun `ragdata explain {rule.code}` for details.",
+            "markdown": f"{description}\n\n{what_to_do}{examples}\n\nRun `ragdata explain {rule.code}` for details.",
         },
         **({"helpUri": address} if (address := address_of(rule.code)) else {}),
         "defaultConfiguration": {"level": _LEVELS[severity]},

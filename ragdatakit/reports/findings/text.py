@@ -92,13 +92,13 @@ def text_lines(report: Report, options: TextOptions, findings: Iterable[Finding]
 def _by_file(findings: Iterable[Finding], options: TextOptions, paint: Painter) -> Iterator[str]:
     for path, of_file in groupby(findings, key=lambda f: f.path):
         yield paint("bold", visible_text(path))
-        told: set[str] = set()
+        explained: set[str] = set()
         for finding in of_file:
             if options.form == "grouped":
                 yield _first_line(finding, options, paint)
                 continue
-            yield from _finding_lines(finding, options, paint, finding.code not in told or options.verbose)
-            told.add(finding.code)
+            yield from _finding_lines(finding, options, paint, finding.code not in explained or options.verbose)
+            explained.add(finding.code)
         yield ""
 
 
@@ -216,10 +216,10 @@ def _budgets(report: Report, paint: Painter) -> Iterator[str]:
     for budget in report.budgets:
         over = budget.found - budget.allowed
         if budget.found:
-            told = f"{budget.rule}: {budget.found:,} of {budget.allowed:,} allowed"
+            words = f"{budget.rule}: {budget.found:,} of {budget.allowed:,} allowed"
             more = f", {over:,} too many" if over > 0 else ""
             path = f" ({visible_text(budget.path)})" if len(report.datasets) > 1 else ""
-            yield paint("error" if over > 0 else "dim", f"{told}{more}{path}")
+            yield paint("error" if over > 0 else "dim", f"{words}{more}{path}")
 
 
 def _verdict(report: Report) -> str:
@@ -240,14 +240,14 @@ def _verdict(report: Report) -> str:
 def _known(report: Report) -> str:
     """How many findings count nowhere, and what was not checked again."""
     baselined, older = sum(report.baselined.values()), sum(report.older.values())
-    told = [f"{baselined:,} baselined"] if baselined else []
+    parts = [f"{baselined:,} baselined"] if baselined else []
     if older:
-        told.append(f"{older:,} not new since {visible_text(report.since)}")
+        parts.append(f"{older:,} not new since {visible_text(report.since)}")
     if report.unchanged:
         all_of_them = len({dataset.path for dataset in report.datasets}) == len(report.unchanged)
         what = "" if all_of_them else f"{many(len(report.unchanged), 'dataset')} "
-        told.append(f"{what}unchanged since {max(report.unchanged.values())}")
-    return f" ({', '.join(told)})" if told else ""
+        parts.append(f"{what}unchanged since {max(report.unchanged.values())}")
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 def _summary(report: Report, shown: _Shown, paint: Painter, quiet: bool) -> Iterator[str]:
@@ -260,16 +260,16 @@ def _summary(report: Report, shown: _Shown, paint: Painter, quiet: bool) -> Iter
     files = sum(len(d.files) for d in report.datasets)
     counted = "" if report.quality_only else f", {many(records, 'record')}"
     what = f"{many(files, 'file')}{counted} in {report.seconds:.2f} s"
-    told = [paint(s, many(counts[s], s)) for s in ("error", "warning") if counts[s]]
+    parts = [paint(s, many(counts[s], s)) for s in ("error", "warning") if counts[s]]
     if counts["info"]:
-        told.append(f"{counts['info']:,} info")
+        parts.append(f"{counts['info']:,} info")
     known = _known(report)
     if not counts["error"]:
         verdict = paint("good" if report.ok else "error", _verdict(report))
         comma = "," if report.selected and not report.quality_only else ""
-        verdict += f"{comma} with {' and '.join(told)}" if told else ""
+        verdict += f"{comma} with {' and '.join(parts)}" if parts else ""
     else:
-        verdict = "Found " + ", ".join(told) + (", all allowed" if report.ok else "")
+        verdict = "Found " + ", ".join(parts) + (", all allowed" if report.ok else "")
     verdict += known
     unchecked = len(report.unrecognised)
     left = paint("warning", f"; {many(unchecked, 'file')} not checked") if unchecked else ""
@@ -285,8 +285,8 @@ def _fixable(report: Report, shown: _Shown, options: TextOptions) -> Iterator[st
         safe, unsafe = safe + unsafe, 0
     if not safe and not unsafe:
         return
-    told = [f"{safe:,} fixable with `--fix`"] if safe else []
+    parts = [f"{safe:,} fixable with `--fix`"] if safe else []
     if unsafe:
-        told.append(f"{unsafe:,} {'more with `--unsafe-fixes`' if safe else 'fixable with `--fix --unsafe-fixes`'}")
+        parts.append(f"{unsafe:,} {'more with `--unsafe-fixes`' if safe else 'fixable with `--fix --unsafe-fixes`'}")
     is_part = sum(shown.number.values()) < sum(report.by_rule.values())
-    yield f"{'Of those shown: ' if is_part else ''}{', '.join(told)}"
+    yield f"{'Of those shown: ' if is_part else ''}{', '.join(parts)}"

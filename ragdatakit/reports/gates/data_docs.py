@@ -43,16 +43,16 @@ def keep_results(library: GateLibrary, suite: Suite, kept: dict[str, list[Any]])
         with silence():
             configurations = [result.expectation_config.to_domain_obj() for result in results]
             library.context.suites.add_or_update(ExpectationSuite(name=name, expectations=configurations))
-            told = calc_validation_statistics(results)
+            statistics = calc_validation_statistics(results)
             whole = ExpectationSuiteValidationResult(
-                success=told.success,
+                success=statistics.success,
                 results=results,
                 suite_name=name,
                 statistics={
-                    "evaluated_expectations": told.evaluated_expectations,
-                    "successful_expectations": told.successful_expectations,
-                    "unsuccessful_expectations": told.unsuccessful_expectations,
-                    "success_percent": told.success_percent,
+                    "evaluated_expectations": statistics.evaluated_expectations,
+                    "successful_expectations": statistics.successful_expectations,
+                    "unsuccessful_expectations": statistics.unsuccessful_expectations,
+                    "success_percent": statistics.success_percent,
                 },
                 meta={"great_expectations_version": library.version},
             )

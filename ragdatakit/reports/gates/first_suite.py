@@ -44,10 +44,10 @@ def first_suite(frames: GateFrames, tables: list[str], name: str, tolerance: flo
     return {"name": name, "expectations": expectations, "meta": {"ragdata_tolerance": tolerance}}
 
 
-_Told = tuple[str, dict[str, Any]]
+_Proposed = tuple[str, dict[str, Any]]
 
 
-def _table(frames: GateFrames, table: str, tolerance: float) -> Iterator[_Told]:
+def _table(frames: GateFrames, table: str, tolerance: float) -> Iterator[_Proposed]:
     rows = frames.rows(table)
     least, most = math.floor(rows * (1 - tolerance)), math.ceil(rows * (1 + tolerance))
     yield "table_row_count_to_be_between", {"min_value": least, "max_value": most}
@@ -86,7 +86,9 @@ def _is_unique(frames: GateFrames, table: str, key: tuple[str, ...]) -> bool:
     return not frames.ask(table, f"{query} group by {listed} having count(*) > 1 limit 1")
 
 
-def _column(frames: GateFrames, table: str, column: str, kind: str, tolerance: float, unique: bool) -> Iterator[_Told]:
+def _column(
+    frames: GateFrames, table: str, column: str, kind: str, tolerance: float, unique: bool
+) -> Iterator[_Proposed]:
     value = frames.expression(table, column)
     rows, count, distinct, longest = (
         int(str(n or 0))
@@ -120,7 +122,7 @@ def _column(frames: GateFrames, table: str, column: str, kind: str, tolerance: f
         yield from _commonest(frames, table, column, value, tolerance)
 
 
-def _commonest(frames: GateFrames, table: str, column: str, value: str, tolerance: float) -> Iterator[_Told]:
+def _commonest(frames: GateFrames, table: str, column: str, value: str, tolerance: float) -> Iterator[_Proposed]:
     """The shares of the values that have more than the tolerance, and the most that any value may have."""
     query = f"select {value}, count(*) from {{table}} where {value} is not null group by 1 order by 2 desc, 1"
     (total,) = frames.ask(table, f"select count({value}) from {{table}}")
@@ -133,14 +135,14 @@ def _commonest(frames: GateFrames, table: str, column: str, value: str, toleranc
         yield "column_max_to_be_between", {"column": f"{column}{SHARE}", "max_value": most}
 
 
-def _share_of(column: str, one: object, share: float, tolerance: float) -> _Told:
+def _share_of(column: str, one: object, share: float, tolerance: float) -> _Proposed:
     """The share of one value. All its rows have this share: a mean of them is rounded."""
     condition = {"type": "comparison", "column": {"name": column}, "operator": "==", "parameter": one}
     kwargs = {"column": f"{column}{SHARE}", "row_condition": condition, **_share(share, tolerance)}
     return "column_max_to_be_between", kwargs
 
 
-def _form(frames: GateFrames, table: str, column: str) -> Iterator[_Told]:
+def _form(frames: GateFrames, table: str, column: str) -> Iterator[_Proposed]:
     """The form of ids, where all are a number behind the same beginning (``^doc-[0-9]+$``), UUIDs or digests."""
     name = sql_name(column)
     first, longest = frames.ask(
@@ -165,7 +167,7 @@ def _form(frames: GateFrames, table: str, column: str) -> Iterator[_Told]:
                 return
 
 
-def _few(frames: GateFrames, table: str, column: str, value: str, tolerance: float) -> Iterator[_Told]:
+def _few(frames: GateFrames, table: str, column: str, value: str, tolerance: float) -> Iterator[_Proposed]:
     """Which values there are, and the share of each."""
     query = f"select {value}, count(*) from {{table}} where {value} is not null group by 1 order by 1"
     found = frames.pairs(table, query)
@@ -173,12 +175,12 @@ def _few(frames: GateFrames, table: str, column: str, value: str, tolerance: flo
         return
     yield "column_distinct_values_to_equal_set", {"column": column, "value_set": [v for v, _ in found]}
     total = sum(count for _, count in found)
-    told = found if len(found) > 2 else sorted(found, key=lambda pair: -pair[1])[: len(found) - 1]  # one shows two
-    for one, count in told:
+    shown = found if len(found) > 2 else sorted(found, key=lambda pair: -pair[1])[: len(found) - 1]  # one shows two
+    for one, count in shown:
         yield _share_of(column, one, count / total, tolerance)
 
 
-def _texts(frames: GateFrames, table: str, column: str, tolerance: float, count: int) -> Iterator[_Told]:
+def _texts(frames: GateFrames, table: str, column: str, tolerance: float, count: int) -> Iterator[_Proposed]:
     """The languages of texts, and how many are damaged."""
     damaged = f"{column}{DAMAGED}"
     (share,) = frames.ask(table, f"select avg({frames.expression(table, damaged)}) from {{table}}")
@@ -202,7 +204,7 @@ def _texts(frames: GateFrames, table: str, column: str, tolerance: float, count:
         yield "column_values_to_be_in_set", kwargs
 
 
-def _nulls(column: str, rows: int, count: int, tolerance: float) -> Iterator[_Told]:
+def _nulls(column: str, rows: int, count: int, tolerance: float) -> Iterator[_Proposed]:
     if count == rows:
         yield "column_values_to_not_be_null", {"column": column}
     else:
@@ -218,7 +220,9 @@ def _share(share: float, tolerance: float) -> dict[str, float]:
     return {"min_value": math.floor(least) / scale, "max_value": math.ceil(most) / scale}
 
 
-def _range(frames: GateFrames, table: str, column: str, value: str, tolerance: float, whole: bool) -> Iterator[_Told]:
+def _range(
+    frames: GateFrames, table: str, column: str, value: str, tolerance: float, whole: bool
+) -> Iterator[_Proposed]:
     finite = "" if whole else f"where isfinite({value})"
     low, high = frames.ask(table, f"select min({value}), max({value}) from {{table}} {finite}")
     if not isinstance(low, int | float) or not isinstance(high, int | float):
@@ -239,7 +243,7 @@ def _range(frames: GateFrames, table: str, column: str, value: str, tolerance: f
         yield "column_mean_to_be_between", {"column": column, "min_value": mean - room, "max_value": mean + room}
 
 
-def _lengths(frames: GateFrames, table: str, column: str, tolerance: float, count: int) -> Iterator[_Told]:
+def _lengths(frames: GateFrames, table: str, column: str, tolerance: float, count: int) -> Iterator[_Proposed]:
     derived = f"{column}{LENGTH}"
     value = frames.expression(table, derived)
     low, middle, high = (
@@ -256,7 +260,7 @@ def _lengths(frames: GateFrames, table: str, column: str, tolerance: float, coun
     yield "column_median_to_be_between", {"column": derived, "min_value": least, "max_value": most}
 
 
-def _references(frames: GateFrames, table: str, column: str, tolerance: float) -> Iterator[_Told]:
+def _references(frames: GateFrames, table: str, column: str, tolerance: float) -> Iterator[_Proposed]:
     """How many of the records that a column names are there; nothing where no table could have them."""
     if not any(target in frames for target in REFERENCES[table, column]):
         return

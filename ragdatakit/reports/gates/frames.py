@@ -215,8 +215,8 @@ class GateFrames:
 
     def _refuse_size(self, table: str, columns: Sequence[str]) -> None:
         if (size := self.size(table, columns)) > self._most:
-            told = f"{', '.join(columns)} of {table} take {size / (1 << 30):.1f} GiB in memory"
-            raise RagdataError(f"{told}; --sample-rows N checks N rows, --memory-limit allows more")
+            reason = f"{', '.join(columns)} of {table} take {size / (1 << 30):.1f} GiB in memory"
+            raise RagdataError(f"{reason}; --sample-rows N checks N rows, --memory-limit allows more")
 
     def _wide(self, table: str, column: str) -> bool:
         return self.types(table).get(column, "BIGINT") not in ("BIGINT", "INTEGER", "DOUBLE", "BOOLEAN")

@@ -45,11 +45,11 @@ def _check_lines(check: Check, paint: Painter, width: int) -> Iterator[str]:
     if word == "FAIL" and check.expectation.severity != "critical":
         style, word = "warning", check.expectation.severity
     place, found = one_line(place_words(check.expectation)), one_line(found_words(check))
-    told = one_line(expectation_words(check.expectation))
+    words = one_line(expectation_words(check.expectation))
     if check.success and found:
-        told += f" · found {found}"
+        words += f" · found {found}"
     room = width - 10 - width_of(place)
-    yield f"  {paint(style, f'{word:8}')}{paint('bold', place)}  {cut_to(told, max(room - 2, _LEAST_ROOM))}"
+    yield f"  {paint(style, f'{word:8}')}{paint('bold', place)}  {cut_to(words, max(room - 2, _LEAST_ROOM))}"
     if not check.success:
         for line in wrapped(found, width - 17):
             yield f"{'':10}{paint('dim', 'found: ' if line == found[: len(line)] else '       ')}{line}"
@@ -76,14 +76,14 @@ def status(check: Check) -> str:
 def verdict(result: GateResult) -> str:
     """The result in one sentence."""
     held = sum(check.success for check in result.checks)
-    told = f"{held:,} of {len(result.checks):,} expectations hold"
+    words = f"{held:,} of {len(result.checks):,} expectations hold"
     if result.failed:
-        told += f", {len(result.failed):,} fail{'s' * (len(result.failed) == 1)}"
+        words += f", {len(result.failed):,} fail{'s' * (len(result.failed) == 1)}"
     if result.errors:
-        told += f", {len(result.errors):,} could not be checked"
+        words += f", {len(result.errors):,} could not be checked"
     if result.unread:
-        told += ", but not all of the data could be read"
-    return told
+        words += ", but not all of the data could be read"
+    return words
 
 
 def found_words(check: Check) -> str:
@@ -96,8 +96,8 @@ def found_words(check: Check) -> str:
         parts.append(f"{100 * check.observed:.4g}%" if of_rows else _value(check.observed))
     examples = ", ".join(dict.fromkeys(_value(value) for value in check.examples[:_SHOWN] if value is not None))
     if check.unexpected and check.values:
-        told = f"{check.unexpected:,} of {check.values:,} values ({percent(check.unexpected, check.values)})"
-        parts.append(f"{told}, as {examples}" if examples else told)
+        words = f"{check.unexpected:,} of {check.values:,} values ({percent(check.unexpected, check.values)})"
+        parts.append(f"{words}, as {examples}" if examples else words)
     elif examples:
         parts.append(f"also {examples}")
     if check.missing:
@@ -205,10 +205,10 @@ def gate_page(result: GateResult) -> bytes:
     rows = {t.name: t for t in result.tables}
     for place, name in enumerate(dict.fromkeys(check.expectation.table for check in result.checks)):
         about = [check for check in result.checks if check.expectation.table == name]
-        told = f"{rows[name].rows:,} rows" if name in rows else "not in this dataset"
+        counted = f"{rows[name].rows:,} rows" if name in rows else "not in this dataset"
         if name in rows and rows[name].sampled:
-            told += f", {rows[name].checked:,} of them checked"
-        parts.append(section(f"table-{place}", name, _page_table(f"Expectations on {name}", about), lead=told))
+            counted += f", {rows[name].checked:,} of them checked"
+        parts.append(section(f"table-{place}", name, _page_table(f"Expectations on {name}", about), lead=counted))
         contents.append((f"table-{place}", name))
     suites = table(
         "Suites", ("file", "name", "expectations"), [(s.path, s.name, len(s.expectations)) for s in result.suites]

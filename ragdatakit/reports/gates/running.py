@@ -130,8 +130,8 @@ class GateLibrary:
 
 def _reason(error: Exception) -> str:
     """What is wrong, in one line."""
-    told: Any = getattr(error, "errors", None)
-    listed = told() if callable(told) else None
+    errors: Any = getattr(error, "errors", None)
+    listed = errors() if callable(errors) else None
     if isinstance(listed, list) and listed and isinstance(listed[0], dict):
         first: dict[str, str] = {}  # of a value that may be of several types, each complains
         for fault in listed:
@@ -255,9 +255,9 @@ def _joined(groups: _Groups, frames: GateFrames) -> _Groups:
 
 def _check(suite: Suite, expectation: Expectation, found: Any) -> Check:
     with silence():
-        told = found.to_json_dict()
-    result: dict[str, Any] = told.get("result") or {}
-    fault = _raised(told.get("exception_info") or {})
+        document = found.to_json_dict()
+    result: dict[str, Any] = document.get("result") or {}
+    fault = _raised(document.get("exception_info") or {})
     if fault:
         if found_type := _NO_NUMBERS.search(fault):
             fault = f"the column holds texts, which have no {found_type[1]}"
@@ -278,9 +278,11 @@ def _check(suite: Suite, expectation: Expectation, found: Any) -> Check:
     )
 
 
-def _raised(told: Mapping[str, Any]) -> str:
+def _raised(exceptions: Mapping[str, Any]) -> str:
     """What an expectation raised while it was checked, in one line; empty where it did not."""
-    parts = [told] if "raised_exception" in told else [p for p in told.values() if isinstance(p, dict)]
+    parts = (
+        [exceptions] if "raised_exception" in exceptions else [p for p in exceptions.values() if isinstance(p, dict)]
+    )
     messages = [str(p.get("exception_message") or "it failed") for p in parts if p.get("raised_exception")]
     return shortened(" ".join("; ".join(dict.fromkeys(messages)).split()), _LONGEST)
 

@@ -37,10 +37,10 @@ def histogram(one: Distribution, identity: str) -> str:
 
 def _further(one: Distribution) -> str:
     """What the title does not say: the unit, and which part of the rows it is."""
-    told = [] if one.title.lower().startswith(one.unit.lower()) else [escape(one.unit)]
+    parts = [] if one.title.lower().startswith(one.unit.lower()) else [escape(one.unit)]
     if one.by is not None:
-        told.append(_text(one.by))
-    return f' <span class="by">{" · ".join(told)}</span>' if told else ""
+        parts.append(_text(one.by))
+    return f' <span class="by">{" · ".join(parts)}</span>' if parts else ""
 
 
 def constants(found: Iterable[Distribution]) -> str:
@@ -127,8 +127,8 @@ def _axis(one: Distribution) -> str:
     """Ticks at round numbers, and what they count."""
     values = _ticks(one)
     drawn = []
-    told = list(map(short_number, values)) if one.logarithmic else axis_numbers(values)
-    for value, words in zip(values, told, strict=True):
+    labels = list(map(short_number, values)) if one.logarithmic else axis_numbers(values)
+    for value, words in zip(values, labels, strict=True):
         place = _place(one, value)
         drawn.append(
             f'<line class="tick" x1="{place:.2f}%" x2="{place:.2f}%" y1="{_BASE}" y2="{_BASE + 4}"></line>'

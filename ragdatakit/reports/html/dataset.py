@@ -77,11 +77,15 @@ def parts(summary: Summary, prefix: str, room: Room, level: int = 2) -> Iterator
 
     ``level`` is that of their headings.
     """
-    told = summary.hierarchy
+    hierarchy = summary.hierarchy
     made: tuple[tuple[str, str, Callable[[], str]], ...] = (
         ("distributions", "Distributions", lambda: _distributions(summary, prefix, room.charts)),
         ("claims", "RAGChecker", lambda: claims_html(summary.claims, prefix)),
-        ("hierarchy", section_title(told) if told else "", lambda: _hierarchy(told, prefix, room.hierarchy_bytes)),
+        (
+            "hierarchy",
+            section_title(hierarchy) if hierarchy else "",
+            lambda: _hierarchy(hierarchy, prefix, room.hierarchy_bytes),
+        ),
         ("contexts", "Contexts", lambda: _contexts(summary.contexts)),
         ("graph", "Graph", lambda: _graph(summary, prefix, room.graph_bytes, level + 1)),
         ("examples", "Examples", lambda: _examples(summary.examples, prefix, room.example_bytes)),
@@ -264,7 +268,7 @@ def _graph(summary: Summary, prefix: str, most_bytes: int, level: int) -> str:
 
 def _graph_numbers(graph: GraphSummary) -> str:
     largest = f"largest: {percent(graph.largest_component, graph.nodes)} of the nodes"
-    told = [
+    numbers = [
         (number(graph.nodes), "nodes", f"{graph.isolated:,} without an edge" if graph.isolated else ""),
         (number(graph.edges), "edges", f"{2 * graph.edges / graph.nodes:.1f} per node" if graph.nodes else ""),
         (number(graph.relations), "relations", ""),
@@ -284,7 +288,7 @@ def _graph_numbers(graph: GraphSummary) -> str:
         ]
         reach = table(f"Targets reached from the start nodes{of}", ("distance", "questions", ""), rows, classes="bars")
     lists = f'<div class="two">{hubs if graph.hubs else ""}{reach}</div>'
-    return cards(told) + lists
+    return cards(numbers) + lists
 
 
 def _hub(hub: Hub) -> str:

@@ -59,17 +59,17 @@ def _formats(diff: DatasetDiff) -> str:
 
 
 def _overview(diff: DatasetDiff) -> str:
-    is_told = diff.different or diff.unread or diff.pairs or diff.other_files
-    words = verdict(diff).removeprefix(f"{NOT_ALL}: ") if is_told else ""
+    has_verdict = diff.different or diff.unread or diff.pairs or diff.other_files
+    words = verdict(diff).removeprefix(f"{NOT_ALL}: ") if has_verdict else ""
     mark = badge("different", "warning") if diff.different else badge("no record differs", "good")
     mark = badge(NOT_ALL.lower(), "error") if diff.unread else mark
-    told = f'<p class="verdict">{mark} <span dir="auto">{escape(words)}</span></p>'
+    body = f'<p class="verdict">{mark} <span dir="auto">{escape(words)}</span></p>'
     if diff.pairs:
         rows = ([Cell(f"<bdi>{name_html(p.place)}</bdi>"), p.status, *_records(p.diff)] for p in diff.pairs)
-        told += table("Datasets", ("dataset", "what", *_COUNTS), rows, classes="blocks")
+        body += table("Datasets", ("dataset", "what", *_COUNTS), rows, classes="blocks")
     elif tables_shown(diff):
-        told += _counts(diff)
-    return told + _notes(diff)
+        body += _counts(diff)
+    return body + _notes(diff)
 
 
 def _counts(diff: DatasetDiff) -> str:
@@ -96,18 +96,18 @@ def _notes(diff: DatasetDiff) -> str:
 
 def _parts(diff: DatasetDiff, level: int) -> Iterator[Part]:
     """The tables that differ, the files and the numbers; none of a folder of several datasets."""
-    for n, one in enumerate(diff.told, 1):
+    for n, one in enumerate(diff.differing, 1):
         yield f"table{n}", one.called, _table(one)
     files = [
         (Cell(f"<bdi>{name_html(f.path)}</bdi>"), f.status, file_words(f)) for f in diff.files if f.status != "same"
     ]
     if files:
         fields = field_words(diff)
-        told = f'<p class="small muted">{escape(fields)}</p>' if fields else ""
+        lead = f'<p class="small muted">{escape(fields)}</p>' if fields else ""
         yield (
             "files",
             "Files",
-            table("Files that differ", ("file", "what", "size and records"), files, classes="blocks") + told,
+            table("Files that differ", ("file", "what", "size and records"), files, classes="blocks") + lead,
         )
     others = [
         (Cell(f"<bdi>{name_html(f.path)}</bdi>"), f.status, file_words(f))
@@ -130,8 +130,8 @@ def _parts(diff: DatasetDiff, level: int) -> Iterator[Part]:
 def _table(one: TableDiff) -> str:
     out = ""
     if one.columns:
-        told = ", ".join(f"{escape(name)} {count:,}" for name, count in one.columns.items())
-        out += f'<p class="small muted">Changed columns: {told}</p>'
+        columns = ", ".join(f"{escape(name)} {count:,}" for name, count in one.columns.items())
+        out += f'<p class="small muted">Changed columns: {columns}</p>'
     for word, records in (("removed", one.removed_records), ("added", one.added_records)):
         out += "".join(_article(word, key_text(r.key), _values(r)) for r in records)
         out += _rest(getattr(one, word) - len(records), word)

@@ -34,8 +34,8 @@ def findings_body(report: Report, most_bytes: int) -> str:
         checked = many(len(report.datasets), "dataset")
         return f"<p>{badge('passed', 'good')} {escape(checked)} checked, nothing found.</p>{_unrecognised(report)}"
     kept = sorted(_fitting(report.findings, most_bytes), key=lambda finding: SEVERITIES.index(finding.severity))
-    told = {s: many(report.counts[s], s) if s != "info" else f"{report.counts[s]:,} info" for s in SEVERITIES}
-    counts = ", ".join(words for s, words in told.items() if s != "info" or report.counts[s])
+    counted = {s: many(report.counts[s], s) if s != "info" else f"{report.counts[s]:,} info" for s in SEVERITIES}
+    counts = ", ".join(words for s, words in counted.items() if s != "info" or report.counts[s])
     total = sum(report.counts.values())
     left = (
         f" {len(kept):,} of them are on this page: at most this many of each rule as the report kept and as fit."

@@ -42,13 +42,13 @@ def hierarchy_html(found: Hierarchy, prefix: str, most_bytes: int) -> str:
 
 def _levels(found: Hierarchy, prefix: str) -> str:
     rows = []
-    for told in levels_of(found):
+    for level in levels_of(found):
         names = ", ".join(
             f'<a href="#{_item_id(prefix, place)}" dir="auto">{escape(shortened(name, _EXAMPLE))}</a>'
-            for place, name in told.examples
+            for place, name in level.examples
         )
-        sizes = (Cell(size, numeric=True) for size in told.sizes)
-        rows.append((told.name, told.nodes, *sizes, Cell(names)))
+        sizes = (Cell(size, numeric=True) for size in level.sizes)
+        rows.append((level.name, level.nodes, *sizes, Cell(names)))
     heads = ("level", found.counted, f"fewest {found.measure}", "median", "most", "largest")
     return table("Levels", heads, rows, classes="blocks levels")
 
@@ -106,9 +106,9 @@ def _picture(found: Hierarchy, prefix: str) -> str:
         drawn.append(f'<svg {place} height="{box.rows * _ROW}">{_box(found, box, prefix, columns)}</svg>')
     head = f"{prefix}-picture-heading"
     what = "Communities and their parts" if found.kind == "communities" else "The tree from its top to its leaves"
-    told = f"{what}. Every box leads to its text in the list below."
+    caption = f"{what}. Every box leads to its text in the list below."
     return (
-        f'<figure class="hierarchy"><figcaption id="{escape(head)}">{escape(told)}</figcaption>'
+        f'<figure class="hierarchy"><figcaption id="{escape(head)}">{escape(caption)}</figcaption>'
         f'<svg class="boxes" role="group" aria-labelledby="{escape(head)}" width="100%" '
         f'height="{_HEAD + rows * _ROW}">{"".join(_heads(found, boxes, width))}{"".join(drawn)}</svg>'
         '<p class="readout box-text" aria-live="polite" dir="auto" data-script hidden>'

@@ -19,24 +19,24 @@ _GLIMPSES = (("documents", "chunks"), ("questions",), ("edges",), ("answers",))
 
 def headline_cards(summary: Summary) -> str:
     """The numbers that one wants to know first."""
-    told = []
+    numbers = []
     order = list(dict.fromkeys(name for one in summary.tables for name, _ in splits_of(one)))
     for one in summary.tables:
         if one.rows:
             count, _, noun = counted(one.rows, one.name).partition(" ")
             found = sorted(splits_of(one), key=lambda split: order.index(split[0]))
             splits = ", ".join(f"{name or 'no split'} {rows:,}" for name, rows in found[:3])
-            told.append((count, noun, shortened(splits, _NAME)))
+            numbers.append((count, noun, shortened(splits, _NAME)))
     if summary.files:
         count, _, noun = many(len(summary.files), "file").partition(" ")
-        told.append((count, noun, size(bytes_of(summary))))
-    return cards(told)
+        numbers.append((count, noun, size(bytes_of(summary))))
+    return cards(numbers)
 
 
 def verdict(errors: int, warnings: int) -> str:
     """What validation says, as badges."""
-    told = [badge(many(n, word), word) for n, word in ((errors, "error"), (warnings, "warning")) if n]
-    return " ".join(told) or badge("passed", "good")
+    badges = [badge(many(n, word), word) for n, word in ((errors, "error"), (warnings, "warning")) if n]
+    return " ".join(badges) or badge("passed", "good")
 
 
 def verdict_line(findings: Report, noted: int) -> str:
@@ -51,15 +51,15 @@ def verdict_line(findings: Report, noted: int) -> str:
 
 def notes_body(summary: Summary) -> str:
     """What a reader should know, warnings first; empty where there is nothing. The first ones are open."""
-    told = [_note(words, "reading") for words in losses_of(summary)]
+    items = [_note(words, "reading") for words in losses_of(summary)]
     notes = notes_in_order(summary)
-    told += [_note(note.words, "warning") for note in notes if note.level == "warning"]
-    told += [_note(note.words) for note in notes if note.level != "warning" and not is_aside(note)]
-    if not told:
+    items += [_note(note.words, "warning") for note in notes if note.level == "warning"]
+    items += [_note(note.words) for note in notes if note.level != "warning" and not is_aside(note)]
+    if not items:
         return ""
-    most = len(told) if len(told) == _MOST_NOTES + 1 else _MOST_NOTES
-    first, rest = (f'<ul class="notes">{"".join(some)}</ul>' for some in (told[:most], told[most:]))
-    return first + (details(many(len(told) - most, "further note"), rest) if told[most:] else "")
+    most = len(items) if len(items) == _MOST_NOTES + 1 else _MOST_NOTES
+    first, rest = (f'<ul class="notes">{"".join(some)}</ul>' for some in (items[:most], items[most:]))
+    return first + (details(many(len(items) - most, "further note"), rest) if items[most:] else "")
 
 
 def _note(words: str, warned: str = "") -> str:
@@ -72,14 +72,14 @@ def glimpses(summary: Summary) -> str:
     first: dict[str, Example] = {}
     for example in summary.examples:
         first.setdefault(example.table, example)
-    told = []
+    beginnings = []
     for names in _GLIMPSES:
         for name in names:
             text = " ".join(_words(first[name]).split()) if name in first else ""
             if text:
-                told.append((counted(1, name).partition(" ")[2], _beginning(text)))
+                beginnings.append((counted(1, name).partition(" ")[2], _beginning(text)))
                 break
-    return _glimpse_list(told)
+    return _glimpse_list(beginnings)
 
 
 def _words(example: Example) -> str:
@@ -99,6 +99,8 @@ def _beginning(text: str) -> str:
     return (words if len(words) > _GLIMPSE * 0.8 else text[: _GLIMPSE - 1]) + "…"
 
 
-def _glimpse_list(told: Iterable[tuple[str, str]]) -> str:
-    items = "".join(f'<div><dt>{escape(name)}</dt><dd dir="auto">{escape(text)}</dd></div>' for name, text in told)
+def _glimpse_list(beginnings: Iterable[tuple[str, str]]) -> str:
+    items = "".join(
+        f'<div><dt>{escape(name)}</dt><dd dir="auto">{escape(text)}</dd></div>' for name, text in beginnings
+    )
     return f'<dl class="glimpses" aria-label="A row of each">{items}</dl>' if items else ""

@@ -63,14 +63,14 @@ def summary_page(
         title = title or many(len(summaries), "dataset")
     if left_out:
         contents.append(("left-out", "Left out"))
-        told, listed = left_out_words(left_out, _MOST_NAMES)
+        words, listed = left_out_words(left_out, _MOST_NAMES)
         names = "".join(f"<li><bdi>{escape(shortened(name, _TITLE))}</bdi></li>" for name in listed)
-        body += section("left-out", "Left out", f"<p>{escape(told)}:</p><ul>{names}</ul>")
+        body += section("left-out", "Left out", f"<p>{escape(words)}:</p><ul>{names}</ul>")
     if listed := not_read_words(not_read, left_out, _MOST_NAMES):
         contents.append(("not-read", "Not read"))
         names = "".join(f"<li><bdi>{escape(shortened(name, _TITLE))}</bdi></li>" for name in listed)
-        told = "Files that no dataset reads:"
-        body += section("not-read", "Not read", f"<p>{told}</p><ul>{names}</ul>")
+        words = "Files that no dataset reads:"
+        body += section("not-read", "Not read", f"<p>{words}</p><ul>{names}</ul>")
     if findings is not None:
         contents.append(("findings", "Findings"))
         body += section("findings", "Findings", findings_body(findings, _FINDING_BYTES))

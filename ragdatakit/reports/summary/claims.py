@@ -51,7 +51,7 @@ def claim_distributions(scores: ClaimScores) -> Iterator[Distribution]:
 
 def claim_words(scores: ClaimScores) -> str:
     """How many rows the numbers are about."""
-    told = [f"{scores.rows:,} {'answer' if scores.rows == 1 else 'answers'} with labels"]
-    told += [f"{scores.misfits:,} whose labels do not fit are left out"] if scores.misfits else []
-    told += [f"{scores.long:,} whose claims and labels take more than 16 MB are left out"] if scores.long else []
-    return ", ".join(told)
+    words = [f"{scores.rows:,} {'answer' if scores.rows == 1 else 'answers'} with labels"]
+    words += [f"{scores.misfits:,} whose labels do not fit are left out"] if scores.misfits else []
+    words += [f"{scores.long:,} whose claims and labels take more than 16 MB are left out"] if scores.long else []
+    return ", ".join(words)

@@ -182,8 +182,8 @@ def _hubs(database: DatasetDatabase, degrees: npt.NDArray[np.int64]) -> tuple[Hu
     if "nodes" in database.tables:
         kind = "(select arg_min(type, n.rowid) from main.nodes n where n.name = k.name)"
     query = f"select number, name, {kind} from node_numbers k {join} where number in ({listed})"
-    told = {number: (name, kind) for number, name, kind in database.load().execute(query).fetchall()}
-    return tuple(Hub(told[n][0], int(degrees[n]), told[n][1]) for n in chosen.tolist() if degrees[n])
+    named = {number: (name, kind) for number, name, kind in database.load().execute(query).fetchall()}
+    return tuple(Hub(named[n][0], int(degrees[n]), named[n][1]) for n in chosen.tolist() if degrees[n])
 
 
 def _reachable(database: DatasetDatabase, graph: NumpyGraph) -> tuple[dict[int, float], int, list[Note]]:

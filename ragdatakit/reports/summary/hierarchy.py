@@ -75,7 +75,7 @@ class _Reading:
             at.execute(_SUMMARIES)
         else:
             at.execute(_COMMUNITIES.format(reports=_REPORTS if "summaries" in self._tables else _NO_REPORTS))
-        columns = at.execute("select level, size, filled from told_nodes order by n").fetchnumpy()
+        columns = at.execute("select level, size, filled from tree_nodes order by n").fetchnumpy()
         self._above = len(columns["level"])
         self._levels: Numbers = columns["level"].astype(np.int64)
         self._filled = columns["filled"].astype(bool)
@@ -90,11 +90,11 @@ class _Reading:
         unreached = int((roots >= self._above).sum())
         roots = roots[roots < self._above] if self._above else roots
         order, parents = self._choose(roots)
-        nodes = self._told(order, parents, counts)
-        at.execute("drop table told_nodes")
+        nodes = self._nodes_shown(order, parents, counts)
+        at.execute("drop table tree_nodes")
         return Hierarchy(
             self.kind,
-            tuple(self._levels_told(nodes, counts, measured)),
+            tuple(self._levels_of(nodes, counts, measured)),
             nodes,
             len(self._levels),
             len(roots),
@@ -108,7 +108,7 @@ class _Reading:
         if "chunks" not in self._tables or self.kind == "communities":
             return 0
         self._at.execute(_LEAVES, [self._above])
-        found = self._at.execute("select filled from told_nodes where n >= ? order by n", [self._above]).fetchnumpy()
+        found = self._at.execute("select filled from tree_nodes where n >= ? order by n", [self._above]).fetchnumpy()
         leaves = len(found["filled"])
         self._levels = np.concatenate([self._levels, np.zeros(leaves, np.int64)])
         self._filled = np.concatenate([self._filled, found["filled"].astype(bool)])
@@ -168,10 +168,10 @@ class _Reading:
                 depths.append(depths[place] + 1)
         return order, parents
 
-    def _told(self, order: list[int], parents: list[int], counts: Numbers) -> tuple[HierarchyNode, ...]:
+    def _nodes_shown(self, order: list[int], parents: list[int], counts: Numbers) -> tuple[HierarchyNode, ...]:
         rows = self._at.execute(
             f"""select n, id, left(title, {_TITLE + 1}), size, rank, leaves
-                from told_nodes where n in (select unnest(?::bigint[]))""",
+                from tree_nodes where n in (select unnest(?::bigint[]))""",
             [order],
         ).fetchall()
         texts = self._texts(order)
@@ -205,17 +205,17 @@ class _Reading:
                 found |= dict(self._at.execute(query, [order]).fetchall())
         return found
 
-    def _levels_told(self, nodes: Sequence[HierarchyNode], counts: Numbers, measured: bool) -> list[HierarchyLevel]:
+    def _levels_of(self, nodes: Sequence[HierarchyNode], counts: Numbers, measured: bool) -> list[HierarchyLevel]:
         shown: dict[int, list[int]] = {}
         for place, node in enumerate(nodes):
             shown.setdefault(node.level, []).append(place)
-        told = []
+        levels = []
         for level in sorted(set(self._levels.tolist()), reverse=self.kind == "tree"):
             here = self._levels == level
             values = self._sizes[here] if measured else counts[here].astype(np.float64)
             values = values[np.isfinite(values)]
             spread = bool(values.any())
-            told.append(
+            levels.append(
                 HierarchyLevel(
                     level,
                     int(here.sum()),
@@ -228,7 +228,7 @@ class _Reading:
                     else (),
                 )
             )
-        return told
+        return levels
 
 
 def _importance(node: HierarchyNode) -> tuple[Any, ...]:
@@ -247,7 +247,7 @@ def _heading(text: str) -> str:
 
 _FILLED = "coalesce(trim(text), '') <> ''"
 _SUMMARIES = f"""
-create or replace temp table told_nodes as
+create or replace temp table tree_nodes as
 select row_number() over (order by place) - 1 as n, *, null::varchar as title, null::bigint as size,
   null::double as rank
 from (
@@ -273,7 +273,7 @@ select null::varchar as id, null::bigint as place, false as filled, null::varcha
   null::bigint as leaves
 """
 _COMMUNITIES = f"""
-create or replace temp table told_nodes as
+create or replace temp table tree_nodes as
 select row_number() over (order by c.place) - 1 as n, r.place, c.id, level, parent, member,
   coalesce(r.title, c.title) as title, coalesce(case when size >= 0 then size end, members) as size,
   case when isfinite(rank) then rank end as rank, coalesce(filled, false) as filled, coalesce(leaves, 0) as leaves
@@ -286,7 +286,7 @@ from (
 ) c left join ({{reports}}) r on r.id = c.id
 """
 _LEAVES = f"""
-insert into told_nodes (n, place, id, level, filled, leaves)
+insert into tree_nodes (n, place, id, level, filled, leaves)
 select ? - 1 + row_number() over (order by place), place, id, 0, filled, 0
 from (
   select min(rowid) as place, chunk_id as id, arg_min({_FILLED}, rowid) as filled
@@ -294,21 +294,21 @@ from (
 )
 """
 _TEXTS = """
-select n, left(text, {most}) from (select n, place from told_nodes where n in (select unnest(?::bigint[])) {only}) t
+select n, left(text, {most}) from (select n, place from tree_nodes where n in (select unnest(?::bigint[])) {only}) t
 join (select rowid as row, text from main.{table}) s on s.row = t.place
 """
 _CHILDREN = """
 select p.n as p, c.n as c from (
-  select n, unnest(children) as child from told_nodes
+  select n, unnest(children) as child from tree_nodes
   join (select rowid as row, children from main.summaries) s on s.row = place where n < {above}
-) p join told_nodes c on c.id = p.child where p.n <> c.n
+) p join tree_nodes c on c.id = p.child where p.n <> c.n
 """
 _PARENTS = """
-select p.n as p, c.n as c from told_nodes c join told_nodes p on p.id = c.parent where p.n <> c.n
+select p.n as p, c.n as c from tree_nodes c join tree_nodes p on p.id = c.parent where p.n <> c.n
 union all
-select p.n, c.n from told_nodes c
+select p.n, c.n from tree_nodes c
 join (select level, unnest(members) as name, community_id from main.communities) m
   on m.level = c.level - 1 and m.name = c.member
-join told_nodes p on p.id = m.community_id
+join tree_nodes p on p.id = m.community_id
 where c.parent is null and c.level > 0
 """

@@ -51,7 +51,7 @@ def node_name(node: HierarchyNode) -> str:
 
 
 def node_size(found: Hierarchy, node: HierarchyNode) -> str:
-    """How large a community is; empty where that is not told."""
+    """How large a community is; empty where that is not known."""
     return f"{node.size:,}" if found.kind == "communities" and node.size is not None else ""
 
 
@@ -59,18 +59,18 @@ def hierarchy_words(found: Hierarchy) -> Iterator[str]:
     """Sentences about the whole: how many nodes there are, which are not shown, and what is odd."""
     shown = len(found.nodes)
     if found.kind == "communities":
-        told = f"{many(found.all_nodes, 'community', 'communities')} on {many(len(found.levels), 'level')}"
-        told += f", {found.roots:,} of them part of no other" if found.roots < found.all_nodes else ""
+        words = f"{many(found.all_nodes, 'community', 'communities')} on {many(len(found.levels), 'level')}"
+        words += f", {found.roots:,} of them part of no other" if found.roots < found.all_nodes else ""
     else:
         layers = sum(level.level > 0 for level in found.levels)
         leaves = next((level.nodes for level in found.levels if level.level == 0), 0)
-        told = f"{many(found.all_nodes - leaves, 'summary', 'summaries')} in {many(layers, 'layer')} above "
-        told += many(leaves, "leaf", "leaves")
+        words = f"{many(found.all_nodes - leaves, 'summary', 'summaries')} in {many(layers, 'layer')} above "
+        words += many(leaves, "leaf", "leaves")
     reached = found.all_nodes - found.unreached
     if shown < reached:
-        told += f"; the {shown:,} largest are shown" if shown > 1 else "; the largest is shown"
-        told += f", {reached - shown:,} are not"
-    yield f"{told}."
+        words += f"; the {shown:,} largest are shown" if shown > 1 else "; the largest is shown"
+        words += f", {reached - shown:,} are not"
+    yield f"{words}."
     without = found.all_nodes - sum(level.with_text for level in found.levels)
     if without and found.kind == "communities":
         yield f"{many(without, 'community', 'communities')} without a report."

@@ -108,9 +108,9 @@ def _frequencies(shown: Frequencies) -> dict[str, Any]:
 
 
 def _graph(graph: GraphSummary) -> dict[str, Any]:
-    told = asdict(graph)
-    told["reachable"] = [{"edges": edges, "share": share} for edges, share in sorted(graph.reachable.items())]
-    return told
+    document = asdict(graph)
+    document["reachable"] = [{"edges": edges, "share": share} for edges, share in sorted(graph.reachable.items())]
+    return document
 
 
 def _example(example: Example) -> dict[str, Any]:

@@ -94,17 +94,17 @@ def languages(database: DatasetDatabase, column: Column, what: str) -> tuple[Fre
         return None, None
     found = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
     place = f"{column.table}.{column.name}.language"
-    told = Frequencies(place, f"Languages of {what} (a guess)", tuple(found[:MOST_VALUES]), len(found))
+    frequencies = Frequencies(place, f"Languages of {what} (a guess)", tuple(found[:MOST_VALUES]), len(found))
     if len(chosen) == len(there):
-        return told, None
+        return frequencies, None
     total = int(np.count_nonzero(column.characters > 0))
-    return told, (what, len(chosen), total)
+    return frequencies, (what, len(chosen), total)
 
 
 def languages_note(sampled: Sequence[Sampled]) -> Note:
     """One note for all columns whose texts were not all read; ``sampled`` is not empty."""
-    told = ", ".join(f"{read:,} of {total:,} {what}" for what, read, total in sampled)
-    words = f"languages are guessed from texts that are evenly spread: {told}"
+    counts = ", ".join(f"{read:,} of {total:,} {what}" for what, read, total in sampled)
+    words = f"languages are guessed from texts that are evenly spread: {counts}"
     return Note("sampled.languages", words, sum(read for _, read, _ in sampled))
 
 

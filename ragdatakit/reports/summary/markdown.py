@@ -70,8 +70,8 @@ def summary_markdown(
     if findings is not None:
         yield from _findings(findings)
     if left_out:
-        told, listed = left_out_words(left_out)
-        yield f"{told}: {prose(', '.join(listed))}."
+        words, listed = left_out_words(left_out)
+        yield f"{words}: {prose(', '.join(listed))}."
         yield ""
     if listed := not_read_words(not_read, left_out):
         yield f"Not read: {prose(', '.join(listed))}."
@@ -84,8 +84,8 @@ def _overview(summaries: Sequence[Summary]) -> Iterator[str]:
     yield f"## {many(len(summaries), 'dataset')}"
     yield ""
     rows_in_all = many(sum(map(rows_of, summaries)), "row")
-    told = f"{many(len(files), 'file')}, {size(sum(f.bytes for f in files))}, {rows_in_all}"
-    yield f"{told}; formats: {prose(formats_of(summaries))}"
+    words = f"{many(len(files), 'file')}, {size(sum(f.bytes for f in files))}, {rows_in_all}"
+    yield f"{words}; formats: {prose(formats_of(summaries))}"
     yield ""
     rows = [
         [
@@ -151,9 +151,9 @@ def _tables(summary: Summary) -> Iterator[str]:
     rows = []
     for table in summary.tables:
         splits = ", ".join(f"{code(split or 'no split', 24)} {number:,}" for split, number in splits_of(table))
-        told = "; ".join(f"{code(name)}: {', '.join(words)}" for name, words in remarks(table))
+        noted = "; ".join(f"{code(name)}: {', '.join(words)}" for name, words in remarks(table))
         if table.rows:
-            rows.append([prose(table.name), f"{table.rows:,}", splits, told])
+            rows.append([prose(table.name), f"{table.rows:,}", splits, noted])
     if rows:
         yield from table_of(["Table", "Rows", "By split", "Columns"], rows, (1,))
 
@@ -187,10 +187,10 @@ def _values(frequencies: Sequence[Frequencies]) -> Iterator[str]:
     rows = []
     for shown in frequencies:
         listed = shown.values[:_MOST_VALUES]
-        told = [f"{code(value)} {number}" for value, number in value_counts(shown)[: len(listed)]]
+        counted = [f"{code(value)} {number}" for value, number in value_counts(shown)[: len(listed)]]
         rest = rest_words(shown, len(listed))
         if listed:
-            rows.append([prose(shown.title), f"{shown.distinct:,}", ", ".join([*told, *([rest] if rest else [])])])
+            rows.append([prose(shown.title), f"{shown.distinct:,}", ", ".join([*counted, *([rest] if rest else [])])])
     if rows:
         yield from table_of(["Column", "Values", "Most frequent"], rows, (1,))
 
@@ -202,8 +202,8 @@ def _hierarchy(summary: Summary) -> Iterator[str]:
     yield f"{section_title(found)}: {prose(' '.join(hierarchy_words(found)))}"
     yield ""
     rows = [
-        [told.name, f"{told.nodes:,}", *told.sizes, ", ".join(code(name) for _, name in told.examples)]
-        for told in levels_of(found)
+        [level.name, f"{level.nodes:,}", *level.sizes, ", ".join(code(name) for _, name in level.examples)]
+        for level in levels_of(found)
     ]
     heads = ["Level", found.counted.capitalize(), f"Fewest {found.measure}", "Median", "Most", "Largest"]
     yield from table_of(heads, rows, (1, 2, 3, 4))
@@ -275,8 +275,8 @@ def _examples(examples: Sequence[Example]) -> Iterator[str]:
     yield ""
     rows = []
     for example in examples:
-        told = [f"{code(name, 24)}: {code(text, _LONG_VALUE)}" for name, text in shown_values(example.row.items())]
-        rows.append([prose(example.table), prose(example.why), "<br>".join(told)])
+        values = [f"{code(name, 24)}: {code(text, _LONG_VALUE)}" for name, text in shown_values(example.row.items())]
+        rows.append([prose(example.table), prose(example.why), "<br>".join(values)])
     yield from table_of(["Table", "Which", "Row"], rows)
     yield "</details>"
     yield ""

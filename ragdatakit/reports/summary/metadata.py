@@ -58,8 +58,8 @@ def metadata_frequencies(database: DatasetDatabase) -> tuple[list[Frequencies], 
         found.append(counted)
         present = {key for key, _ in counted.values}
         if counted.distinct > len(present):
-            told = ", ".join(f"'{key}'" for key in (*_KINDS, *_EVIDENCE))
-            rare = f"select distinct key from ({keys}) given(key) where key in ({told})"
+            quoted = ", ".join(f"'{key}'" for key in (*_KINDS, *_EVIDENCE))
+            rare = f"select distinct key from ({keys}) given(key) where key in ({quoted})"
             present |= {key for (key,) in connection.execute(rare).fetchall()}
         for key in (k for k in _KINDS if k in present):
             values = f"select object ->> '$.{key}' from {given} where json_type(object, '$.{key}') <> 'ARRAY'"

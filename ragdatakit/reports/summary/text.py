@@ -146,8 +146,8 @@ class _Screen:
     def totals(self, summaries: Sequence[Summary]) -> Iterator[str]:
         files = files_of(summaries)
         rows = sum(map(rows_of, summaries))
-        told = f"{many(len(summaries), 'dataset')} ({formats_of(summaries)})"
-        whole = f"{told}: {many(len(files), 'file')}, {size(sum(f.bytes for f in files))}, {many(rows, 'row')}"
+        words = f"{many(len(summaries), 'dataset')} ({formats_of(summaries)})"
+        whole = f"{words}: {many(len(files), 'file')}, {size(sum(f.bytes for f in files))}, {many(rows, 'row')}"
         for line in wrapped(one_line(whole), self.width):
             yield self.paint("bold", line)
         yield ""
@@ -176,10 +176,10 @@ class _Screen:
 
     def head(self, summary: Summary) -> Iterator[str]:
         name = cut_to(one_line(summary.name), self.width // 2, self.signs.more)
-        told = f": {one_line(summary.format)}"
-        path = cut_to(one_line(summary.path), self.width - width_of(name + told) - 2, self.signs.more)
+        kind = f": {one_line(summary.format)}"
+        path = cut_to(one_line(summary.path), self.width - width_of(name + kind) - 2, self.signs.more)
         place = f"  {self.paint('dim', path)}" if path and path != name else ""
-        yield f"{self.paint('bold', name)}{told}{place}"
+        yield f"{self.paint('bold', name)}{kind}{place}"
         count = f"{many(len(summary.files), 'file')}, {size(bytes_of(summary))}"
         for line in wrapped(f"{headline(summary)}; {count}", self.width - 2):
             yield f"{_IN}{line}"
@@ -237,8 +237,8 @@ class _Screen:
         last = len(table[0]) - 1
         lines = column_lines(table, painter(False), left=(0, 1, last) if last == 4 else (0, last))
         for number, line in enumerate(lines):
-            told = cut_to(line, self.width, self.signs.more)
-            yield self.paint("dim", told) if number == 0 else told
+            fitted = cut_to(line, self.width, self.signs.more)
+            yield self.paint("dim", fitted) if number == 0 else fitted
 
     def tables(self, summary: Summary) -> Iterator[str]:
         shown = [table for table in summary.tables if table.rows] or summary.tables
@@ -275,10 +275,10 @@ class _Screen:
         names = max(width_of(f"{i.table}.{i.column}") for i in shown)
         for ids in shown:
             words = [self.paint("warning", w) if level == "warning" else w for level, w in id_words(ids)]
-            told = ", ".join(words)
+            text = ", ".join(words)
             if ids.examples and ids.integers < ids.count:
-                told += f", such as {', '.join(self.value(e) for e in ids.examples[:3])}"
-            yield self.fitted(f"{_IN}{ids.table + '.' + ids.column:{names}}  {told}")
+                text += f", such as {', '.join(self.value(e) for e in ids.examples[:3])}"
+            yield self.fitted(f"{_IN}{ids.table + '.' + ids.column:{names}}  {text}")
 
     def fitted(self, line: str) -> str:
         """A line cut to the width, unless it has colours."""
@@ -346,9 +346,9 @@ class _Screen:
         for one in several:
             title = one_line(one.title)
             yield from self.frequency_lines(f"{_IN}{padded(title, names)}  ", one)
-        told = [f"{one_line(f.title)}: {self.value(f.values[0][0])}" for f in same]
-        if told:
-            yield from flowing(f"{_IN}always the same: ", told, self.width, ",")
+        constants = [f"{one_line(f.title)}: {self.value(f.values[0][0])}" for f in same]
+        if constants:
+            yield from flowing(f"{_IN}always the same: ", constants, self.width, ",")
 
     def frequency_lines(self, head: str, shown: Frequencies) -> Iterator[str]:
         """As many values as fit into two lines, all with ``verbose``; a line more rather than one that is not named."""
@@ -369,7 +369,7 @@ class _Screen:
         for words in hierarchy_words(found):
             yield from (f"{_IN}{line}" for line in wrapped(words, self.width - 2))
         rows = [["level", found.counted, f"fewest {found.measure}", "median", "most"]]
-        rows += [[told.name, f"{told.nodes:,}", *told.sizes] for told in levels_of(found)]
+        rows += [[level.name, f"{level.nodes:,}", *level.sizes] for level in levels_of(found)]
         lines = column_lines(rows, painter(False), left=(0,))
         yield from (self.paint("dim", line) if number == 0 else line for number, line in enumerate(lines))
         below: dict[int | None, list[int]] = {}
@@ -399,8 +399,8 @@ class _Screen:
         yield from self.section("Graph")
         for level, words in graph_words(graph):
             for number, line in enumerate(wrapped(words, self.width - 4)):
-                told = f"{_IN}{'' if number == 0 else _IN}{line}"
-                yield self.paint("warning", told) if level == "warning" else told
+                text = f"{_IN}{'' if number == 0 else _IN}{line}"
+                yield self.paint("warning", text) if level == "warning" else text
         hubs = hubs_of(graph)[: None if self.verbose else _MOST_HUBS]
         parts = [
             f"{self.value(labelled(h.name, h.label))}{f' ({self.value(h.type)})' if h.type else ''}: {h.degree:,}"
@@ -441,9 +441,9 @@ class _Screen:
         for group, name, value in scores.metric_rows():
             yield f"{_IN}{group:<10} {name:<31} {value:6.1f} %"
         for failed in scores.failed[: None if self.verbose else _MOST_CLAIMS]:
-            told = f"{one_line(failed.question_id)}: {failed.of}, {failed.why}: {one_line(failed.claim)}"
-            told += f" ({', '.join(map(self.value, failed.passages))})" if failed.passages else ""
-            yield self.paint("dim", cut_to(f"{_IN}{told}", self.width, self.signs.more))
+            text = f"{one_line(failed.question_id)}: {failed.of}, {failed.why}: {one_line(failed.claim)}"
+            text += f" ({', '.join(map(self.value, failed.passages))})" if failed.passages else ""
+            yield self.paint("dim", cut_to(f"{_IN}{text}", self.width, self.signs.more))
 
     def examples(self, examples: Sequence[Example]) -> Iterator[str]:
         """The first row of each table; with ``verbose`` the others, too."""
@@ -453,16 +453,16 @@ class _Screen:
         yield from self.section("Examples")
         for example in shown:
             values = shown_values(example.row.items(), 0 if self.verbose else _MOST_COLUMNS)
-            told = [(one_line(name), one_line(text)) for name, text in values]
+            on_one_line = [(one_line(name), one_line(text)) for name, text in values]
             head = f"{_IN}{example.table}, {example.why}"
-            pairs = [f"{name}={text}" for name, text in told]
+            pairs = [f"{name}={text}" for name, text in on_one_line]
             point = f" {self.signs.point} "
             if width_of(f"{head}: {point.join(pairs)}") <= self.width:
-                yield f"{head}: {point.join(self.paint('dim', f'{name}=') + text for name, text in told)}"
+                yield f"{head}: {point.join(self.paint('dim', f'{name}=') + text for name, text in on_one_line)}"
                 continue
             yield head
-            names = min(max((width_of(name) for name, _ in told), default=0), 20)
-            for name, text in told:
+            names = min(max((width_of(name) for name, _ in on_one_line), default=0), 20)
+            for name, text in on_one_line:
                 yield from self.example_lines(f"{_IN * 2}{padded(cut_to(name, 20, self.signs.more), names)}  ", text)
         if len(shown) < len(examples):
             yield self.paint("dim", f"{_IN}-v shows {len(examples) - len(shown):,} more: longest, shortest, random")
@@ -478,9 +478,9 @@ class _Screen:
             yield (head if number == 0 else " " * width_of(head)) + cut_to(line + more, room, self.signs.more)
 
     def notes(self, summary: Summary, warnings_only: bool = False) -> Iterator[str]:
-        told = [(note.level, note.words) for note in notes_in_order(summary)]
-        told = [("warning", loss) for loss in losses_of(summary)] + told
-        for level, words in told:
+        listed = [(note.level, note.words) for note in notes_in_order(summary)]
+        listed = [("warning", loss) for loss in losses_of(summary)] + listed
+        for level, words in listed:
             warning = level == "warning"
             if warnings_only and not warning:
                 continue
@@ -493,10 +493,10 @@ class _Screen:
         """What `ragdata validate` counts."""
         counts = [many(report.counts[s], s) for s in ("error", "warning") if report.counts[s]]
         style = "error" if report.counts["error"] else "warning" if counts else "good"
-        told = f"{self.paint(style, 'validate')}: {', '.join(counts) or 'no errors, no warnings'}"
+        text = f"{self.paint(style, 'validate')}: {', '.join(counts) or 'no errors, no warnings'}"
         most = sorted(report.by_rule.items(), key=lambda pair: (-pair[1], pair[0]))
         names = {f.code: f.rule for f in report.findings}
-        yield told
+        yield text
         for code, number in most if self.verbose else most[:5]:
             yield f"{number:>10,}  {code}  {names.get(code, '')}".rstrip()
         if len(most) > 5 and not self.verbose:
@@ -507,8 +507,8 @@ class _Screen:
         """The folders that no dataset has."""
         if not left_out:
             return
-        told, listed = left_out_words(left_out)
-        yield from (self.paint("bold", line) for line in wrapped(told, self.width))
+        words, listed = left_out_words(left_out)
+        yield from (self.paint("bold", line) for line in wrapped(words, self.width))
         yield from flowing(_IN, [*map(one_line, listed)], self.width, ",")
         yield ""
 
@@ -525,7 +525,7 @@ class _Screen:
         what = f"{many(len(summaries), 'dataset')}, {many(len(files_of(summaries)), 'file')}"
         what += f", {many(sum(map(rows_of, summaries)), 'row')}"
         warnings = many(warned, "warning")
-        told = f"Reported: {what}{f', {warnings}' if warned else ''} in {seconds:.2f} s"
-        for line in wrapped(told, self.width):
+        words = f"Reported: {what}{f', {warnings}' if warned else ''} in {seconds:.2f} s"
+        for line in wrapped(words, self.width):
             line = line.replace("Reported", self.paint("good", "Reported"))
             yield line.replace(warnings, self.paint("warning", warnings)) if warned else line

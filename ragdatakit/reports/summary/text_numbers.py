@@ -117,9 +117,11 @@ _CONTINUATIONS = bytes(range(0x80, 0xC0))
 def _byte_table() -> bytes:
     """What a byte says of its character: a class, distinguished further, or that it has to be decoded."""
     classes = plain_tokens.classes(bytes(range(128)).decode("ascii"))
-    told = bytes(_DIGIT if kind == WORD and not chr(code).isalpha() else kind for code, kind in enumerate(classes))
+    ascii_kinds = bytes(
+        _DIGIT if kind == WORD and not chr(code).isalpha() else kind for code, kind in enumerate(classes)
+    )
     leads = dict.fromkeys(_PLAIN_LEADS, WORD) | dict.fromkeys(_HAN_LEADS, _HAN_SIGN)
-    return told + bytes(leads.get(byte, _ODD) for byte in range(128, 256))
+    return ascii_kinds + bytes(leads.get(byte, _ODD) for byte in range(128, 256))
 
 
 def _sums(marks: npt.NDArray[np.bool_] | Bytes, ends: Numbers) -> Numbers:

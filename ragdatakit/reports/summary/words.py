@@ -98,8 +98,8 @@ def headline(summary: Summary) -> str:
     """What the tables hold, in a line; of a dataset that could not be read, why."""
     if summary.unread:
         return f"could not be read: {'; '.join(summary.losses)}"
-    told = [counted(table.rows, table.name) for table in summary.tables if table.rows]
-    return ", ".join(told) or "no rows"
+    counts = [counted(table.rows, table.name) for table in summary.tables if table.rows]
+    return ", ".join(counts) or "no rows"
 
 
 def losses_of(summary: Summary) -> list[str]:
@@ -137,11 +137,11 @@ def left_out_words(left_out: Sequence[LeftOut], most: int = MOST_LEFT_OUT) -> tu
     rest = listed[most:]
     first = [*listed[:most], *([f"{len(rest):,} more"] if rest else [])]
     locked = sum(each.files is None for each in left_out)
-    told = [f"{many(locked, 'folder')} without permission"] if locked else []
+    parts = [f"{many(locked, 'folder')} without permission"] if locked else []
     if unknown := len(left_out) - locked:
         what = f"{many(unknown, 'folder')} whose data is of no known format"
-        told.append(f"{what}; name one to read it as texts or tables")
-    return f"Left out: {', '.join(told)}", first
+        parts.append(f"{what}; name one to read it as texts or tables")
+    return f"Left out: {', '.join(parts)}", first
 
 
 _MOST_NOT_READ = 5
@@ -152,12 +152,12 @@ def not_read_words(not_read: Sequence[NotRead], left_out: Sequence[LeftOut], mos
     left out are reported with these."""
     folders = tuple(f"{each.path.rstrip('/')}/" for each in left_out)
     alone = len({each.folder for each in not_read}) == 1
-    told = [
+    lines = [
         f"{each.name if alone else each.path} ({size(each.bytes)})"
         for each in not_read
         if not each.path.startswith(folders)
     ]
-    return [*told[:most], *([f"{len(told) - most:,} more"] if len(told) > most else [])]
+    return [*lines[:most], *([f"{len(lines) - most:,} more"] if len(lines) > most else [])]
 
 
 def formats_of(summaries: Iterable[Summary]) -> str:
@@ -232,8 +232,8 @@ def remarks(table: TableSummary) -> list[tuple[str, list[str]]]:
 
     A column without any value is one that the format does not have.
     """
-    told = [(column.name, _remarks_of(column, table.rows)) for column in table.columns if column.missing < table.rows]
-    return [(name, words) for name, words in told if words]
+    found = [(column.name, _remarks_of(column, table.rows)) for column in table.columns if column.missing < table.rows]
+    return [(name, words) for name, words in found if words]
 
 
 def _remarks_of(column: ColumnSummary, rows: int) -> list[str]:
@@ -278,10 +278,10 @@ def is_constant(group: Sequence[Distribution]) -> bool:
 
 def constant_words(shown: Distribution) -> str:
     """Its one value, with the unit where the title does not say what is counted."""
-    told = f"{shown.title} {amount(shown.minimum)}"
+    words = f"{shown.title} {amount(shown.minimum)}"
     if shown.unit not in _MEASURES:
-        return told
-    return f"{told} {shown.unit.removesuffix('s') if shown.minimum == 1 else shown.unit}"
+        return words
+    return f"{words} {shown.unit.removesuffix('s') if shown.minimum == 1 else shown.unit}"
 
 
 def value_counts(shown: Frequencies) -> list[tuple[str, str]]:
@@ -317,12 +317,12 @@ def rows_counted(shown: Frequencies) -> int:
 def graph_words(graph: GraphSummary) -> list[tuple[str, str]]:
     """What is to be said of a graph: pairs of a level and a sentence."""
     size = f"{many(graph.nodes, 'node')}, {many(graph.edges, 'edge')}, {many(graph.relations, 'relation')}"
-    told = [("info", size)]
+    lines = [("info", size)]
     if graph.components == 1:
-        told.append(("info", "all nodes are connected"))
+        lines.append(("info", "all nodes are connected"))
     elif graph.components:
         share = percent(graph.largest_component, graph.nodes)
-        told.append(("info", f"{many(graph.components, 'component')}, the largest has {share} of the nodes"))
+        lines.append(("info", f"{many(graph.components, 'component')}, the largest has {share} of the nodes"))
     odd = [
         many(number, noun)
         for number, noun in (
@@ -334,15 +334,15 @@ def graph_words(graph: GraphSummary) -> list[tuple[str, str]]:
     ]
     odd = [words.replace("node without an edges", "nodes without an edge") for words in odd]
     if odd:
-        told.append(("info", ", ".join(odd)))
+        lines.append(("info", ", ".join(odd)))
     if graph.reachable:
         level = "info" if max(graph.reachable.values()) >= 0.5 else "warning"
         reached = sorted(graph.reachable.items())
         whole = next((number for number, (_, share) in enumerate(reached, 1) if share == 1), len(reached))
         parts = [f"{percent(share)} within {many(edges, 'edge')}" for edges, share in reached[:whole]]
         of = f" of {many(graph.questions, 'question')}" if graph.questions else ""
-        told.append((level, f"targets reached from the start nodes{of}: {', '.join(parts)}"))
-    return told
+        lines.append((level, f"targets reached from the start nodes{of}: {', '.join(parts)}"))
+    return lines
 
 
 def hubs_of(graph: GraphSummary) -> list[Hub]:
@@ -380,9 +380,9 @@ _PLACES = {"text": 2, "field_order": 3}
 
 def shown_values(row: Iterable[tuple[str, object]], most: int = 0) -> list[tuple[str, str]]:
     """The columns of an example that have a value, as text, long texts last; at most this many (0: all)."""
-    told = [(name, value_text(value)) for name, value in row if value not in (None, "", [], {}, ())]
-    told.sort(key=lambda pair: _PLACES.get(pair[0], 1))
-    names = {name for name, _ in told}
-    if most and {"context", "text"} <= names and len(told) > most:  # a context is looked at next to its chunk
-        return [pair for place, pair in enumerate(told) if place < most - 1 or pair[0] in ("context", "text")]
-    return told[:most] if most else told
+    shown = [(name, value_text(value)) for name, value in row if value not in (None, "", [], {}, ())]
+    shown.sort(key=lambda pair: _PLACES.get(pair[0], 1))
+    names = {name for name, _ in shown}
+    if most and {"context", "text"} <= names and len(shown) > most:  # a context is looked at next to its chunk
+        return [pair for place, pair in enumerate(shown) if place < most - 1 or pair[0] in ("context", "text")]
+    return shown[:most] if most else shown

@@ -215,7 +215,7 @@ class Asking(Generic[Item, Reply]):
     _done: int = 0
     _failed: int = 0
     _in_a_row: int = 0
-    _told: str = ""
+    _last: str = ""
 
     def answers(self, items: Iterable[Item]) -> Iterator[Answer[Item, Reply]]:
         """What becomes of each item, in their order; several are under way at once.
@@ -245,9 +245,9 @@ class Asking(Generic[Item, Reply]):
     def _fail(self, answer: Answer[Item, Reply]) -> None:
         self._failed += 1
         self._in_a_row += 1
-        self._told = f"{self._task.name(answer.item)}: {answer.failure}"
+        self._last = f"{self._task.name(answer.item)}: {answer.failure}"
         if self._in_a_row >= _HOPELESS:
-            raise RagdataError(f"{self._in_a_row} {self._task.items} in a row failed, the last one so: {self._told}")
+            raise RagdataError(f"{self._in_a_row} {self._task.items} in a row failed, the last one so: {self._last}")
         self._refuse_failures(max(self._done, _LEAST_JUDGED))
 
     def _refuse_failures(self, of: int) -> None:
@@ -258,7 +258,7 @@ class Asking(Generic[Item, Reply]):
             so_far = items if self._done == of else f"{items} that were asked for (of {of:,} at least)"
             raise RagdataError(
                 f"{self._failed:,} of {self._done:,} {so_far} failed, more than the share that may "
-                f"(most-failures={most:g}), the last one so: {self._told}; good replies are kept, the next run asks "
+                f"(most-failures={most:g}), the last one so: {self._last}; good replies are kept, the next run asks "
                 "for the others only"
             )
 

@@ -174,8 +174,8 @@ class DescribedGraph:
             if len(passages) > 1:
                 attributes["passages"] = passages
             kept = dumps({name: value for name, value in attributes.items() if value})
-            told = "an edge between entities that was found in the texts"
-            notes.append(("derived", "edges", None, told, f"{source} {target}"))
+            reason = "an edge between entities that was found in the texts"
+            notes.append(("derived", "edges", None, reason, f"{source} {target}"))
             yield Edge(source, _keywords(relation), target, kept, None, passages[0])
 
     def names(self, notes: list[Note]) -> Iterator[Relation]:

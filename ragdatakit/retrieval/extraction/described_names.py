@@ -44,12 +44,12 @@ def _add(graph: DescribedGraph, passage: Document, titles: list[str], sentences:
     for sentence, named in (("", titles), *sentences):
         for name in named:
             known = graph.entities.get(name)
-            told = "" if known is not None and known.descriptions else sentence
-            graph.add_entity(name, ENTITY, told, passage.doc_id)
+            description = "" if known is not None and known.descriptions else sentence
+            graph.add_entity(name, ENTITY, description, passage.doc_id)
         for place, first in enumerate(named):
             for second in named[place + 1 : place + 1 + NEAR]:
                 known = graph.relation(first, second)
-                told = "" if known is not None and known.descriptions else sentence
-                graph.add_relation(first, second, OCCURS, told, passage.doc_id)
+                description = "" if known is not None and known.descriptions else sentence
+                graph.add_relation(first, second, OCCURS, description, passage.doc_id)
     for name in dict.fromkeys(name for _, named in sentences for name in named if titles and name not in titles):
         graph.add_relation(name, titles[0], TOPIC, f"{name} occurs in the text about {titles[0]}", passage.doc_id)

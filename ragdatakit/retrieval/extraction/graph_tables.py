@@ -30,7 +30,7 @@ from ragdatakit.schemas.options import SearchOptions
 EXTRACTORS = ("names", "openai")
 LINKERS = ("bm25", "embeddings")
 DOCUMENT = "document"
-_TOLD_EVERY = 256
+_REPORTED_EVERY = 256
 _DIGITS = tuple("0123456789")
 _AROUND = " \t\n\r\"'“”\u2018\u2019«»„"
 
@@ -182,7 +182,7 @@ class _MadeGraph:
             self._tell("connecting names", number, total)
 
     def _tell(self, what: str, done: int, total: int) -> None:
-        if self._options.progress is not None and done % _TOLD_EVERY == 0:
+        if self._options.progress is not None and done % _REPORTED_EVERY == 0:
             self._options.progress(what, done, max(done, total))
 
     # rows
@@ -211,11 +211,11 @@ class _MadeGraph:
         """Passage by passage: the edges that come up in it for the first time, then who is mentioned there."""
         store = self._store()
         seen: set[str] = set()
-        told = "an edge between entities that was found in the texts"
+        reason = "an edge between entities that was found in the texts"
         for ordinal, (passage, triples) in enumerate(zip(self._tables.peek_passages(), store.edges(), strict=True)):
             for source, relation, target in triples:
                 edge = Edge(self._name(source), store.relations.listed[relation], self._name(target))
-                notes.append(("derived", "edges", None, told, " ".join(edge[:3])))
+                notes.append(("derived", "edges", None, reason, " ".join(edge[:3])))
                 yield edge._replace(provenance=passage.doc_id)
             if self._options.mentions and passage.doc_id not in seen:
                 seen.add(passage.doc_id)
@@ -260,8 +260,8 @@ class _MadeGraph:
             if row.target_kind != "node":
                 yield row
                 continue
-            told = f"{row.question_id} {row.target_id}"
-            notes.append(("dropped", "qrels", None, "target nodes are made anew, for the graph is", told))
+            shown = f"{row.question_id} {row.target_id}"
+            notes.append(("dropped", "qrels", None, "target nodes are made anew, for the graph is", shown))
         wanted = {target for targets in gold.values() for target in targets}
         ordinals: dict[str, int] = {}
         for ordinal, passage in enumerate(self._tables.peek_passages()):

@@ -49,8 +49,8 @@ def fill_from_model(tables: CanonicalTables, store: GraphStore, asker: Asker) ->
 
 def lose_passage(tables: CanonicalTables, passage: Document, failure: str) -> None:
     """Say that a passage has no part in the graph."""
-    told = f"{passage.doc_id}: {failure}"
-    tables.losses.add("lost", tables.passages, None, "the model gave no graph of it", told)
+    shown = f"{passage.doc_id}: {failure}"
+    tables.losses.add("lost", tables.passages, None, "the model gave no graph of it", shown)
 
 
 def lose_records(tables: CanonicalTables, passage_id: str, number: int, reason: str) -> None:

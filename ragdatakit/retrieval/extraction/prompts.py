@@ -116,7 +116,7 @@ def _request(model: str, asked: str, max_tokens: int, system: str = "") -> dict[
     }
 
 
-def repair_of(request: dict[str, Any], reply: str, told: str) -> dict[str, Any]:
+def repair_of(request: dict[str, Any], reply: str, complaint: str) -> dict[str, Any]:
     """The same request once more, with the reply that could not be read and what is said of it."""
     answered = {"role": "assistant", "content": reply}
-    return {**request, "messages": [*request["messages"], answered, {"role": "user", "content": told}]}
+    return {**request, "messages": [*request["messages"], answered, {"role": "user", "content": complaint}]}

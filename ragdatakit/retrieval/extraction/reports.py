@@ -80,8 +80,8 @@ def _finding(value: Any) -> tuple[str, str] | None:
     if not isinstance(value, dict):
         return None
     found = [value.get(name) for name in ("summary", "explanation")]
-    told = [parse_text(each) if isinstance(each, str) and each.strip() else "" for each in found]
-    return (told[0] or told[1], told[1]) if any(told) else None
+    texts = [parse_text(each) if isinstance(each, str) and each.strip() else "" for each in found]
+    return (texts[0] or texts[1], texts[1]) if any(texts) else None
 
 
 def _rating(value: Any) -> float:

@@ -168,7 +168,7 @@ class _Golds:
         if question is not None and question.question_id is not None:
             met.add(question.question_id)
         found = tuple(_with_words([question.answer, *question.aliases])) if question is not None else ()
-        return found or tuple(_with_words(_told(fields.get(name)) for name in _GOLD))[:1]
+        return found or tuple(_with_words(_answer_text(fields.get(name)) for name in _GOLD))[:1]
 
     def _question(self, question_id: str, text: str | None) -> Question | None:
         """The question of this id, unless its text says that another is meant: some files count their lines."""
@@ -179,7 +179,7 @@ class _Golds:
         return self._by_text.get(_plain(text)) or by_id
 
 
-def _told(raw: Any) -> str | None:
+def _answer_text(raw: Any) -> str | None:
     """A gold answer that a prediction has itself; numbers by their digits."""
     if raw is None:
         return None

@@ -124,8 +124,8 @@ class _Concern:
         self.questions += 1
         self.pairs += pairs
         if len(self.examples) < _MOST_EXAMPLES:
-            told = next(iter(targets), "")
-            self.examples.append(f"{question_id}: {told}" if told else question_id)
+            target = next(iter(targets), "")
+            self.examples.append(f"{question_id}: {target}" if target else question_id)
 
 
 def _situations(
@@ -164,8 +164,8 @@ def _situation(question: GoldQuestion, facts: GoldFacts | None, concerned: Mappi
         t for t in copies.values() if len(t) < facts.copies[t[0]].count or len({question.grades[x] for x in t}) > 1
     ]
     if mixed:
-        told = (" = ".join((t[0], *(i for i in facts.copies[t[0]].ids if i not in t))) for t in mixed)
-        concerned[IDENTICAL].add(question.question_id, told, sum(map(len, mixed)))
+        shown = (" = ".join((t[0], *(i for i in facts.copies[t[0]].ids if i not in t))) for t in mixed)
+        concerned[IDENTICAL].add(question.question_id, shown, sum(map(len, mixed)))
     own = facts.questions.get(question.question_id)
     before = 0
     if (

@@ -192,11 +192,11 @@ def _runs(runs: Sequence[RunResult]) -> Iterator[_Fault]:
         wrong = [run for run in runs if run.sanity.aligned is False]
         without = next((run for run in wrong if 2 * run.sanity.without_token > len(run.questions)), None)
         if without is not None:
-            told = {"number": f"{without.sanity.without_token:,}", "judged": f"{len(without.questions):,}"}
-            yield _Fault("questions-without-term", without.name, told)
+            facts = {"number": f"{without.sanity.without_token:,}", "judged": f"{len(without.questions):,}"}
+            yield _Fault("questions-without-term", without.name, facts)
         for run in wrong:
             if without is None or run.name not in _BY_TERMS:
-                yield _Fault("gold-not-aligned", run.name, {"told": _not_aligned(run)})
+                yield _Fault("gold-not-aligned", run.name, {"reason": _not_aligned(run)})
     for run in runs:
         share, count = run.sanity.self_retrieval, run.sanity.self_retrieval_count
         if share is not None and share < SELF_RETRIEVAL and count >= _ENOUGH:
@@ -217,9 +217,9 @@ def _perhaps_misjoined(gold: Gold, runs: Sequence[RunResult], facts: GoldFacts |
     best = min(missed, key=lambda name: missed[name], default=None)
     if best is None or len(ranks[best]) < _ENOUGH:
         return
-    count, told = len(ranks[best]), []
+    count, reasons = len(ranks[best]), []
     if 2 * missed[best] > count:
-        told.append(
+        reasons.append(
             f"{missed[best]:,} of {count:,} questions miss it in the first {_FIRST} results of run {_shown(best)}"
         )
     never = sum(all(found.get(question) is None for found in ranks.values()) for question in ranks[best])
@@ -227,10 +227,10 @@ def _perhaps_misjoined(gold: Gold, runs: Sequence[RunResult], facts: GoldFacts |
         own, dealt = run.sanity.no_common_token, run.sanity.no_common_token_shuffled
         share = own / dealt if own and dealt else 0.0
         if never >= _MANY_NEVER * count and _MANY_WITHOUT <= share <= _TOO_MANY * never / count:
-            told += [] if told else [f"{never:,} of {count:,} questions never find it"]
-            told.append(f"{own:.1%} of the gold shares no term with its question (of others' gold {dealt:.1%})")
-    if told:
-        yield _Fault("gold-perhaps-misjoined", best, {"told": ", and ".join(told)})
+            reasons += [] if reasons else [f"{never:,} of {count:,} questions never find it"]
+            reasons.append(f"{own:.1%} of the gold shares no term with its question (of others' gold {dealt:.1%})")
+    if reasons:
+        yield _Fault("gold-perhaps-misjoined", best, {"reason": ", and ".join(reasons)})
 
 
 def _not_aligned(run: RunResult) -> str:
@@ -250,13 +250,13 @@ def _minimums(runs: Sequence[RunResult], minimums: Mapping[str, float]) -> Itera
         values = {run.name: run.scores[name].mean for run in runs if name in run.scores}
         best = max(values, key=lambda run: values[run], default=None)
         if best is None:
-            told = "not known, for there is no run with gold"
+            reached = "not known, for there is no run with gold"
         elif not values[best] >= minimum - _ROUNDING:
             digits = 4 if values[best] < minimum - 0.0001 else 9
-            told = f"{values[best]:.{digits}f} in run {_shown(best)}" + (", the best" if len(values) > 1 else "")
+            reached = f"{values[best]:.{digits}f} in run {_shown(best)}" + (", the best" if len(values) > 1 else "")
         else:
             continue
-        yield _Fault("below-minimum", name, {"metric": name, "told": told, "minimum": f"{minimum:g}"})
+        yield _Fault("below-minimum", name, {"metric": name, "reached": reached, "minimum": f"{minimum:g}"})
 
 
 def _without_gold(gold: Gold) -> Iterator[_Fault]:
@@ -288,13 +288,13 @@ def _never_found(gold: Gold, runs: Sequence[RunResult], facts: GoldFacts | None)
         if never:
             some = "any" if len(never) == len(question.gold) else f"{len(never):,}"
             what = f"{some} of its {len(question.gold):,} gold {gold.unit}s"
-            told = {
+            details = {
                 "question": _shown(question.question_id),
                 "what": what if len(question.gold) > 1 else f"its gold {gold.unit}",
                 "depth": f"{depth:,}",
                 "targets": _listed(never),
             }
-            yield _Fault("gold-never-found", question.question_id, told)
+            yield _Fault("gold-never-found", question.question_id, details)
 
 
 def _all_lost(gold: Gold, facts: GoldFacts, passages: Passages | None) -> Iterator[_Fault]:
@@ -331,13 +331,13 @@ def _copies(gold: Gold, facts: GoldFacts) -> Iterator[_Fault]:
         own = facts.questions.get(question.question_id)
         if own is not None and own.ids[0] not in question.gold and id(own) not in texts:
             others = _listed(own.ids, own.count)
-            told = {"question": _shown(question.question_id), "others": others}
-            yield _Fault("question-in-corpus", question.question_id, told)
+            details = {"question": _shown(question.question_id), "others": others}
+            yield _Fault("question-in-corpus", question.question_id, details)
     for target, ids in of_target.items():
         copies = facts.copies[target]
         others = _listed([i for i in copies.ids if i != target], copies.count - 1)
-        told = {"unit": gold.unit, "target": _shown(target), "questions": _questions(ids), "others": others}
-        yield _Fault("identical-texts-one-gold", target, told)
+        details = {"unit": gold.unit, "target": _shown(target), "questions": _questions(ids), "others": others}
+        yield _Fault("identical-texts-one-gold", target, details)
 
 
 def _answers(gold: Gold, passages: Passages) -> Iterator[_Fault]:
@@ -363,8 +363,8 @@ def _answers(gold: Gold, passages: Passages) -> Iterator[_Fault]:
         if there and not any(answer in text(target) for target in there for answer in answers):
             texts = [text(target) for target in there]
             if not _loosely(answers, texts):
-                told = {"question": _shown(question.question_id), "answer": _shown(question.answers[0])}
-                yield _Fault("answer-not-in-gold", question.question_id, {**told, "unit": gold.unit})
+                facts = {"question": _shown(question.question_id), "answer": _shown(question.answers[0])}
+                yield _Fault("answer-not-in-gold", question.question_id, {**facts, "unit": gold.unit})
 
 
 def _loosely(answers: Sequence[str], texts: Sequence[str]) -> bool:
@@ -401,8 +401,8 @@ def _leaks(gold: Gold, tables: CanonicalTables) -> Iterator[_Fault]:
         by_gold = [other for other in there if not golds.get(other, set()).isdisjoint(question.gold)]
         by_answer = [other for other in there if other != name and answers.get(other) in own]
         if by_gold or by_answer:
-            told = {"others": _listed(by_gold or by_answer), "same": "gold" if by_gold else "answer"}
-            yield _Fault("answered-by-duplicate-in-train", name, {"question": _shown(name), **told})
+            facts = {"others": _listed(by_gold or by_answer), "same": "gold" if by_gold else "answer"}
+            yield _Fault("answered-by-duplicate-in-train", name, {"question": _shown(name), **facts})
 
 
 def _same_questions(gold: Gold, tables: CanonicalTables) -> tuple[dict[str, list[str]], dict[str, str]]:

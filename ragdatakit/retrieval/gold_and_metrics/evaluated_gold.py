@@ -29,20 +29,20 @@ def notes_on(gold: Gold) -> Iterator[str]:
     """Sentences about judgements that are not used."""
     others = {name: count for name, count in gold.splits.items() if name != gold.split}
     if gold.split is None and len(gold.splits) > 1:
-        told = ", ".join(f"{name or 'no split'} {count:,}" for name, count in gold.splits.items())
-        yield f"the judged questions of all splits are taken together: {told} (--split takes one)"
+        counts = ", ".join(f"{name or 'no split'} {count:,}" for name, count in gold.splits.items())
+        yield f"the judged questions of all splits are taken together: {counts} (--split takes one)"
     if gold.split is not None and others:
-        told = ", ".join(f"{name or 'no split'} {count:,}" for name, count in others.items())
-        yield f"other splits with judged questions: {told} (--split)"
+        counts = ", ".join(f"{name or 'no split'} {count:,}" for name, count in others.items())
+        yield f"other splits with judged questions: {counts} (--split)"
     for name, count in gold.other_units.items():
         yield f"not used here: {many(count, 'judgement')} of {name}s (--unit {name})"
 
 
 def lenient_notes(tables: CanonicalTables, faults: Mapping[str, Any]) -> Iterator[str]:
     """That the dataset was read though it is not as it should be; ``faults`` are those of its passages."""
-    if told := [*faults.get("coerced", ()), *left_out(tables, ("questions", "qrels"), "coerced")]:
+    if words := [*faults.get("coerced", ()), *left_out(tables, ("questions", "qrels"), "coerced")]:
         sure = "; `ragdata validate` shows what is wrong" if tables.format in FORMATS else ""
-        yield f"read leniently: {', '.join(told)}{sure}"
+        yield f"read leniently: {', '.join(words)}{sure}"
 
 
 def repeated_judgements(tables: CanonicalTables, unit: str) -> dict[str, int]:
@@ -90,7 +90,7 @@ def _title(title: str | None, text: str) -> str:
     return " ".join((title or text[:400]).split())[:_TITLE]
 
 
-def told_tables(tables: CanonicalTables) -> str:
+def tables_words(tables: CanonicalTables) -> str:
     """The tables that a dataset has, in words."""
     return ", ".join(name.replace("_", " ") for name in tables.sources if tables.any(name)) or "nothing"
 
@@ -100,11 +100,11 @@ def what_is_lacking(gold: Gold, tables: CanonicalTables, has_corpus: bool) -> st
     if tables.any("runs") and not gold.judged:
         return "there is a run, but no gold to hold it to; --qrels FILE gives judgements"
     if not gold.questions:
-        return f"there are no questions (it has {told_tables(tables)}); --questions FILE gives them"
+        return f"there are no questions (it has {tables_words(tables)}); --questions FILE gives them"
     if not gold.judged and gold.nameless:
         some = f"such as {gold.questions[0].question_id!r}"
-        told = f"none of the {many(gold.nameless, 'judged question')} is among its {len(gold.questions):,} ({some})"
-        return f"{told}: the judgements have other ids"
+        reason = f"none of the {many(gold.nameless, 'judged question')} is among its {len(gold.questions):,} ({some})"
+        return f"{reason}: the judgements have other ids"
     if not gold.judged and not any(q.answers for q in gold.questions):
         if any(q.grades for q in gold.questions):
             return "none of its judgements has a grade above 0, so nothing is relevant; --qrels FILE gives others"

@@ -120,13 +120,13 @@ def _judgements(question: str, gold: Any, where: str) -> Iterator[Qrel]:
         if isinstance(grade, float) and grade.is_integer():
             grade = int(grade)
         if not isinstance(target, str) or not isinstance(grade, int):
-            told = _short(target if not isinstance(target, str) else grade)
+            found = _short(target if not isinstance(target, str) else grade)
             raise RagdataError(
-                f"{where}: the gold of {question!r} has {told}, expected ids, or ids with integer grades"
+                f"{where}: the gold of {question!r} has {found}, expected ids, or ids with integer grades"
             )
         yield Qrel(question, target, int(grade))
 
 
 def _short(value: Any) -> str:
-    told = repr(value)
-    return shortened(told, 60)
+    text = repr(value)
+    return shortened(text, 60)

@@ -129,8 +129,8 @@ def measure(
     questions = iter(grades)
     start = 0
     while batch := list(islice(questions, _BATCH)):
-        told = _told([(run.get(q, ()), grades[q], q) for q in batch], {m.measure for m in wanted})
-        for number, found in told:
+        measured = _measured([(run.get(q, ()), grades[q], q) for q in batch], {m.measure for m in wanted})
+        for number, found in measured:
             for m in wanted:
                 values[m.name][start + number] = _cut(found[m.key], m)
         start += len(batch)
@@ -159,7 +159,7 @@ def _cut(value: float, wanted: Metric) -> float:
     return value
 
 
-def _told(
+def _measured(
     batch: Sequence[tuple[Sequence[str], Mapping[str, int], str]], measures: set[str]
 ) -> Iterator[tuple[int, Mapping[str, float]]]:
     """What trec_eval says of a batch of questions, by number. Ids are given as ranks: any text may be one."""

@@ -101,10 +101,10 @@ def names_apart(runs: Sequence[tuple[Path, NamedRun]], taken: Iterable[str] = ()
     tag stays next to it for a file with several runs."""
     names = [run.name for _, run in runs]
     of_file = Counter(place for place, _ in runs)
-    for told in (lambda p: p.name, lambda p: f"{p.parent.name}/{p.name}", str):
+    for spelling in (lambda p: p.name, lambda p: f"{p.parent.name}/{p.name}", str):
         uses = Counter([*taken, *names])
         names = [
-            f"{told(place)}{f':{run.name}' if of_file[place] > 1 else ''}" if uses[name] > 1 else name
+            f"{spelling(place)}{f':{run.name}' if of_file[place] > 1 else ''}" if uses[name] > 1 else name
             for name, (place, run) in zip(names, runs, strict=True)
         ]
     return names
@@ -233,8 +233,8 @@ def _notes(stage: _Stage, counts: Mapping[str, Any], as_trec: bool) -> Iterator[
     if as_trec:
         yield "ordered as trec_eval does: by score, of equal scores the greater id first"
     if counts["unknown"]:
-        told = f"{counts['unknown']:,} of {many(counts['results'], 'result')} not in the corpus"
-        yield f"{told}: their ranks are kept, they count as not relevant"
+        words = f"{counts['unknown']:,} of {many(counts['results'], 'result')} not in the corpus"
+        yield f"{words}: their ranks are kept, they count as not relevant"
     if counts["by text"]:
         yield f"{many(counts['by text'], 'result')} matched with the corpus by text"
     if counts["repeated"]:
@@ -243,7 +243,7 @@ def _notes(stage: _Stage, counts: Mapping[str, Any], as_trec: bool) -> Iterator[
             if 4 * counts["repeated"] > counts["results"] and as_trec
             else ""
         )
-        told = f"{many(counts['repeated'], 'result')} left out: an earlier one is the same, or of the same document"
-        yield told + why
+        words = f"{many(counts['repeated'], 'result')} left out: an earlier one is the same, or of the same document"
+        yield words + why
     if stage.strange:
         yield f"{many(len(stage.strange), 'question')} of the run left out: there is no gold for them here"

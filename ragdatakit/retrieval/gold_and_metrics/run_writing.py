@@ -34,9 +34,9 @@ def trec_lines(retrieval: Retrieval, tag: str) -> Iterator[str]:
 def _column(text: str, what: str) -> str:
     if not text or _BLANK.search(text) or _HALVES.search(text):
         shown = ascii(text[:80])
-        told = "is empty" if not text else "has white space or control characters in it"
+        fault = "is empty" if not text else "has white space or control characters in it"
         raise RagdataError(
-            f"the {what} {shown} {told}, which a TREC run cannot hold; give --output-format json or sage"
+            f"the {what} {shown} {fault}, which a TREC run cannot hold; give --output-format json or sage"
         )
     return text
 

@@ -255,16 +255,16 @@ def no_common_token(
         pairs = [pairs[place] for place in sorted(random.Random(seed).sample(range(len(pairs)), most))]
     ordinals = ordinals_of(gold, passages, {target for _, target in pairs})
     of_target: dict[str, frozenset[str]] = {}
-    without = told = 0
+    without = asked = 0
     for question, target in pairs:
         if target not in ordinals:
             continue
         if target not in of_target:
             texts = (passages[ordinal].searched for ordinal in ordinals[target])
             of_target[target] = frozenset(token for text in texts for token in tokenizer.tokens(text))
-        told += 1
+        asked += 1
         without += of_target[target].isdisjoint(tokenizer.tokens(question.text))
-    return without / told if told else None
+    return without / asked if asked else None
 
 
 def ordinals_of(gold: Gold, passages: Passages, targets: Iterable[str]) -> dict[str, list[int]]:
@@ -276,8 +276,8 @@ def ordinals_of(gold: Gold, passages: Passages, targets: Iterable[str]) -> dict[
             if document in wanted:
                 found.setdefault(document, []).append(ordinal)
     elif gold.unit != "node":
-        told = zip(wanted, passages.ordinals(list(wanted)), strict=True)
-        found = {target: [place] for target, place in told if place is not None}
+        placed = zip(wanted, passages.ordinals(list(wanted)), strict=True)
+        found = {target: [place] for target, place in placed if place is not None}
     return found
 
 

@@ -277,11 +277,11 @@ def _tables(knowledge: Knowledge, found: Context, most: int, settings: Settings)
     kept: list[str] = []
     links: dict[str, int] = {}
     for number in range(1, len(entities) + 1):
-        told, relationships = _relationships(knowledge, entities[:number], links, most, settings)
-        parts, claims = [told], found.claims
+        table, relationships = _relationships(knowledge, entities[:number], links, most, settings)
+        parts, claims = [table], found.claims
         if knowledge.has_claims:
-            told, claims = _claims(knowledge, entities[:number], most, settings)
-            parts.append(told)
+            table, claims = _claims(knowledge, entities[:number], most, settings)
+            parts.append(table)
         if used + sum(map(settings.count, parts)) > most:
             break
         kept, found.relationships, found.claims = parts, relationships, claims
@@ -361,11 +361,11 @@ def ranked_units(knowledge: Knowledge, entities: Iterable[Entity]) -> list[str]:
     ranked: list[tuple[int, int, str]] = []
     seen: set[str] = set()
     for place, entity in enumerate(entities):
-        told = Counter(unit for each in knowledge.relationships_of(entity.title) for unit in dict.fromkeys(each.units))
+        uses = Counter(unit for each in knowledge.relationships_of(entity.title) for unit in dict.fromkeys(each.units))
         for unit_id in entity.units:
             if unit_id in knowledge.units and unit_id not in seen:
                 seen.add(unit_id)
-                ranked.append((place, -told[unit_id], unit_id))
+                ranked.append((place, -uses[unit_id], unit_id))
     ranked.sort(key=lambda each: each[:2])
     return [unit_id for _, _, unit_id in ranked]
 

@@ -24,8 +24,8 @@ def explained(
         tokens = settings.count(each.description)
         yield ContextItem("relation", f"{each.source} – {each.target}", place, why, tokens=tokens)
     for place, claim in enumerate(found.claims, 1):
-        told = shortened(claim.values[-1] or claim.values[0], _CLAIM)
-        yield ContextItem("claim", f"{claim.subject}: {told}", place, f"claimed of {claim.subject}")
+        text = shortened(claim.values[-1] or claim.values[0], _CLAIM)
+        yield ContextItem("claim", f"{claim.subject}: {text}", place, f"claimed of {claim.subject}")
     for place, report in enumerate(found.reports, 1):
         members = sum(report.community in knowledge.communities[e.entity_id] for e in found.entities)
         why = f"reports on a community of level {report.level} that has {members:,} of the entities"

@@ -44,14 +44,14 @@ def attributes_of(attributes: str | None) -> dict[str, Any]:
     return {name: loads(raw) for name, raw in fields_of(attributes).items()} if attributes else {}
 
 
-def description_of(told: Mapping[str, Any]) -> str:
+def description_of(given: Mapping[str, Any]) -> str:
     """What is said of a node or an edge."""
-    return next((told[name] for name in _TEXTS if isinstance(told.get(name), str)), "")
+    return next((given[name] for name in _TEXTS if isinstance(given.get(name), str)), "")
 
 
-def passages_of(told: Mapping[str, Any], provenance: str | None = None) -> tuple[str, ...]:
+def passages_of(given: Mapping[str, Any], provenance: str | None = None) -> tuple[str, ...]:
     """The passages that a node or an edge names."""
-    listed = told.get("passages")
+    listed = given.get("passages")
     found = [item for item in listed if isinstance(item, str)] if isinstance(listed, list) else []
     return tuple(dict.fromkeys([*([provenance] if provenance else []), *found]))
 
@@ -95,23 +95,23 @@ class _Reading:
         for number, node in enumerate(self._tables.peek("nodes")):
             if node.type == DOCUMENT:
                 continue
-            told = attributes_of(node.attributes)
-            entity_id = _text(told.get("id")) or node.name
+            given = attributes_of(node.attributes)
+            entity_id = _text(given.get("id")) or node.name
             self._ids.setdefault(node.name, entity_id)
-            units = passages_of(told) or tuple(mentioned.get(node.name, ()))
-            rank = _integer(told.get("degree"), degrees[node.name])
-            shown = _text(told.get("human_readable_id")) or str(number)
-            yield Entity(entity_id, node.name, description_of(told), shown, rank, units)
-            listed = told.get("claims")
+            units = passages_of(given) or tuple(mentioned.get(node.name, ()))
+            rank = _integer(given.get("degree"), degrees[node.name])
+            shown = _text(given.get("human_readable_id")) or str(number)
+            yield Entity(entity_id, node.name, description_of(given), shown, rank, units)
+            listed = given.get("claims")
             own = [claim for claim in listed if isinstance(claim, dict)] if isinstance(listed, list) else []
             claims += [_claim(node.name, claim, _text(claim.get("object_id"))) for claim in own]
         yield from self._unnamed(mentioned, degrees)
         for number, edge in enumerate(self._tables.peek("edges")):
-            told = attributes_of(edge.attributes)
-            if "covariate_type" in told:
-                claims.append(_claim(edge.source, told, edge.target))
+            given = attributes_of(edge.attributes)
+            if "covariate_type" in given:
+                claims.append(_claim(edge.source, given, edge.target))
             elif edge.relation != MENTION:
-                yield self._relationship(number, edge, told, degrees)
+                yield self._relationship(number, edge, given, degrees)
         yield from (claim for _, claim in sorted(claims, key=lambda each: each[0]))
         yield from self._communities()
         yield from self._reports()
@@ -137,18 +137,18 @@ class _Reading:
                 yield Entity(name, name, "", str(number), rank, tuple(mentioned.get(name, ())))
 
     def _relationship(
-        self, number: int, edge: Edge, told: Mapping[str, Any], degrees: Mapping[str, int]
+        self, number: int, edge: Edge, given: Mapping[str, Any], degrees: Mapping[str, int]
     ) -> Relationship:
-        weight = told.get("weight", edge.confidence)
+        weight = given.get("weight", edge.confidence)
         return Relationship(
-            _text(told.get("id")) or str(number),
+            _text(given.get("id")) or str(number),
             edge.source,
             edge.target,
-            description_of(told) or ("" if edge.relation == _UNNAMED else edge.relation),
-            _text(told.get("human_readable_id")) or str(number),
+            description_of(given) or ("" if edge.relation == _UNNAMED else edge.relation),
+            _text(given.get("human_readable_id")) or str(number),
             float(weight) if isinstance(weight, int | float) and math.isfinite(weight) else None,
-            _integer(told.get("combined_degree"), degrees.get(edge.source, 0) + degrees.get(edge.target, 0)),
-            passages_of(told, edge.provenance),
+            _integer(given.get("combined_degree"), degrees.get(edge.source, 0) + degrees.get(edge.target, 0)),
+            passages_of(given, edge.provenance),
         )
 
     def _communities(self) -> Iterator[Community]:
@@ -165,24 +165,24 @@ class _Reading:
     def _reports(self) -> Iterator[Report]:
         """The summaries that are of communities."""
         for row in self._tables.peek("summaries"):
-            told = attributes_of(row.metadata)
-            community, level, rank = _text(told.get("community")), told.get("level"), told.get("rank")
+            given = attributes_of(row.metadata)
+            community, level, rank = _text(given.get("community")), given.get("level"), given.get("rank")
             if not community:
                 continue
             yield Report(
                 self._number(community),
                 level if isinstance(level, int) else 0,
-                _text(told.get("title")),
+                _text(given.get("title")),
                 row.text,
                 float(rank) if isinstance(rank, int | float) else None,
                 row.summary_id,
             )
 
 
-def _claim(subject: str, told: Mapping[str, Any], target: str) -> tuple[int, Claim]:
+def _claim(subject: str, given: Mapping[str, Any], target: str) -> tuple[int, Claim]:
     """A claim, with its number in the table."""
-    values = tuple(target if name == "object_id" else _text(told.get(name)) for name in CLAIM_FIELDS)
-    number = _integer(told.get("human_readable_id"), 0)
+    values = tuple(target if name == "object_id" else _text(given.get(name)) for name in CLAIM_FIELDS)
+    number = _integer(given.get("human_readable_id"), 0)
     return number, Claim(subject, str(number), values)
 
 

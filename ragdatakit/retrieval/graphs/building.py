@@ -31,7 +31,7 @@ _STEP = 4096
 
 def has_graph(tables: CanonicalTables) -> bool:
     """Whether the dataset has edges, or nodes that show their passages."""
-    return tables.any("edges") or any(_told_passages(node.attributes) for node in tables.peek("nodes"))
+    return tables.any("edges") or any(_passages_of(node.attributes) for node in tables.peek("nodes"))
 
 
 def build_given(
@@ -73,7 +73,7 @@ class _Given:
             is_document = node.type == DOCUMENT
             self._names_documents |= is_document
             ordinal = self._node(node.name, is_document)
-            for passage_id in _told_passages(node.attributes):
+            for passage_id in _passages_of(node.attributes):
                 self._join(ordinal, self._text(passage_id))
         first, documents = len(self._passages), self._are_documents
         for number, edge in enumerate(self._tables.peek("edges")):
@@ -158,7 +158,7 @@ class _Given:
                 self._edges.add(first + node, MENTION, ordinal)
 
 
-def _told_passages(attributes: str | None) -> list[str]:
+def _passages_of(attributes: str | None) -> list[str]:
     """The ids in a node's attribute ``passages``."""
     if attributes is None or '"passages"' not in attributes:
         return []

@@ -90,7 +90,7 @@ def refuse_alien(folder: Path) -> None:
         raise RagdataError(f"{folder} is a file; give a folder for the index")
     alien = [name for name in names_in(folder) if not _OWN.fullmatch(name)]
     if alien:
-        told = f"{alien[0]}{f' and {len(alien) - 1:,} more' if len(alien) > 1 else ''}"
+        found = f"{alien[0]}{f' and {len(alien) - 1:,} more' if len(alien) > 1 else ''}"
         raise RagdataError(
-            f"{folder} is not an index: it has {told} in it; give an empty or a new folder (--index-dir)"
+            f"{folder} is not an index: it has {found} in it; give an empty or a new folder (--index-dir)"
         )

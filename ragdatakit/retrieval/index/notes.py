@@ -85,18 +85,18 @@ def _ids(passages: Path, ordinals: Sequence[int]) -> list[str]:
 
 def fault_notes(faults: Mapping[str, Any], unit: str) -> list[str]:
     """What `faults_of` found, as sentences."""
-    told = []
+    notes = []
     for name, words in _WORDS.items():
         if number := faults[name]:
             named = faults.get("examples", {}).get(name, ())
             more = f" and {number - len(named):,} more" if number > len(named) else ""
             text = words.format(many(number, unit), f" ({', '.join(named)}{more})" if named else "")
-            told.append(text if number != 1 else text.replace(" have ", " has ", 1))
-    return told + [f"left out: {text}" for text in faults["left_out"]]
+            notes.append(text if number != 1 else text.replace(" have ", " has ", 1))
+    return notes + [f"left out: {text}" for text in faults["left_out"]]
 
 
 def nothing_to_search(path: Path, filled: Sequence[str]) -> str:
     """That there are no passages, and what there is instead: the tables in which there are rows."""
     has = f"it has {', '.join(n.replace('_', ' ') for n in filled)} only" if filled else "nothing could be read from it"
-    told = f"{path} has no passages to search: no documents and no chunks ({has})"
-    return f"{told}; give the folder that holds the corpus, too" if filled else told
+    reason = f"{path} has no passages to search: no documents and no chunks ({has})"
+    return f"{reason}; give the folder that holds the corpus, too" if filled else reason

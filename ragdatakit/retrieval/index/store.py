@@ -76,8 +76,8 @@ class IndexSource:
 
     def key(self, digest: str) -> str:
         """What an index of this dataset goes by, while its files have this digest."""
-        told = {"layout": LAYOUT, "format": self.format, "reading": dict(self.reading), "digest": digest}
-        return digest_of(told)[:_DIGITS]
+        facts = {"layout": LAYOUT, "format": self.format, "reading": dict(self.reading), "digest": digest}
+        return digest_of(facts)[:_DIGITS]
 
     @property
     def record_name(self) -> str:
@@ -416,9 +416,9 @@ def _make_private(folder: Path) -> None:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        told = error.strerror or type(error).__name__
+        reason = error.strerror or type(error).__name__
         raise RagdataError(
-            f"{folder} cannot be made ({told}); give a place for the index with --index-dir, or in {VARIABLE}"
+            f"{folder} cannot be made ({reason}); give a place for the index with --index-dir, or in {VARIABLE}"
         ) from None
 
 

@@ -252,8 +252,8 @@ def shown_entity(store: Store, name: str) -> str:
 def shown_relation(store: Store, pair: Pair) -> str:
     """A relation as it is in the prompt."""
     info = store.relation(pair)
-    told = {"entity1": pair[0], "entity2": pair[1], "description": info.description if info else "UNKNOWN"}
-    return json.dumps(told, ensure_ascii=False)
+    fields = {"entity1": pair[0], "entity2": pair[1], "description": info.description if info else "UNKNOWN"}
+    return json.dumps(fields, ensure_ascii=False)
 
 
 def shown_chunk(store: Store, chunk: str) -> str:

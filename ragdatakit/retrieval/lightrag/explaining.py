@@ -62,7 +62,7 @@ def _items(
     texts: Sequence[str],
     search: ContextSearch,
     budget: int,
-    told: Callable[[_Name], tuple[str, str, float | None]],
+    described: Callable[[_Name], tuple[str, str, float | None]],
     most: int | None = None,
 ) -> Iterator[ContextItem]:
     tokens = [search.settings.count(text if not place else f"\n{text}") for place, text in enumerate(texts)]
@@ -72,7 +72,7 @@ def _items(
             cut = f"beyond the first {most:,}"
         elif used > budget:
             cut = f"beyond the budget of {max(budget, 0):,} tokens ({used:,} with it)"
-        shown, why, score = told(name)
+        shown, why, score = described(name)
         yield ContextItem(kind, shown, place, why, score, own, cut)
 
 

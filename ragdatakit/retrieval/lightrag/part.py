@@ -86,16 +86,16 @@ class LightRagPart:
         entities = relations = 0
         with (folder / _FILE).open("w", encoding="utf-8") as file:
             for node in given.peek("nodes"):
-                told = _decoded(node.attributes)
-                row = [node.name, node.type or "UNKNOWN", _description(told), _passages(told, None)]
+                attributes = _decoded(node.attributes)
+                row = [node.name, node.type or "UNKNOWN", _description(attributes), _passages(attributes, None)]
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")
                 entities += 1
             for edge in given.peek("edges"):
-                told = _decoded(edge.attributes)
-                weight = told.get("weight", edge.confidence)
+                attributes = _decoded(edge.attributes)
+                weight = attributes.get("weight", edge.confidence)
                 number = float(weight) if isinstance(weight, int | float) and math.isfinite(weight) else 1.0
-                sources = _passages(told, edge.provenance)
-                row = [edge.source, edge.relation, edge.target, _description(told), number, sources]
+                sources = _passages(attributes, edge.provenance)
+                row = [edge.source, edge.relation, edge.target, _description(attributes), number, sources]
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")
                 relations += 1
         facts = {"entities": entities, "relations": relations, "found_by": self.source}
@@ -310,11 +310,11 @@ def _decoded(attributes: str | None) -> dict[str, Any]:
     return {name: loads(raw) for name, raw in fields_of(attributes).items()} if attributes else {}
 
 
-def _description(told: Mapping[str, Any]) -> str:
-    return next((told[name] for name in _TEXTS if isinstance(told.get(name), str)), "")
+def _description(given: Mapping[str, Any]) -> str:
+    return next((given[name] for name in _TEXTS if isinstance(given.get(name), str)), "")
 
 
-def _passages(told: Mapping[str, Any], provenance: str | None) -> list[str]:
-    listed = told.get("passages")
+def _passages(given: Mapping[str, Any], provenance: str | None) -> list[str]:
+    listed = given.get("passages")
     found = [item for item in listed if isinstance(item, str)] if isinstance(listed, list) else []
     return list(dict.fromkeys([*([provenance] if provenance else []), *found]))

@@ -153,8 +153,8 @@ def _graph_of(path: Path) -> tuple[dict[str, EntityInfo], dict[Pair, RelationInf
                 get = item.attributes.get
                 sources = tuple(part.strip() for part in get("source_id", "").split(SEPARATOR) if part.strip())
                 if not item.ends:
-                    told = EntityInfo(get("entity_type", "UNKNOWN"), get("description", "UNKNOWN"), sources)
-                    entities[item.name] = told
+                    info = EntityInfo(get("entity_type", "UNKNOWN"), get("description", "UNKNOWN"), sources)
+                    entities[item.name] = info
                 else:
                     weight = float(get("weight") or 1.0)
                     relations[item.ends[0], item.ends[1]] = RelationInfo(get("description", "UNKNOWN"), weight, sources)

@@ -81,7 +81,7 @@ class DensePart:
             if vectors_kind(self._options.vectors) != "dense":
                 raise RagdataError(f"{self._options.vectors} has sparse vectors; dense ones are lists of numbers")
             placing = Placing(self._options.vectors, passages)
-            blocks = _told(placed_blocks(placing), progress, len(passages))
+            blocks = _with_progress(placed_blocks(placing), progress, len(passages))
             dimensions = store.write(folder, passages, blocks)
             facts = placing.judge()
         return {"store": self._options.vector_store, "dimensions": dimensions, **facts}
@@ -211,7 +211,7 @@ class _Embedding:
         return {"model": self._embedder.model, **facts, **self._embedder.facts}
 
 
-def _told(blocks: Iterator[Block], progress: Progress | None, count: int) -> Iterator[Block]:
+def _with_progress(blocks: Iterator[Block], progress: Progress | None, count: int) -> Iterator[Block]:
     done = 0
     for block in blocks:
         yield block

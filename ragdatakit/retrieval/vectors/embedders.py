@@ -128,13 +128,13 @@ class Embedder(ABC):
         if self.dimensions is None:
             self.dimensions = vectors.shape[1]
         if vectors.shape[1] != self.dimensions or not self.dimensions:
-            told = f"{vectors.shape[1]} dimensions, and {self.dimensions} before"
-            raise EmbeddingError(f"{self.model} gave a vector with {told}", positions[0])
+            fault = f"{vectors.shape[1]} dimensions, and {self.dimensions} before"
+            raise EmbeddingError(f"{self.model} gave a vector with {fault}", positions[0])
         with np.errstate(over="ignore", invalid="ignore"):
             norms = np.linalg.norm(vectors.astype(np.float64), axis=1)
-        for bad, told in ((~np.isfinite(norms), "with NaN or infinity"), (norms < _LEAST_NORM, "of zeros")):
+        for bad, fault in ((~np.isfinite(norms), "with NaN or infinity"), (norms < _LEAST_NORM, "of zeros")):
             if bad.any():
-                raise EmbeddingError(f"{self.model} gave a vector {told}", positions[int(bad.argmax())])
+                raise EmbeddingError(f"{self.model} gave a vector {fault}", positions[int(bad.argmax())])
         sound: npt.NDArray[np.float32] = (vectors / norms[:, None]).astype("<f4")
         return sound
 
@@ -323,8 +323,8 @@ class LocalEmbedder(Embedder):
                 with _no_bars():
                     self._loaded = library.SentenceTransformer(self.model, trust_remote_code=False)
             except Exception as error:
-                told = one_line(str(error)) or type(error).__name__
-                raise RagdataError(f"the model {self.model} cannot be loaded: {told}") from error
+                reason = one_line(str(error)) or type(error).__name__
+                raise RagdataError(f"the model {self.model} cannot be loaded: {reason}") from error
         return self._loaded
 
 

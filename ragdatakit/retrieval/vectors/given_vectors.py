@@ -67,8 +67,8 @@ class Placing:
         count = self.count
         left_out = {name: number for name, number in sorted(self.counts.items()) if number}
         if self.used < LEAST_SHARE * count or not self.used:
-            told = f"only {self.used:,} of {count:,} passages have" if self.used else "no passage has"
-            message = f"{told} a vector in {self.path}"
+            having = f"only {self.used:,} of {count:,} passages have" if self.used else "no passage has"
+            message = f"{having} a vector in {self.path}"
             if left_out:
                 message += f" ({', '.join(f'{name}: {number:,}' for name, number in left_out.items())})"
             if self._unknown:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 LAYOUT = 1
 TERMS, STARTS, ORDINALS, WEIGHTS = "terms.json", "starts.npy", "ordinals.npy", "weights.npy"
 _ENTRIES = 1 << 22
-_ROWS_TOLD = 1000
+_ROWS_REPORTED = 1000
 
 
 class SparsePart:
@@ -129,7 +129,7 @@ class SparseRanker:
 
 def _placed(placing: Placing, progress: Progress | None, count: int) -> Iterator[tuple[int, dict[str, float]]]:
     for done, row in enumerate(sparse_rows(placing.path, placing.counts)):
-        if progress is not None and done % _ROWS_TOLD == 0:
+        if progress is not None and done % _ROWS_REPORTED == 0:
             progress("reading vectors", min(done, count), count)
         ordinal = placing.place(row.row_id)
         if ordinal < 0:

@@ -48,11 +48,11 @@ def vectors_kind(path: Path) -> VectorsKind:
 
 def file_settings(path: Path) -> dict[str, Any]:
     """What distinguishes one state of the files of vectors from another, as JSON values."""
-    told = []
+    states = []
     for file in (*line_files(path), *ids_files(path)):
         state = file.stat()
-        told.append([str(file.resolve()), state.st_size, state.st_mtime_ns])
-    return {"given": told}
+        states.append([str(file.resolve()), state.st_size, state.st_mtime_ns])
+    return {"given": states}
 
 
 def dense_blocks(path: Path, counts: Counter[str]) -> Iterator[DenseBlock]:

@@ -50,7 +50,7 @@ def _texts(name: str) -> KeyColumn:
 
 
 def _csv_key(file: File, name: str) -> KeyColumn | None:
-    """A column as pandas reads it without being told; ``key`` is the one that another may replace."""
+    """A column as pandas reads it without being asked; ``key`` is the one that another may replace."""
     fields = {f.name: f for f in file.record.fields}
     stand_ins = [f for f in fields.values() if f.replaces and (name in (f.replaces, "key"))]
     own = stand_ins[0].replaces if stand_ins else name

@@ -65,8 +65,8 @@ class Table:
 
     def _declared(self, field: Field) -> dict[str, str]:
         """Damage of a cell to the name of the rule it breaks."""
-        told = [d for d in CELL_DAMAGES if d != "missing" or (field.required and not self.is_csv)]
-        return {d: name for d in told if (name := self.record.rule_for(d, field.name))}
+        damages = [d for d in CELL_DAMAGES if d != "missing" or (field.required and not self.is_csv)]
+        return {d: name for d in damages if (name := self.record.rule_for(d, field.name))}
 
     def _coded(self, field: Field) -> tuple[tuple[str, ...], CellRules] | None:
         return coded_rules(self.fmt.name, self.file.kind, field.name)

@@ -172,7 +172,7 @@ RELATIONSHIPS = Table(
         _text("source", "Title of an entity.", "MARA VENN", needed="0.1", nullable=False),
         _text("target", "Title of an entity.", "OSTREL LIGHTHOUSE", needed="0.1", nullable=False),
         _text("description", "What is said of the two.", "Mara Venn built the lighthouse.", needed="0.1"),
-        Column(name="weight", type="number", description="Sum of the strengths that were told.", example=9.0),
+        Column(name="weight", type="number", description="Sum of the strengths that were given.", example=9.0),
         _integer("combined_degree", "Degree of the source and of the target; its rank.", 2, since="0.5"),
         _integer("source_degree", "Degree of the source.", 1, until="0.1"),
         _integer("target_degree", "Degree of the target.", 1, until="0.1"),

@@ -16,7 +16,7 @@ RULES: tuple[Rule, ...] = (
             "A run scores no better than it would with gold that was dealt to other questions: below 3 times that, "
             "or most questions find the gold of others first."
         ),
-        message="your gold is not aligned with your questions: {told}",
+        message="your gold is not aligned with your questions: {reason}",
         upstream="every metric is noise, whatever the retriever",
         hint=(
             "look how questions and judgements are joined: by the same ids? And are questions and passages in the same "
@@ -29,7 +29,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "EV102 below-minimum error",
         summary="A metric is below the value that `--min` asks for in every run.",
-        message="{metric} is {told}, below the minimum of {minimum}",
+        message="{metric} is {reached}, below the minimum of {minimum}",
         upstream="the check that was asked for fails",
         hint="look at the worst questions and at the ceiling, or lower the minimum",
         bad="ragdata eval set/ --min ndcg@10=0.30   # the best run reaches 0.21",
@@ -54,7 +54,7 @@ RULES: tuple[Rule, ...] = (
             "A run is better than chance, but most questions miss their gold, or many find none of it and share no "
             "term with it: part of the gold may belong to other questions."
         ),
-        message="part of the gold may belong to other questions: {told}",
+        message="part of the gold may belong to other questions: {reason}",
         upstream="gold that is partly wrong passes for better than chance, with metrics that are too low",
         hint=(
             "read some of the questions with their gold (the worst ones, EV203): does it answer them? Where not, "

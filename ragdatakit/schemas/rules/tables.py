@@ -32,7 +32,7 @@ RULES: tuple[Rule, ...] = (
         "TB103 grade-not-integer error",
         summary="A grade that is not an integer.",
         message="the grade is {value}, expected an integer",
-        upstream="it cannot be told how relevant the document is",
+        upstream="it is not known how relevant the document is",
         hint="write 0 for not relevant, 1 or more for relevant",
         bad="q1,d1,high",
         good="q1,d1,2",

@@ -182,7 +182,7 @@ def _packed(names: dict[str, str]) -> dict[str, str]:
     return {**names, **{f"{name}.gz": kind for name, kind in names.items()}}
 
 
-def _told_by_name() -> dict[str, str]:
+def _kinds_by_name() -> dict[str, str]:
     names = {
         pattern: kind
         for word, endings, kind in _TELLING
@@ -218,7 +218,7 @@ TREC = Format(
             name="collection",
             description="one folder; what each file is, its name says (`qrels.test.txt`, `run.bm25.txt`, "
             "`topics.txt`, `documents.trec`), or else its content",
-            files=_told_by_name(),
+            files=_kinds_by_name(),
             sniffed=_sniffed(),
             signature=(),
         ),

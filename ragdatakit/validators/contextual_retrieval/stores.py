@@ -64,7 +64,7 @@ def vector_problems(file: DataFile, corpus: Corpus | None) -> Iterator[Problem]:
 
 def _store_problems(store: VectorStore, with_context: bool, corpus: Corpus | None) -> Iterator[Problem]:
     stored: set[tuple[int, int]] = set()
-    told: dict[str, Problem] = {}
+    first: dict[str, Problem] = {}
     for number, chunk in enumerate(store.chunks()):
         if chunk is None or (reason := _unusable_field(chunk, with_context)) is not None:
             reason = "is no dict" if chunk is None else reason
@@ -72,11 +72,11 @@ def _store_problems(store: VectorStore, with_context: bool, corpus: Corpus | Non
             return
         stored.add(_place_of(chunk, with_context))
         for problem in context_problems(chunk) if with_context else ():  # a pickle has no lines: one of a kind
-            told.setdefault(problem.rule, Problem(problem.rule, None, None, problem.facts))
+            first.setdefault(problem.rule, Problem(problem.rule, None, None, problem.facts))
     if store.vector_count != store.chunk_count:
         yield Problem("vectors-unlike-chunks", facts={"vectors": store.vector_count, "chunks": store.chunk_count})
     yield from _uneven(store.lengths())
-    yield from told.values()
+    yield from first.values()
     if corpus is not None:
         unlike, missing = len(stored - corpus.chunks.items()), len(corpus.chunks.items() - stored)
         if unlike or missing:

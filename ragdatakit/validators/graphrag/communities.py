@@ -20,11 +20,11 @@ _HIERARCHY = """
     order by v.row"""
 _CHILDREN = """
     with listed as (select distinct row, community, unnest(children) as child from {view}),
-    told as (select distinct p.row, k.community as child from {keys} k join {view} p on k.parent = p.community
+    named as (select distinct p.row, k.community as child from {keys} k join {view} p on k.parent = p.community
              where k.parent <> -1 and k.community is not null),
     more as (select l.row, count(*) as n, min(l.child) as child from listed l
-             left join told t on l.row = t.row and l.child = t.child where t.row is null group by l.row),
-    less as (select t.row, count(*) as n, min(t.child) as child from told t
+             left join named t on l.row = t.row and l.child = t.child where t.row is null group by l.row),
+    less as (select t.row, count(*) as n, min(t.child) as child from named t
              left join listed l on l.row = t.row and l.child = t.child where l.row is null group by t.row)
     select v.row, v.line, v.community, m.n, m.child, l.n, l.child from {view} v
     left join more m on v.row = m.row left join less l on v.row = l.row
@@ -96,13 +96,13 @@ class CommunityChecks:
         if is_there and not proofs.has_own_relationships():
             yield self._strays
 
-    def _asked(self, query: str, told: Callable[[str], Iterator[Found]]) -> Question:
+    def _asked(self, query: str, found_by: Callable[[str], Iterator[Found]]) -> Question:
         made = query.format(
             view=self._tables["communities"].name,
             keys=self._codes.keys("communities"),
             **self._of_members() if "{within}" in query else {},
         )
-        return Question(made, lambda: told(made))
+        return Question(made, lambda: found_by(made))
 
     def _of_members(self) -> dict[str, str]:
         name = "title" if self._codes.has("entities", "title") else "id"

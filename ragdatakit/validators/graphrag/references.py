@@ -203,12 +203,12 @@ class ReferenceChecks:
                 select distinct name, {code_of("name")} as code from (
                     select source as name from ends where s is null union all
                     select target from ends where t is null) where name is not null),
-            told as materialized (
+            why as materialized (
                 select n.name, case when {same} then 'the id of an entity'
                     when {spelled} in (select title from titles) then 'its title in another spelling' end as reason
                 from names n)
             select e.row, e.line, e.source, e.target, e.s is null, e.t is null, a.reason, b.reason from ends e
-            left join told a on e.s is null and a.name = e.source left join told b on e.t is null and b.name = e.target
+            left join why a on e.s is null and a.name = e.source left join why b on e.t is null and b.name = e.target
             order by e.row"""
         kind = "relationships"
         for row, line, source, target, no_source, no_target, of_source, of_target in self._tables.rows(query):

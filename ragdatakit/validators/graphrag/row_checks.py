@@ -79,21 +79,21 @@ def row_checks(kind: str, table: SqlTable, generation: str) -> Iterator[RowCheck
 def _typed_checks(kind: str, table: SqlTable, column: Column, generation: str) -> Iterator[RowCheck]:
     name, is_csv = column.name, table.stored.is_csv
     value, raw = sql_name(name), f"cast({sql_name(f'raw {name}')} as varchar)"
-    told = {"column": sql_text(name)}
+    facts_of_column = {"column": sql_text(name)}
     if column.type in ("integer", "number") and name not in _UNREAD:
         yield from _number_checks(kind, table, column, generation)
     if column.type not in ("texts", "integers"):
         return
     if not column.nullable and column.is_of(generation):
         where = f"{value} is null" if not is_csv else "false"
-        yield RowCheck("no-list", name, where, raw, told, is_of_nulls=table.is_list(name))
+        yield RowCheck("no-list", name, where, raw, facts_of_column, is_of_nulls=table.is_list(name))
     if table.is_text(name) and not is_csv:
         stops = generation in SECOND and column.type == "integers" and not column.nullable
-        yield RowCheck("no-list" if stops else "list-as-text", name, f"{value} is not null", raw, told)
+        yield RowCheck("no-list" if stops else "list-as-text", name, f"{value} is not null", raw, facts_of_column)
     if table.is_list(name) and column.type == "texts" and (kind, name) in _ITEMS_READ:
         texts = table.types[name] == "VARCHAR[]"
         where = f"list_count({value}) <> len({value})" if texts else f"len({value}) > 0"
-        facts = {**told, "expected": sql_text("a list of texts")}
+        facts = {**facts_of_column, "expected": sql_text("a list of texts")}
         yield RowCheck("unusable-value", name, where, raw, facts, is_of_nulls=texts)
 
 
@@ -101,7 +101,7 @@ def _number_checks(kind: str, table: SqlTable, column: Column, generation: str) 
     """What stops the readers of a number, or is cut."""
     name, is_csv, is_2 = column.name, table.stored.is_csv, generation in SECOND
     value, raw = sql_name(name), f"cast({sql_name(f'raw {name}')} as varchar)"
-    told = {"column": sql_text(name)}
+    facts = {"column": sql_text(name)}
     what = "an integer" if column.type == "integer" else "a number"
     is_plain_in_2 = is_2 and (kind, name) in _PLAIN_IN_2
     passes = column.type == "number" or generation < "2.0" or ((kind, name) in _NULL_PASSES and not is_plain_in_2)
@@ -114,10 +114,10 @@ def _number_checks(kind: str, table: SqlTable, column: Column, generation: str) 
         where = f"{raw} is not null"
     plain = table.types[name] == ("BIGINT" if column.type == "integer" else "DOUBLE")
     if not (plain and passes) and not (is_2 and name in _UNREAD_IN_2):  # of such a column only nulls are no numbers
-        yield RowCheck("unusable-value", name, where, raw, {**told, "expected": sql_text(what)}, is_of_nulls=plain)
+        yield RowCheck("unusable-value", name, where, raw, {**facts, "expected": sql_text(what)}, is_of_nulls=plain)
     if column.type == "integer" and (table.is_fraction(name) or is_csv):
         number = f"try_cast({raw} as double)"
-        yield RowCheck("cut-number", name, f"{number} <> trunc({number})", number, told)
+        yield RowCheck("cut-number", name, f"{number} <> trunc({number})", number, facts)
 
 
 def _normal(title: Any) -> dict[str, Any] | None:
@@ -134,12 +134,12 @@ _NAMES = {
     "odd-size": ("size", "entity_ids"),
     "report-unlike-json": ("full_content_json", "title", "summary"),
 }
-_TOLD = "json_extract_string(full_content_json, ['$.title', '$.summary'])"
+_IN_CONTENT = "json_extract_string(full_content_json, ['$.title', '$.summary'])"
 _JSON = (
     "case when not json_valid(full_content_json) then 'no JSON' "
     "when json_type(full_content_json) <> 'OBJECT' then 'no object' "
-    f"when {_TOLD}[1] is not null and {_TOLD}[1] <> title then 'another title' "
-    f"when {_TOLD}[2] is not null and {_TOLD}[2] <> summary then 'another summary' end"
+    f"when {_IN_CONTENT}[1] is not null and {_IN_CONTENT}[1] <> title then 'another title' "
+    f"when {_IN_CONTENT}[2] is not null and {_IN_CONTENT}[2] <> summary then 'another summary' end"
 )
 _REASONS = {
     "no JSON": "full_content_json is not JSON",
@@ -173,7 +173,7 @@ _FURTHER: dict[str, tuple[RowCheck, ...]] = {
         RowCheck("odd-rank", "rank", f"rank < 0 or (rank > 10 and not {_NAN})", "rank"),
         RowCheck("report-below-usual-level", "level", f"level > {USUAL_LEVEL}", "level"),
         RowCheck("report-unlike-json", "full_content_json",
-                 f"full_content_json <> '' and try({_TOLD}) is distinct from [title, summary]", _JSON,
+                 f"full_content_json <> '' and try({_IN_CONTENT}) is distinct from [title, summary]", _JSON,
                  judge=lambda found: {"reason": _REASONS[found]} if found is not None else None),
     ),
     "covariates": (

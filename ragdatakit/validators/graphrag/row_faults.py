@@ -65,10 +65,10 @@ def _problems(tables: SqlTables, table: SqlTable, broken: list[RowCheck]) -> Ite
     for check in broken:
         facts = "".join(f", {expression}" for expression in check.facts.values())
         query = f"select row, line, {check.value or 'null'}{facts} from {table.name} where {check.where} order by row"
-        for row, line, value, *told in tables.rows(query):
+        for row, line, value, *shown in tables.rows(query):
             further = check.judge(value) if check.judge is not None else {}
             if further is not None:
-                named = dict(zip(check.facts, told, strict=True)) | further
+                named = dict(zip(check.facts, shown, strict=True)) | further
                 yield Problem(check.rule, f"/{check.column}", value, named, line=line, record=row)
     yield from _torn(tables, table)
 

@@ -16,7 +16,7 @@ from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.lightrag.graphml import Fault, GraphReader, Item
 from ragdatakit.files.lightrag.names import SEPARATOR, normalised, pair_of, sources_of
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.validators.lightrag.known import Known, Told
+from ragdatakit.validators.lightrag.known import Described, Known
 
 Placed = tuple[Problem, Located | Callable[[], Located] | None]
 _NEEDED = {False: ("entity_type", "description"), True: ("description", "keywords")}
@@ -28,8 +28,8 @@ class GraphCheck:
     def __init__(self, known: Known, nano: bool) -> None:
         self._known = known
         self._nano = nano
-        self._nodes: dict[str, Told] = {}
-        self._edges: dict[tuple[str, str], Told] = {}
+        self._nodes: dict[str, Described] = {}
+        self._edges: dict[tuple[str, str], Described] = {}
         self._cases: dict[str, str] = {}
         self._clusters: set[str] = set()
         self._pending: list[tuple[str, str, Located]] = []
@@ -67,20 +67,20 @@ class GraphCheck:
         problem.position, problem.length = _span(place.raw, self._reader.place(item, attribute))
         return place
 
-    def _told(self, item: Item, texts: Any) -> Told:
+    def _described(self, item: Item, texts: Any) -> Described:
         joined = item.attributes.get("source_id", "")
-        return Told(item.line, item.number, hash(texts), tuple(map(self._known.one, sources_of(joined))))
+        return Described(item.line, item.number, hash(texts), tuple(map(self._known.one, sources_of(joined))))
 
     def _node(self, item: Item) -> Iterator[tuple[Problem, str]]:
         name = self._known.one(item.name)
-        told = self._told(item, item.attributes.get("description", ""))
+        described = self._described(item, item.attributes.get("description", ""))
         if name in self._nodes:
-            if self._nodes[name][2:] != told[2:]:
+            if self._nodes[name][2:] != described[2:]:
                 yield Problem("repeated-node", value=name), ""
         else:
             yield from self._name(name)
-        self._nodes[name] = told
-        yield from self._sources(item, told, name)
+        self._nodes[name] = described
+        yield from self._sources(item, described, name)
         yield from self._incomplete(item, name)
         clusters = item.attributes.get("clusters")
         if clusters is not None and self._nano:
@@ -104,11 +104,11 @@ class GraphCheck:
         source, target = map(self._known.one, item.ends)
         pair = pair_of(source, target)
         get = item.attributes.get
-        told = self._told(item, (get("keywords", ""), get("description", "")))
+        described = self._described(item, (get("keywords", ""), get("description", "")))
         shown = f"{source} – {target}"
         if pair in self._edges:
             yield Problem("repeated-edge", value=shown), ""
-        self._edges[pair] = told
+        self._edges[pair] = described
         for end in dict.fromkeys(pair):
             if end not in self._nodes:
                 raw = self._reader.raw(item)
@@ -117,16 +117,16 @@ class GraphCheck:
                 self._pending.append((end, shown, place))
         if source == target:
             yield Problem("self-loop", value=source), ""
-        yield from _weight(item, told, shown)
-        yield from self._sources(item, told, shown)
+        yield from _weight(item, described, shown)
+        yield from self._sources(item, described, shown)
         yield from self._incomplete(item, shown)
 
-    def _sources(self, item: Item, told: Told, shown: str) -> Iterator[tuple[Problem, str]]:
-        if not told.sources:
+    def _sources(self, item: Item, described: Described, shown: str) -> Iterator[tuple[Problem, str]]:
+        if not described.sources:
             yield Problem("element-without-chunk", value=shown), "source_id"
         chunks = self._known.chunks
-        if chunks is not None and not chunks.keys() >= set(told.sources):
-            for part in told.sources:
+        if chunks is not None and not chunks.keys() >= set(described.sources):
+            for part in described.sources:
                 if part not in chunks:
                     yield Problem("unknown-source", value=part), "source_id"
 
@@ -152,7 +152,7 @@ class GraphCheck:
                 yield Problem("unknown-endpoint", f"/edges/{place.record}", end, position=0), place
 
 
-def _weight(item: Item, told: Told, shown: str) -> Iterator[tuple[Problem, str]]:
+def _weight(item: Item, described: Described, shown: str) -> Iterator[tuple[Problem, str]]:
     text = item.attributes.get("weight")
     if text is None:
         yield Problem("edge-without-weight", value=shown), ""
@@ -163,7 +163,7 @@ def _weight(item: Item, told: Told, shown: str) -> Iterator[tuple[Problem, str]]
         weight = math.nan if not text else math.inf
         if text:
             return
-    if not math.isfinite(weight) or weight < min(len(told.sources), 1):
+    if not math.isfinite(weight) or weight < min(len(described.sources), 1):
         yield Problem("odd-edge-weight", value=text, facts={"pair": shown}), "weight"
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 
-class Told(NamedTuple):
+class Described(NamedTuple):
     """What the graph says of a node or an edge: where, the hash of its texts, the chunks that it names."""
 
     line: int
@@ -21,8 +21,8 @@ class Known:
 
     documents: dict[str, None] | None = None
     chunks: dict[str, int] | None = None
-    nodes: dict[str, Told] | None = None
-    edges: dict[tuple[str, str], Told] | None = None
+    nodes: dict[str, Described] | None = None
+    edges: dict[tuple[str, str], Described] | None = None
     clusters: set[str] | None = None
     dimension: int | None = None
     dimension_of: str = ""

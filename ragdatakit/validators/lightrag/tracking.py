@@ -7,7 +7,7 @@ from typing import Any
 
 from ragdatakit.files.lightrag.names import SEPARATOR, pair_of
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.validators.lightrag.known import Known, Told
+from ragdatakit.validators.lightrag.known import Described, Known
 
 LISTS = {
     "document-entities": ("entities", "entity_names"),
@@ -33,19 +33,19 @@ def tracking_problems(kind: str, value: dict[str, Any], known: Known) -> Iterato
     if count != len(items):
         yield Problem("wrong-count", f"/{field}/count", count, {"found": len(items)})
     key = next(iter(value.values()))
-    told: Told | None = None
+    described: Described | None = None
     judge: Callable[[Any, Known], Problem | None] = _of_chunk
     if kind.startswith("document"):
         judge = _of_name
         yield from _at("/doc_id", _differs(key, known.documents, "is not in full_docs"))
     elif kind == "entity-chunks":
-        told = (known.nodes or {}).get(key)
+        described = (known.nodes or {}).get(key)
         yield from _at("/entity_name", _differs(key, known.nodes, _NO_GRAPH))
     elif key.count(SEPARATOR) == 1:
         pair = pair_of(*key.split(SEPARATOR))
-        told = (known.edges or {}).get(pair)
+        described = (known.edges or {}).get(pair)
         yield from _at("/pair", _differs(pair, known.edges, _NO_GRAPH))
-    unlisted = dict.fromkeys(told.sources if told is not None else ())
+    unlisted = dict.fromkeys(described.sources if described is not None else ())
     for i, item in enumerate(items):
         if (problem := judge(item, known)) is not None:
             yield from _at(f"{pointer}/{i}", problem)

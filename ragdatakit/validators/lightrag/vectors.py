@@ -156,8 +156,8 @@ class VectorCheck:
             return
         content = row.get("content")
         if isinstance(content, str) and len(content) < _LONG and content.startswith(name):
-            told = content[len(name) :].removeprefix("\n")
-            if hash(told) != nodes[name].texts:
+            text = content[len(name) :].removeprefix("\n")
+            if hash(text) != nodes[name].texts:
                 yield Problem("stale-content", "/content", name)
         elif "content" in row and (not isinstance(content, str) or len(content) < _LONG):
             yield Problem("stale-content", "/content", name)
@@ -279,15 +279,15 @@ class VectorCheck:
                 if chunk not in self._seen:
                     yield "chunks", Problem("chunk-without-vector", None, chunk)
         elif self._kind == "entity-vectors":
-            for name, told in (known.nodes or {}).items():
+            for name, described in (known.nodes or {}).items():
                 if name not in self._seen:
-                    pointer = f"/nodes/{told.number}"
-                    yield "graph", Problem("node-without-vector", pointer, name, line=told.line or None)
+                    pointer = f"/nodes/{described.number}"
+                    yield "graph", Problem("node-without-vector", pointer, name, line=described.line or None)
         else:
-            for pair, told in (known.edges or {}).items():
+            for pair, described in (known.edges or {}).items():
                 if pair not in self._seen:
-                    pointer, shown = f"/edges/{told.number}", " – ".join(pair)
-                    yield "graph", Problem("edge-without-vector", pointer, shown, line=told.line or None)
+                    pointer, shown = f"/edges/{described.number}", " – ".join(pair)
+                    yield "graph", Problem("edge-without-vector", pointer, shown, line=described.line or None)
 
 
 def _unpacked(vector: str) -> bytes | None:

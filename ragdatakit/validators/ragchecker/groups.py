@@ -59,8 +59,8 @@ def _problems(found: Any, means: Mapping[str, Mapping[str, float]]) -> Iterator[
     if legacy := [old for old, new in LEGACY_GROUPS.items() if old in found and new in missing]:
         yield Problem("legacy-groups", f"/{legacy[0]}", legacy[0], {"expected": LEGACY_GROUPS[legacy[0]]})
     elif missing:
-        told = f"metrics lacks {', '.join(missing)}"
-        yield Problem("unusable-groups", "", None, {"told": told})
+        reason = f"metrics lacks {', '.join(missing)}"
+        yield Problem("unusable-groups", "", None, {"reason": reason})
     for name, group in found.items():
         where = f"/{strict_json.escape(name)}"
         if not isinstance(group, dict):
@@ -77,5 +77,5 @@ def _problems(found: Any, means: Mapping[str, Mapping[str, float]]) -> Iterator[
 
 
 def _unusable(where: str, found: Any, name: str, expected: str = "an object") -> Problem:
-    told = f"{name} is {_KINDS.get(type(found), 'an object')}; {expected} is expected"
-    return Problem("unusable-groups", where, None, {"told": told})
+    reason = f"{name} is {_KINDS.get(type(found), 'an object')}; {expected} is expected"
+    return Problem("unusable-groups", where, None, {"reason": reason})

@@ -148,12 +148,12 @@ def _children_problems(node: TreeNode, table: NodeTable, row: int) -> Iterator[P
 
 def held_problems(table: NodeTable) -> Iterator[Problem]:
     """What is wrong with children, when the layers are known: nobody reads those of leaves."""
-    told: set[int] = set()
+    reported: set[int] = set()
     for row, problem in table.held:
         if table.layers[row] != 0:
             yield problem
-        elif row not in told:
-            told.add(row)
+        elif row not in reported:
+            reported.add(row)
             yield Problem(
                 "leaves-disagree", problem.pointer, None, {"found": "a node of layer 0 has unusable children"}
             )

@@ -141,9 +141,9 @@ class Relations:
         if self.partial or top == NOWHERE:
             return
         expected = np.unique(self.indexes[self.layers == top])
-        told = _difference(self._placed(indexes), expected, "roots", f"layer {top}")
-        if told:
-            yield Problem("roots-unlike-top-layer", pointer, None, {"found": told})
+        difference = _difference(self._placed(indexes), expected, "roots", f"layer {top}")
+        if difference:
+            yield Problem("roots-unlike-top-layer", pointer, None, {"found": difference})
 
     def _placed(self, indexes: Ints) -> Ints:
         """Those of the indexes, each once, that are not of a node in no layer, which is reported as such."""
@@ -162,9 +162,9 @@ class Relations:
         if self.partial:
             return
         expected = np.unique(self.indexes[self.layers == 0])
-        told = _difference(self._placed(indexes), expected, "leaf_nodes", "layer 0")
-        if told:
-            yield Problem("leaves-disagree", "/leaf_nodes", None, {"found": told})
+        difference = _difference(self._placed(indexes), expected, "leaf_nodes", "layer 0")
+        if difference:
+            yield Problem("leaves-disagree", "/leaf_nodes", None, {"found": difference})
         rows = self.own.rows(indexes)
         known = np.flatnonzero((rows >= 0) & (self.digests[rows] != 0)) if len(self.digests) else rows[:0]
         for place in known[self.digests[rows[known]] != digests[known]]:

@@ -18,7 +18,7 @@ def refining_problems(stage: Stage) -> Iterator[Problem]:
     """The faults of the numbers of each refined text."""
     objects = 0
     first = -1
-    incomplete = unit_told = False
+    incomplete = unit_reported = False
     for i, element in enumerate(stage.results or ()):
         if not isinstance(element, dict):
             continue
@@ -33,8 +33,8 @@ def refining_problems(stage: Stage) -> Iterator[Problem]:
             facts = {"field": f"refining_results[{i}]", "present": ", ".join(present), "absent": ", ".join(absent)}
             yield Problem("incomplete-compression-numbers", f"/refining_results/{i}", element, facts)
         yield from _number_problems(i, element)
-        if not unit_told and (unit := _unit(element)):
-            unit_told = True
+        if not unit_reported and (unit := _unit(element)):
+            unit_reported = True
             yield _at("unit-of-lengths", i, "refined_length", element["refined_length"], unit=unit)
     if objects:
         where = {"field": f"refining_results[{first}]", "count": objects}

@@ -32,7 +32,7 @@ def converted(folder: Path, to: str, source: str = "beir", **given: Iterable[Any
     return tables
 
 
-def told(tables: CanonicalTables, table: str) -> dict[tuple[str, str | None, str], int]:
+def losses_of(tables: CanonicalTables, table: str) -> dict[tuple[str, str | None, str], int]:
     """Kind, column and reason of what was lost of a table, to the count."""
     return {(x.kind, x.column, x.reason): x.count for x in tables.losses if x.table == table}
 
@@ -61,7 +61,7 @@ def test_what_was_found_stays_it(target: str | None, metadata: str | None, tmp_p
 
     tables = converted(tmp_path, "sage", questions=[QUESTION], runs=[run])
 
-    assert told(tables, "runs") == {}
+    assert losses_of(tables, "runs") == {}
     assert rows(read_tables(tmp_path, "sage"))["runs"] == [run]
 
 
@@ -79,7 +79,7 @@ def test_ranks_and_times_that_records_do_not_tell(tmp_path: Path) -> None:
         (2, 0.25),
         (3, 0.25),
     ]
-    assert told(tables, "runs") == {
+    assert losses_of(tables, "runs") == {
         ("coerced", "rank", "results are ranked from 1 on, in the same order"): 3,
         ("coerced", "seconds", "a stage has one time for all its results, that of the first"): 1,
         ("derived", "seconds", "a stage has one time for all its results"): 1,
@@ -104,7 +104,7 @@ def test_judgements_that_gfm_rag_has_no_place_for(tmp_path: Path) -> None:
         ],
     )
 
-    assert told(tables, "qrels") == {
+    assert losses_of(tables, "qrels") == {
         ("dropped", None, "a judgement of the same target comes before"): 1,
         ("dropped", None, "there is no passage of this id"): 1,
         ("coerced", "grade", "there are no grades"): 1,
@@ -132,8 +132,8 @@ def test_nodes_that_are_named_twice(tmp_path: Path) -> None:
         start_nodes=[StartNode("q1", "ferry", "ship"), StartNode("q1", "ferry")],
     )
 
-    assert told(tables, "qrels") == {("dropped", None, "a judgement of the same target comes before"): 1}
-    assert told(tables, "start_nodes") == {("dropped", None, "the same start node comes before"): 1}
+    assert losses_of(tables, "qrels") == {("dropped", None, "a judgement of the same target comes before"): 1}
+    assert losses_of(tables, "start_nodes") == {("dropped", None, "the same start node comes before"): 1}
 
 
 def test_gfm_rags_own_questions_may_name_what_is_not_there(tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_gfm_rags_own_questions_may_name_what_is_not_there(tmp_path: Path) -> No
         tmp_path, "gfm-rag", "gfm-rag", documents=DOCUMENTS, questions=[QUESTION], qrels=[Qrel("q1", "gone")]
     )
 
-    assert told(tables, "qrels") == {}
+    assert losses_of(tables, "qrels") == {}
     assert json.loads((tmp_path / "raw" / "test.json").read_text())[0]["supporting_documents"] == ["gone"]
 
 
@@ -161,12 +161,12 @@ def test_judgements_and_triplets_that_stand_twice(tmp_path: Path) -> None:
         triplets=[Triplet("q2", "d1", "d2"), Triplet("q2", "d1", "d2"), Triplet("q4", "d1", "d1")],
     )
 
-    assert told(tables, "qrels") == {
+    assert losses_of(tables, "qrels") == {
         ("dropped", None, "a judgement of the same passage comes before"): 1,
         ("coerced", "grade", "a grade below 1 is a paragraph that does not support the answer"): 1,
         ("lost", "grade", "judged relevant and not: it is a paragraph that supports the answer"): 1,
     }
-    assert told(tables, "triplets") == {
+    assert losses_of(tables, "triplets") == {
         ("dropped", None, "the same triplet comes before"): 1,
         ("dropped", None, "its negative passage is the positive one of a triplet of the question"): 1,
     }
@@ -181,7 +181,9 @@ def test_answers_of_no_question(tmp_path: Path) -> None:
         tmp_path, "arag", documents=DOCUMENTS, questions=[QUESTION], answers=[Answer("", "ten"), Answer("q1", "nine")]
     )
 
-    assert told(tables, "answers") == {("dropped", None, "a prediction without the id of its question is skipped"): 1}
+    assert losses_of(tables, "answers") == {
+        ("dropped", None, "a prediction without the id of its question is skipped"): 1
+    }
     assert [a.question_id for a in rows(read_tables(tmp_path, "arag"))["answers"]] == ["q1"]
 
 
@@ -199,7 +201,7 @@ def test_a_prediction_keeps_its_question_and_its_run(tmp_path: Path) -> None:
         answers=[Answer("q1", "nine", metadata='{"qid":3,"run":"first/try"}')],
     )
 
-    assert told(tables, "answers") == {("lost", "metadata", "a prediction's qid is the id of its question"): 1}
+    assert losses_of(tables, "answers") == {("lost", "metadata", "a prediction's qid is the id of its question"): 1}
     (answer,) = rows(read_tables(tmp_path, "arag"))["answers"]
     assert answer.question_id == "q1"
     assert json.loads(answer.metadata)["run"] == "first/try"
@@ -212,7 +214,7 @@ def test_several_runs_keep_their_names(tmp_path: Path) -> None:
     tables = converted(tmp_path, "arag", documents=DOCUMENTS, questions=[QUESTION], answers=answers)
 
     found = {a.text: json.loads(a.metadata).get("run") for a in rows(read_tables(tmp_path, "arag"))["answers"]}
-    assert told(tables, "answers") == {}
+    assert losses_of(tables, "answers") == {}
     assert found == {"a": "first", "b": "first/try", "c": 5, "d": None}
 
 
@@ -235,7 +237,7 @@ def test_front_matter_tells_names_that_stand_twice(tmp_path: Path) -> None:
     assert [(x.kind, x.column, x.reason, x.count) for x in tables.losses] == [("lost", "metadata", reason, 3)]
 
 
-def test_names_are_told_only_where_there_is_front_matter() -> None:
+def test_names_are_reported_only_where_there_is_front_matter() -> None:
     repeated: list[str] = []
 
     assert split_front_matter("---\na: 1\na: 2\n[\n---\n", repeated) is None
