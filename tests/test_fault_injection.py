@@ -21,7 +21,7 @@ SLICES = 4 if ALL else 1
 EVERY = 1 if ALL else 30
 """One in so many faults of a grid is injected, others for each commit; `python -m tests.faults` injects all of them."""
 
-TABLES_EVERY = 1 if ALL else 200
+TABLES_EVERY = 1 if ALL else 300
 """The same of the grids of tables, of which each fault takes a database."""
 
 BOTH = 1 if ALL else 4

@@ -142,9 +142,14 @@ def test_a_store_is_read_by_its_manifest(tmp_path: Path) -> None:
 def test_a_list_of_millions_of_ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sql_tables, "MEMORY", 24 << 20)
     index = sample()
-    index.tables["communities"][0]["entity_ids"] = ["e1"] * 2_000_000
+    index.tables["communities"][0]["entity_ids"] = ["e1"] * 1_500_000
+    written(index, tmp_path / "index")
 
-    assert "unchecked-table" in rules(written(index, tmp_path / "index"))
+    enough = rules(tmp_path / "index")
+    monkeypatch.setattr(sql_tables, "MOST_MEMORY", 24 << 20)
+
+    assert "unchecked-table" not in enough and "odd-size" in enough
+    assert "unchecked-table" in rules(tmp_path / "index")
 
 
 def test_a_table_that_changes_while_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,11 +6,11 @@ Parquet files are read where they are, CSV files are taken into tables first, cu
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ragdatakit.database.arrow_streams import incoming
 from ragdatakit.database.columns import Kind, PackedColumn, packed
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 MEMORY = 80 << 20
 """Bytes that DuckDB holds before it moves tables to the disk."""
+MOST_MEMORY = 640 << 20
+"""What it may hold where a query does not do with less: not all that it makes can be moved."""
 _PIECE = 1 << 12
 _SMALL = 16 << 20
 """Bytes of tables for which a second thread costs more than it gains."""
@@ -40,6 +42,9 @@ _NOT_WORTH_IT = (
 )
 """What planning a query over a small table costs more time with than it gains."""
 _PREFIX = re.compile(r"^[A-Za-z ]{0,40}Error: ")
+
+
+T = TypeVar("T")
 
 
 class UnreadableTableError(Exception):
@@ -98,6 +103,7 @@ class SqlTables:
         self._connection.execute(_SPLIT)
         self.tables: dict[str, SqlTable] = {}
         self._views = 0
+        self._memory = MEMORY
 
     def close(self) -> None:
         """Let go of the database and its scratch folder."""
@@ -116,17 +122,23 @@ class SqlTables:
 
     def run(self, sql: str) -> duckdb.DuckDBPyConnection:
         """Run a statement."""
-        return self._connection.execute(sql)
+        return self._with_room(lambda: self._connection.execute(sql))
 
     def rows(self, sql: str) -> Iterator[tuple[Any, ...]]:
         """The rows of a query."""
-        found = self._connection.cursor().execute(sql)
-        while piece := found.fetchmany(_PIECE):
+
+        def begin() -> tuple[duckdb.DuckDBPyConnection, list[tuple[Any, ...]]]:
+            found = self._connection.cursor().execute(sql)
+            return found, found.fetchmany(_PIECE)
+
+        found, piece = self._with_room(begin)
+        while piece:
             yield from piece
+            piece = found.fetchmany(_PIECE)
 
     def one(self, sql: str) -> tuple[Any, ...]:
         """The one row of a query."""
-        return self._connection.execute(sql).fetchall()[0]
+        return self._with_room(lambda: self._connection.execute(sql).fetchall()[0])
 
     def each(self, queries: list[str]) -> list[tuple[Any, ...]]:
         """The one row of each query; of several, two run at a time: one alone has a thread for each row group."""
@@ -134,10 +146,24 @@ class SqlTables:
             return [self.one(queries[0])]
 
         def run(query: str) -> tuple[Any, ...]:
-            return self._connection.cursor().execute(query).fetchall()[0]
+            return self._with_room(lambda: self._connection.cursor().execute(query).fetchall()[0])
 
         with ThreadPoolExecutor(2) as pool:
             return list(pool.map(run, queries))
+
+    def _with_room(self, ask: Callable[[], T]) -> T:
+        """What is asked of the database, which gets more memory where it does not do with what it has."""
+        import duckdb
+
+        while True:
+            before = self._memory
+            try:
+                return ask()
+            except duckdb.OutOfMemoryException:
+                if before >= MOST_MEMORY:
+                    raise
+                self._memory = max(self._memory, min(2 * before, MOST_MEMORY))
+                self._connection.cursor().execute(f"set global memory_limit = '{self._memory}B'")
 
     def columns_of(self, stored: StoredTable) -> tuple[str, ...]:
         """The names of the columns of a file. Raises `UnreadableTableError`."""
