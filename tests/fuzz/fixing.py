@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import shutil
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -138,17 +139,18 @@ def files_below(folder: Path) -> Files:
             data = path.read_bytes()
             try:
                 data = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
-            except (OSError, EOFError):
+            except (OSError, EOFError, zlib.error):
                 pass
             found[path.relative_to(folder).as_posix()] = data
     return found
 
 
 def lost(old: Files, new: Files, kept: set[str]) -> Iterator[tuple[str, str]]:
-    """Values that were in a file and are there no more, nor among what was ``kept``."""
+    """Values that were in a file and are in none any more, nor among what was ``kept``."""
+    there = {value for name, data in new.items() for value in _leaves(name, data)}
     for name, data in old.items():
         if new.get(name) != data and Path(name.removesuffix(".gz")).suffix in _TEXTS:
-            gone = set(_leaves(name, data)) - set(_leaves(name, new.get(name, b""))) - kept
+            gone = set(_leaves(name, data)) - there - kept
             yield from ((name, value) for value in sorted(gone))
 
 
