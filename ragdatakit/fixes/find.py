@@ -14,15 +14,15 @@ Repair = Callable[[Fault], Fix | None]
 """Says what repairs a fault of one rule; its message is that of the rule."""
 
 MODULES: dict[str, str] = {
-    "": "ragdatakit.fixes.shared",
-    "light-splade": "ragdatakit.fixes.light_splade",
-    "arag": "ragdatakit.fixes.arag",
-    "beir": "ragdatakit.fixes.beir",
-    "datamind": "ragdatakit.fixes.datamind",
-    "gfm-rag": "ragdatakit.fixes.gfm_rag",
-    "hipporag": "ragdatakit.fixes.hipporag",
-    "sage": "ragdatakit.fixes.sage",
-    "trec": "ragdatakit.fixes.trec",
+    "": "ragdatakit.fixes.repairs.shared",
+    "light-splade": "ragdatakit.fixes.repairs.light_splade",
+    "arag": "ragdatakit.fixes.repairs.arag",
+    "beir": "ragdatakit.fixes.repairs.beir",
+    "datamind": "ragdatakit.fixes.repairs.datamind",
+    "gfm-rag": "ragdatakit.fixes.repairs.gfm_rag",
+    "hipporag": "ragdatakit.fixes.repairs.hipporag",
+    "sage": "ragdatakit.fixes.repairs.sage",
+    "trec": "ragdatakit.fixes.repairs.trec",
 }
 """By format (empty: any) the module whose ``REPAIRS`` has its repairs, by the names of rules."""
 

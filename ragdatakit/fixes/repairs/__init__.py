@@ -1,0 +1,1 @@
+"""What each format's rules have repaired by which function: a module a format, and what all share."""
