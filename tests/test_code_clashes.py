@@ -81,7 +81,7 @@ def test_codes_that_share_a_word_are_other_keys() -> None:
 
 
 def test_columns_without_a_value_go_with_those_of_texts() -> None:
-    from ragdatakit.validators.hipporag.known import KnownPassages
+    from ragdatakit.validators.hipporag.known_passages import KnownPassages
 
     known = KnownPassages()
     for passages in (np.empty(0, np.uint64), codes_of_texts(["tide"]), codes_of_texts(["tide", "reef"])):

@@ -21,7 +21,7 @@ LABEL_RULES: tuple[Rule, ...] = (
     Rule(
         "RC008 misshapen-labels error",
         summary="There are more or fewer labels than claims or passages.",
-        message="{reason}",
+        message="{mismatch}",
         upstream="lists that do not fit together are stretched silently and give other metrics, or the tool stops "
         "(ValueError, IndexError or TypeError)",
         hint="one label for each claim; in retrieved2... a list for each claim, with one label for each passage",
@@ -77,7 +77,7 @@ LABEL_RULES: tuple[Rule, ...] = (
     Rule(
         "RC023 unusable-groups error",
         summary="metrics of the whole file is not an object of the three groups, each an object of numbers.",
-        message="{reason}",
+        message="{mismatch}",
         upstream="the tool stops (KeyError for a group that is missing, else TypeError, AttributeError or ValueError)",
         hint="remove metrics, or write all three groups, which may be empty",
         bad='{"results": [{"query_id": "q1", "query": "Who mapped the reef?", "gt_answer": "Joss Alder.",\n'

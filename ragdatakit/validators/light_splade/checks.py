@@ -36,7 +36,7 @@ class LightSpladeChecks(FormatChecks):
         self._queries: set[int] = set()
         self._scored: set[int] = set()
         self._has_scores = bool(dataset.of_kind("scores"))
-        self._file = dataset.files[0]
+        self._file: DataFile
         self._scales: dict[DataFile, _Scale] = {}
         self._numeric: dict[DataFile, bool] = {}
         self._records: dict[tuple[str, str | None], int] = {}

@@ -60,7 +60,7 @@ def _problems(found: Any, means: Mapping[str, Mapping[str, float]]) -> Iterator[
         yield Problem("legacy-groups", f"/{legacy[0]}", legacy[0], {"expected": LEGACY_GROUPS[legacy[0]]})
     elif missing:
         reason = f"metrics lacks {', '.join(missing)}"
-        yield Problem("unusable-groups", "", None, {"reason": reason})
+        yield Problem("unusable-groups", "", None, {"mismatch": reason})
     for name, group in found.items():
         where = f"/{strict_json.escape(name)}"
         if not isinstance(group, dict):
@@ -78,4 +78,4 @@ def _problems(found: Any, means: Mapping[str, Mapping[str, float]]) -> Iterator[
 
 def _unusable(where: str, found: Any, name: str, expected: str = "an object") -> Problem:
     reason = f"{name} is {_KINDS.get(type(found), 'an object')}; {expected} is expected"
-    return Problem("unusable-groups", where, None, {"reason": reason})
+    return Problem("unusable-groups", where, None, {"mismatch": reason})

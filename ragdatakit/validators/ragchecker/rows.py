@@ -171,7 +171,7 @@ def _matrix_shape(row: dict[str, Any], name: str) -> Iterator[Problem]:
     flat = next((i for i, labels in enumerate(matrix) if not isinstance(labels, list)), None)
     if flat is not None:
         reason = f"{name} has a label where a list of them is expected, one for each passage"
-        yield Problem("misshapen-labels", f"/{name}/{flat}", None, {"reason": reason})
+        yield Problem("misshapen-labels", f"/{name}/{flat}", None, {"mismatch": reason})
         return
     claims, beside = row.get(CLAIMS[name]), SAME_ROWS[name]
     against = CLAIMS[name]
@@ -183,7 +183,7 @@ def _matrix_shape(row: dict[str, Any], name: str) -> Iterator[Problem]:
     odd = next((i for i, width in enumerate(widths) if width != widths[0]), None)
     if odd is not None:
         reason = f"{many(widths[odd], 'label')} for claim {odd} in {name}, and {widths[0]} for the first"
-        yield Problem("misshapen-labels", f"/{name}/{odd}", None, {"reason": reason})
+        yield Problem("misshapen-labels", f"/{name}/{odd}", None, {"mismatch": reason})
         return
     passages = row.get("retrieved_context")
     if widths and isinstance(passages, list) and passages and widths[0] != len(passages):
@@ -199,8 +199,8 @@ def _same_width(row: dict[str, Any]) -> Iterator[Problem]:
         return
     if isinstance(first[0], list) and isinstance(second[0], list) and len(first[0]) != len(second[0]):
         reason = f"{many(len(second[0]), 'label')} a claim in {MATRICES[1]}, and {len(first[0])} in {MATRICES[0]}"
-        yield Problem("misshapen-labels", f"/{MATRICES[1]}/0", None, {"reason": reason})
+        yield Problem("misshapen-labels", f"/{MATRICES[1]}/0", None, {"mismatch": reason})
 
 
 def _misshapen(where: str, found: str, expected: list[Any], what: str) -> Problem:
-    return Problem("misshapen-labels", where, None, {"reason": f"{found}, and {len(expected)} {what}"})
+    return Problem("misshapen-labels", where, None, {"mismatch": f"{found}, and {len(expected)} {what}"})
