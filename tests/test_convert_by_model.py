@@ -257,8 +257,9 @@ def test_clusters_are_summarized_layer_by_layer(server: ModelServer, story: Path
     assert {node["text"] for node in found if node["layer"]} == {"All of it, shorter."}
     assert max(node["layer"] for node in found) == 2
     assert len([node for node in found if node["layer"]]) == dry["passages"]
-    first = server.calls[0].payload["messages"][0]["content"]
-    assert first.startswith("Write a summary of the following, including as many key details as possible: The ship")
+    asked = [call.payload["messages"][0]["content"] for call in server.calls]  # several at a time, in any order
+    begin = "Write a summary of the following, including as many key details as possible: The ship"
+    assert any(text.startswith(begin) for text in asked)
     assert ragdatakit.validate(tmp_path / "out").ok
     assert "summaries were made by m" in done.out
     server.calls.clear()
