@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -288,3 +289,111 @@ def test_a_plugin_without_its_format_is_explained(project: Path) -> None:
     assert outcome.code == 2 and "unknown format 'cards'; it may be one of a plug-in" in outcome.err
     with pytest.raises(RagdataError, match="is not installed"):
         ragdatakit.validate("data", config=True)
+
+
+@pytest.fixture
+def boxes(site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two boxes of cards: the settings of ``a`` name the plug-in that knows them, ``b`` has none."""
+    lines = PAGE.read_text().split("\n")
+    (cards,) = ("\n".join(lines[f.first : f.last]) for f in fences(lines) if f.title.endswith("cards.py"))
+    install(site, {"acme_cards.py": cards}, {"ragdatakit.formats": "cards = acme_cards:CARDS"})
+    for name in "ab":
+        (tmp_path / name / "box").mkdir(parents=True)
+        (tmp_path / name / ".git").mkdir()
+        (tmp_path / name / "box/cards.ndjson").write_text('{"number": 1, "text": "Pears."}\n')
+    (tmp_path / "a/ragdata.toml").write_text(NAMED)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("boxes")
+def test_a_format_holds_only_where_settings_name_its_plug_in() -> None:
+    alone = run("validate", "b/box")
+    both = run("validate", "b/box", "a/box", "--json")
+    files = run("validate", "b/box/cards.ndjson", "a/box/cards.ndjson", "--whole-datasets", "--json")
+
+    assert alone.code == 2 and "no dataset recognised below b/box" in alone.err
+    assert alone.err.strip() in both.err
+    assert [(each["path"], each["format"]) for each in both.json["datasets"]] == [("a/box", "cards")]
+    found = [(each["path"], each["format"]) for each in files.json["datasets"]]
+    assert found == [("a/box", "cards"), ("b/box/cards.ndjson", "datamind")]  # which a lone file of texts may be
+    assert ragdatakit.validate("a/box", config=True).datasets[0].format == "cards"
+    for config in (False, True):
+        with pytest.raises(RagdataError, match="no dataset recognised below b/box"):
+            ragdatakit.validate("b/box", config=config)
+    with pytest.raises(RagdataError, match="no dataset recognised below a/box"):
+        ragdatakit.validate("a/box", config=False)
+    Path("b/ragdata.toml").write_text('[[dataset]]\npath = "box"\nformat = "cards"\n')
+    assert "ragdata.toml:3: unknown format 'cards'" in run("validate", "a/box", "b/box").err
+
+
+@pytest.mark.usefixtures("boxes")
+def test_what_is_known_of_formats_is_what_the_settings_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir("a")
+    explained = run("explain", "CARD201").out
+    listed = run("rules", "cards").out.splitlines()
+
+    assert explained.startswith("CARD201 repeated-number  (error, cards; of the plug-in acme-checks 1.2)\n")
+    assert "What Cards does: the second card replaces the first." in explained
+    assert "What to do: give it another number." in explained
+    assert len({line.index(line.split()[1]) for line in listed}) == 1
+    assert {len(line.split()[0]) for line in listed} == {5, 7}
+    assert run("formats", "cards").out.startswith("cards  https://example.org/cards\n")
+    assert "cards" in [each["name"] for each in run("formats", "--json").json]
+    assert run("formats", "cards", "--isolated").code == 2
+    assert "cards" not in [each["name"] for each in ragdatakit.formats()]
+    assert "cards" in [each["name"] for each in ragdatakit.formats(config=True)]
+    with pytest.raises(RagdataError, match="unknown rule 'CARD201'"):
+        ragdatakit.explain("CARD201")
+
+
+def test_a_rule_of_a_plug_in_is_not_of_this_project(site: Path, project: Path) -> None:
+    with_rule(site)
+    (project / "ragdata.toml").write_text(
+        NAMED + '[[rule]]\ncode = "OUR101"\nname = "own-one"\nsummary = "Odd."\nsql = "select 1"\n'
+    )
+
+    assert "(error, any format; of the plug-in acme-checks 1.2)" in run("explain", "ACME501").out
+    assert "(error, any format; of this project)" in run("explain", "OUR101").out
+
+
+@pytest.mark.usefixtures("boxes")
+@pytest.mark.parametrize("more", [(), ("--skip-unrecognised",)])
+def test_where_nothing_is_recognised_it_is_said_that_plug_ins_are_not_loaded(more: tuple[str, ...]) -> None:
+    outcome = run("validate", "a/box", "--no-plugins", *more)
+
+    assert outcome.code == 2
+    assert "no dataset recognised below a/box" in outcome.err
+    assert "plug-ins are not loaded (--no-plugins): acme-checks\n" in outcome.err
+    assert "plug-ins" not in run("validate", "gone", "--no-plugins").err
+
+
+@pytest.mark.parametrize("before", [None, "", "0", "false", "1"])
+def test_no_plugins_is_above_the_variable(
+    before: str | None, site: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_rule(site)
+    (site / "acme_checks/__init__.py").write_text(f"open({str(project / 'ran')!r}, 'w').close()")
+    monkeypatch.delenv("RAGDATA_NO_PLUGINS", raising=False)
+    if before is not None:
+        monkeypatch.setenv("RAGDATA_NO_PLUGINS", before)
+
+    assert run("validate", "data", "--no-plugins").code == 0
+    assert not (project / "ran").exists()
+    assert os.environ.get("RAGDATA_NO_PLUGINS") == before
+    assert run("validate", "data").code == (0 if before == "1" else 1)
+
+
+@pytest.mark.usefixtures("boxes")
+def test_since_a_revision_the_format_was_known_too() -> None:
+    shutil.rmtree("a/.git")
+    with Path("a/box/cards.ndjson").open("a") as cards:
+        cards.write('{"number": 1, "text": "Tides."}\n')
+    name = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+    for words in (["init", "-q"], ["add", "-A"], [*name, "commit", "-qm", "cards"]):
+        subprocess.run(["git", "-C", "a", *words], check=True)
+
+    assert run("validate", "a/box").code == 1
+    outcome = run("validate", "a/box", "--since", "HEAD")
+
+    assert outcome.code == 0 and "1 not new since HEAD" in outcome.out

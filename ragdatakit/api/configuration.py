@@ -54,7 +54,8 @@ def as_configured(path: Path, wanted: ConversionSettings) -> ConversionSettings:
     if source_format in ("", "table") and "map" not in {*options, *wanted.values}:
         tables = _table_options(chosen, path)
         options, source_format = {**tables, **options}, "table" if tables else source_format
-    return replace(wanted, source_format=source_format, values={**options, **wanted.values}, config=False)
+    values = {**options, **wanted.values}
+    return replace(wanted, source_format=source_format, values=values, config=False, plugged=chosen.formats)
 
 
 def _table_options(chosen: Configuration, path: Path) -> dict[str, str]:

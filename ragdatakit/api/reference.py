@@ -2,30 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ragdatakit.schemas import FORMATS, all_formats, all_rules, find_rules, get_format
-from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas import all_rules, find_rules, get_format, meant_by
+from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.options import PathLike
+from ragdatakit.schemas.settings.plugins import formats_with
 
 if TYPE_CHECKING:
     from ragdatakit.schemas.declarations import Format, Rule
 
 
-def formats(name: str = "") -> list[dict[str, Any]]:
+def formats(name: str = "", config: PathLike | bool = False) -> list[dict[str, Any]]:
     """The formats with their profiles and kinds of files, or the one of this ``name``: the JSON of ``ragdata formats``.
 
-    Raises `UnknownNameError`.
+    ``config`` is a file that names plug-ins with formats of their own, True: the nearest one upwards from the current
+    folder. Raises `UnknownNameError`.
     """
     from ragdatakit.reports.reference import format_dict
 
-    return [format_dict(fmt) for fmt in declared_formats(name)]
+    return [format_dict(fmt) for fmt in declared_formats(name, config)]
 
 
-def declared_formats(name: str = "") -> tuple[Format, ...]:
+def declared_formats(name: str = "", config: PathLike | bool = False) -> tuple[Format, ...]:
     """The declarations of all formats, or of one."""
-    return (get_format(name),) if name else all_formats()
+    return _named(_known(config).formats, name)
+
+
+def _named(formats: tuple[Format, ...], name: str) -> tuple[Format, ...]:
+    """All of these formats, or the one of that name."""
+    if name and name not in (known := [fmt.name for fmt in formats]):
+        raise UnknownNameError("format", name, known, hint=meant_by(name))
+    return tuple(fmt for fmt in formats if name in ("", fmt.name))
 
 
 def rules(*chosen: str, config: PathLike | bool = False) -> list[dict[str, Any]]:
@@ -41,28 +51,43 @@ def rules(*chosen: str, config: PathLike | bool = False) -> list[dict[str, Any]]
     return [rule_dict(rule, fmt, format_name) for rule, fmt in found]
 
 
-def _own_rules(config: PathLike | bool) -> list[tuple[Rule, Format | None]]:
-    """The rules of the project, with their formats."""
+class _Known(NamedTuple):
+    """The formats, with those of the plug-ins of the project; its own rules with their formats, and what a rule that is
+    not ragdata's is of, by its code: a plug-in, or this project."""
+
+    formats: tuple[Format, ...]
+    own: Sequence[tuple[Rule, Format | None]] = ()
+    origins: Mapping[str, str] = {}
+
+
+def _known(config: PathLike | bool) -> _Known:
     if config is False:
-        return []
+        return _Known(formats_with(()))
     from ragdatakit.api.configuration import configuration_of
     from ragdatakit.files.configuration.own_rules import own_rules
 
-    found = own_rules(configuration_of(Path.cwd(), config))
-    return [(own.rule, get_format(own.format) if own.format in FORMATS else None) for own in found]
+    chosen = configuration_of(Path.cwd(), config)
+    formats = {fmt.name: fmt for fmt in formats_with(chosen.formats)}
+    found = own_rules(chosen)
+    origins = {own.rule.code: own.place if own.plugin is not None else "this project" for own in found}
+    for plugin in chosen.plugins:
+        origins |= {rule.code: f"the plug-in {plugin}" for name in plugin.formats for rule in formats[name].rules}
+    return _Known(tuple(formats.values()), [(own.rule, formats.get(own.format)) for own in found], origins)
 
 
 def chosen_rules(
     *chosen: str, format_name: str = "", config: PathLike | bool = False
 ) -> tuple[list[tuple[Rule, Format | None]], str | None]:
     """The rules with their formats (None: of all), and the one format that was chosen among the words, if any."""
-    own = _own_rules(config)  # plug-ins that it names make formats known
-    of_format = get_format(format_name).name if format_name else None
-    names = [of_format] if of_format else [name for name in chosen if name in FORMATS]
+    known = _known(config)
+    of_all = [fmt.name for fmt in known.formats]
+    names = [fmt.name for fmt in _named(known.formats, format_name)] if format_name else []
+    names = names or [name for name in chosen if name in of_all]
     of_format = names[0] if len(names) == 1 else None
-    asked = [name for name in chosen if name not in FORMATS]
-    wanted = {rule.code for name in asked for rule, _ in find_rules(name, own)}
-    found = [pair for pair in (*all_rules(), *own) if _is_of(pair, names) and (not asked or pair[0].code in wanted)]
+    asked = [name for name in chosen if name not in of_all]
+    wanted = {rule.code for name in asked for rule, _ in find_rules(name, known.own, known.formats)}
+    every = (*all_rules(known.formats), *known.own)
+    found = [pair for pair in every if _is_of(pair, names) and (not asked or pair[0].code in wanted)]
     if not found:
         raise RagdataError(f"{', '.join(names)} has no rule {' or '.join(asked)}")
     return found, of_format
@@ -96,8 +121,9 @@ def explanation(rule: str, colour: bool = False, config: PathLike | bool = False
 
         return thresholds_in(summary)
 
-    own = _own_rules(config)
-    return list(explanation_lines(rule, find_rules(rule, own), thresholds, colour))
+    known = _known(config)
+    found = find_rules(rule, known.own, known.formats)
+    return list(explanation_lines(rule, found, thresholds, known.origins, colour))
 
 
 def web_addresses(rule: str, config: PathLike | bool = False) -> list[str]:
@@ -107,7 +133,8 @@ def web_addresses(rule: str, config: PathLike | bool = False) -> list[str]:
     """
     from ragdatakit.reports.rule_addresses import VARIABLE, address_of
 
-    found = [each.code for each, _ in find_rules(rule, _own_rules(config))]
+    known = _known(config)
+    found = [each.code for each, _ in find_rules(rule, known.own, known.formats)]
     missing = [code for code in found if not address_of(code)]
     if missing:
         how = f"set {VARIABLE} to the address of the documentation (`make site` builds it)"

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from ragdatakit.api.arguments import given_paths, reading, several_words
+from ragdatakit.api.configuration import configuration_of
 from ragdatakit.api.keywords import takes
 from ragdatakit.api.remote import at_hand, renamed
 from ragdatakit.api.sources import chosen_datasets, database_of, only_dataset
@@ -22,7 +23,7 @@ from ragdatakit.schemas.options import SHOWN_SEVERITY, DatabaseOptions, PathLike
 if TYPE_CHECKING:
     from ragdatakit.api.results import Summaries
     from ragdatakit.api.sources import FoundDataset
-    from ragdatakit.converters.run import Source
+    from ragdatakit.converters.run import ConversionSettings, Source
     from ragdatakit.database.dataset_database import DatasetDatabase
     from ragdatakit.schemas.neighbourhoods import Neighbourhoods
     from ragdatakit.schemas.results import Report
@@ -52,7 +53,7 @@ def _report(paths: list[Path], options: ReportOptions) -> Summaries:
     from ragdatakit.api.results import Summaries
     from ragdatakit.converters.run import files_of
     from ragdatakit.database.database_file import DatabaseFile
-    from ragdatakit.files.detection.left_out import files_not_read, left_out_folders
+    from ragdatakit.files.detection.left_out import files_not_read
 
     wanted, names = reading(options), several_words(options.dataset)
     found = chosen_datasets(paths, wanted, names)
@@ -62,7 +63,7 @@ def _report(paths: list[Path], options: ReportOptions) -> Summaries:
     read = {file for each in found for file in files_of(each.source)}  # what plain ones pass over, the losses show
     whole = () if names else paths  # what lies next to those that were chosen was not asked for
     summaries = Summaries(
-        left_out=_once(each for p in whole for each in left_out_folders(p, options.follow_links)) if guessed else (),
+        left_out=_once(each for p in whole for each in _left_out(p, wanted)) if guessed else (),
         not_read=_once(each for p in whole for each in files_not_read(p, read)),
     )
     similar: list[str] = []
@@ -233,3 +234,10 @@ def _neighbourhoods(database: DatasetDatabase, node: str, progress: Progress | N
     if progress is not None:
         progress("the graph's neighbourhoods", 0, 1)
     return read_neighbourhoods(database, node)
+
+
+def _left_out(path: Path, wanted: ConversionSettings) -> list[LeftOut]:
+    """The folders at a path that no dataset has."""
+    from ragdatakit.files.detection.left_out import left_out_folders
+
+    return left_out_folders(path, wanted.follow_links, configuration_of(path, wanted.config).formats)

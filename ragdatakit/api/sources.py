@@ -91,7 +91,7 @@ def meant_datasets(path: Path, wanted: ConversionSettings, dataset: str = "") ->
     except UnknownNameError:
         raise
     except RagdataError:
-        if wanted.source_format or "map" in wanted.values or len(_formats(path, wanted.follow_links)) < 2:
+        if wanted.source_format or "map" in wanted.values or len(_formats(path, wanted)) < 2:
             raise
         return find_datasets([path], wanted)
     if len(sources) > 1:  # a folder that is one of them itself has been chosen by its name
@@ -125,24 +125,21 @@ def _sources(path: Path, wanted: ConversionSettings) -> Iterator[Source]:
     """What is at a path, of all formats."""
     from ragdatakit.converters.run import find_sources, refuse_unknown_options
 
-    formats = (
-        [wanted.source_format]
-        if wanted.source_format or "map" in wanted.values
-        else _formats(path, wanted.follow_links)
-    )
+    formats = [wanted.source_format] if wanted.source_format or "map" in wanted.values else _formats(path, wanted)
     for format_name in formats:
         found = find_sources(path, replace(wanted, source_format=format_name))
         refuse_unknown_options(wanted.values, (found[0].format,))
         yield from found
 
 
-def _formats(path: Path, follow_links: bool) -> list[str]:
+def _formats(path: Path, wanted: ConversionSettings) -> list[str]:
     """The formats of the datasets at a path; one empty name where there is only one, or none that is declared."""
     from ragdatakit.files.detection.find import detect
     from ragdatakit.files.paths.folders import UnreadableError
 
     try:
-        names = sorted({d.format.name for d in detect(path, follow_links=follow_links).datasets})
+        found = detect(path, follow_links=wanted.follow_links, plugged=wanted.plugged)
+        names = sorted({d.format.name for d in found.datasets})
     except (UnknownNameError, UnreadableError):
         raise
     except RagdataError:

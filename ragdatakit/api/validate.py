@@ -116,7 +116,9 @@ def _not_loaded(paths: list[Path], chosen: Configurations) -> list[str]:
     names = dict.fromkeys(name for path in paths for name in chosen.of(path).unloaded)
     if not names:
         return []
-    return [f"plug-ins are not loaded (--no-plugins): {', '.join(names)}; their rules were not checked"]
+    from ragdatakit.files.configuration.plugins import not_loaded
+
+    return [f"{not_loaded(names)}; their rules were not checked"]
 
 
 def _tables() -> NamedTables:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
@@ -29,10 +30,18 @@ NO_PLUGINS = "RAGDATA_NO_PLUGINS"
 
 def _forbid_plugins(ctx: click.Context, param: click.Parameter, value: bool) -> None:
     """For this run and the processes that it starts."""
-    before = os.environ.get(NO_PLUGINS)
-    if value and before is None:
-        os.environ[NO_PLUGINS] = "1"
-        ctx.call_on_close(lambda: os.environ.pop(NO_PLUGINS, None))
+    if not value:
+        return
+    before = os.environ.get(NO_PLUGINS)  # which may say that plug-ins are loaded
+    os.environ[NO_PLUGINS] = "1"
+    ctx.call_on_close(partial(_set_again, before))
+
+
+def _set_again(before: str | None) -> None:
+    if before is None:
+        os.environ.pop(NO_PLUGINS, None)
+    else:
+        os.environ[NO_PLUGINS] = before
 
 
 _CONFIG = (

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from ragdatakit.cli import wants_colour
+from ragdatakit.cli.dataset_options import config_options, configured
 from ragdatakit.cli.output_format import chosen_form, output_options
 from ragdatakit.cli.standard_output import write_output
 
@@ -15,6 +16,7 @@ _FORMS = ("text", "json")
 
 @click.command("formats", short_help="List the formats.")
 @click.argument("name", required=False, metavar="[FORMAT]")
+@config_options
 @output_options(_FORMS)
 def command(name: str | None, **words: Any) -> None:
     """List the formats with their files, or show one of them."""
@@ -25,7 +27,9 @@ def command(name: str | None, **words: Any) -> None:
     if form == "json":
         import orjson
 
-        write_output([orjson.dumps(formats(name or ""), option=orjson.OPT_INDENT_2) + b"\n"], out, form)
+        write_output(
+            [orjson.dumps(formats(name or "", **configured(words)), option=orjson.OPT_INDENT_2) + b"\n"], out, form
+        )
         return
-    lines = format_lines(declared_formats(name or ""), out is None and wants_colour())
+    lines = format_lines(declared_formats(name or "", **configured(words)), out is None and wants_colour())
     write_output((f"{line}\n".encode() for line in lines), out)

@@ -58,8 +58,9 @@ class ConversionSettings:
     split); ``usual_chunks`` are those of what is neither chunks nor a graph. ``source_format`` and ``name`` may be
     empty: detected, and the name of the source's folder. ``prepare`` makes something of the tables before they are
     written (a graph of the texts, hard negatives), ``asker`` asks a language model for what the writer makes;
-    ``prepared`` are the words in which it was asked for, for the manifest. ``origin`` is where the source was
-    fetched from: its URL, and which state of it.
+    ``prepared`` are the words in which it was asked for, for the manifest. ``plugged`` are the formats
+    of plug-ins that the configuration names. ``origin`` is where the source was fetched from: its URL, and which state
+    of it.
     """
 
     target_format: str
@@ -78,6 +79,7 @@ class ConversionSettings:
     memory_limit: int = ConvertOptions.memory_limit
     follow_links: bool = False
     config: Path | bool = False
+    plugged: tuple[str, ...] = ()
     origin: Mapping[str, Any] = field(default_factory=dict)
     progress: Progress | None = None
 
@@ -167,7 +169,7 @@ def find_sources(path: Path, options: ConversionSettings, beside: Path | None = 
     if options.source_format:
         get_converter(options.source_format)
     try:
-        datasets = detect(path, options.source_format or None, options.follow_links).datasets
+        datasets = detect(path, options.source_format or None, options.follow_links, plugged=options.plugged).datasets
     except UnknownNameError:
         raise
     except RagdataError as error:

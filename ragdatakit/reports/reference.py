@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.reports.terminal import painter
@@ -74,10 +74,10 @@ def rule_dict(rule: Rule, fmt: Format | None, chosen: str | None) -> dict[str, A
 
 def rule_lines(rules: Sequence[Pair], chosen: str | None) -> Iterator[str]:
     """A line for each rule, as bad as the format ``chosen`` takes it (None: as it is of itself)."""
-    width = max(len(rule.name) for rule, _ in rules)
+    codes, width = max(len(rule.code) for rule, _ in rules), max(len(rule.name) for rule, _ in rules)
     for rule, fmt in rules:
         mark = "[*]" if "safe" in rule.fixes else "[-]" if "unsafe" in rule.fixes else "   "
-        yield f"{rule.code}  {_severity(rule, fmt, chosen):<7}  {rule.name:<{width}}  {mark} {rule.summary}"
+        yield f"{rule.code:<{codes}}  {_severity(rule, fmt, chosen):<7}  {rule.name:<{width}}  {mark} {rule.summary}"
 
 
 def _severity(rule: Rule, fmt: Format | None, chosen: str | None) -> str:
@@ -89,10 +89,15 @@ def _severity(rule: Rule, fmt: Format | None, chosen: str | None) -> str:
 
 
 def explanation_lines(
-    asked: str, rules: Sequence[Pair], thresholds: Callable[[str], list[tuple[str, float, str]]], colour: bool
+    asked: str,
+    rules: Sequence[Pair],
+    thresholds: Callable[[str], list[tuple[str, float, str]]],
+    origins: Mapping[str, str],
+    colour: bool,
 ) -> Iterator[str]:
     """What is known of a rule, which several formats may have; a list where the rules that were ``asked`` for are
-    several. ``thresholds`` gives name, default and meaning of those that a summary names."""
+    several. ``thresholds`` gives name, default and meaning of those that a summary names; ``origins`` says by code
+    whose the rules are that are not ours."""
     if len({rule.name for rule, _ in rules}) > 1:
         yield f"{len(rules)} rules begin with {asked}:\n"
         yield from rule_lines(rules, None)
@@ -100,30 +105,21 @@ def explanation_lines(
     for number, (rule, fmt) in enumerate(rules):
         if number:
             yield ""
-        yield from _explained(rule, fmt, thresholds, colour)
-
-
-def _is_own(rule: Rule) -> bool:
-    """Whether it is a rule of a project's own, which has three letters or more."""
-    return rule.code[:3].isalpha()
+        yield from _explained(rule, fmt, thresholds, origins.get(rule.code, ""), colour)
 
 
 def _explained(
-    rule: Rule, fmt: Format | None, thresholds: Callable[[str], list[tuple[str, float, str]]], colour: bool
+    rule: Rule, fmt: Format | None, thresholds: Callable[[str], list[tuple[str, float, str]]], origin: str, colour: bool
 ) -> Iterator[str]:
     comma = ";" if rule.severities else ","
     of = fmt.name if fmt else "any format"
-    facts = (
-        f"({rule.severity_words()}{comma} {of}; since {rule.since})"
-        if not _is_own(rule)
-        else f"({rule.severity_words()}, {of}; of this project)"
-    )
+    facts = f"({rule.severity_words()}{comma} {of}; {f'of {origin}' if origin else f'since {rule.since}'})"
     yield f"{painter(colour)('bold', f'{rule.code} {rule.name}')}  {facts}"
     if rule.status != "stable":
         replaced = f"; {rule.replaced_by} has taken its place" if rule.replaced_by else ""
         yield f"\n{rule.status.capitalize()}{replaced}."
     yield f"\n{_wrap(rule.summary)}\n"
-    if _is_own(rule):
+    if origin and not rule.upstream:
         yield from ([_wrap(f"What to do: {rule.hint}.")] if rule.hint else [])
         return
     if fmt is None:

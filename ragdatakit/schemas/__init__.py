@@ -7,7 +7,7 @@ run pays for the formats it meets.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -82,8 +82,8 @@ def all_formats() -> tuple[Format, ...]:
     return tuple(get_format(name) for name in FORMATS)
 
 
-def all_rules() -> tuple[tuple[Rule, Format | None], ...]:
-    """Every rule with its format (None: of all formats), ordered by code."""
+def all_rules(formats: Iterable[Format] | None = None) -> tuple[tuple[Rule, Format | None], ...]:
+    """Every rule with its format (None: of all formats), ordered by code; only those of ``formats`` where given."""
     from ragdatakit.schemas.rules import evaluation as evaluation_rules
     from ragdatakit.schemas.rules import quality as quality_rules
     from ragdatakit.schemas.rules import shared
@@ -91,20 +91,23 @@ def all_rules() -> tuple[tuple[Rule, Format | None], ...]:
 
     of_all = (*shared.RULES, *evaluation_rules.RULES, *quality_rules.RULES, *table_rules.RULES)
     found: list[tuple[Rule, Format | None]] = [(rule, None) for rule in of_all]
-    found += [(rule, fmt) for fmt in all_formats() for rule in fmt.rules]
+    found += [(rule, fmt) for fmt in (all_formats() if formats is None else formats) for rule in fmt.rules]
     return tuple(sorted(found, key=lambda pair: (pair[1] is not None, pair[0].code)))
 
 
-def find_rules(name: str, own: Sequence[tuple[Rule, Format | None]] = ()) -> tuple[tuple[Rule, Format | None], ...]:
+def find_rules(
+    name: str, own: Sequence[tuple[Rule, Format | None]] = (), formats: Sequence[Format] | None = None
+) -> tuple[tuple[Rule, Format | None], ...]:
     """The rules of that code or name, else those that begin so (``SP2``, ``SP``, ``dangling``), in any case; several
-    formats may share a name. ``own`` are further rules. Raises `UnknownNameError`."""
-    rules = (*all_rules(), *own)
+    formats may share a name. ``own`` are further rules, ``formats`` those that are known (None: all). Raises
+    `UnknownNameError`."""
+    formats = all_formats() if formats is None else formats
+    rules = (*all_rules(formats), *own)
     code, lower = name.upper(), name.lower()
     found = tuple(p for p in rules if p[0].code == code or p[0].name == lower)
     if not found and name:
         found = tuple(p for p in rules if p[0].code.startswith(code) or p[0].name.startswith(lower))
     if not found:
-        raise UnknownNameError(
-            "rule", name, [*FORMATS, *(word for rule, _ in rules for word in (rule.code, rule.name))]
-        )
+        words = (word for rule, _ in rules for word in (rule.code, rule.name))
+        raise UnknownNameError("rule", name, [*(fmt.name for fmt in formats), *words])
     return found

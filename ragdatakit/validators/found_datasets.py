@@ -10,6 +10,7 @@ from pathlib import Path
 from ragdatakit.files.configuration.chosen import NONE, Configuration
 from ragdatakit.files.configuration.named_places import named_places
 from ragdatakit.files.configuration.named_tables import table_options
+from ragdatakit.files.configuration.plugins import not_loaded
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.detection.find import Detected, detect
 from ragdatakit.files.detection.plain_sources import PLAIN_SOURCES
@@ -60,7 +61,7 @@ def found_datasets(paths: list[Path], format_name: str | None, options: RunOptio
             if isinstance(error, UnreadableError):
                 found.unreadable += error.paths
             if not options.skip_unrecognised or not _may_be_skipped(path, error):
-                refused.append(error)
+                refused.append(_explained(error, options.configurations.of(path)))
             elif isinstance(error, UnrecognisedError):
                 found.unrecognised.append(str(path))
     if refused and not found.datasets:
@@ -78,15 +79,17 @@ def _whole(found: FoundDatasets, paths: list[Path], format_name: str | None, opt
     """Take the datasets that files belong to; the paths that are left."""
     files = [path for path in paths if not os.path.isdir(path)]  # noqa: PTH112 - which never raises
     left = {*paths}.difference(files)
-    by_format: dict[str | None, list[Path]] = {}
+    by_format: dict[tuple[str | None, tuple[str, ...]], list[Path]] = {}
     for file in files:
-        named = format_name or _format_at(options.configurations.of(file), file)
-        by_format.setdefault(named, []).append(file)
-    for named, mine in by_format.items():
+        configuration = options.configurations.of(file)
+        named = format_name or _format_at(configuration, file)
+        by_format.setdefault((named, configuration.formats), []).append(file)
+    for (named, plugged), mine in by_format.items():
         if named in PLAIN_SOURCES:
             left.update(mine)
             continue
-        whole = whole_datasets(mine, named, options.follow_links, by_content=options.skip_unrecognised)
+        by_content = options.skip_unrecognised
+        whole = whole_datasets(mine, named, options.follow_links, by_content=by_content, plugged=plugged)
         for dataset in whole.datasets:
             found.take(Detected([dataset]), options.configurations.of(dataset.root))
         found.unreadable += whole.unreadable
@@ -108,7 +111,7 @@ def _at_path(path: Path, format_name: str | None, options: RunOptions) -> Iterat
         yield Detected(options.tables.find(path, options.follow_links, tables))
         return
     if named or configuration is NONE:
-        yield _detected(path, named, options, configuration.excludes)
+        yield _detected(path, named, options, configuration.excludes, configuration.formats)
         return
     places = {
         place: given.value
@@ -117,7 +120,7 @@ def _at_path(path: Path, format_name: str | None, options: RunOptions) -> Iterat
     }
     for place, name in places.items():
         if name not in PLAIN_SOURCES or options.quality is not None:
-            yield _detected(place, name, options, configuration.excludes)
+            yield _detected(place, name, options, configuration.excludes, configuration.formats)
     inner = {Path(os.path.abspath(place)) for place in places}  # noqa: PTH100 - without following links
     excluded: list[Path] = []
 
@@ -128,12 +131,19 @@ def _at_path(path: Path, format_name: str | None, options: RunOptions) -> Iterat
         return bool(inner) and Path(os.path.abspath(found)) in inner  # noqa: PTH100
 
     try:
-        yield _detected(path, None, options, passed_over)
+        yield _detected(path, None, options, passed_over, configuration.formats)
     except (UnreadableError, UnknownNameError, MachineError):
         raise
     except RagdataError:
         if not places and not excluded:
             raise
+
+
+def _explained(error: RagdataError, configuration: Configuration) -> RagdataError:
+    """The error, and that a plug-in was not loaded, which may know what is there."""
+    if not configuration.unloaded or isinstance(error, UnreadableError):
+        return error
+    return type(error)(f"{error}; {not_loaded(configuration.unloaded)}")
 
 
 def _may_be_skipped(path: Path, error: RagdataError) -> bool:
@@ -142,7 +152,11 @@ def _may_be_skipped(path: Path, error: RagdataError) -> bool:
 
 
 def _detected(
-    path: Path, format_name: str | None, options: RunOptions, passed_over: Callable[[Path], bool]
+    path: Path,
+    format_name: str | None,
+    options: RunOptions,
+    passed_over: Callable[[Path], bool],
+    plugged: tuple[str, ...],
 ) -> Detected:
     """The datasets at a path; where quality is checked, also plain texts and tables, of which nothing is declared."""
     quality = options.quality
@@ -152,7 +166,7 @@ def _detected(
             raise RagdataError(f"{reason}; with --quality its texts are checked")
         return Detected(quality.plain(path, format_name, options.follow_links))
     try:
-        return detect(path, format_name, options.follow_links, options.skip_unrecognised, passed_over)
+        return detect(path, format_name, options.follow_links, options.skip_unrecognised, passed_over, plugged)
     except (UnreadableError, UnknownNameError):
         raise
     except RagdataError as error:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ragdatakit.api.configuration import configuration_of
 from ragdatakit.files.containers.positions import byte_positions
 from ragdatakit.files.containers.strict_json import escape
 from ragdatakit.files.datasets import DataFile, Dataset
@@ -30,7 +31,7 @@ class Target:
 def targets(path: Path, offset: int) -> list[Target]:
     """The records that the value at this byte of a file refers to; none where it refers to nothing."""
     records = LocatedRecords(4 * MOST_BYTES)
-    for dataset in whole_datasets([path]).datasets:
+    for dataset in whole_datasets([path], plugged=configuration_of(path).formats).datasets:
         for file in dataset.files:
             if file.path == path:
                 declared = [each for each in dataset.format.references if each.kind == file.kind]

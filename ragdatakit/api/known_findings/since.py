@@ -126,7 +126,10 @@ class _MovedConfigurations(Configurations):
         """That of the same path in the repository."""
         found = self._now.of(self._top / path.resolve().relative_to(self._folder))
         return Configuration(
-            tuple(map(self._moved, found.files)), self._values(found.values), tuple(map(self._section, found.sections))
+            tuple(map(self._moved, found.files)),
+            self._values(found.values),
+            tuple(map(self._section, found.sections)),
+            found.plugins,
         )
 
     def _section(self, section: Section) -> Section:

@@ -16,7 +16,7 @@ from ragdatakit.files.detection.plain_sources import PLAIN_SOURCES
 from ragdatakit.schemas import FORMATS
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.settings.declared import DATASET, TOP, Setting
-from ragdatakit.schemas.settings.plugins import PluginError
+from ragdatakit.schemas.settings.plugins import PLUGGED, PluginError
 
 _MOST_EXTENDED = 32
 
@@ -58,6 +58,11 @@ class Configuration:
         """The plug-ins that it names where none may be loaded."""
         given = self.values.get(("plugins",))
         return given.value if given is not None and are_forbidden() else ()
+
+    @property
+    def formats(self) -> tuple[str, ...]:
+        """The names of the formats of its plug-ins."""
+        return tuple(name for plugin in self.plugins for name in plugin.formats)
 
     def own_names(self) -> list[tuple[str, str]]:
         """Codes and names of the rules that it declares, and of those of its plug-ins."""
@@ -176,12 +181,13 @@ def _plugins(configuration: Configuration) -> tuple[Plugin, ...]:
 
 
 def _refuse_unknown_formats(configuration: Configuration) -> None:
+    formats = [name for name in FORMATS if name not in PLUGGED or name in configuration.formats]
+    known = [*formats, *PLAIN_SOURCES]
     for section in configuration.sections:
         given = section.values.get(("format",))
-        if given is not None and given.value not in FORMATS and given.value not in PLAIN_SOURCES:
+        if given is not None and given.value not in known:
             off = configuration.unloaded
             hint = "it may be one of a plug-in, and plug-ins are not loaded (--no-plugins)" if off else ""
-            known = [*FORMATS, *PLAIN_SOURCES]
             raise UnknownNameError("format", given.value, known, hint=hint, place=given.place)
 
 

@@ -56,6 +56,11 @@ def are_forbidden() -> bool:
     return os.environ.get(NO_PLUGINS, "").lower() not in ("", "0", "false")
 
 
+def not_loaded(names: Iterable[str]) -> str:
+    """That plug-ins which are named were not loaded."""
+    return f"plug-ins are not loaded (--no-plugins): {', '.join(names)}"
+
+
 def load_plugin(name: str) -> Plugin:
     """The plug-in of that name, with its formats made known. Raises `PluginError`."""
     if not _NAME.fullmatch(name):

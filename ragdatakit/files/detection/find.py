@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from itertools import chain
@@ -31,9 +31,10 @@ from ragdatakit.files.detection.written_folders import WrittenFolders
 from ragdatakit.files.paths.boundary import Boundary, boundary_of, not_followed
 from ragdatakit.files.paths.folders import Tree, UnreadableError
 from ragdatakit.files.paths.name_patterns import ends_as, named_place
-from ragdatakit.schemas import all_formats, get_format
+from ragdatakit.schemas import get_format
 from ragdatakit.schemas.declarations import File, Format, Layout
 from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.settings.plugins import formats_with
 
 
 @dataclass(slots=True)
@@ -51,14 +52,16 @@ def detect(
     follow_links: bool = False,
     by_content: bool = False,
     passed_over: Callable[[Path], bool] | None = None,
+    plugged: Collection[str] = (),
 ) -> Detected:
     """Find every dataset at ``path``, whose files lie below it; with ``follow_links`` also where links lead out.
 
     ``by_content``: the name of a lone file alone says nothing. ``passed_over`` says of files and folders below
-    ``path`` whether they are not looked at. Raises `RagdataError` where there is none, or the path
-    is missing; `UnrecognisedError` where it is a file of no format, `UnreadableError` where permission is denied.
+    ``path`` whether they are not looked at, ``plugged`` are the formats of plug-ins that count where none is named.
+    Raises `RagdataError` where there is none, or the path is missing; `UnrecognisedError` where it is a file of no
+    format, `UnreadableError` where permission is denied.
     """
-    formats = formats_named(format_name)
+    formats = formats_named(format_name, plugged)
     boundary = boundary_of(path, follow_links)
     if _is_folder(path):
         found = _found_in_folder(path, formats, format_name, boundary, passed_over)
@@ -73,9 +76,10 @@ def detect_around(root: Path, folders: Sequence[Path], formats: tuple[Format, ..
     return _settled(_detect_in_folders(tree, folders, formats), boundary)
 
 
-def formats_named(name: str | None) -> tuple[Format, ...]:
-    """The format of that name alone, or all where none is named. Raises `UnknownNameError`."""
-    return (get_format(name),) if name else all_formats()
+def formats_named(name: str | None, plugged: Collection[str]) -> tuple[Format, ...]:
+    """The format of that name alone; where none is named, all of ours and those ``plugged``. Raises
+    `UnknownNameError`."""
+    return (get_format(name),) if name else formats_with(plugged)
 
 
 def _settled(found: Detected, boundary: Boundary) -> Detected:

@@ -16,7 +16,7 @@ from ragdatakit.schemas.summaries import LeftOut, NotRead
 _MOST_NAMED = 5
 
 
-def left_out_folders(path: Path, follow_links: bool = False) -> list[LeftOut]:
+def left_out_folders(path: Path, follow_links: bool = False, plugged: Collection[str] = ()) -> list[LeftOut]:
     """The folders below ``path`` with data files that no dataset has, each with those of its subfolders: the topmost
     ones that neither are a dataset nor hold one. And those that may not be looked into, except for the folders of
     datasets, which these report.
@@ -27,7 +27,7 @@ def left_out_folders(path: Path, follow_links: bool = False) -> list[LeftOut]:
     if not path.is_dir():
         return []
     with skip_unreadable():
-        found = detect(path, follow_links=follow_links)
+        found = detect(path, follow_links=follow_links, plugged=plugged)
         roots = {dataset.root for dataset in found.datasets}
         holding = {folder for root in roots for folder in (root, *root.parents)}
         counts: Counter[Path] = Counter()

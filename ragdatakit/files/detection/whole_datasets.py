@@ -8,7 +8,7 @@ listed but by the layouts that fit there, so the size of the repository does not
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -37,15 +37,19 @@ class WholeDatasets:
 
 
 def whole_datasets(
-    files: Iterable[Path], format_name: str | None = None, follow_links: bool = False, by_content: bool = False
+    files: Iterable[Path],
+    format_name: str | None = None,
+    follow_links: bool = False,
+    by_content: bool = False,
+    plugged: Collection[str] = (),
 ) -> WholeDatasets:
     """The datasets that ``files`` belong to, each once.
 
     One that was deleted, or has the content of the format and another name, may have been one of the dataset whose
     files are in the same folder, and brings it, too. ``by_content``: names alone, as ``tables/users.sql``, make no
-    dataset. Raises `UnknownNameError` for an unknown format.
+    dataset. ``plugged`` as of `detect`. Raises `UnknownNameError` for an unknown format.
     """
-    formats = formats_named(format_name)
+    formats = formats_named(format_name, plugged)
     found = WholeDatasets()
     tops: dict[Path, Path] = {}
     given: dict[Path, dict[Path, Path]] = {}  # by the topmost folder: as what lies below it, how it was named

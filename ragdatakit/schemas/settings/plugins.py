@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from operator import attrgetter
@@ -121,6 +121,13 @@ def plug_in(name: str, module: str, attribute: str) -> None:
 
     PLUGGED[name] = (module, attribute)
     FORMATS[name] = (module, f"{attribute}.format")
+
+
+def formats_with(named: Collection[str]) -> tuple[Format, ...]:
+    """Our own formats, and those of plug-ins that are among ``named``: the others were loaded for other settings."""
+    from ragdatakit.schemas import FORMATS, get_format
+
+    return tuple(get_format(name) for name in FORMATS if name not in PLUGGED or name in named)
 
 
 def plug_in_as(formats: Mapping[str, tuple[str, str]]) -> None:
