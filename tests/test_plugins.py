@@ -397,3 +397,14 @@ def test_since_a_revision_the_format_was_known_too() -> None:
     outcome = run("validate", "a/box", "--since", "HEAD")
 
     assert outcome.code == 0 and "1 not new since HEAD" in outcome.out
+
+
+@pytest.mark.usefixtures("boxes")
+def test_an_editor_explains_by_the_settings_of_the_file() -> None:
+    """Its server may have been started in another folder."""
+    server = pytest.importorskip("ragdatakit.api.editor.server", exc_type=ImportError)
+    path = Path("a/box/cards.ndjson")
+    path.write_text('{"number": 1, "text": "Pears."}\n' * 2)
+    (finding,) = ragdatakit.validate(path.parent, config=True).findings
+
+    assert "the second card replaces the first" in server._explained(finding, path)

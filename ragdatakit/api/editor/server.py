@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ragdatakit.api.configuration import configuration_of
 from ragdatakit.api.editor.checked import Checked, changes, check
 from ragdatakit.api.editor.positions import Point, Positions
 from ragdatakit.api.editor.references import MOST_BYTES, targets
@@ -172,7 +173,8 @@ def server() -> Server:
     @made.feature(lsp.TEXT_DOCUMENT_HOVER)
     def hover(params: lsp.HoverParams) -> lsp.Hover | None:
         found = made.at(params.text_document.uri, lsp.Range(params.position, params.position))
-        texts = [_explained(finding) for _, finding in found]
+        path = _path(params.text_document.uri) or Path()
+        texts = [_explained(finding, path) for _, finding in found]
         markdown = lsp.MarkupContent(lsp.MarkupKind.Markdown, "\n\n---\n\n".join(dict.fromkeys(texts)))
         return lsp.Hover(markdown, found[0][0]) if found else None
 
@@ -226,10 +228,11 @@ def _is_kind(kind: str, wanted: Any) -> bool:
     return kind == name or kind.startswith(f"{name}.") or not name
 
 
-def _explained(finding: Finding) -> str:
-    """The finding and its rule, as Markdown; texts of the data are shown as code."""
+def _explained(finding: Finding, path: Path) -> str:
+    """A finding in the file at ``path`` and its rule, as Markdown; texts of the data are shown as code."""
     try:
-        rule = rules(finding.code, config=True)[0]
+        settings = configuration_of(path).file
+        rule = rules(finding.code, config=False if settings is None else settings.path)[0]
     except RagdataError:
         return f"**{finding.code}** {finding.rule}"
     upstream = rule["upstream"]
