@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import shutil
 from pathlib import Path
@@ -339,6 +341,45 @@ def test_commas_come_in_the_place_of_other_separators(tmp_path: Path, separator:
     fix(root, unsafe=True, select=["GF105"])
     expected = "source,relation,target,attributes\r\nalba,towed,dora," + rows[1][3] + "\r\n"
     assert edges.read_bytes() == b"\xef\xbb\xbf" + expected.encode()
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\r", "\r\n"])
+def test_cells_with_line_breaks_stay_in_quotes_between_commas(tmp_path: Path, end: str) -> None:
+    first, *names = "port\rhale", "north\nreef", "west\r\nquay", "osprey"
+    rows = [["name", "type", "attributes"], *([f'"{name}"', "entity", "{}"] for name in (*names, first))]
+    root = made(tmp_path, "gfm-rag/broken/shifted-columns")
+    nodes = next(root.rglob("nodes.csv"))
+    for last in (first, "north\nreef"):
+        rows[-1][0] = f'"{last}"'
+        nodes.write_bytes((end or "\n").join(";".join(row) for row in rows).encode() + end.encode())
+        fix(root, unsafe=True, select=["GF105"])
+
+        written = list(csv.reader(io.StringIO(nodes.read_bytes().decode(), newline=""), strict=True))
+        assert written == [[cell.strip('"') for cell in row] for row in rows]
+        assert nodes.read_bytes().endswith(f'"{last}",entity,{{}}{end}'.encode())
+
+
+@pytest.mark.parametrize(("separator", "other"), ["\t;", ";\t"])
+def test_a_header_with_more_of_another_sign_in_a_cell(tmp_path: Path, separator: str, other: str) -> None:
+    last = f"a{other}b{other}c{other}d{other}e"
+    rows = [["name", "type", "attributes", f'"{last}"'], ["alba", "entity", "{}", "1,5"]]
+    root = made(tmp_path, "gfm-rag/broken/shifted-columns")
+    nodes = next(root.rglob("nodes.csv"))
+    nodes.write_text("".join(separator.join(row) + "\n" for row in rows), "utf-8")
+    fix(root, unsafe=True, select=["GF105"])
+
+    assert nodes.read_text("utf-8") == f'name,type,attributes,{last}\nalba,entity,{{}},"1,5"\n'
+
+
+@pytest.mark.parametrize("above", ["", "\n", "\r\n\n"])
+def test_the_mark_of_a_table_without_last_commas_stays_one(tmp_path: Path, above: str) -> None:
+    root = made(tmp_path, "gfm-rag/broken/shifted-columns")
+    nodes = next(root.rglob("nodes.csv"))
+    header, rows = "name,type,attributes\n", ["alba,entity,{}", "dora,entity,{}"]
+    nodes.write_bytes(f"\ufeff{above}{header}{''.join(f'{row},' + chr(10) for row in rows)}".encode())
+    fix(root, select=["GF110"])
+
+    assert nodes.read_bytes() == f"\ufeff{above}{header}{''.join(row + chr(10) for row in rows)}".encode()
 
 
 @pytest.mark.parametrize("odd", ["a,b,c,{},x\n", "a,b,{}\n", 'a,b,"c,\n'])

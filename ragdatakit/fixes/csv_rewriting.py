@@ -13,8 +13,11 @@ from ragdatakit.files.containers.sources import BOM, Source
 from ragdatakit.files.paths.boundary import ANYWHERE, Boundary
 from ragdatakit.fixes.applying import PlainFile
 
-_OTHERS = ";\t"
-"""What is written in the place of commas."""
+OTHER_SEPARATORS = {"semicolons-to-commas": ";", "tabs-to-commas": "\t"}
+"""What is written in the place of commas, by the names of the rewrites that put commas there."""
+
+_EITHER_END = "\r\n"
+"""What ends the rows for `csv.writer`: before Python 3.13 it quotes a cell with CR or LF only if that is in here."""
 
 
 class _Rows:
@@ -68,16 +71,17 @@ def without_last_comma(source: PlainFile, target: IO[bytes]) -> None:
     """Each row below the header loses the comma that ends it."""
     rows = _Rows(source.path, ANYWHERE)
     is_header = True
-    for raw, cells in rows:
+    for number, (raw, cells) in enumerate(rows):
         line = raw.rstrip(b"\r\n")
-        target.write(rows.mark + raw if is_header else line.removesuffix(b",") + raw[len(line) :])
+        written = raw if is_header else line.removesuffix(b",") + raw[len(line) :]
+        target.write((rows.mark if not number else b"") + written)
         is_header = is_header and not cells
 
 
-def separator_of(path: Path, boundary: Boundary, names: set[str]) -> str:
-    """What is between the cells of a file that has columns of these names, if it is no comma and each row has as many
-    cells as the header; empty where nothing is sure."""
-    return next((each for each in _OTHERS if _fits(path, boundary, each, names)), "")
+def rewrite_with_commas(path: Path, boundary: Boundary, names: set[str]) -> str:
+    """The name of the rewrite for a file that has columns of these names, if what is between its cells is no comma and
+    each row has as many cells as the header; empty where nothing is sure."""
+    return next((name for name, each in OTHER_SEPARATORS.items() if _fits(path, boundary, each, names)), "")
 
 
 def _fits(path: Path, boundary: Boundary, separator: str, names: set[str]) -> bool:
@@ -94,14 +98,11 @@ def _fits(path: Path, boundary: Boundary, separator: str, names: set[str]) -> bo
     return width > 1
 
 
-def with_commas(source: PlainFile, target: IO[bytes]) -> None:
-    """Commas between the cells, which are quoted where they have to be."""
-    with source.path.open("rb") as file:
-        head = file.readline()
-    separator = max(_OTHERS, key=lambda each: head.count(each.encode()))
+def with_commas(separator: str, source: PlainFile, target: IO[bytes]) -> None:
+    """Commas between the cells in the place of ``separator``; cells are quoted where they have to be."""
     rows = _Rows(source.path, ANYWHERE, separator)
     for number, (raw, cells) in enumerate(rows):
         line = io.StringIO()
-        end = raw[len(raw.rstrip(b"\r\n")) :].decode()
-        csv.writer(line, lineterminator=end).writerow(cells)
-        target.write((rows.mark if not number else b"") + (line.getvalue().encode() if cells else raw))
+        csv.writer(line, lineterminator=_EITHER_END).writerow(cells)
+        written = line.getvalue().removesuffix(_EITHER_END).encode() + raw[len(raw.rstrip(b"\r\n")) :]
+        target.write((rows.mark if not number else b"") + (written if cells else raw))

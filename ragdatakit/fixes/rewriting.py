@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -14,7 +15,7 @@ from ragdatakit.files.containers.arrays import ArraySource
 from ragdatakit.files.containers.sources import Source
 from ragdatakit.files.paths.boundary import ANYWHERE, Boundary
 from ragdatakit.fixes.applying import PlainFile
-from ragdatakit.fixes.csv_rewriting import with_commas, without_last_comma
+from ragdatakit.fixes.csv_rewriting import OTHER_SEPARATORS, with_commas, without_last_comma
 
 _PIECE = 1 << 20
 _LONGEST = 1 << 28
@@ -152,6 +153,6 @@ REWRITES: Mapping[str, Rewrite] = {
     "in-a-list": _in_a_list,
     "unwrapped": _unwrapped,
     "without-last-comma": without_last_comma,
-    "with-commas": with_commas,
+    **{name: partial(with_commas, separator) for name, separator in OTHER_SEPARATORS.items()},
 }
 """By the names that fixes have for them."""

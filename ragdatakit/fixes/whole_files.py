@@ -75,11 +75,11 @@ def rows_without_last_comma(fault: Fault) -> Fix | None:
 
 def rows_with_commas(fault: Fault) -> Fix | None:
     """The rows of a table whose cells have semicolons or tabs between them."""
-    from ragdatakit.fixes.csv_rewriting import separator_of
+    from ragdatakit.fixes.csv_rewriting import rewrite_with_commas
 
     names = {field.name for field in fault.declared.record.fields if field.required}
-    is_sure = separator_of(fault.file.path, fault.file.boundary, names)
-    return rewritten("with-commas", "unsafe") if is_sure else None
+    way = rewrite_with_commas(fault.file.path, fault.file.boundary, names)
+    return rewritten(way, "unsafe") if way else None
 
 
 def _lines(fault: Fault) -> Iterator[bytes]:
