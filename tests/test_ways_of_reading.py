@@ -6,6 +6,8 @@ every kind of fault meets the ends of a block.
 
 from __future__ import annotations
 
+import gzip
+import json
 from pathlib import Path
 from typing import Any
 
@@ -83,3 +85,25 @@ def test_the_number_of_jobs_changes_nothing(tmp_path: Path) -> None:
         generate(seed).write(root)
 
         assert found(root, "small-blocks", jobs=(2, 7)[seed % 2]) == found(root, "plain")
+
+
+@pytest.mark.parametrize("cut", ["train/doc_master.ndjson", "train/positive_lists.ndjson"])
+def test_scores_are_on_a_scale_where_what_they_refer_to_is_cut_off(cut: str, tmp_path: Path) -> None:
+    records: dict[str, list[dict[str, Any]]] = {
+        "train/query_master.ndjson": [{"qid": n, "text": f"Which tug is {n}?"} for n in range(50)],
+        "train/doc_master.ndjson": [{"doc_id": n, "text": f"The tug {n}."} for n in range(100)],
+        "train/positive_lists.ndjson": [{"qid": n, "positive_doc_ids": [2 * n]} for n in range(50)],
+        "hard_negative_scores.ndjson": [{"qid": n, "scores": {2 * n: 0.9, 2 * n + 1: 0.1}} for n in range(50)],
+    }
+    (tmp_path / "train").mkdir()
+    for name, those in records.items():
+        data = "".join(json.dumps(record) + "\n" for record in those).encode()
+        if name == cut:
+            packed = gzip.compress(data, mtime=0)
+            (tmp_path / f"{name}.gz").write_bytes(packed[: len(packed) // 2])
+        else:
+            (tmp_path / name).write_bytes(data)
+    plain = found(tmp_path, "plain")
+
+    assert {"broken-compression", "suspicious-score-scale"} <= {rule for rule, *_ in plain}
+    assert [found(tmp_path, way) for way in ("columns", "small-blocks")] == [plain, plain]

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ragdatakit.scanner.predicates import Predicate
     from ragdatakit.validators.checks import Placed
     from ragdatakit.validators.csv_parts import CsvTable
+    from ragdatakit.validators.light_splade.scores import ScannedScores
 
 LONG_TEXT = 8192
 """Characters from which on a text surely has more than 512 tokens (no tokenizer makes tokens of 16 characters)."""
@@ -141,21 +142,23 @@ class LightSpladeChecks(FormatChecks):
         self, split: str | None, values: list[Any] | None, batch: Any, sets: Any
     ) -> Iterator[RowProblems]:
         """What a query's scores lack or contradict, given its positive list and the document master."""
+        seen = dict(enumerate(values) if values is not None else batch.noted)
+        scanned: ScannedScores | None = None
+        if values is None:
+            from ragdatakit.validators.light_splade.scores import scanned_scores
+
+            scanned = scanned_scores(batch, seen)
+            self._scales.setdefault(self._file, _Scale()).add_array(scanned.numbers)
         if {"positives", "documents"} & sets.unreliable:
             return
         index = sets.lookup("documents", "doc_id")
         queries, query_rows = batch.codes(("qid",))
         of_row = dict(zip(map(int, query_rows), _integers(queries), strict=True))
-        seen = dict(enumerate(values) if values is not None else batch.noted)
         looked_at = {row + batch.first_row: value for row, value in seen.items() if _has_scores(value)}
-        if values is None:
-            from ragdatakit.validators.light_splade.scores import scanned_scores
-
-            scores = scanned_scores(batch, seen)
-            self._scales.setdefault(self._file, _Scale()).add_array(scores.numbers)
+        if scanned is not None:
             proved = {row: query for row, query in of_row.items() if row - batch.first_row not in seen}
             positives = {row: those for row, query in proved.items() if (those := self._positives.get(query))}
-            looked_at |= scores.suspects(positives, index)
+            looked_at |= scanned.suspects(positives, index)
         found: dict[str, tuple[list[int], list[Any]]] = {}
         documents, rows = batch.codes(("@doc_ids",))
         by_row = _documents_by_row(documents, rows, looked_at, index)
