@@ -80,6 +80,15 @@ def test_codes_that_share_a_word_are_other_keys() -> None:
     assert in_order.position(np.array((7, 7), WIDE)) == -1
 
 
+@pytest.mark.parametrize("numbers", [[3, 4, 5], [3, 1 << 60]], ids=["by value", "in a table"])
+def test_texts_are_not_found_among_integers(numbers: list[int]) -> None:
+    index = NumpyIndex(True, True)
+    index.add(np.array(numbers, np.uint64), range(len(numbers)))
+    index.freeze()
+
+    assert index.find(codes_of_texts(["3", "reef"])).tolist() == [-1, -1]
+
+
 def test_columns_without_a_value_go_with_those_of_texts() -> None:
     from ragdatakit.validators.hipporag.known_passages import KnownPassages
 

@@ -104,6 +104,33 @@ def test_every_column_of_an_index_comes_back(release: str, tmp_path: Path) -> No
         assert after.to_pylist() == before.to_pylist(), name
 
 
+@pytest.mark.parametrize(("release", "value"), [("3", 2.5), ("2", "left")])
+def test_places_that_are_not_written_are_in_the_account(release: str, value: object, tmp_path: Path) -> None:
+    index = sample("2")
+    kind = pa.float64() if isinstance(value, float) else pa.string()
+    index.schemas["entities"] |= {"x": kind, "y": pa.float64()}
+    for row in index.tables["entities"]:
+        row |= {"x": value, "y": 1.5}
+    index.write(tmp_path / "index")
+
+    done = ragdatakit.convert(
+        tmp_path / "index", tmp_path / "there", to="graphrag", options={"release": release}, keep_going=True
+    )
+
+    assert "attributes that are not written: x, y" in json.dumps(done.as_dict())
+
+
+@pytest.mark.parametrize("column", ["text_unit_id", "subject_id"])
+def test_lists_in_the_columns_of_claims_stop_nothing(column: str, tmp_path: Path) -> None:
+    index = sample()
+    index.schemas["covariates"] |= {column: pa.list_(pa.string())}
+    for row in index.tables["covariates"]:
+        row[column] = [str(row[column])]
+    index.write(tmp_path / "index")
+
+    assert ragdatakit.convert(tmp_path / "index", tmp_path / "there", to="graphrag", keep_going=True).written
+
+
 def test_claims_about_what_is_not_an_entity_are_kept_with_their_text_unit(tmp_path: Path) -> None:
     index = sample()
     first, second = index.tables["covariates"]

@@ -9,7 +9,6 @@ import shutil
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,8 +16,10 @@ pytest.importorskip("pygls")
 from lsprotocol import types as lsp
 from pygls.lsp.client import LanguageClient
 
+from ragdatakit.api.editor.checked import check, is_safe_alone
 from ragdatakit.api.editor.positions import Point, Positions
 from ragdatakit.api.editor.references import targets
+from ragdatakit.api.editor.server import _as_text
 from tests.command_line import run
 
 ROOT = Path(__file__).parents[1]
@@ -114,7 +115,8 @@ def test_a_conversation_about_a_broken_dataset(broken: Path) -> None:
         )
         assert actions is not None
         (fix,) = actions
-        assert isinstance(fix, lsp.CodeAction) and fix.is_preferred and fix.title.startswith("SP121: ")
+        assert isinstance(fix, lsp.CodeAction) and fix.title.startswith("SP121: ") and not fix.is_preferred
+        assert fix.title.endswith(" (other records may forbid it)")
         (edit,) = fix.edit.changes[opened]  # type: ignore[union-attr, index]
         assert (edit.range, edit.new_text) == (lsp.Range(lsp.Position(2, 8), lsp.Position(2, 11)), "3")
 
@@ -180,24 +182,47 @@ def test_every_byte_that_begins_a_character_is_found_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fixture", "name", "value", "expected"),
+    ("fixture", "name", "before", "expected"),
     [
-        ("beir/valid/splits", "qrels/test.tsv", None, None),
-        ("light-splade/valid/triplet", "train/positive_lists.ndjson", b"[", "doc_master.ndjson"),
+        ("beir/valid/splits", "qrels/test.tsv", b"\n", ("queries.jsonl", "q1")),
+        ("beir/valid/splits", "qrels/test.tsv", b"\nq1\t", ("corpus.jsonl", "d2")),
+        ("light-splade/valid/triplet", "train/positive_lists.ndjson", b"[", ("doc_master.ndjson", "10")),
     ],
 )
-def test_ids_lead_to_records(tmp_path: Path, fixture: str, name: str, value: bytes | None, expected: Any) -> None:
+def test_ids_lead_to_records(tmp_path: Path, fixture: str, name: str, before: bytes, expected: tuple[str, str]) -> None:
     (tmp_path / ".git").mkdir()  # up to here a dataset is looked for
     folder = Path(shutil.copytree(ROOT / "fixtures" / fixture, tmp_path / "data", symlinks=False))
     path = folder / name
     data = path.read_bytes()
-    offset = data.index(b"\n") + 1 if value is None else data.index(value) + 1
-    found = targets(path, offset)
+    (one,) = targets(path, data.index(before) + len(before))
 
-    assert found
-    for one in found:
-        assert one.path.read_bytes()[one.start : one.end].strip(b'"') in data
-        assert expected is None or one.path.name == expected
+    assert (one.path.name, one.path.read_bytes()[one.start : one.end].strip(b'"').decode()) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "code"),
+    [
+        ("qrels.txt", "q1 0 d2 1\nq1 0 d2 0\nq1 0 d2 1\n", "TR203"),
+        ("train/query_master.ndjson", '{"qid": 1, "text": "a"}\n{"qid": "1", "text": "b"}\n', "SP121"),
+    ],
+)
+def test_what_other_records_may_forbid_is_not_safe(tmp_path: Path, name: str, text: str, code: str) -> None:
+    (tmp_path / ".git").mkdir()
+    path = tmp_path / "data" / name
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    if code == "SP121":
+        shutil.copytree(ROOT / "fixtures/light-splade/valid/triplet/train", path.parent, dirs_exist_ok=True)
+        path.write_text(text)
+    checked = check(path)
+    fixable = [each for each in checked.findings[path] if each.code == code and each.fix is not None]
+
+    assert fixable and fixable[0].fix is not None and fixable[0].fix.applicability == "safe"
+    assert not any(is_safe_alone(checked.kinds[path], each) for each in fixable)
+
+
+def test_texts_of_rules_are_shown_as_they_are() -> None:
+    assert _as_text("![x](https://evil.example/p.png)") == r"\!\[x\]\(https\://evil.example/p.png\)"
 
 
 def test_text_leads_nowhere(broken: Path) -> None:

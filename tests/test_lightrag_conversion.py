@@ -46,10 +46,6 @@ def test_a_directory_comes_back_as_it_was(tmp_path: Path) -> None:
     }
 
 
-def _told(node: Node) -> tuple[Any, ...]:
-    return node.name, node.type, _known(node)
-
-
 def _known(row: Any) -> dict[str, Any]:
     found = loads(row.attributes)
     return {name: found.get(name) for name in ("description", "passages", "weight")}

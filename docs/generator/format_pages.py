@@ -148,7 +148,7 @@ def _container(kind: File) -> str:
 
 
 def _names(patterns: list[str]) -> str:
-    """Patterns; those that differ only by their folder are reported once."""
+    """Patterns; those that differ only by their folder are listed once."""
     folders: dict[str, list[str]] = {}
     for pattern in patterns:
         folder, slash, name = pattern.rstrip("/").rpartition("/")

@@ -137,7 +137,7 @@ def web_addresses(rule: str, config: PathLike | bool = False) -> list[str]:
     found = [each.code for each, _ in find_rules(rule, known.own, known.formats)]
     missing = [code for code in found if not address_of(code)]
     if missing:
-        how = f"set {VARIABLE} to the address of the documentation (`make site` builds it)"
+        how = f"set {VARIABLE} to the address of the documentation, as https://… (`make site` builds it)"
         raise RagdataError(f"there is no page for {missing[0]}: {how}")
     return [address_of(code) for code in found]
 

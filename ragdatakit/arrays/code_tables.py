@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ragdatakit.arrays.codes import Codes, Rows, are_same, first_words, flat_words, words_of
+from ragdatakit.arrays.codes import WIDE, Codes, Rows, are_same, first_words, flat_words, words_of
 from ragdatakit.scanner.keys import count_in_sieve, find_in_table, find_ranks, new_table
 
 _ODD_1 = np.uint64(0x9E3779B97F4A7C15)
@@ -74,6 +74,8 @@ class RankTable:
 
     def positions(self, codes: Codes) -> npt.NDArray[np.int32]:
         """The position of each code among the keys, -1 where it is none."""
+        if codes.dtype == WIDE:  # texts among integers
+            return np.full(len(codes), -1, np.int32)
         if (quick := find_ranks(self._ranks, int(self._least), codes)) is not None:
             return quick
         offsets = codes - self._least

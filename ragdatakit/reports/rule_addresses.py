@@ -9,25 +9,18 @@ from __future__ import annotations
 import os
 from functools import cache
 
-from ragdatakit.schemas.errors import RagdataError
-
 VARIABLE = "RAGDATA_DOCS_URL"
 
 
 def address_of(code: str) -> str:
-    """The page of a rule; ``""`` where the site is not known, and for rules that are not ours.
-
-    Raises `RagdataError` where ``RAGDATA_DOCS_URL`` is not an address.
-    """
+    """The page of a rule; ``""`` where the site is not known, and for rules that are not ours."""
     site = _site()
     return f"{site}/rules/{code}.html" if site and code in _codes() else ""
 
 
 def _site() -> str:
     given = os.environ.get(VARIABLE, "").strip() or _documented()
-    if given and not given.startswith(("https://", "http://")):
-        raise RagdataError(f"{VARIABLE} is {given!r}, expected an address that begins with https:// or http://")
-    return given.rstrip("/")
+    return given.rstrip("/") if given.startswith(("https://", "http://")) else ""
 
 
 @cache

@@ -277,11 +277,11 @@ def _of_reports(table: Table) -> Iterator[tuple[int, str]]:
         yield from ((row, "report-below-usual-level") for row, level in table.rows("level") if (level or 0) > 2)
     if table.has("full_content_json", "title", "summary"):
         for row, (text, title, summary) in table.rows("full_content_json", "title", "summary"):
-            if text and not _is_told(text, title, summary):
+            if text and not _is_in_report(text, title, summary):
                 yield row, "report-unlike-json"
 
 
-def _is_told(text: str, title: str | None, summary: str | None) -> bool:
+def _is_in_report(text: str, title: str | None, summary: str | None) -> bool:
     try:
         document = json.loads(text)
     except ValueError:

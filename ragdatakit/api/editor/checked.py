@@ -6,14 +6,24 @@ from collections import defaultdict
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from ragdatakit.api.validate import validate
 from ragdatakit.fixes.applying import PlainFile, resolved
+from ragdatakit.fixes.groups import is_grouped, rests_on
+from ragdatakit.schemas import FORMATS
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.findings import Finding
 
 _MOST = 1_000
 """Findings of a rule that an editor is given."""
+
+
+class Kind(NamedTuple):
+    """The format of a file, and its kind there."""
+
+    format: str
+    kind: str
 
 
 @dataclass(slots=True)
@@ -24,6 +34,7 @@ class Checked:
     """
 
     findings: dict[Path, list[Finding]] = field(default_factory=lambda: defaultdict(list))
+    kinds: dict[Path, Kind] = field(default_factory=dict)
     refused: str = ""
 
 
@@ -37,10 +48,20 @@ def check(path: Path) -> Checked:
         return checked
     for dataset in report.datasets:
         for file in dataset.files:
-            checked.findings[Path(dataset.path, file.path)] = []
+            path = Path(dataset.path, file.path)
+            checked.findings[path] = []
+            checked.kinds[path] = Kind(dataset.format, file.kind)
     for finding in report.findings:
         checked.findings[Path(finding.path)].append(finding)
     return checked
+
+
+def is_safe_alone(kind: Kind | None, finding: Finding) -> bool:
+    """Whether the fix of a finding is safe whatever is found elsewhere. ``--fix`` makes more of them: it sees all
+    faults of a dataset, changes ids everywhere or nowhere, and withholds what other records speak against."""
+    if kind is None or kind.format not in FORMATS or finding.fix is None or finding.fix.applicability != "safe":
+        return False
+    return not is_grouped(kind.format, finding.rule) and not rests_on(kind.format, finding.rule, kind.kind)
 
 
 def changes(path: Path, finding: Finding) -> list[tuple[int, int, str]]:

@@ -7,12 +7,13 @@ line is no fault yet. Runs in this process, on standard input and output; nothin
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ragdatakit.api.configuration import configuration_of
-from ragdatakit.api.editor.checked import Checked, changes, check
+from ragdatakit.api.editor.checked import Checked, Kind, changes, check, is_safe_alone
 from ragdatakit.api.editor.positions import Point, Positions
 from ragdatakit.api.editor.references import MOST_BYTES, targets
 from ragdatakit.api.reference import rules
@@ -50,11 +51,18 @@ class Server(LanguageServer):
     def __init__(self) -> None:
         super().__init__("ragdata", __version__)
         self.shown: dict[Path, _Shown] = {}
+        self.kinds: dict[Path, Kind] = {}
         self._running = asyncio.Lock()
         self._wanted: set[Path] = set()
 
     async def check(self, uri: str) -> None:
         """Check the dataset of a file and publish what was found in all its files."""
+        try:
+            await self._check(uri)
+        except RagdataError as error:  # such as an address in RAGDATA_DOCS_URL that is none
+            self._say(str(error))
+
+    async def _check(self, uri: str) -> None:
         path = _path(uri)
         if path is None or path in self._wanted:
             return
@@ -73,12 +81,15 @@ class Server(LanguageServer):
         self.window_log_message(lsp.LogMessageParams(lsp.MessageType.Info, text))
 
     def _publish(self, checked: Checked) -> None:
+        self.kinds.update(checked.kinds)
         for path, findings in checked.findings.items():
             was_shown = path in self.shown and self.shown[path].findings
             if not findings and not was_shown:
                 self.shown.pop(path, None)
                 continue
-            shown = self.shown[path] = _Shown(Positions(_bytes(path), self._encoding))
+            # Of a large file nothing is kept: its findings are shown by line, and repaired by `--fix`.
+            large = _too_large(path)
+            shown = self.shown[path] = _Shown(Positions(b"" if large else _bytes(path), self._encoding))
             shown.findings = [(self._range(shown.positions, finding), finding) for finding in findings]
             diagnostics = [self._diagnostic(place, finding) for place, finding in shown.findings]
             uri = from_fs_path(str(path)) or ""
@@ -91,10 +102,10 @@ class Server(LanguageServer):
 
     def _range(self, positions: Positions, finding: Finding) -> lsp.Range:
         """The value at fault; without one the line, or the beginning of the file."""
+        if not positions.data or finding.line is None:
+            return _line(finding.line)
         if finding.span is not None:
             return _range(positions, finding.span.start, finding.span.end)
-        if finding.line is None:
-            return lsp.Range(lsp.Position(0, 0), lsp.Position(0, 0))
         line = finding.line - 1
         return _range(positions, positions.start_of(line), positions.end_of(line))
 
@@ -130,7 +141,14 @@ class Server(LanguageServer):
         if path is None or path not in self.shown:
             return False
         data = self.shown[path].positions.data
+        if not data or b"\r" in data.replace(b"\r\n", b""):  # editors take a lone one for the end of a line
+            return False
         return _bytes(path) == data and _same_text(self.workspace.get_text_document(uri).source, data)
+
+    def is_safe(self, uri: str, finding: Finding) -> bool:
+        """Whether a fix is safe by itself, whatever the other records of the dataset are."""
+        path = _path(uri)
+        return path is not None and finding.fix is not None and is_safe_alone(self.kinds.get(path), finding)
 
     def edit(self, uri: str, findings: list[Finding]) -> lsp.WorkspaceEdit | None:
         """The fixes of findings as one edit; those that touch what an earlier one has touched are left for later."""
@@ -206,9 +224,10 @@ def _actions(made: Server, uri: str, params: lsp.CodeActionParams) -> Any:
             edit = made.edit(uri, [finding])
             if finding.fix is None or edit is None:
                 continue
-            is_safe = finding.fix.applicability == "safe"
+            is_safe = made.is_safe(uri, finding)
+            why_not = "unsafe" if finding.fix.applicability != "safe" else "other records may forbid it"
             yield lsp.CodeAction(
-                title=f"{finding.code}: {finding.fix.message}" + ("" if is_safe else " (unsafe)"),
+                title=f"{finding.code}: {finding.fix.message}" + ("" if is_safe else f" ({why_not})"),
                 kind=lsp.CodeActionKind.QuickFix,
                 diagnostics=[made._diagnostic(place, finding)],
                 is_preferred=is_safe,
@@ -217,8 +236,7 @@ def _actions(made: Server, uri: str, params: lsp.CodeActionParams) -> Any:
     if only is not None and any(_is_kind(_FIX_ALL, kind) for kind in only):
         path = _path(uri)
         everywhere = [finding for _, finding in made.shown[path].findings] if path is not None else []
-        safe = [each for each in everywhere if each.fix is not None and each.fix.applicability == "safe"]
-        if edit := made.edit(uri, safe):
+        if edit := made.edit(uri, [each for each in everywhere if made.is_safe(uri, each)]):
             yield lsp.CodeAction(title="Fix all that ragdata repairs safely", kind=_FIX_ALL, edit=edit)
 
 
@@ -229,19 +247,26 @@ def _is_kind(kind: str, wanted: Any) -> bool:
 
 
 def _explained(finding: Finding, path: Path) -> str:
-    """A finding in the file at ``path`` and its rule, as Markdown; texts of the data are shown as code."""
+    """A finding in the file at ``path`` and its rule, as Markdown. What rules of a project say is text, whatever it
+    looks like: an editor would fetch an image."""
     try:
         settings = configuration_of(path).file
         rule = rules(finding.code, config=False if settings is None else settings.path)[0]
     except RagdataError:
         return f"**{finding.code}** {finding.rule}"
     upstream = rule["upstream"]
-    lines = [upstream] if isinstance(upstream, str) else [f"- {name}: {text}" for name, text in upstream.items()]
+    lines = [upstream] if isinstance(upstream, str) else [f"{name}: {text}" for name, text in upstream.items()]
+    if rule["hint"]:
+        lines.append(f"→ {rule['hint']}")
     address = address_of(finding.code)
     head = f"[{finding.code}]({address})" if address else finding.code
-    return "\n\n".join(
-        [f"**{head}** {finding.rule} · {finding.severity}", rule["summary"], *lines, f"→ {rule['hint']}"]
-    )
+    texts = [_as_text(line) for line in (rule["summary"], *lines) if line]
+    return "\n\n".join([f"**{head}** {finding.rule} · {finding.severity}", *texts])
+
+
+def _as_text(line: str) -> str:
+    """Markdown that shows a line as it is."""
+    return re.sub(r"([\\`*_{}\[\]()<>#+!|&:-])", r"\\\1", line)
 
 
 def _path(uri: str) -> Path | None:

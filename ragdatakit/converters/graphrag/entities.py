@@ -39,6 +39,7 @@ CLAIM_COLUMNS = (
     "text_unit_id",
 )
 _ENTITY = {"id", "human_readable_id", "frequency", "degree", "x", "y", "description", "passages", "claims"}
+_PLACE = ("x", "y")
 _RELATIONSHIP = {"id", "human_readable_id", "combined_degree", "rank", "description", "passages", "weight"}
 _DESCRIPTIONS = ("description", "summary", "text", "content")
 
@@ -90,9 +91,14 @@ class Graph:
     are those of an index about what is not an entity."""
 
     def __init__(
-        self, tables: CanonicalTables, out: Output, units: Mapping[str, str], claims: Iterable[dict[str, Any]]
+        self,
+        tables: CanonicalTables,
+        out: Output,
+        units: Mapping[str, str],
+        claims: Iterable[dict[str, Any]],
+        has_places: bool,
     ) -> None:
-        self.tables, self._out, self._units = tables, out, units
+        self.tables, self._out, self._units, self._has_places = tables, out, units, has_places
         self.is_own = tables.format == "graphrag"
         self.entities: dict[str, Entity] = {}
         self.relationships: dict[Any, Relationship] = {}
@@ -131,7 +137,7 @@ class Graph:
         for claim in claims if isinstance(claims, list) else ():
             if isinstance(claim, dict):
                 self.claims.append({**claim, "subject_id": entity.title})
-        self._account(given, "nodes", node.name, _ENTITY if self.is_own else {"passages"})
+        self._account(given, "nodes", node.name, self._kept(given))
 
     def _new(self, name: str) -> Entity:
         title = name if self.is_own else self._free(title_of(name))
@@ -277,6 +283,13 @@ class Graph:
         pairs = {(min(each.source, each.target), max(each.source, each.target)) for each in self.relationships.values()}
         return Counter(title for pair in pairs for title in dict.fromkeys(pair))
 
+    def _kept(self, given: Mapping[str, Any]) -> set[str]:
+        """The attributes of an entity that are written: places only as numbers, and by releases that have them."""
+        if not self.is_own:
+            return {"passages"}
+        are_places = self._has_places and all(isinstance(given.get(axis, 0.0), int | float) for axis in _PLACE)
+        return _ENTITY if are_places else _ENTITY - {*_PLACE}
+
     def _account(self, given: Mapping[str, Any], table: str, shown: str, kept: set[str]) -> None:
         used = next((n for n in _DESCRIPTIONS if isinstance(given.get(n), str)), "")
         others = sorted(name for name in given if name not in kept and name != used)
@@ -302,8 +315,7 @@ class Graph:
                 "text_unit_ids": list(entity.units),
                 "frequency": _integer(given.get("frequency"), len(entity.units)),
                 "degree": _integer(given.get("degree"), self.degrees.get(entity.title, 0)),
-                "x": given.get("x", 0.0),
-                "y": given.get("y", 0.0),
+                **{axis: given.get(axis, 0.0) for axis in _PLACE},
             }
 
     def relationship_rows(self) -> Iterator[dict[str, Any]]:

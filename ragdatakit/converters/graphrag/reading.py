@@ -157,7 +157,9 @@ class _Reader:
         found = _Claims()
         units = {_as_text(row.get("id")) for _, row in self._rows("text-units", "id")} if self._has_claims else set()
         for number, row in self._all("covariates"):
-            subject, target, unit = row.get("subject_id"), row.get("object_id"), row.get("text_unit_id")
+            subject, target, unit = (
+                _as_text(row.get(name)) or None for name in ("subject_id", "object_id", "text_unit_id")
+            )
             if subject in entities and target in entities:
                 rest = {k: v for k, v in row.items() if k not in ("type", "subject_id", "object_id", "text_unit_id")}
                 kind = _as_text(row.get("type")) or "CLAIM"

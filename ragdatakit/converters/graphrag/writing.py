@@ -61,7 +61,8 @@ class _Index:
         """Text units are looked at first, and written when it is known what is in them."""
         tables, out = self._tables, self._out
         self._look()
-        graph = Graph(tables, out, self._units, self._claims)
+        has_places = any(column.name == "x" and column.is_of(self._generation) for column in ENTITIES.columns)
+        graph = Graph(tables, out, self._units, self._claims, has_places)
         if not self._is_own and not any(entity.units for entity in graph.entities.values()):
             raise RagdataError(
                 "no entity of the graph is in any of the texts, by ids or by names: GraphRAG stops at that"
@@ -158,8 +159,9 @@ class _Index:
         claim_ids = []
         for number, claim in enumerate(graph.claim_rows()):
             claim_ids.append(claim["id"])
-            if claim.get("text_unit_id") in places:
-                claims[places[claim["text_unit_id"]]].append(number)
+            unit = claim.get("text_unit_id")
+            if isinstance(unit, str) and unit in places:
+                claims[places[unit]].append(number)
         known = {document.doc_id for document in self._tables.peek("documents")}
         written: set[str] = set()
         with table_file(self._out, TEXT_UNITS, self._generation) as file:
