@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ragdatakit.files.datasets import DataFile
+from ragdatakit.files.paths.sql_text import sql_name
 from ragdatakit.quality.findings import QualityFindings, RecordLookup
 from ragdatakit.schemas.errors import MissingExtraError
 from ragdatakit.schemas.findings import Problem
@@ -66,7 +67,7 @@ def check_rows_by_plugin(own: OwnRule, path: Path, tables: Tables, words: QueryO
     plugin = own.plugin
     assert plugin is not None
     assert plugin.check_rows is not None
-    columns = ", ".join(map(_quoted, plugin.columns)) or "*"
+    columns = ", ".join(map(sql_name, plugin.columns)) or "*"
     rows = tables.rows(path, f"select {columns} from {_table(plugin.table)}", words)
     for fault in faults_of(own, plugin.check_rows, rows):
         row = {**fault.facts, "value": fault.value, "key": fault.key}
@@ -176,9 +177,4 @@ def _plain(value: Any) -> Any:
 
 
 def _table(name: str) -> str:
-    return ".".join(map(_quoted, name.split(".", 1)))
-
-
-def _quoted(name: str) -> str:
-    doubled = name.replace('"', '""')
-    return f'"{doubled}"'
+    return ".".join(map(sql_name, name.split(".", 1)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-_CLAIM = ("description", "status", "start_date", "end_date", "source_text")
 READ = {
     "documents": (
         *("id", "title", "text", "raw_content", "human_readable_id"),
@@ -26,14 +25,8 @@ READ = {
         *("rating_explanation", "findings", "full_content_json", "period", "size"),
     ),
     "covariates": (
-        "id",
-        "human_readable_id",
-        "covariate_type",
-        "type",
-        "subject_id",
-        "object_id",
-        *_CLAIM,
-        "text_unit_id",
+        *("id", "human_readable_id", "covariate_type", "type", "subject_id", "object_id"),
+        *("description", "status", "start_date", "end_date", "source_text", "text_unit_id"),
     ),
 }
 """By table: the columns that are read."""

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ragdatakit.converters.free_names import FreeNames
+from ragdatakit.converters.graphrag.columns import READ
 from ragdatakit.files.containers.json_text import dumps
 from ragdatakit.files.lightrag.names import SEPARATOR
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
@@ -25,19 +26,6 @@ from ragdatakit.schemas.canonical import MENTION, Edge, Node
 
 RELATED = "RELATED"
 """What the edges of an index are called when it is read: GraphRAG has no names for relationships."""
-CLAIM_COLUMNS = (
-    "id",
-    "human_readable_id",
-    "covariate_type",
-    "type",
-    "description",
-    "object_id",
-    "status",
-    "start_date",
-    "end_date",
-    "source_text",
-    "text_unit_id",
-)
 _ENTITY = {"id", "human_readable_id", "frequency", "degree", "x", "y", "description", "passages", "claims"}
 _PLACE = ("x", "y")
 _RELATIONSHIP = {"id", "human_readable_id", "combined_degree", "rank", "description", "passages", "weight"}
@@ -345,10 +333,10 @@ class Graph:
     def claim_rows(self) -> Iterator[dict[str, Any]]:
         """The rows of the claims."""
         for number, claim in enumerate(self.claims):
-            found = {name: claim.get(name) for name in CLAIM_COLUMNS}
+            found = {name: claim.get(name) for name in READ["covariates"]}
             found["id"] = str(claim.get("id") or made_id("claim", dumps(claim)))
             found["human_readable_id"] = _integer(claim.get("human_readable_id"), number)
-            yield {**found, "subject_id": claim.get("subject_id")}
+            yield found
 
 
 def _description(given: Mapping[str, Any]) -> str:
