@@ -48,9 +48,9 @@ def check(path: Path) -> Checked:
         return checked
     for dataset in report.datasets:
         for file in dataset.files:
-            path = Path(dataset.path, file.path)
-            checked.findings[path] = []
-            checked.kinds[path] = Kind(dataset.format, file.kind)
+            place = Path(dataset.path, file.path)
+            checked.findings[place] = []
+            checked.kinds[place] = Kind(dataset.format, file.kind)
     for finding in report.findings:
         checked.findings[Path(finding.path)].append(finding)
     return checked

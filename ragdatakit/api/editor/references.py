@@ -77,7 +77,7 @@ def _having(
     name = reference.to_field.lstrip("@")
     for file in dataset.files:
         other_split = split and file.split and file.split != split
-        if file.kind != reference.to_kind or other_split or not _is_small(file.path):
+        if file.kind != reference.to_kind or other_split or too_large(file.path):
             continue
         for found in records.of(dataset, file):
             record = found[2]
@@ -98,8 +98,10 @@ def _bytes_of(record: LocatedRecord, pointer: str) -> tuple[int, int] | None:
     return located.byte_offset + start, located.byte_offset + end
 
 
-def _is_small(path: Path) -> bool:
+def too_large(path: Path) -> str:
+    """Why a file is passed over: it is too large, or not there; ``""`` where it is not."""
     try:
-        return path.stat().st_size <= MOST_BYTES
-    except OSError:
-        return False
+        size = path.stat().st_size
+    except OSError as error:
+        return error.strerror or str(error)
+    return f"it has more than {MOST_BYTES // 1_000_000} MB; `ragdata validate` checks it" if size > MOST_BYTES else ""

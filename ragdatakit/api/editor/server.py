@@ -15,7 +15,7 @@ from typing import Any
 from ragdatakit.api.configuration import configuration_of
 from ragdatakit.api.editor.checked import Checked, Kind, changes, check, is_safe_alone
 from ragdatakit.api.editor.positions import Point, Positions
-from ragdatakit.api.editor.references import MOST_BYTES, targets
+from ragdatakit.api.editor.references import targets, too_large
 from ragdatakit.api.reference import rules
 from ragdatakit.reports.rule_addresses import address_of
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError
@@ -39,9 +39,10 @@ _FIX_ALL = f"{lsp.CodeActionKind.SourceFixAll.value}.ragdata"
 
 @dataclass(slots=True)
 class _Shown:
-    """What an editor was given of one file: the file as it was then, and each finding with its place."""
+    """What an editor was given of one file: the file as it was then, its kind, and each finding with its place."""
 
     positions: Positions
+    kind: Kind | None
     findings: list[tuple[lsp.Range, Finding]] = field(default_factory=list)
 
 
@@ -51,25 +52,18 @@ class Server(LanguageServer):
     def __init__(self) -> None:
         super().__init__("ragdata", __version__)
         self.shown: dict[Path, _Shown] = {}
-        self.kinds: dict[Path, Kind] = {}
         self._running = asyncio.Lock()
         self._wanted: set[Path] = set()
 
     async def check(self, uri: str) -> None:
         """Check the dataset of a file and publish what was found in all its files."""
-        try:
-            await self._check(uri)
-        except RagdataError as error:  # such as an address in RAGDATA_DOCS_URL that is none
-            self._say(str(error))
-
-    async def _check(self, uri: str) -> None:
         path = _path(uri)
         if path is None or path in self._wanted:
             return
         self._wanted.add(path)
         async with self._running:  # one at a time: each uses all processors
             self._wanted.discard(path)
-            if reason := _too_large(path):
+            if reason := too_large(path):
                 self._say(f"{path.name} is not checked: {reason}")
                 return
             checked = await asyncio.to_thread(check, path)
@@ -81,15 +75,14 @@ class Server(LanguageServer):
         self.window_log_message(lsp.LogMessageParams(lsp.MessageType.Info, text))
 
     def _publish(self, checked: Checked) -> None:
-        self.kinds.update(checked.kinds)
         for path, findings in checked.findings.items():
             was_shown = path in self.shown and self.shown[path].findings
             if not findings and not was_shown:
                 self.shown.pop(path, None)
                 continue
             # Of a large file nothing is kept: its findings are shown by line, and repaired by `--fix`.
-            large = _too_large(path)
-            shown = self.shown[path] = _Shown(Positions(b"" if large else _bytes(path), self._encoding))
+            data = b"" if too_large(path) else _bytes(path)
+            shown = self.shown[path] = _Shown(Positions(data, self._encoding), checked.kinds.get(path))
             shown.findings = [(self._range(shown.positions, finding), finding) for finding in findings]
             diagnostics = [self._diagnostic(place, finding) for place, finding in shown.findings]
             uri = from_fs_path(str(path)) or ""
@@ -148,7 +141,7 @@ class Server(LanguageServer):
     def is_safe(self, uri: str, finding: Finding) -> bool:
         """Whether a fix is safe by itself, whatever the other records of the dataset are."""
         path = _path(uri)
-        return path is not None and finding.fix is not None and is_safe_alone(self.kinds.get(path), finding)
+        return path in self.shown and is_safe_alone(self.shown[path].kind, finding)
 
     def edit(self, uri: str, findings: list[Finding]) -> lsp.WorkspaceEdit | None:
         """The fixes of findings as one edit; those that touch what an earlier one has touched are left for later."""
@@ -199,7 +192,7 @@ def server() -> Server:
     @made.feature(lsp.TEXT_DOCUMENT_DEFINITION)
     async def definition(params: lsp.DefinitionParams) -> list[lsp.Location]:
         path = _path(params.text_document.uri)
-        if path is None or _too_large(path):
+        if path is None or too_large(path):
             return []
         offset = Positions(_bytes(path), made._encoding).offset(Point(params.position.line, params.position.character))
         try:
@@ -283,14 +276,6 @@ def _bytes(path: Path) -> bytes:
 
 def _same_text(source: str, data: bytes) -> bool:
     return source.removeprefix("\ufeff") == data.decode("utf-8-sig", "replace")
-
-
-def _too_large(path: Path) -> str:
-    try:
-        size = path.stat().st_size
-    except OSError as error:
-        return error.strerror or str(error)
-    return f"it has more than {MOST_BYTES // 1_000_000} MB; `ragdata validate` checks it" if size > MOST_BYTES else ""
 
 
 def _range(positions: Positions, start: int, end: int) -> lsp.Range:
