@@ -9,6 +9,7 @@ import pytest
 
 from ragdatakit.reports import rule_addresses
 from ragdatakit.reports.rule_addresses import address_of
+from ragdatakit.schemas.settings.plugins import PLUGGED
 from tests.command_line import run
 
 SITE = "https://docs.example/ragdata/"
@@ -48,6 +49,15 @@ def test_rules_of_others_have_no_page(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAGDATA_DOCS_URL", SITE)
 
     assert address_of("XX001") == ""
+
+
+def test_rules_of_a_format_that_was_plugged_in_have_no_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAGDATA_DOCS_URL", SITE)
+    monkeypatch.setitem(PLUGGED, "beir", ("cards", "BEIR"))  # as if it were one of a plug-in
+    monkeypatch.setattr(rule_addresses, "_codes", rule_addresses._codes.__wrapped__)
+
+    assert address_of("BE203") == ""
+    assert address_of("SP201") == PAGE
 
 
 @pytest.mark.parametrize("form", ["sarif", "rdjson"])

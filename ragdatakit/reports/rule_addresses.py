@@ -39,5 +39,6 @@ def _documented() -> str:
 @cache
 def _codes() -> frozenset[str]:
     from ragdatakit.schemas import all_rules
+    from ragdatakit.schemas.settings.plugins import PLUGGED
 
-    return frozenset(rule.code for rule, _ in all_rules())
+    return frozenset(rule.code for rule, fmt in all_rules() if fmt is None or fmt.name not in PLUGGED)
