@@ -21,6 +21,7 @@ from ragdatakit.reports.findings.step_summary import MOST_BYTES
 from tests.command_line import DEMO, GOOD, ROOT, run
 from tests.output_readers import schema_of_others
 from tests.test_ci_commands import HOSTILE, commands
+from tests.workflow_lint import zizmor
 
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
 STEPS = {step["name"]: step for step in ACTION["runs"]["steps"]}
@@ -293,9 +294,6 @@ def test_the_workflows_of_the_docs_name_inputs_and_outputs_that_there_are() -> N
 
 
 def test_the_action_and_the_workflows_are_without_findings_of_zizmor(tmp_path: Path) -> None:
-    linter = shutil.which("zizmor", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
-    if linter is None:
-        pytest.skip("zizmor is not installed")
     folder = tmp_path / ".github/workflows"
     folder.mkdir(parents=True)
     for number, text in enumerate(workflows()):
@@ -306,9 +304,7 @@ def test_the_action_and_the_workflows_are_without_findings_of_zizmor(tmp_path: P
         "rules: {unpinned-uses: {config: {policies: {'*': ref-pin}}}}\n", encoding="utf-8"
     )
 
-    done = subprocess.run(
-        [linter, "--offline", "--no-progress", str(tmp_path)], capture_output=True, text=True, timeout=60, check=False
-    )
+    done = zizmor(tmp_path)
 
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stderr.count("completed") == len(workflows()) + 1

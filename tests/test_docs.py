@@ -12,7 +12,7 @@ import click
 import pytest
 
 import ragdatakit
-from docs.generator.markdown import plain, rule_page
+from docs.generator.markdown import plain, rule_page, slug
 from docs.generator.pages import WRITTEN, filled
 from docs.generator.workspaces import ROOT, Workspace
 from ragdatakit.cli import COMMANDS, group
@@ -32,7 +32,7 @@ def commands() -> Iterator[tuple[str, click.Command]]:
 def anchors(page: Path) -> set[str]:
     """What the headings of a page are called in links, as GitHub does it."""
     headings = re.findall(r"^#+ (.*)$", page.read_text(), re.M)
-    return {re.sub(r"[^\w\- ]", "", h.lower()).replace(" ", "-") for h in headings}
+    return {slug(heading) for heading in headings}
 
 
 def test_the_check_is_a_command() -> None:

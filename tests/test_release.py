@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import yaml
 
 from ragdatakit.version import __version__
+from tests.workflow_lint import zizmor
 
 ROOT = Path(__file__).parents[1]
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
@@ -42,11 +42,7 @@ def test_only_the_job_that_publishes_may_sign_and_write() -> None:
 
 
 def test_the_workflows_are_without_findings_of_zizmor() -> None:
-    linter = shutil.which("zizmor", path=str(Path(sys.executable).parent)) or shutil.which("zizmor")
-    if linter is None:
-        pytest.skip("zizmor is not installed")
-    command = [linter, "--offline", "--no-progress", str(ROOT / ".github")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = zizmor(ROOT / ".github")
 
     assert done.returncode == 0, done.stdout + done.stderr
 

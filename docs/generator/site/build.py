@@ -11,13 +11,12 @@ from pathlib import Path
 
 import ragdatakit
 from docs.generator.site.navigation import NAVIGATION, is_rule, listed_below
-from docs.generator.site.pages import Page, Pages, site_pages
+from docs.generator.site.pages import Page, Pages, is_copied, site_pages
 from docs.generator.workspaces import ROOT
 
 CONFIGURATION = ROOT / "docs/site"
 _ALONE = "---\norphan: true\n---\n\n"
 """Says that no list has the page: with 900 rules beside each of 1,000 pages the site would take minutes to build."""
-COPIED = ("schemas/*.json", "output-schema*.json", "images/*", "formats/*.svg")
 
 
 def write_sources(folder: Path) -> None:
@@ -29,8 +28,8 @@ def write_sources(folder: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         head = _ALONE if is_rule(page.name) else ""
         path.write_text(f"{head}{page.text.rstrip()}\n{_lists(page, pages)}")
-    for pattern in COPIED:
-        for path in (ROOT / "docs").glob(pattern):
+    for path in (ROOT / "docs").rglob("*"):
+        if is_copied(path.relative_to(ROOT).as_posix()):
             there = folder / path.relative_to(ROOT / "docs")
             there.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, there)

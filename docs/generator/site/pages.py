@@ -11,14 +11,13 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from docs.generator.markdown import slug
+from docs.generator.markdown import fences, slug
 from docs.generator.workspaces import ROOT
 
 ELSEWHERE = ("CHANGELOG.md", "CONTRIBUTING.md", "benchmarks/README.md", "benchmarks/results.md")
 """Pages outside of docs/ that the site has, too."""
 
 _LINK = re.compile(r"(?<!\\)\]\((?P<target>[^()\s]+)\)")
-_FENCED = re.compile(r"^(```+).*?^\1$", re.S | re.M)
 
 
 @dataclass(slots=True)
@@ -84,22 +83,23 @@ def _split(pages: Pages, origin: str, text: str, heading: str, name: Callable[[s
 
 def _sections(text: str, heading: str) -> Iterator[tuple[str, str, str]]:
     """The title, the word of the heading (none for other sections), and the text of each part below a ``##``."""
-    fenced = [(m.start(), m.end()) for m in _FENCED.finditer(text)]
-    starts = [m.start() for m in re.finditer(r"^## ", text, re.M) if not any(a < m.start() < b for a, b in fenced)]
-    for start, end in zip([0, *starts], [*starts, len(text)], strict=True):
-        section = text[start:end]
-        first = section.split("\n", 1)[0]
-        found = re.match(heading, first)
-        yield first.lstrip("# "), found["word"] if found else "", section
+    lines = text.split("\n")
+    fenced = {number for block in fences(lines) for number in range(block.first, block.last)}
+    starts = [n for n, line in enumerate(lines) if line.startswith("## ") and n not in fenced]
+    for start, end in zip([0, *starts], [*starts, len(lines)], strict=True):
+        found = re.match(heading, lines[start])
+        section = "\n".join(lines[start:end]) + "\n" * (end < len(lines))
+        yield lines[start].lstrip("# "), found["word"] if found else "", section
 
 
 def _outside_fences(text: str, change: Callable[[str], str]) -> str:
     """A page changed outside of its blocks of code."""
+    lines = text.split("\n")
     made, done = [], 0
-    for block in _FENCED.finditer(text):
-        made += [change(text[done : block.start()]), block[0]]
-        done = block.end()
-    return "".join([*made, change(text[done:])])
+    for block in fences(lines):
+        made += [change("\n".join(lines[done : block.first])), *lines[block.first : block.last]]
+        done = block.last
+    return "\n".join([*made, change("\n".join(lines[done:]))])
 
 
 def _linked(text: str, page: Page, pages: Pages) -> str:
@@ -111,7 +111,7 @@ def _linked(text: str, page: Page, pages: Pages) -> str:
             return match[0]
         place = posixpath.normpath(posixpath.join(posixpath.dirname(page.origin), target)) if target else page.origin
         where = pages.places.get((place, anchor)) or pages.places.get((place, ""))
-        if where is None and not _is_copied(place):
+        if where is None and not is_copied(place):
             return _SOURCE
         where = where or place.removeprefix("docs/")
         there, _, inner = where.partition("#")
@@ -128,6 +128,6 @@ def _linked(text: str, page: Page, pages: Pages) -> str:
 _SOURCE = "](:source:)"
 
 
-def _is_copied(place: str) -> bool:
+def is_copied(place: str) -> bool:
     """Whether a file of the repository is next to the pages of the site."""
     return place.startswith("docs/") and place.endswith((".json", ".png", ".svg"))
