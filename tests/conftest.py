@@ -5,6 +5,7 @@ them. Of the tests marked `broad` a tenth is run: `tests/broad.py` says which.
 """
 
 import gc
+import os
 import signal
 from collections.abc import Iterable, Iterator
 
@@ -25,6 +26,8 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("ragdata")
+for name in ("CI", "GITHUB_WORKSPACE", "CI_PROJECT_DIR", "WORKSPACE", "RAGDATA_OUTPUT_FORMAT", "RAGDATA_DOCS_URL"):
+    os.environ.pop(name, None)  # the tests are the same on a laptop and in CI: those of what differs there set it
 if hasattr(signal, "SIGHUP"):  # a run under nohup would hand "ignored" down to the commands that are to be stopped
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 

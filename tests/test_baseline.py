@@ -23,11 +23,6 @@ from tests.command_line import DEMO, FIXTURES, GOOD, Outcome, run
 POSITIVES = "train/positive_lists.ndjson"
 
 
-@pytest.fixture(autouse=True)
-def not_in_ci(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("CI", raising=False)
-
-
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """A folder with ``.git`` and a dataset that has nine findings."""

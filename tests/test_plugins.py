@@ -133,7 +133,7 @@ def test_findings_are_like_all_others(site: Path, project: Path) -> None:
     run("validate", "data", "--report=sarif=x.sarif")
     (of_run,) = json.loads(Path("x.sarif").read_text())["runs"]
     assert [rule["id"] for rule in of_run["tool"]["driver"]["rules"]] == ["ACME501"]
-    run("validate", "data", "--write-baseline", env={"CI": ""})
+    run("validate", "data", "--write-baseline")
     assert run("validate", "data").code == 0
 
 

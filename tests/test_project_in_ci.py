@@ -29,9 +29,8 @@ def add(file: Path, text: str) -> None:
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(tmp_path: Path) -> Path:
     """A repository of twelve datasets with a thousand findings that are older than ragdata there."""
-    monkeypatch.delenv("CI", raising=False)
     for name in FORMATS:
         sets = [one for one in sorted((FIXTURES / name / "valid").iterdir()) if one.is_dir()]
         shutil.copytree(sets[0], tmp_path / "data" / name)
