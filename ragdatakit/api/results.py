@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from ragdatakit.schemas.diffs import DatasetDiff
 from ragdatakit.schemas.evaluations import Evaluation
 from ragdatakit.schemas.gates import GateResult
+from ragdatakit.schemas.notebooks.tabular import Tabular
 from ragdatakit.schemas.options import PathLike
 from ragdatakit.schemas.results import RemoteSource, Report
 from ragdatakit.schemas.summaries import LeftOut, NotRead, Summary
@@ -45,13 +46,18 @@ class _ShownAsPage(_Shown):
         raise NotImplementedError
 
 
-class Summaries(_ShownAsPage, list[Summary]):
+class Summaries(_ShownAsPage, Tabular, list[Summary]):
     """The result of `ragdatakit.report`: the summaries of all datasets at some paths.
 
     ``left_out`` are the folders there that hold other data, ``not_read`` all files there that no dataset reads,
     ``findings`` is what validation says (None: it was not asked for). ``sources`` say of each URL which state of it was
     read: the commit, and the version of each file.
     """
+
+    _COLUMNS: ClassVar[Mapping[str, type]] = {
+        **dict.fromkeys(("dataset", "format", "table", "split"), str),
+        "rows": int,
+    }
 
     def __init__(
         self, summaries: Iterable[Summary] = (), left_out: Iterable[LeftOut] = (), not_read: Iterable[NotRead] = ()
@@ -61,6 +67,13 @@ class Summaries(_ShownAsPage, list[Summary]):
         self.not_read: tuple[NotRead, ...] = tuple(not_read)
         self.findings: Report | None = None
         self.sources: list[RemoteSource] = []
+
+    def _rows(self) -> Iterator[tuple[Any, ...]]:
+        """The rows of each table, by split."""
+        for summary in self:
+            for table in summary.tables:
+                for split, rows in (table.by_split or {None: table.rows}).items():
+                    yield summary.path, summary.format, table.name, split, rows
 
     def __repr__(self) -> str:
         return f"<Summaries: {', '.join(map(repr, self[:3]))}{f' and {len(self) - 3:,} more' * (len(self) > 3)}>"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
+from ragdatakit.schemas.notebooks.tabular import Tabular
 from ragdatakit.schemas.results import Report
 from ragdatakit.schemas.texts import shortened
 
@@ -186,7 +188,7 @@ class ExtractionEstimate:
 
 
 @dataclass(slots=True, repr=False)
-class ConversionResult:
+class ConversionResult(Tabular):
     """The result of `ragdatakit.convert`.
 
     ``written`` says whether the target was put in place, ``sidecar`` whether what is lost was to be kept next to it.
@@ -208,6 +210,17 @@ class ConversionResult:
     warnings: int = 0
     seconds: float = 0.0
     estimates: list[ExtractionEstimate] = field(default_factory=list)
+    _COLUMNS: ClassVar[Mapping[str, type]] = {
+        **dict.fromkeys(("source", "kind", "table", "column"), str),
+        "count": int,
+        "reason": str,
+    }
+
+    def _rows(self) -> Iterator[tuple[Any, ...]]:
+        """The accounts of losses."""
+        for done in self.conversions:
+            for loss in done.losses:
+                yield done.source, loss.kind, loss.table, loss.column, loss.count, loss.reason
 
     def __repr__(self) -> str:
         """One line: what was converted to what, whether it was written, and whether anything is lost."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
+
+from ragdatakit.schemas.notebooks.tabular import Tabular
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +146,7 @@ class Side:
 
 
 @dataclass(slots=True, repr=False)
-class DatasetDiff:
+class DatasetDiff(Tabular):
     """The result of `ragdatakit.diff`.
 
     ``tables`` are the canonical tables that a side has, ``kinds`` the records of files that differ, by kind of file:
@@ -169,6 +171,18 @@ class DatasetDiff:
     other_files: list[FileDiff] = field(default_factory=list)
     conditions: tuple[str, ...] = ()
     met: list[MetCondition] = field(default_factory=list)
+    _COLUMNS: ClassVar[Mapping[str, type]] = {
+        **dict.fromkeys(("dataset", "table"), str),
+        **dict.fromkeys(("before", "after", "added", "removed", "changed"), int),
+    }
+
+    def _rows(self) -> Iterator[tuple[Any, ...]]:
+        """The canonical tables, and the kinds of files that differ; those of each pair of datasets."""
+        for each in (*self.tables, *self.kinds):
+            yield None, each.called, each.before, each.after, each.added, each.removed, each.changed
+        for pair in self.pairs:
+            for row in pair.diff._rows():
+                yield pair.place, *row[1:]
 
     def __repr__(self) -> str:
         """One line: the two sides, and how many records are added, removed and changed."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 from ragdatakit.schemas.bounds import Place, Share
 from ragdatakit.schemas.findings import Finding
+from ragdatakit.schemas.notebooks.tabular import Tabular
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +231,7 @@ class ClaimScores:
 
 
 @dataclass(slots=True, repr=False)
-class Evaluation:
+class Evaluation(Tabular):
     """The result of `ragdatakit.evaluate`.
 
     ``unit`` is what the gold judges: ``document``, ``chunk`` or ``node``. ``judged`` counts the questions with gold,
@@ -260,6 +261,22 @@ class Evaluation:
     minimums: Mapping[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     seconds: float = 0.0
+    _COLUMNS: ClassVar[Mapping[str, type]] = {
+        **dict.fromkeys(("run", "metric"), str),
+        **dict.fromkeys(("mean", "low", "high"), float),
+        "questions": int,
+    }
+
+    def _rows(self) -> Iterator[tuple[Any, ...]]:
+        """The scores of runs and of answers, each with its interval of confidence."""
+        scored = [(run.name, run.scores) for run in self.runs] + [(each.name, each.scores) for each in self.answers]
+        for name, scores in scored:
+            for metric, score in scores.items():
+                yield name, metric, score.mean, score.low, score.high, score.count
+        for claims in self.claims:
+            for group in claims.groups.values():
+                for metric, value in group.items():
+                    yield claims.name, metric, value, None, None, claims.rows
 
     def __repr__(self) -> str:
         """One line: what was evaluated, each run's first metric, how many findings there are."""

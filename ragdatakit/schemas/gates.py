@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
+
+from ragdatakit.schemas.notebooks.tabular import Tabular
 
 SEVERITIES = ("info", "warning", "critical")
 """How bad it is when an expectation fails, the least first; without one it is ``critical``."""
@@ -73,7 +75,7 @@ class GateTable:
 
 
 @dataclass(slots=True, repr=False)
-class GateResult:
+class GateResult(Tabular):
     """What became of all expectations, in the order of the files.
 
     ``library`` is Great Expectations' version, ``unread`` are sentences about files that could not be read whole,
@@ -91,6 +93,22 @@ class GateResult:
     unread: list[str] = field(default_factory=list)
     dataset: str = ""
     seconds: float = 0.0
+    _COLUMNS: ClassVar[Mapping[str, type]] = {
+        **dict.fromkeys(("suite", "table", "column", "expectation", "severity"), str),
+        "success": bool,
+        **dict.fromkeys(("values", "unexpected"), int),
+        **dict.fromkeys(("observed", "fault"), str),
+    }
+
+    def _rows(self) -> Iterator[tuple[Any, ...]]:
+        """The expectations, and what became of them."""
+        for check in self.checks:
+            of = check.expectation
+            observed = None if check.observed is None else str(check.observed)
+            column = None if of.kwargs.get("column") is None else str(of.kwargs["column"])
+            numbers = check.values, check.unexpected
+            named = check.suite, of.table, column, expectation_words(of), of.severity
+            yield *named, check.success, *numbers, observed, check.fault or None
 
     def __repr__(self) -> str:
         """One line: how many expectations hold, fail, and could not be checked."""

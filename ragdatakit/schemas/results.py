@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypedDict
+from typing import Any, ClassVar, TypedDict
 
 from ragdatakit.schemas.baselines import BaselineUse
 from ragdatakit.schemas.declarations import Rule
 from ragdatakit.schemas.findings import SEVERITIES, Finding, Severity
+from ragdatakit.schemas.notebooks.tabular import Tabular
 from ragdatakit.schemas.texts import many
 
 
@@ -76,7 +78,7 @@ class RemoteSource(TypedDict):
 
 
 @dataclass(slots=True, repr=False)
-class Report:
+class Report(Tabular):
     """The result of `ragdatakit.validate`.
 
     ``counts`` has every finding that was wanted, by severity; ``by_rule`` by code. ``findings`` are those that were
@@ -115,6 +117,20 @@ class Report:
     own_rules: dict[str, Rule] = field(default_factory=dict)
     seconds: float = 0.0
     sources: list[RemoteSource] = field(default_factory=list)
+    _COLUMNS: ClassVar[Mapping[str, type]] = {
+        **dict.fromkeys(("severity", "code", "rule", "path"), str),
+        **dict.fromkeys(("line", "column"), int),
+        **dict.fromkeys(("key", "pointer", "message", "consequence", "hint"), str),
+        "fixable": bool,
+        "fingerprint": str,
+    }
+    _IN_NOTEBOOKS: ClassVar[Sequence[str]] = ("severity", "code", "path", "line", "column", "message", "hint")
+
+    def _rows(self) -> Iterator[tuple[Any, ...]]:
+        """Its findings."""
+        for f in self.findings:
+            place = f.path, f.line, f.column, f.key, f.pointer
+            yield f.severity, f.code, f.rule, *place, f.fault, f.consequence, f.hint, f.fixable, f.fingerprint
 
     def __repr__(self) -> str:
         """One line: the datasets, and how many findings of each severity there are."""
@@ -165,7 +181,7 @@ class NotFixed:
 
 
 @dataclass(slots=True, repr=False)
-class FixResult:
+class FixResult(Tabular):
     """What `ragdatakit.fix` did.
 
     ``fixed`` counts the fixes by file and code of the rule; ``not_fixed`` are files that were left as they are, and
@@ -180,6 +196,15 @@ class FixResult:
     removed: int = 0
     removed_to: str = ""
     difference: list[str] = field(default_factory=list)
+    _COLUMNS: ClassVar[Mapping[str, type]] = {"path": str, "code": str, "fixed": int, "reason": str}
+
+    def _rows(self) -> Iterator[tuple[Any, ...]]:
+        """The fixes by file and rule, then what was not fixed, with the reason."""
+        for path, counts in self.fixed.items():
+            for code, number in sorted(counts.items()):
+                yield path, code, number, None
+        for left in self.not_fixed:
+            yield left.path, left.code or None, 0, left.reason
 
     def __repr__(self) -> str:
         """One line: how much was repaired."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, ClassVar
+
+from ragdatakit.schemas.notebooks.tabular import Tabular
 
 TREE_MODES = ("collapsed", "traversal")
 MODES = ("bm25", "sparse", "dense", "graph", *TREE_MODES, "contextual", "hybrid")
@@ -134,7 +136,7 @@ class ContextItem:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Retrieval:
+class Retrieval(Tabular):
     """The answer to one query. ``seconds`` is the search alone, without opening the index.
 
     ``seeds`` are the nodes from which graph mode and GraphRAG's local search started; ``notes`` are sentences about
@@ -150,6 +152,16 @@ class Retrieval:
     seeds: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     candidates: tuple[ContextItem, ...] | None = None
+    _COLUMNS: ClassVar[Mapping[str, type]] = {
+        "rank": int,
+        "score": float,
+        **dict.fromkeys(("id", "document", "title", "text"), str),
+    }
+
+    def _rows(self) -> Iterator[tuple[Any, ...]]:
+        """The passages that were found."""
+        for hit in self.hits:
+            yield hit.rank, hit.score, hit.passage_id, hit.document_id, hit.title, hit.text
 
     def __repr__(self) -> str:
         """One line: the question, and the best passages."""

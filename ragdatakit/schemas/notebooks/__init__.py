@@ -1,0 +1,1 @@
+"""What notebooks show of a result, and what pandas and Arrow get of it."""
