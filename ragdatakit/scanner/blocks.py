@@ -86,7 +86,8 @@ class BlockScanner:
 
     ``keys`` are the key columns and the fields that they are made of; a field of any type is taken as text, an integer
     by its digits. ``known`` are codes of some of the columns: records with other ones are candidates. ``cells``: the
-    lines are cells that are cut so, not JSON; codes of numbers are those of doubles.
+    lines are cells that are cut so, not JSON; codes of numbers are those of doubles. ``tags``: the records are elements
+    between these tags.
     """
 
     def __init__(
@@ -97,13 +98,14 @@ class BlockScanner:
         portable: bool = False,
         cells: Columns | None = None,
         known: Mapping[str, npt.NDArray[Any]] | None = None,
+        tags: tuple[str, ...] = (),
     ) -> None:
         found = library()
         if found is None:
             raise ScannerError("there is no compiled scanner")
         self._library = found
         asked = list(predicates)
-        blob = plan_blob(record, set(keys.values()), asked, cells)
+        blob = plan_blob(record, set(keys.values()), asked, cells, tags)
         self._counts = counts_of(asked)
         self._plan = found.rd_plan_new(blob, len(blob))
         if not self._plan:
@@ -141,6 +143,18 @@ class BlockScanner:
         done = ctypes.c_uint64()
         status = self._library.rd_scan_elements(
             self._plan, mine.address, data, len(data), members, self._portable, mine.views, self._views, done
+        )
+        if status:
+            raise ScannerError(f"the scanner failed ({status})")
+        return self._found(mine.views), done.value
+
+    def scan_tagged(self, data: bytes) -> tuple[ScannedBlock, int]:
+        """What is in these elements between tags, and how many bytes are done with: not all where the last element does
+        not end. Line ends say nothing; the lines of the notes are those on which they begin."""
+        mine = self._results.mine()
+        done = ctypes.c_uint64()
+        status = self._library.rd_scan_tagged(
+            self._plan, mine.address, data, len(data), self._portable, mine.views, self._views, done
         )
         if status:
             raise ScannerError(f"the scanner failed ({status})")

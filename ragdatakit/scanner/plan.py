@@ -26,6 +26,7 @@ from ragdatakit.scanner.predicates import (
     Nested,
     NoSentence,
     NotFirst,
+    NotVisible,
     NumberedMembers,
     OneUnlikeNumber,
     OpenIfBlank,
@@ -92,6 +93,7 @@ _KINDS: dict[type[Predicate], int] = {
     Beginning: 27,
     OpenIfBlank: 28,
     NumberedMembers: 29,
+    NotVisible: 30,
 }
 _JOINED = 255
 
@@ -127,9 +129,15 @@ def scopes_of(record: Record, asked: Iterable[Asked]) -> dict[str, dict[str, Fie
     return found
 
 
-def plan_blob(record: Record, keys: Collection[str], asked: Iterable[Asked], cells: Columns | None = None) -> bytes:
+def plan_blob(
+    record: Record,
+    keys: Collection[str],
+    asked: Iterable[Asked],
+    cells: Columns | None = None,
+    tags: Collection[str] = (),
+) -> bytes:
     """What the scanner is to know of a kind of record: its fields, which are keys, what its rules look at; ``cells`` is
-    how lines of cells, which are not JSON, are cut."""
+    how lines of cells, which are not JSON, are cut, ``tags`` what elements between tags are called."""
     asked = list(asked)
     scopes = scopes_of(record, asked)
     fields = [(name, field) for scope in scopes.values() for name, field in scope.items()]
@@ -149,10 +157,13 @@ def plan_blob(record: Record, keys: Collection[str], asked: Iterable[Asked], cel
     parts += [struct.pack("<H", len(relations)), *(_relation(one, names, list(scopes), counts) for one in relations)]
     cut = next((one.at for one in asked if isinstance(one, Cut)), "\0")
     parts.append(cut.encode())
-    if cells is None:
-        return b"".join((*parts, b"\0"))
+    parts.append(_cells(cells) if cells is not None else b"\0")
+    return b"".join((*parts, struct.pack("<B", len(tags)), *map(_text, tags)))
+
+
+def _cells(cells: Columns) -> bytes:
     separator = ord(cells.separator) if cells.separator else 0
-    return b"".join((*parts, struct.pack("<BBB", 1, separator, cells.quoted), _text(cells.comment)))
+    return struct.pack("<BBB", 1, separator, cells.quoted) + _text(cells.comment)
 
 
 def _relation(one: Relation | Joined, names: list[str], scopes: list[str], counts: list[Hashable]) -> bytes:

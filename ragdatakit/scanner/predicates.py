@@ -79,6 +79,11 @@ class FewLetters(Predicate):
 
 
 @dataclass(frozen=True, slots=True)
+class NotVisible(Predicate):
+    """An empty text, or one with another character than the visible ones of ASCII."""
+
+
+@dataclass(frozen=True, slots=True)
 class Holds(Predicate):
     """A text that has one of ``characters``, all of them ASCII."""
 

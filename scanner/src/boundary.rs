@@ -11,6 +11,7 @@ use crate::isa::Level;
 use crate::keys::{find_ranks, sieve, Table};
 use crate::lines::{scan, Outcome};
 use crate::plan::{Plan, Type, ABI};
+use crate::tagged;
 use std::ffi::c_char;
 use std::panic::{catch_unwind, set_hook, AssertUnwindSafe};
 use std::ptr::null_mut;
@@ -219,6 +220,35 @@ pub unsafe extern "C" fn rd_scan_elements(
             return MISUSED;
         }
         *done = elements::scan(plan, block, data, elements, level_of(portable)) as u64;
+        show(plan, block, views);
+        DONE
+    })
+}
+
+/// Scan elements between tags, and show what was found as `rd_scan` does. `done`: how many bytes are done with.
+///
+/// # Safety
+/// As of `rd_scan`; `done` points to a number to be written.
+#[no_mangle]
+pub unsafe extern "C" fn rd_scan_tagged(
+    plan: *const Plan,
+    block: *mut Scanned,
+    data: *const u8,
+    length: u64,
+    portable: i32,
+    views: *mut View,
+    count: u64,
+    done: *mut u64,
+) -> i32 {
+    guarded(PANICKED, || {
+        let (Some(plan), Some(block), Some(data)) = (plan.as_ref(), block.as_mut(), slice(data, length)) else {
+            return MISUSED;
+        };
+        let expected = (OF_BLOCK + OF_FIELD * plan.fields.len()) as u64;
+        if views.is_null() || done.is_null() || count != expected || plan.tags.is_empty() {
+            return MISUSED;
+        }
+        *done = tagged::scan(plan, block, data, level_of(portable)) as u64;
         show(plan, block, views);
         DONE
     })

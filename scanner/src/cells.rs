@@ -140,7 +140,7 @@ fn float(cell: &[u8]) -> Option<f64> {
 
 /// What Python splits lines at, of ASCII.
 #[inline(always)]
-fn is_space(byte: u8) -> bool {
+pub(crate) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r' | 0x1C..=0x1F)
 }
 

@@ -100,7 +100,7 @@ fn blob(closed: bool) -> Vec<u8> {
         text(&mut blob, characters);
     }
     relations(&mut blob);
-    blob.extend([0, 0]);
+    blob.extend([0, 0, 0]);
     blob
 }
 

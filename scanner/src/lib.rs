@@ -29,6 +29,7 @@ mod sheet;
 mod simd;
 mod spelling;
 mod table_boundary;
+mod tagged;
 
 pub use columns::Scanned;
 pub use elements::{last_comma, Cut, Elements};

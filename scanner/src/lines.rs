@@ -11,7 +11,7 @@ use crate::predicates::{has_repeat, is_unlike_number, Predicate};
 use crate::relations::Held;
 
 /// Bytes of a text from which on Python does not compare it with others.
-const LONG_TEXT: usize = 1 << 24;
+pub(crate) const LONG_TEXT: usize = 1 << 24;
 
 /// What became of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

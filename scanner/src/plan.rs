@@ -13,7 +13,7 @@ use crate::scopes::{Joined, Scope};
 use crate::spelling::Spelling;
 
 /// The number of the interface: Python compares it when it loads the library.
-pub const ABI: u32 = 6;
+pub const ABI: u32 = 7;
 
 /// What a value may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,6 +104,8 @@ pub struct Plan {
     pub equal: Vec<(usize, usize)>,
     /// How a line is cut into cells; none where it is JSON.
     pub cells: Option<Cells>,
+    /// The names of elements between tags, which are the records; none where they are something else.
+    pub tags: Vec<Vec<u8>>,
     /// The byte at which a record that is a text is cut into the first field and the second; the first is a number, too,
     /// where there is a third field.
     pub cut: Option<u8>,
@@ -184,6 +186,7 @@ impl Plan {
             unlike_number: None,
             equal: Vec::new(),
             cells: None,
+            tags: Vec::new(),
             cut: None,
             changed: Vec::new(),
             seeds,
@@ -203,13 +206,27 @@ impl Plan {
         if reader.u8()? != 0 {
             plan.cells = Some(Cells::parse(&mut reader, &plan.fields)?);
         }
+        plan.tags = (0..reader.u8()?).map(|_| reader.text()).collect::<Option<Vec<_>>>()?;
         plan.held = (0..count).filter(|&number| plan.fields[number].held).collect();
         let top = plan.scopes[0].fields.len();
         plan.below = (top..count).filter(|&n| plan.fields[n].key && !plan.fields[n].listed).collect();
         let has_numbers = plan.fields.iter().any(|field| field.key && field.kind == Type::Number);
         let of_cells = has_numbers || !plan.changed.is_empty();
         let fits = if plan.cells.is_some() { plan.scopes.len() == 1 && plan.held.is_empty() } else { !of_cells };
-        (reader.0.is_empty() && fits).then_some(plan)
+        (reader.0.is_empty() && fits && plan.is_tagged_well()).then_some(plan)
+    }
+
+    /// Whether all that is asked of elements between tags is about single texts.
+    fn is_tagged_well(&self) -> bool {
+        let plain = |field: &Field| {
+            let is_any = field.allowed.is_empty() && field.refusals.is_empty() && !field.non_empty;
+            field.kind == Type::Text && is_any && field.spelling.is_none() && field.tally.is_none()
+        };
+        let of_texts = self.fields.iter().all(plain) && self.scopes[0].relations.is_empty();
+        let alone = self.scopes.len() == 1 && self.held.is_empty() && self.cells.is_none() && self.cut.is_none();
+        let of_rows = self.equal.is_empty() && self.changed.is_empty();
+        let of_order = self.first.is_none() && self.unlike_number.is_none();
+        self.tags.is_empty() || (of_texts && alone && of_rows && of_order)
     }
 
     /// Whether the fields are those of a text that is cut: two texts, and the number that the first one is.
@@ -335,6 +352,7 @@ impl Plan {
                 field.spelling = Some(Spelling::of(std::str::from_utf8(&characters).ok()?));
             }
             21 if field.kind == Type::Text => field.predicates.push(Predicate::FewLetters),
+            30 if field.is_of_texts() => field.predicates.push(Predicate::NotVisible),
             5 if field.kind == Type::Array && field.below == Type::Integer && field.key => {
                 field.predicates.push(Predicate::ItemTwice);
             }

@@ -23,6 +23,8 @@ pub enum Predicate {
     Shorter(usize),
     /// Any other text.
     Unequal(Vec<u8>),
+    /// An empty text, or one with another character than the visible ones of ASCII.
+    NotVisible,
     /// A text with four times as many characters beyond ASCII as ASCII letters, or more.
     FewLetters,
     /// A list in which an item stands twice.
@@ -107,6 +109,7 @@ impl Predicate {
                     && std::str::from_utf8(bytes)
                         .map_or(true, |text| text.chars().next().is_some_and(|c| characters.has(c)))
             }),
+            Self::NotVisible => bytes.is_empty() || !bytes.iter().all(u8::is_ascii_graphic),
             Self::FewLetters => !bytes.is_ascii() && has_few_letters(bytes),
             Self::Unequal(text) => bytes != &text[..],
             Self::Given => true,

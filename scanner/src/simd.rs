@@ -162,6 +162,13 @@ pub fn scan_elements(plan: &Plan, into: &mut Scanned, data: &[u8], elements: Ele
     unsafe { scan_elements_compiled(plan, into, data, elements) }
 }
 
+/// The same of elements between tags.
+pub fn scan_tagged(plan: &Plan, into: &mut Scanned, data: &[u8]) -> usize {
+    debug_assert_eq!(Level::best(), Level::Avx2);
+    // SAFETY: the caller has asked whether the processor has these features.
+    unsafe { scan_tagged_compiled(plan, into, data) }
+}
+
 /// The same of a border between elements.
 pub fn last_comma(data: &[u8]) -> Cut {
     debug_assert_eq!(Level::best(), Level::Avx2);
@@ -172,6 +179,11 @@ pub fn last_comma(data: &[u8]) -> Cut {
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
 unsafe fn scan_elements_compiled(plan: &Plan, into: &mut Scanned, data: &[u8], elements: Elements) -> usize {
     crate::elements::scan_with::<Spread<Avx2>>(plan, into, data, elements)
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
+unsafe fn scan_tagged_compiled(plan: &Plan, into: &mut Scanned, data: &[u8]) -> usize {
+    crate::tagged::scan_with::<Avx2>(plan, into, data)
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]

@@ -16,6 +16,7 @@ from ragdatakit.schemas import get_format
 from tests.block_mutations import mutated
 from tests.fuzz.cases import Case
 from tests.test_scanned_elements import damaged
+from tests.test_scanned_tagged import documents
 from tests.test_scanner_cells import lines as cell_lines
 from tests.test_scanner_records import PASSAGES, SOUND, found_in
 from tests.test_scanner_tables import table
@@ -45,7 +46,19 @@ def _declared(name: str, kind: str, rng: Random) -> bytes:
 def splade(rng: Random) -> Files:
     """Lines of light-splade."""
     names = {"doc_master": "documents", "query_master": "queries", "positive_list": "positives"}
-    return {f"train/{name}.ndjson": _declared("light-splade", kind, rng) for name, kind in names.items()}
+    masters = {f"train/{name}.ndjson": _declared("light-splade", kind, rng) for name, kind in names.items()}
+    return {**masters, "train/hard_negative_scores.ndjson": b"\n".join(_scores(rng) for _ in range(RECORDS))}
+
+
+def _scores(rng: Random) -> bytes:
+    """What a teacher says of a query."""
+    many = rng.choice((1, 2, 8, 20))
+    keys = [rng.choice((str(rng.randrange(99)),) * 30 + ("07", " 7", "-3", "x", "9" * 20, "1_0")) for _ in range(many)]
+    odd = ("0.5", None, True, 1e300, 2**60, [1], {}, -0.0, 7, float("nan"))
+    scores = [rng.choice((round(rng.random(), 4),) * 30 + odd) for _ in keys]
+    if rng.random() < 0.05:
+        scores = [scores[0]] * len(scores)
+    return _spoilt({"qid": rng.randrange(400), "scores": dict(zip(keys, scores, strict=True))}, rng)
 
 
 def beir(rng: Random) -> Files:
@@ -99,6 +112,12 @@ def stage1(rng: Random) -> Files:
     }
 
 
+def trec(rng: Random) -> Files:
+    """Documents between tags."""
+    judged = b"".join(b"q1 0 D%d 1\n" % number for number in range(70))
+    return {"documents.trec": documents(rng, RECORDS), "qrels.txt": judged}
+
+
 CONTAINERS: dict[str, tuple[str, Callable[[Random], Files]]] = {
     "lines": ("light-splade", splade),
     "lines and cells": ("beir", beir),
@@ -107,6 +126,7 @@ CONTAINERS: dict[str, tuple[str, Callable[[Random], Files]]] = {
     "array of texts": ("arag", arag),
     "object": ("hipporag", legacy),
     "CSV": ("gfm-rag", stage1),
+    "tags": ("trec", trec),
 }
 
 

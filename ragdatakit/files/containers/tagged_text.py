@@ -54,13 +54,26 @@ class ElementFinder:
     def __init__(self, tags: tuple[str, ...], longest: int = 1 << 28) -> None:
         names = "|".join(map(re.escape, tags)).encode()
         self._opening = re.compile(rb"<(?:%b)(?:\s[^<>]*)?>" % names, re.I)
+        self._closing = re.compile(rb"</(?:%b)\s*>" % names, re.I)
         self._boundary = re.compile(rb"<(?:%b)(?:\s[^<>]*)?>|</(?:%b)\s*>" % (names, names), re.I)
         self._longest = longest
 
-    def elements(self, pieces: Iterable[bytes], offset: int = 0) -> Iterator[TaggedElement]:
-        """The elements in order; ``offset`` is where in the file the first piece begins."""
+    def cut(self, data: bytes) -> int:
+        """Behind the last closing tag that surely is one: what follows begins between elements. 0 where there is none."""
+        end = len(data)
+        while (mark := data.rfind(b"</", 0, end)) >= 0:
+            if found := self._closing.match(data, mark):
+                return found.end()
+            end = mark
+        return 0
+
+    def elements(
+        self, pieces: Iterable[bytes], offset: int = 0, record: int = 0, place: Place | None = None
+    ) -> Iterator[TaggedElement]:
+        """The elements in order, from this number on; ``offset`` is where in the file the first piece begins, ``place``
+        what is before it."""
         held = b""
-        place, record, searched = _Place(), 0, 0
+        place, searched = place or Place(), 0
         for piece in _with_end(pieces):
             held += piece or b""
             position = 0
@@ -91,7 +104,7 @@ class ElementFinder:
 
 
 @dataclass(slots=True)
-class _Place:
+class Place:
     """A place in a file: its 1-based line, and what is before it there."""
 
     line: int = 1

@@ -22,7 +22,10 @@ _RUNS = {
 _BIG_RUNS = dict.fromkeys(
     ("json-array", "json-object", "json-wrapped"),
     ("ragdatakit.validators.reading.scanned_elements", "ScannedElementsRun"),
-) | {"csv": ("ragdatakit.validators.reading.csv_scans", "ScannedCsvRun")}
+) | {
+    "csv": ("ragdatakit.validators.reading.csv_scans", "ScannedCsvRun"),
+    "tagged": ("ragdatakit.validators.reading.scanned_tagged", "ScannedTaggedRun"),
+}
 """The same for big datasets, where that is another one."""
 
 

@@ -15,6 +15,7 @@ from ragdatakit.files.containers.positions import BlockTable, Located, locate_el
 from ragdatakit.files.containers.record_forms import RecordForm, form_of
 from ragdatakit.files.containers.sources import Block, HeadedSource
 from ragdatakit.files.datasets import DataFile
+from ragdatakit.scanner.notes import REFUSED
 from ragdatakit.scanner.predicates import Spelled
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.line_cells import LineError, LineReader, cut
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from ragdatakit.files.containers.arrays import ArraySource, Part
-    from ragdatakit.scanner.blocks import BlockScanner
+    from ragdatakit.scanner.blocks import BlockScanner, ScannedBlock
     from ragdatakit.validators.csv_parts import CsvTable
     from ragdatakit.validators.run_context import RunContext
 
@@ -105,7 +106,8 @@ class FileRun:
         if keys is None or not can_scan(self.declared.records, asked):
             return None
         cells = self.declared.columns if self.declared.container == "columns" else None
-        return BlockScanner(self.declared.record, keys, asked, cells=cells, known=checks.known_codes(kind))
+        known, tags = checks.known_codes(kind), self.declared.tags
+        return BlockScanner(self.declared.record, keys, asked, cells=cells, known=known, tags=tags)
 
     def _in_threads(
         self, blocks: Iterable[_Cut], work: Callable[[_Cut], _Made], ahead: Callable[[_Cut], int]
@@ -164,6 +166,18 @@ class FileRun:
             batch = self.columns.of_values(values, self.base + first_record)
         self.run_.report(self.sets.probe(self.file.kind, batch))
         self._absorb(batch, values)
+
+    def _take_scan(self, scanned: ScannedBlock, first_record: int, noted: list[tuple[int, int, Any]]) -> None:
+        """Keys of records that were scanned; of those that were noted: why, their rows, their decoded values."""
+        if self.columns is None:
+            return
+        from ragdatakit.validators.coded_columns import coded_scan
+
+        values = [value for why, _, value in noted if why == REFUSED]
+        batch = coded_scan(self.columns, scanned, values, self.run_.checks.derive_scanned)
+        batch.noted = [(row, value) for _, row, value in noted]
+        found = self.sets.probe(self.file.kind, batch)
+        self._take_batch(self.base + first_record, batch, None, found)
 
     def _absorb(self, batch: Any, values: list[Any] | None) -> None:
         self.sets.absorb(self.file.kind, batch)

@@ -15,9 +15,8 @@ from typing import Any
 from ragdatakit.files.containers.arrays import ArraySource, Buffer, Part
 from ragdatakit.files.containers.element_scans import Element
 from ragdatakit.scanner.blocks import BlockScanner, ScannedBlock, last_comma
-from ragdatakit.scanner.notes import REFUSED
 from ragdatakit.scanner.relations import OnceCount
-from ragdatakit.validators.coded_columns import coded_scan, spell_odd
+from ragdatakit.validators.coded_columns import spell_odd
 from ragdatakit.validators.reading.file_runs import ElementsRun
 
 Scan = Callable[[bytes], tuple[ScannedBlock, int]]
@@ -101,13 +100,7 @@ class ScannedElementsRun(ElementsRun):
         self.run_.checks.counted(scanned.counts)
         once = {str(name): n for name, n in scanned.counts.items() if isinstance(name, OnceCount)}
         self.run_.collector.count_all(once if self.fresh else {}, self.file)
-        if self.columns is None:
-            return
-        values = [value for why, _, value in noted if why == REFUSED]
-        batch = coded_scan(self.columns, scanned, values, self.run_.checks.derive_scanned)
-        batch.noted = [(row, value) for _, row, value in noted]
-        found = self.sets.probe(self.file.kind, batch)
-        self._take_batch(self.base + part.first_record, batch, None, found)
+        self._take_scan(scanned, part.first_record, noted)
 
     def _noted(self, part: Part, scanned: ScannedBlock) -> list[tuple[int, int, Any]]:
         """What the record checks say of the noted elements; why they were noted, their rows and decoded values."""

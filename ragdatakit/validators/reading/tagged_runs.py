@@ -19,9 +19,12 @@ class TaggedRun(FileRun):
 
     def run(self) -> None:
         """Read and check the file."""
+        self._finish(self._take_elements(self._elements(self.source), 0))
+
+    def _take_elements(self, elements: Iterable[TaggedElement], records: int) -> int:
+        """Check elements, before which there are so many records; how many there are then."""
         values: list[Any] = []
-        records = 0
-        for element in self._elements(self.source):
+        for element in elements:
             values.append(self._value(element))
             records += 1
             if len(values) == _AT_ONCE:
@@ -29,7 +32,7 @@ class TaggedRun(FileRun):
                 values = []
                 self.run_.progress(self.file, self.source.progress)
         self._take_values(values, records - len(values))
-        self._finish(records)
+        return records
 
     def locate(self, records: Iterable[int]) -> Iterable[Located]:
         """Find records again by reading the file once more."""

@@ -13,7 +13,7 @@ from ragdatakit.validators.checks import FormatChecks, Needs
 from ragdatakit.validators.row_problems import RowProblems
 
 if TYPE_CHECKING:
-    from ragdatakit.scanner.predicates import Predicate
+    from ragdatakit.scanner.plan import Asked
     from ragdatakit.validators.checks import Placed
     from ragdatakit.validators.coded_columns import ScannedCodes
     from ragdatakit.validators.csv_parts import CsvTable
@@ -57,9 +57,11 @@ class TrecChecks(FormatChecks):
         self._file = file.name
         self._results = _Results()
 
-    def predicates(self, kind: str) -> Iterable[Predicate] | None:
-        from ragdatakit.scanner.predicates import Changed, Holds
+    def predicates(self, kind: str) -> Iterable[Asked] | None:
+        from ragdatakit.scanner.predicates import Blank, Changed, Holds, NotVisible, OpenUnlessGiven
 
+        if kind == "documents":
+            return NotVisible("docno"), OpenUnlessGiven("text"), Blank("text")
         if kind not in _FIELDS:
             return None
         changed = [Changed(name) for name in ("qid", "tag") if name in _FIELDS[kind]]
@@ -75,6 +77,8 @@ class TrecChecks(FormatChecks):
         return _FIELDS.get(kind, ())
 
     def derive_scanned(self, kind: str, given: Mapping[str, ScannedCodes], batch: Any) -> None:
+        if kind not in _FIELDS:
+            return
         import numpy as np
 
         from ragdatakit.arrays.codes import mix
@@ -93,6 +97,8 @@ class TrecChecks(FormatChecks):
         records = [(batch.first_row + i, v) for i, v in enumerate(values or ()) if isinstance(v, dict)]
         if kind in ("topics", "topic-lines"):
             self._topics.update(dict.fromkeys(v[_IDS[kind]] for _, v in records if _IDS[kind] in v))
+            return ()
+        if kind not in _FIELDS:
             return ()
         plain: list[_Plain] = []
         if values is None:
