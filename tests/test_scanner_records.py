@@ -219,3 +219,18 @@ def found_in(path: Path, name: str, small: int, size: int, jobs: int) -> list[An
             return [str(error)]
     keys = ("code", "message", "line", "column", "byte_offset", "record", "pointer", "value", "count", "records")
     return sorted(repr([getattr(finding, key) for key in keys]) for finding in report.findings)
+
+
+def test_a_block_whose_refused_scores_name_no_document(tmp_path: Path) -> None:
+    """Their list of documents is empty, which is a list of integers nevertheless."""
+    (tmp_path / "train").mkdir()
+    lines = {
+        "query_master": '{"qid": 1, "text": "tide"}\n{"qid": 2, "text": "moon"}\n',
+        "doc_master": '{"doc_id": 3, "text": "a reef"}\n{"doc_id": 4, "text": "a pier"}\n',
+        "positive_list": '{"qid": 1, "positive_doc_ids": [3]}\n{"qid": 2, "positive_doc_ids": [3]}\n',
+        "hard_negative_scores": '{"qid": 1, "scores": {"3": 2.5, "4": 1}}\n{"qid": 2, "scores": {"x": NaN}}\n',
+    }
+    for name, text in lines.items():
+        (tmp_path / f"train/{name}.ndjson").write_text(text)
+
+    assert found_in(tmp_path, "light-splade", -1, 1 << 20, 1) == found_in(tmp_path, "light-splade", 1 << 40, 1 << 20, 1)

@@ -115,6 +115,8 @@ def _put_items(batch: NumpyBatch, name: str, column: ScannedColumn, late: NumpyB
         batch.lists[name] = (column.codes, column.owners)
         return
     codes, owners = late.lists[name]
+    if codes.dtype != column.codes.dtype:  # there is none that can be read
+        codes, owners = np.empty(0, column.codes.dtype), owners[:0]
     owners = np.concatenate((column.owners, rows[owners]))
     order = np.argsort(owners, kind="stable")
     batch.lists[name] = (np.concatenate((column.codes, codes))[order], owners[order])

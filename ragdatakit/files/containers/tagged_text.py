@@ -59,7 +59,7 @@ class ElementFinder:
         self._longest = longest
 
     def cut(self, data: bytes) -> int:
-        """Behind the last closing tag that surely is one: what follows begins between elements. 0 where there is none."""
+        """Behind the last closing tag: what follows begins between elements. 0 where there is none."""
         end = len(data)
         while (mark := data.rfind(b"</", 0, end)) >= 0:
             if found := self._closing.match(data, mark):
