@@ -6,7 +6,8 @@ import json
 import random
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import FrozenInstanceError, replace
+from itertools import islice
 from pathlib import Path
 
 import orjson
@@ -78,16 +79,24 @@ def finding(number: int) -> Finding:
     return Finding("BE203", "dangling", "error", f"finding {number}", "a", number, value=number)
 
 
-def test_findings_come_sorted_and_as_they_came_where_keys_are_equal() -> None:
+@pytest.mark.parametrize("late", [0, 1, 500], ids=["in order", "the last comes late", "in no order"])
+def test_findings_come_sorted_and_as_they_came_where_keys_are_equal(late: int) -> None:
     random.seed(7)
+    keys: list[Key] = [
+        (random.randrange(3), random.randrange(3), "p", random.random() < 0.5, random.randrange(5), 0, "")
+        for _ in range(500)
+    ]
     kept, expected = KeptFindings(in_memory=7), []
-    for number in range(500):
-        key: Key = (random.randrange(3), random.randrange(3), "p", random.random() < 0.5, random.randrange(5), 0, "")
+    for number, key in enumerate([*sorted(keys[late:]), *keys[:late]]):
         kept.add(key, finding(number))
         expected.append((key, number))
     expected.sort(key=lambda pair: pair[0])
     assert [f.value for f in kept] == [number for _, number in expected]
     assert list(kept) == [finding(number) for _, number in expected]
+    assert [f.value for _, f in kept.entries()] == [number for _, number in expected]
+    for each in islice(kept, 3):
+        with pytest.raises(FrozenInstanceError):
+            each.value = 1  # type: ignore[misc]  # that is what is tried
     assert kept._entries._scratch is not None
     assert kept._entries._scratch.path.exists()
     kept.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import pickle
 from collections.abc import Iterator
+from itertools import chain
 from operator import itemgetter
 from typing import Any, BinaryIO, Generic, TypeVar
 
@@ -15,8 +16,8 @@ Value = TypeVar("Value")
 
 _TOGETHER = 128
 """Entries that are written, and read again, at once."""
-_Run = list[tuple[int, int]]
-"""Where the parts of a sorted run are in the scratch file: offset and length."""
+_Run = list[tuple[int, int, int]]
+"""Where the parts of a sorted run are in the scratch file: offset, the length of the keys, that of the values."""
 _BY_KEY = itemgetter(0)
 
 
@@ -27,6 +28,8 @@ class SortedEntries(Generic[Key, Value]):
     def __init__(self, in_memory: int) -> None:
         self._in_memory = in_memory
         self._recent: list[tuple[Key, Value]] = []
+        self._last: Key | None = None
+        self._came_in_order = True
         self._runs: list[_Run] = []
         self._scratch: ScratchFolder | None = None
         self._file: BinaryIO | None = None
@@ -38,8 +41,24 @@ class SortedEntries(Generic[Key, Value]):
             self._spill()
 
     def __iter__(self) -> Iterator[tuple[Key, Value]]:
-        runs = [self._read(run) for run in self._runs]
-        yield from heapq.merge(*runs, sorted(self._recent, key=_BY_KEY), key=_BY_KEY)
+        runs = [*(self._read(run) for run in self._runs), sorted(self._recent, key=_BY_KEY)]
+        yield from chain.from_iterable(runs) if self._is_in_order() else heapq.merge(*runs, key=_BY_KEY)
+
+    def values(self) -> Iterator[Value]:
+        """The values alone: where the runs follow one another, their keys need not be read."""
+        if not self._is_in_order():
+            yield from (value for _, value in self)
+            return
+        for run in self._runs:
+            for offset, keys, values in run:
+                yield from self._unpickled(offset + keys, values)
+        yield from (value for _, value in sorted(self._recent, key=_BY_KEY))
+
+    def _is_in_order(self) -> bool:
+        """Whether each run, and what is in memory, begins where the one before ended, or behind it."""
+        if not self._came_in_order or self._last is None or not self._recent:
+            return self._came_in_order
+        return self._last <= min(key for key, _ in self._recent)
 
     def __bool__(self) -> bool:
         return bool(self._recent or self._runs)
@@ -56,18 +75,25 @@ class SortedEntries(Generic[Key, Value]):
             self._scratch = ScratchFolder()
             self._file = (self._scratch.path / "entries").open("w+b")
         self._recent.sort(key=_BY_KEY)
+        self._came_in_order = self._is_in_order()
+        self._last = self._recent[-1][0] if self._last is None else max(self._last, self._recent[-1][0])
         offset = self._file.seek(0, 2)
         run: _Run = []
         for start in range(0, len(self._recent), _TOGETHER):
-            data = pickle.dumps(self._recent[start : start + _TOGETHER], pickle.HIGHEST_PROTOCOL)
-            self._file.write(data)
-            run.append((offset, len(data)))
-            offset += len(data)
+            parts = zip(*self._recent[start : start + _TOGETHER], strict=True)
+            keys, values = (pickle.dumps(part, pickle.HIGHEST_PROTOCOL) for part in parts)
+            self._file.write(keys + values)
+            run.append((offset, len(keys), len(values)))
+            offset += len(keys) + len(values)
         self._runs.append(run)
         self._recent = []
 
     def _read(self, run: _Run) -> Iterator[tuple[Key, Value]]:
-        for offset, length in run:
-            assert self._file is not None
-            self._file.seek(offset)
-            yield from pickle.loads(self._file.read(length))  # noqa: S301 - written above, into a folder of our own
+        for offset, keys, values in run:
+            yield from zip(self._unpickled(offset, keys), self._unpickled(offset + keys, values), strict=True)
+
+    def _unpickled(self, offset: int, length: int) -> tuple[Any, ...]:
+        assert self._file is not None
+        self._file.seek(offset)
+        found: tuple[Any, ...] = pickle.loads(self._file.read(length))  # noqa: S301 - written above, into a folder of our own
+        return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
@@ -9,6 +10,8 @@ from functools import lru_cache
 from ragdatakit.visible_text import visible_text
 
 _LEAST_ROOM = 12
+_NARROW = re.compile("[\x00-\u02ff\u2010-\u2027\u2400-\u2426]*")
+"""Characters of one column: of European languages, dashes, the ellipsis, pictures of control characters."""
 _COLOURS = {"error": "31", "warning": "33", "info": "36", "dim": "2", "bold": "1", "good": "32"}
 
 Painter = Callable[[str, str], str]
@@ -32,7 +35,7 @@ def width_of(text: str) -> int:
     """Columns that a text takes on a terminal."""
     if text.isascii():
         return len(text)
-    return sum(_character_width(c) for c in text)
+    return len(text) if _NARROW.fullmatch(text) else sum(_character_width(c) for c in text)
 
 
 @lru_cache(1024)

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from ragdatakit.schemas.bounds import Fingerprint, Place, RuleCode, RuleName
 from ragdatakit.schemas.fixes import Fix
+from ragdatakit.schemas.quick_values import quick
 
 Severity = Literal["error", "warning", "info"]
 
@@ -40,7 +41,7 @@ class Excerpt:
     length: int = 0
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Excerpt, (self.text, self.start, self.length)
+        return quick_excerpt, (self.text, self.start, self.length)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ class Span:
     end: int
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Span, (self.start, self.end)
+        return quick_span, (self.start, self.end)
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON form."""
@@ -112,8 +113,8 @@ class Finding:
         return self.message.removesuffix(f"; {self.consequence}") if self.consequence else self.message
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """How it is pickled: in half the time that a dataclass takes."""
-        return Finding, _values_of(self)
+        """How it is pickled: in a fraction of the time that a dataclass takes."""
+        return quick_finding, _values_of(self)
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON form (DESIGN: one entry of ``findings``)."""
@@ -147,6 +148,11 @@ class Finding:
 
 
 _values_of = attrgetter(*(each.name for each in fields(Finding)))
+quick_finding, quick_excerpt, quick_span = (
+    quick(Finding, "quick_finding"),
+    quick(Excerpt, "quick_excerpt"),
+    quick(Span, "quick_span"),
+)
 
 
 @dataclass(slots=True)

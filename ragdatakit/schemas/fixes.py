@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, get_args
 
+from ragdatakit.schemas.quick_values import quick
+
 Applicability = Literal["safe", "unsafe", "display"]
 """``safe``: the framework reads the same records as before, or what it refused, in the only reading that there is.
 ``unsafe``: something is removed, renamed or chosen. ``display``: a guess that is shown and never applied."""
@@ -47,7 +49,7 @@ class Edit:
     part: Part = ""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Edit, (self.start, self.end, self.text, self.part)
+        return quick_edit, (self.start, self.end, self.text, self.part)
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON form."""
@@ -67,12 +69,15 @@ class Fix:
     rewrite: str = ""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Fix, (self.applicability, self.message, self.edits, self.rewrite)
+        return quick_fix, (self.applicability, self.message, self.edits, self.rewrite)
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON form."""
         edits = [edit.as_dict() for edit in self.edits]
         return {"applicability": self.applicability, "message": self.message, "edits": edits, "rewrite": self.rewrite}
+
+
+quick_edit, quick_fix = quick(Edit, "quick_edit"), quick(Fix, "quick_fix")
 
 
 @cache

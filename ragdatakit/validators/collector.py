@@ -21,7 +21,7 @@ from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.paths.project import path_within, project_root
 from ragdatakit.schemas.declarations import Format, Rule, names_rule
 from ragdatakit.schemas.errors import UnknownNameError
-from ragdatakit.schemas.findings import SEVERITIES, Excerpt, Finding, Problem, Related, Severity, Span
+from ragdatakit.schemas.findings import SEVERITIES, Excerpt, Finding, Problem, Related, Severity, Span, quick_finding
 from ragdatakit.schemas.options import ValidateOptions
 from ragdatakit.schemas.rules.shared import RULES as SHARED
 from ragdatakit.validators.excerpts import line_and_column, line_excerpt, plain_value, show, visible
@@ -389,7 +389,7 @@ class Collector:
         facts.update({k: _fact(v) for k, v in problem.facts.items()})
         meant = f" (did you mean {show(problem.nearly)}?)" if problem.nearly else ""
         message = rule.message.format_map(facts) + meant + suffix
-        finding = Finding(
+        finding = quick_finding(
             code=rule.code,
             rule=rule.name,
             severity=state.severity,
@@ -416,6 +416,7 @@ class Collector:
             byte_columns=place.byte_columns,
             fixable=problem.fix is not None and problem.fix.applicability != "display",
             fix=problem.fix,
+            baselined=False,
         )
         self._keep(finding)
         if self._on_finding is not None:

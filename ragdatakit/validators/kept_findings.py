@@ -33,6 +33,8 @@ class KeptFindings:
             self._fingerprints.append(int(finding.fingerprint, 16))
 
     def __iter__(self) -> Iterator[Finding]:
+        if not _repeated(self._fingerprints):
+            return self._entries.values()
         return (finding for _, finding in self.entries())
 
     def entries(self) -> Iterator[tuple[Key, Finding]]:

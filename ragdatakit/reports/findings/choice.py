@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ragdatakit.schemas.findings import SEVERITIES, Finding
+from ragdatakit.schemas.findings import SEVERITIES, Finding, Severity
 
-_Group = tuple[int, str]
-"""A severity (0: the worst) and the code of a rule."""
+_Group = tuple[Severity, str]
+"""A severity and the code of a rule."""
 
 
 class Choice:
@@ -19,23 +19,30 @@ class Choice:
     def __init__(self, most: int) -> None:
         self._most = most
         self._groups: dict[_Group, list[tuple[int, Finding]]] = {}
-        self._full: dict[_Group, int] = {}
+        self._shares_now: dict[_Group, int] = {}
+        self._full: set[_Group] = set()
         self._seen = self._kept = 0
 
     def add(self, finding: Finding) -> None:
         """One more, in the order of the report."""
-        group = SEVERITIES.index(finding.severity), finding.code
+        group = finding.severity, finding.code
+        if group in self._full:
+            return
         those = self._groups.setdefault(group, [])
         self._seen += 1
-        if len(those) >= self._full.get(group, self._most):
-            return
         those.append((self._seen, finding))
         self._kept += 1
         if self._kept > 4 * self._most:  # shares only shrink: what is beyond one now is never chosen
-            self._full = self._shares()
-            for each, share in self._full.items():
+            self._shares_now = self._shares()
+            for each, share in self._shares_now.items():
                 del self._groups[each][share:]
             self._kept = sum(map(len, self._groups.values()))
+            self._full = {each for each in self._groups if self._is_full(each)}
+        elif self._is_full(group):
+            self._full.add(group)
+
+    def _is_full(self, group: _Group) -> bool:
+        return len(self._groups[group]) >= self._shares_now.get(group, self._most)
 
     def chosen(self) -> list[Finding]:
         """Those that are chosen, in their order."""
@@ -46,7 +53,7 @@ class Choice:
     def _shares(self) -> dict[_Group, int]:
         shares: dict[_Group, int] = {}
         most = self._most
-        for severity in range(len(SEVERITIES)):
+        for severity in SEVERITIES:
             mine = [group for group in self._groups if group[0] == severity]
             mine.sort(key=lambda group: len(self._groups[group]))
             found = divided([len(self._groups[group]) for group in mine], most)

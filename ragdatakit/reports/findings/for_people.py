@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import islice
 
 from ragdatakit.reports.findings.output_forms import Found
 from ragdatakit.reports.findings.text import text_lines
+
+_TOGETHER = 64
+"""Lines, or findings, that are encoded at once."""
 
 
 def full(found: Found) -> Iterator[bytes]:
@@ -32,4 +36,6 @@ def github_summary(found: Found) -> Iterator[bytes]:
 
 
 def _bytes(lines: Iterable[str]) -> Iterator[bytes]:
-    return (f"{line}\n".encode("utf-8", "backslashreplace") for line in lines)
+    left = iter(lines)
+    while together := [*islice(left, _TOGETHER)]:
+        yield "\n".join((*together, "")).encode("utf-8", "backslashreplace")

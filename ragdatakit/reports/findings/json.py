@@ -20,8 +20,8 @@ def json_pieces(report: Report, findings: Iterable[Finding]) -> Iterator[bytes]:
     yield before.removesuffix(b"\n}\n") + b',\n  "findings": ['
     shown = 0
     for finding in findings:
-        text = _dumps(finding.as_dict(), orjson.OPT_INDENT_2).rstrip(b"\n").replace(b"\n", b"\n    ")
-        yield (b",\n    " if shown else b"\n    ") + text
+        text = b"\n" + _dumps(finding.as_dict(), orjson.OPT_INDENT_2)[:-1]
+        yield (b"," if shown else b"") + text.replace(b"\n", b"\n    ")
         shown += 1
     document["shown"] = shown
     after = _dumps({name: document[name] for name in names[place + 1 :]}, orjson.OPT_INDENT_2)
@@ -30,7 +30,7 @@ def json_pieces(report: Report, findings: Iterable[Finding]) -> Iterator[bytes]:
 
 def finding_line(finding: Finding) -> bytes:
     """One finding as a line of NDJSON, with ``"type": "finding"``."""
-    return _dumps({"type": "finding", **finding.as_dict()})
+    return b'{"type":"finding",' + _dumps(finding.as_dict())[1:]
 
 
 def summary_lines(report: Report) -> Iterator[bytes]:

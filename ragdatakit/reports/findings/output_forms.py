@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from importlib import import_module
+from itertools import filterfalse
+from operator import attrgetter
 from typing import Literal
 
 from ragdatakit.reports.findings.text import TextOptions
@@ -66,6 +68,6 @@ def written(form: str, found: Found) -> Iterator[bytes]:
     declared = OUTPUT_FORMS[form]
     module, name = declared.writer.split(":")
     if not declared.baselined:
-        found = replace(found, findings=(finding for finding in found.findings if not finding.baselined))
+        found = replace(found, findings=filterfalse(attrgetter("baselined"), found.findings))
     writer: Callable[[Found], Iterator[bytes]] = getattr(import_module(module), name)
     return writer(found)

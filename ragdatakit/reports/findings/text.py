@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
+from operator import attrgetter
 from typing import Literal
 
 from ragdatakit.reports.terminal import Painter, cut_head, cut_to, painter, width_of
@@ -55,17 +56,19 @@ class _Shown:
     def passing(self, findings: Iterable[Finding]) -> Iterator[Finding]:
         """The findings as they are, counted."""
         for finding in findings:
-            self.number[finding.code] += 1
-            self.facts[finding.code] = finding.severity, finding.rule
-            if finding.severity == "error" and not self.error:
-                self.error = finding.code
-            if finding.fix is not None:
-                self.fixable[finding.fix.applicability] += 1
+            code, fix = finding.code, finding.fix
+            if code not in self.facts:
+                self.facts[code] = finding.severity, finding.rule
+                self.error = self.error or (code if finding.severity == "error" else "")
+            self.number[code] += 1
+            if fix is not None:
+                self.fixable[fix.applicability] += 1
             yield finding
 
 
 def text_lines(report: Report, options: TextOptions, findings: Iterable[Finding] | None = None) -> Iterator[str]:
-    """The whole screen, line by line, with the findings of the report, or those that are given next to it."""
+    """The whole screen with the findings of the report, or those that are given next to it: line by line, but all lines
+    of a finding at once."""
     paint = painter(options.colour)
     shown = _Shown()
     passing = shown.passing(report.findings if findings is None else findings)
@@ -90,14 +93,14 @@ def text_lines(report: Report, options: TextOptions, findings: Iterable[Finding]
 
 
 def _by_file(findings: Iterable[Finding], options: TextOptions, paint: Painter) -> Iterator[str]:
-    for path, of_file in groupby(findings, key=lambda f: f.path):
+    for path, of_file in groupby(findings, key=attrgetter("path")):
         yield paint("bold", visible_text(path))
         explained: set[str] = set()
         for finding in of_file:
             if options.form == "grouped":
                 yield _first_line(finding, options, paint)
                 continue
-            yield from _finding_lines(finding, options, paint, finding.code not in explained or options.verbose)
+            yield "\n".join(_finding_lines(finding, options, paint, finding.code not in explained or options.verbose))
             explained.add(finding.code)
         yield ""
 
@@ -122,21 +125,22 @@ def _first_line(finding: Finding, options: TextOptions, paint: Painter) -> str:
     return f"  {place}{_words(finding, options, paint)}"
 
 
-def _finding_lines(finding: Finding, options: TextOptions, paint: Painter, is_first: bool) -> Iterator[str]:
+def _finding_lines(finding: Finding, options: TextOptions, paint: Painter, is_first: bool) -> list[str]:
     width = options.width
-    yield _first_line(finding, options, paint)
+    lines = [_first_line(finding, options, paint)]
     if finding.excerpt is not None and finding.line is not None:
         room = width - len(f"    {finding.line} | ") if width else 0
-        yield from _excerpt_lines(_cut(finding.excerpt, room), finding.line, finding.severity, paint)
+        lines += _excerpt_lines(_cut(finding.excerpt, room), finding.line, finding.severity, paint)
     if is_first and finding.consequence:
-        yield f"    {paint('dim', '=')} {finding.consequence}"
+        lines.append(f"    {paint('dim', '=')} {finding.consequence}")
     for other in finding.related:
         where = visible_text(other.path) if other.path != finding.path else ""
         line = f"line {other.line}" if other.line is not None else ""
         at = f"{where}:{other.line}" if where and other.line is not None else where or line
-        yield f"    {paint('dim', '=')} {other.message}: {at}"
+        lines.append(f"    {paint('dim', '=')} {other.message}: {at}")
     if is_first and finding.hint:
-        yield f"    {paint('good', '→')} {finding.hint}"
+        lines.append(f"    {paint('good', '→')} {finding.hint}")
+    return lines
 
 
 _MARK = "[*]"
@@ -161,15 +165,17 @@ def _cut(shown: Excerpt, room: int) -> Excerpt:
     return Excerpt(head + marked + tail, len(head), len(marked))
 
 
-def _excerpt_lines(shown: Excerpt, line: int, severity: Severity, paint: Painter) -> Iterator[str]:
-    if not shown.text:
-        return
+def _excerpt_lines(shown: Excerpt, line: int, severity: Severity, paint: Painter) -> list[str]:
+    text, start, length = shown.text, shown.start, shown.length
+    if not text:
+        return []
     number = str(line)
-    yield f"    {paint('dim', f'{number} |')} {shown.text}"
-    if shown.length or shown.start:
-        before = width_of(shown.text[: shown.start])
-        marks = "^" * max(1, width_of(shown.text[shown.start : shown.start + shown.length]))
-        yield f"    {' ' * len(number)} {paint('dim', '|')} {' ' * before}{paint(severity, marks)}"
+    lines = [f"    {paint('dim', f'{number} |')} {text}"]
+    if length or start:
+        marks = "^" * max(1, width_of(text[start : start + length]))
+        blanks = " " * width_of(text[:start])
+        lines.append(f"    {' ' * len(number)} {paint('dim', '|')} {blanks}{paint(severity, marks)}")
+    return lines
 
 
 def _capped(report: Report, shown: _Shown, paint: Painter, rest: str) -> Iterator[str]:

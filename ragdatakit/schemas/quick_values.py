@@ -1,0 +1,25 @@
+"""Frozen values made quickly, where there are millions: a dataclass takes up to six times as long to make one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, make_dataclass
+from typing import Any, TypeVar
+
+Value = TypeVar("Value")
+
+
+def quick(kind: type[Value], name: str) -> Callable[..., Value]:
+    """What makes a value of a frozen dataclass with slots, given all of its fields; ``name`` is what it is called in
+    the module of the class, by which values are unpickled.
+
+    A frozen dataclass sets each field by a call that goes round what freezes it. Here they are set before it is frozen.
+    """
+
+    def freeze(made: Any) -> None:
+        made.__class__ = kind
+
+    names = [(each.name, Any) for each in fields(kind)]  # type: ignore[arg-type]
+    thawed: Any = make_dataclass(name, names, namespace={"__post_init__": freeze}, slots=True)
+    thawed.__module__ = kind.__module__
+    return thawed  # type: ignore[no-any-return]
