@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -109,6 +111,56 @@ def test_columns_as_loaders_cast_them(tmp_path: Path) -> None:
 
     write(folder / PLACES[2], [*qrels, {"query-id": "q2", "corpus-id": 3, "score": 0.5}])
     assert found(folder) == [("score-not-integer", "test.parquet", 2, 0)]
+
+
+def test_casts_are_those_of_mteb(tmp_path: Path) -> None:
+    """As its `RetrievalDatasetLoader` (2.26.24, with datasets 5.2) was seen to cast."""
+    casts: dict[str, tuple[list[Any], list[str]]] = {
+        "integer": ([1, 2], ["1", "2"]),
+        "float": ([1.0, 2.5], ["1", "2.5"]),
+        "large": ([1e20, 3.0], ["1e+20", "3"]),
+        "boolean": ([True, False], ["true", "false"]),
+        "decimal": ([Decimal("1.0"), Decimal("2.5")], ["1.0", "2.5"]),
+        "bytes": ([b"a", b"b"], ["a", "b"]),
+        "date": ([date(2020, 1, 1), date(2020, 1, 2)], ["2020-01-01", "2020-01-02"]),
+    }
+    for name, (given, ids) in casts.items():
+        corpus = [{"_id": value, "title": "", "text": f"Light {n}."} for n, value in enumerate(given)]
+        qrels = [{"query-id": "q1", "corpus-id": given[0], "score": 1}, {**QRELS[1], "corpus-id": given[1]}]
+        folder = make(tmp_path / name, corpus, qrels=qrels)
+
+        assert found(folder) == [], name
+        assert [row.doc_id for row in ragdatakit.read(folder).rows("documents")] == ids
+        assert [row.target_id for row in ragdatakit.read(folder).rows("qrels")] == ids
+
+
+@pytest.mark.parametrize(
+    ("scores", "rules"),
+    [
+        ([True, False], []),
+        (["1", "2"], []),
+        ([Decimal("1.0"), Decimal("2.0")], []),
+        (["1.0", "2"], ["score-not-integer"]),
+        ([1, None], ["score-not-integer"]),
+        ([1.0, float("nan")], ["score-not-integer"]),
+        ([1, 2**40], ["score-out-of-range", "unusual-score"]),
+    ],
+    ids=str,
+)
+def test_scores_as_mteb_casts_them(scores: list[Any], rules: list[str], tmp_path: Path) -> None:
+    folder = make(tmp_path / "s", qrels=[{**row, "score": score} for row, score in zip(QRELS, scores, strict=True)])
+
+    assert sorted(rule for rule, *_ in found(folder) if rule != "query-without-judgement") == rules
+
+
+def test_a_column_id_is_taken_where_there_is_no_other(tmp_path: Path) -> None:
+    corpus = [{"id": row["_id"], "text": row["text"]} for row in CORPUS]
+    folder = make(tmp_path / "s", [{"title": "", **row} for row in corpus], [{"id": "q1", "text": "Which light?"}])
+
+    assert [rule for rule, *_ in found(folder)] == ["dangling-query-id"]
+
+    write(folder / PLACES[0], [{"id": n, "title": "", "text": f"Light {n}."} for n in range(3)])  # it is not cast
+    assert "id-not-string" in {rule for rule, *_ in found(folder)}
 
 
 def test_nested_values_nulls_and_other_types(tmp_path: Path) -> None:

@@ -41,7 +41,9 @@ _option = options_of(ConvertOptions)
 @click.option(
     "--list", "show_list", is_flag=True, help="What converts to what; with --from and --to: one pair, its options."
 )
-@_option("--container", metavar="NAME", help="What records are written in, as parquet, where the format has it (beir).")
+@_option(
+    "--container", metavar="NAME", help="What records are written in: parquet (arag, beir, gfm-rag, light-splade)."
+)
 @_option("--profile", metavar="NAME", help="A variant of the target format, such as distil.")
 @_option("--name", metavar="NAME", help="What to call the dataset (default: its folder's name).")
 @click.option(

@@ -60,6 +60,11 @@ class Option:
     choices: tuple[str, ...] = ()
 
 
+def container_option(usual: str) -> Option:
+    """The option of a converter that writes Parquet, too, which ``--container`` sets."""
+    return Option("container", "write", "what the records are written in", usual, choices=(usual, "parquet"))
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
     """What the user asked for, as far as it concerns one converter.

@@ -313,7 +313,7 @@ def _read(
         raise RagdataError(f"{converter.name} cannot be read")
     root = converted_root(source.parts[0])
     name = read_name(source, options)
-    reader = RecordReader(losses, refused, options.progress, options.memory_limit)
+    reader = RecordReader(losses, refused, options.progress, options.memory_limit, source.parts[0].format.files)
     words = Options(name, "", converter.name, options.seed, converter.values(options.values, "read"))
     found: dict[str, list[RowSource]] = {}
     for file in source.unread:

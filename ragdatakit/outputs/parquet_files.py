@@ -10,8 +10,11 @@ from typing import IO, Any, Literal
 from ragdatakit.files.containers.arrow_library import arrow_library, parquet_library
 from ragdatakit.outputs.written_files import FileWriter, Output
 
-Columns = Mapping[str, Literal["text", "integer", "json"]]
-"""The names of the columns and what they hold; ``json`` is JSON text that Parquet knows to be JSON."""
+Holds = Literal["text", "integer", "texts", "integers", "json", "nothing", "empty"]
+"""What a column holds, the plurals in lists; ``json`` is JSON text that Parquet knows to be JSON, ``nothing`` is null
+and ``empty`` lists without items."""
+Columns = Mapping[str, Holds]
+"""The names of the columns and what they hold, which is more than nothing."""
 
 MOST_BYTES = 256 << 20
 """Of a shard, about."""
@@ -25,7 +28,13 @@ class ParquetWriter(FileWriter):
     def __init__(self, name: str, file: IO[bytes] | None, columns: Columns) -> None:
         super().__init__(name, file)
         pa, pq = arrow_library(), parquet_library()
-        types = {"text": pa.string(), "integer": pa.int64(), "json": pa.json_(pa.string())}
+        types = {
+            "text": pa.string(),
+            "integer": pa.int64(),
+            "texts": pa.list_(pa.string()),
+            "integers": pa.list_(pa.int64()),
+            "json": pa.json_(pa.string()),
+        }
         self._storage = pa.schema([(name, types[kind]) for name, kind in columns.items()])
         self._rows: list[Mapping[str, Any]] = []
         self._waiting: list[Any] = []

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.allocation import keep_freed_memory
-from ragdatakit.files.containers.parquet_rows import is_parquet, parquet_columns
+from ragdatakit.files.containers.parquet_rows import RECODED, is_parquet, row_form
 from ragdatakit.files.containers.positions import Located
 from ragdatakit.files.containers.record_forms import JSON, RecordForm
 from ragdatakit.files.containers.sources import ARRAY_PART_BYTES, BLOCK_BYTES, TEXT_BLOCK_BYTES, HeadedSource, Source
@@ -102,6 +102,7 @@ class DatasetRun:
     def _check(self) -> None:
         for file in self.dataset.outside:
             self.emit(file, Problem("link-leaves-dataset"))
+        self._note_parquet()
         self.report(self.checks.start())
         groups = list(self._groups())
         seen: set[DataFile] = set()
@@ -110,6 +111,13 @@ class DatasetRun:
             for earlier in groups[:number]:
                 self.report(group.sets.compare(earlier.sets))
         self.report(self.checks.finish())
+
+    def _note_parquet(self) -> None:
+        """Say once that files are in Parquet, for formats whose own loaders do not read it."""
+        files = [f for f in self.dataset.files if is_parquet(f.path) and self.kind(f).container in RECODED]
+        if files and "parquet-not-loaded" in self.dataset.format.adopts:
+            more = f" (nor the {len(files) - 1:,} other files in it)" if len(files) > 1 else ""
+            self.emit(files[0], Problem("parquet-not-loaded", facts={"more": more}))
 
     def _groups(self) -> Iterator[_Group]:
         splits: list[str | None] = list(dict.fromkeys(f.split for f in self.dataset.files if f.split is not None))
@@ -281,7 +289,7 @@ class DatasetRun:
         kind = HeadedSource if self.kind(file).columns.header else Source
         is_packed = file.path.name.endswith(".gz")
         found = kind(file.path, is_packed, min(size, most), max_line_bytes=limit, boundary=file.boundary)
-        found.cells, found.texts = parquet_columns(self.kind(file))
+        found.row_form = row_form(self.kind(file), self.container(file))
         file.row_groups = found.row_groups
         return found
 

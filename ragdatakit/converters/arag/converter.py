@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ragdatakit.converters import Converter, Option, Options
+from ragdatakit.converters import Converter, Option, Options, container_option
 from ragdatakit.converters.arag.predictions import (
     ANSWER_COLUMNS,
     has_gold_answers,
@@ -19,7 +19,9 @@ from ragdatakit.converters.free_names import FreeNames
 from ragdatakit.converters.question_fields import QuestionFields
 from ragdatakit.files.containers.json_text import Raw, object_text, string_of
 from ragdatakit.files.texts.compared_answers import without_articles
+from ragdatakit.outputs.parquet_container import PARQUET, put_into_parquet
 from ragdatakit.outputs.written_files import ArrayWriter
+from ragdatakit.schemas.arag.format import ARAG
 from ragdatakit.schemas.arag.published import SUBSETS
 from ragdatakit.schemas.canonical import Chunk, Edge, Node, Question
 from ragdatakit.schemas.errors import RagdataError
@@ -147,6 +149,8 @@ def _write(tables: CanonicalTables, out: Output, options: Options) -> None:
         _write_chunks(tables, out, numbered_only=options["ids"] == "renumber" or not questions.written)
     if tables.any("answers"):
         write_predictions(tables, out, questions.renamed)
+    if options["container"] == PARQUET:
+        put_into_parquet(out, ARAG)
 
 
 def _write_chunks(tables: CanonicalTables, out: Output, numbered_only: bool) -> None:
@@ -303,5 +307,6 @@ CONVERTER = Converter(
             default="keep",
             choices=("keep", "renumber"),
         ),
+        container_option("json"),
     ),
 )

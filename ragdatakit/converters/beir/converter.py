@@ -15,7 +15,7 @@ from functools import cache, partial
 
 import msgspec
 
-from ragdatakit.converters import Converter, Option, Options
+from ragdatakit.converters import Converter, Option, Options, container_option
 from ragdatakit.converters.beir.parquet_files import CORPUS, METADATA, QUERIES, row_of, write_judgements
 from ragdatakit.converters.judgements import (
     Judgements,
@@ -340,6 +340,6 @@ CONVERTER = Converter(
             "which set of queries is meant, where a folder holds several (gen of gen-queries.jsonl and gen-qrels); "
             "without it the one of queries.jsonl",
         ),
-        Option("container", "write", "what the records are written in", "jsonl", choices=("jsonl", "parquet")),
+        container_option("jsonl"),
     ),
 )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ragdatakit.converters import Converter, Option, Options
+from ragdatakit.converters import Converter, Option, Options, container_option
 from ragdatakit.converters.gfm_rag.graph import Graph
 from ragdatakit.converters.gfm_rag.legacy import KINDS, LegacyReader
 from ragdatakit.converters.gfm_rag.passages import Passages
@@ -16,10 +16,12 @@ from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.detection.find import detect
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.files.reading.record_reading import RecordReader
+from ragdatakit.outputs.parquet_container import PARQUET, put_into_parquet
 from ragdatakit.outputs.written_files import Output
 from ragdatakit.schemas.canonical import Chunk, Edge, Node, Qrel, Question, Relation, Run, StartNode
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.findings import Finding
+from ragdatakit.schemas.gfm_rag.format import GFM_RAG
 
 _GRAPH = ("nodes", "relations", "edges")
 
@@ -57,6 +59,8 @@ def _write(tables: CanonicalTables, out: Output, options: Options) -> None:
         graph.write(out)
     if "questions" in tables:
         Questions(tables, passages, graph).write(out)
+    if options["container"] == PARQUET:
+        put_into_parquet(out, GFM_RAG)
 
 
 def _add_graph(tables: CanonicalTables, path: Path) -> None:
@@ -133,6 +137,7 @@ CONVERTER = Converter(
             ("auto", "provenance", "text"),
         ),
         Option("dedupe", "write", "Write equal edges once instead of keeping them as parallel edges.", False),
+        container_option("csv"),
     ),
     profiles=("reasoner", "gfm-rag"),
     repairs=_repairs,

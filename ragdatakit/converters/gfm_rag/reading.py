@@ -11,6 +11,7 @@ from ragdatakit.converters.gfm_rag.attributes import json_of_cell, lift_edge
 from ragdatakit.converters.question_fields import ASIDE, BESIDE
 from ragdatakit.files.containers import json_text
 from ragdatakit.files.containers.json_text import Raw
+from ragdatakit.files.containers.parquet_rows import shard_split
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.reading.noted_rows import Note, NotedRows
 from ragdatakit.files.reading.record_reading import RecordReader
@@ -322,7 +323,7 @@ class QuestionReader:
 
 def split_of(file: DataFile) -> str | None:
     """``train`` or ``test``, by the name of the file; None for files called otherwise."""
-    stem = PurePath(file.path.name.removesuffix(".gz")).stem
+    stem = PurePath(shard_split(file.name).removesuffix(".gz")).stem
     return stem if stem in ("train", "test", "dev", "validation") else None
 
 

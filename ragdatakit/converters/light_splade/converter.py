@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ragdatakit.converters import Converter, Option
+from ragdatakit.converters import Converter, Option, container_option
 from ragdatakit.converters.light_splade.reading import read
 from ragdatakit.converters.light_splade.samples import USUAL_RANDOM
 from ragdatakit.converters.light_splade.writing import write
@@ -51,6 +51,7 @@ _OPTIONS = (
         f"{USUAL_RANDOM} where the source knows no negatives at all, else none",
         "auto",
     ),
+    container_option("ndjson"),
 )
 
 CONVERTER = Converter(

@@ -31,8 +31,10 @@ from ragdatakit.converters.light_splade.splits import (
     usable_question,
 )
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
+from ragdatakit.outputs.parquet_container import PARQUET, put_into_parquet
 from ragdatakit.outputs.written_files import Output
 from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.light_splade.format import LIGHT_SPLADE
 
 _MOST_EVALUATED = {"triplets": 10_000, "queries": 5_000}
 _NO_NEGATIVES = (
@@ -61,7 +63,9 @@ def write(tables: CanonicalTables, out: Output, options: Options) -> None:
     if teacher is not None:
         teacher.write(out, plan, named)
     masters.distribute(plan.splits, named, options["documents"])
-    if plan.splits == (TRAIN, VALIDATION):
+    if options["container"] == PARQUET:
+        put_into_parquet(out, LIGHT_SPLADE)
+    elif plan.splits == (TRAIN, VALIDATION):
         out.write("data.yaml", _config(len(plan.positives[TRAIN]), counts[TRAIN], teacher is not None))
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ragdatakit.files.containers.csv_cells import chunk_rows, split_record
+from ragdatakit.files.containers.parquet_rows import is_parquet
 from ragdatakit.files.containers.positions import BlockTable
 from ragdatakit.files.containers.sources import Source
 
@@ -264,7 +265,7 @@ def locate_rows(
     wanted: dict[int, list[int]] = {}
     for record in sorted(set(records)):
         wanted.setdefault(table.block_of(record), []).append(record)
-    read = _read_packed if source.is_packed() else _read_plain
+    read = _read_through if is_parquet(source.path) or source.is_packed() else _read_plain
     blocks = sorted(wanted)
     spans = [(table.offsets[b], table.offsets[b + 1] if b + 1 < len(table.offsets) else None) for b in blocks]
     for block, data in zip(blocks, read(source, spans), strict=False):
@@ -304,9 +305,18 @@ def _read_plain(source: Source, spans: list[tuple[int, int | None]]) -> Iterator
             yield file.read() if end is None else file.read(end - begin)
 
 
-def _read_packed(source: Source, spans: list[tuple[int, int | None]]) -> Iterator[bytes]:
-    """The same out of compressed data, which can only be read from its beginning."""
-    data = b"".join(source.pieces())
-    start = 3 if source.bom else 0
+def _read_through(source: Source, spans: list[tuple[int, int | None]]) -> Iterator[bytes]:
+    """The same out of compressed data or Parquet, which can only be read from its beginning."""
+    pieces = source.pieces()
+    held = next(pieces, b"")
+    at = 3 if source.bom else 0
     for begin, end in spans:
-        yield data[begin - start :] if end is None else data[begin - start : end - start]
+        while at + len(held) < begin and (piece := next(pieces, b"")):
+            at, held = at + len(held), piece
+        held, at = held[begin - at :], begin
+        parts, length = [held], len(held)
+        while (end is None or length < end - begin) and (piece := next(pieces, b"")):
+            parts.append(piece)
+            length += len(piece)
+        held = b"".join(parts)
+        yield held if end is None else held[: end - begin]

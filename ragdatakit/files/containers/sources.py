@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any, TypeVar, cast
 
 from ragdatakit.files.containers.lines import iter_lines
-from ragdatakit.files.containers.parquet_rows import ParquetRows, is_parquet
+from ragdatakit.files.containers.parquet_rows import LINES, ParquetRows, RowForm, is_parquet
 from ragdatakit.files.paths.boundary import ANYWHERE, Boundary
 from ragdatakit.files.paths.folders import size_of
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError
@@ -81,8 +81,8 @@ class Source:
 
     ``fault`` is set when the file cannot be read at all; faults met on the way are appended to ``faults`` while
     `blocks` runs. ``bytes_read`` counts uncompressed bytes, ``progress`` bytes of the file itself. It is opened where
-    ``boundary`` allows it. The rows of a Parquet file come as lines: ``cells``, ``texts`` and ``row_groups`` are those
-    of `ParquetRows`.
+    ``boundary`` allows it. The rows of a Parquet file come as text: ``row_form``, ``row_groups`` and ``text_columns``
+    are ``form``, ``groups`` and ``texts`` of `ParquetRows`.
     """
 
     path: Path
@@ -94,9 +94,9 @@ class Source:
     progress: int = 0
     bom: bool = False
     boundary: Boundary = ANYWHERE
-    cells: tuple[str, ...] = ()
-    texts: tuple[str, ...] = ()
+    row_form: RowForm = LINES
     row_groups: list[int] = field(default_factory=list)
+    text_columns: set[str] = field(default_factory=set)
 
     @property
     def size(self) -> int:
@@ -159,7 +159,7 @@ class Source:
         return zipped
 
     def _row_blocks(self, fd: int, size: int, zipped: bool) -> Iterator[Block]:
-        rows = ParquetRows(self.path, self.boundary, self.cells, self.texts, self.row_groups)
+        rows = ParquetRows(self.path, self.boundary, self.row_form, self.row_groups, self.text_columns)
         offset, held, length = 0, list[bytes](), 0
         try:
             for lines in rows.pieces():

@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 from itertools import chain
 from pathlib import Path
 
+from ragdatakit.files.containers.parquet_rows import is_parquet
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection.known_folders import known_data
 from ragdatakit.files.detection.layout_files import (
@@ -283,7 +284,7 @@ def _fits(tree: SniffedTree, path: Path, fmt: Format, kind: File, formats: tuple
     taken for what its name says."""
     if tree.leads_out(path):
         return True
-    if kind.container in ("columns", "tagged"):
+    if kind.container in ("columns", "tagged") and not is_parquet(path):
         return tree.text(path).fits(kind)
     head = tree.head(path)
     if head is None or not looks_like(head, kind):

@@ -6,8 +6,17 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+from ragdatakit.files.containers.parquet_rows import is_parquet
 from ragdatakit.files.detection.sniffed_text import Beginning
-from ragdatakit.files.detection.sniffing import HEAD_BYTES, Head, guess_beginning, head_of_beginning, unpacked
+from ragdatakit.files.detection.sniffing import (
+    HEAD_BYTES,
+    Head,
+    guess_beginning,
+    guess_kind,
+    head_of_beginning,
+    parquet_head,
+    unpacked,
+)
 from ragdatakit.files.paths.boundary import Boundary
 from ragdatakit.files.paths.folders import Tree, is_regular
 from ragdatakit.schemas.declarations import File, Format
@@ -59,6 +68,8 @@ class SniffedTree(Tree):
 
     def head(self, path: Path) -> Head | None:
         """The first records of a file, as `read_head` has it."""
+        if is_parquet(path):
+            return parquet_head(path, self.boundary)
         return head_of_beginning(lambda length: self.beginning(path, length))
 
     def text(self, path: Path) -> Beginning:
@@ -69,6 +80,8 @@ class SniffedTree(Tree):
         """What a file is by its content."""
         guesses = self._guesses.setdefault(tuple(map(id, formats)), {})
         place = str(path)
+        if place not in guesses and is_parquet(path):
+            guesses[place] = guess_kind(self.head(path), formats)
         if place not in guesses:
             guesses[place] = guess_beginning(lambda length: self.beginning(path, length), formats)
         return guesses[place]

@@ -11,14 +11,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ragdatakit.files.containers.parquet_rows import RECODED, is_parquet
 from ragdatakit.files.containers.sources import BOM, GZIP_MAGIC
 from ragdatakit.files.detection.sniffed_text import Beginning
 from ragdatakit.files.paths.boundary import ANYWHERE, Boundary
 from ragdatakit.files.paths.folders import is_regular
 from ragdatakit.schemas.declarations import File, Format
+from ragdatakit.schemas.errors import RagdataError
 
 HEAD_BYTES = 1 << 16
 _FIRST_BYTES = 16
+_PARQUET = "parquet"
 LONG_HEAD_BYTES = 1 << 20
 """What is looked at where the first records do not end before."""
 
@@ -38,7 +41,8 @@ _DECODER = json.JSONDecoder()
 class Head:
     """The beginning of a file: its container and its first readable records.
 
-    ``container`` is ``ndjson``, ``json-array``, ``json-single`` (one object over several lines) or ``csv``. ``alone``:
+    ``container`` is ``ndjson``, ``json-array``, ``json-single`` (one object over several lines), ``csv`` or ``parquet``
+    (the last two have one record without values: the columns). ``alone``:
     the one record is all that the file has, so that it may be an object of records. ``cut``: the one record does not
     end in what was looked at, and has its first members only.
     """
@@ -53,7 +57,20 @@ def read_head(path: Path, boundary: Boundary = ANYWHERE) -> Head | None:
     """The first records of a file; None if it is no regular file, or neither JSON in any container nor a table."""
     if not is_regular(path, boundary):
         return None
+    if is_parquet(path):
+        return parquet_head(path, boundary)
     return head_of_beginning(lambda length: beginning(path, length, boundary))
+
+
+def parquet_head(path: Path, boundary: Boundary) -> Head | None:
+    """The columns of a Parquet file; None where it is not one."""
+    from ragdatakit.files.containers.parquet_tables import opened_parquet
+
+    try:
+        with opened_parquet(path, boundary) as table:
+            return Head(_PARQUET, (dict.fromkeys(table.columns),))
+    except RagdataError:
+        return None
 
 
 def head_of_beginning(read: Read) -> Head | None:
@@ -223,7 +240,7 @@ def json_container(path: Path, boundary: Boundary = ANYWHERE) -> str:
 
     A file that cannot be read, or holds no JSON, counts as ``ndjson``.
     """
-    if not is_regular(path, boundary):
+    if not is_regular(path, boundary) or is_parquet(path):
         return "ndjson"
     data, more = beginning(path, LONG_HEAD_BYTES, boundary)
     return _container_of(data.decode("utf-8", "replace"), more)
@@ -273,6 +290,8 @@ def guess(path: Path, formats: tuple[Format, ...], boundary: Boundary = ANYWHERE
     """The format and kind of a file by its content; None where it shows none, or it is no regular file."""
     if not is_regular(path, boundary):
         return None
+    if is_parquet(path):
+        return guess_kind(parquet_head(path, boundary), formats)
     return guess_beginning(lambda length: beginning(path, length, boundary), formats)
 
 
@@ -298,13 +317,15 @@ def _by_bytes(read: Read, formats: tuple[Format, ...]) -> tuple[Format, File] | 
 
 def looks_like(head: Head, kind: File) -> int:
     """How well a file's head fits a kind: 0 not at all, else the number of fields that count."""
-    if kind.container == "json-object":
+    if head.container == _PARQUET and not _may_be_parquet(kind):
+        return 0
+    if kind.container == "json-object" and head.container != _PARQUET:
         return _looks_like_members(head, kind)
     if kind.container == "json-wrapped":
         return max(
             (_likeness(r, kind) for r in _wrapped(head, kind) if not any(k in r for k in kind.without)), default=0
         )
-    if head.container != kind.container and kind.container != "json":
+    if head.container not in (kind.container, _PARQUET) and kind.container != "json":
         return 0
     best = 0
     for record in head.records:
@@ -318,6 +339,10 @@ def looks_like(head: Head, kind: File) -> int:
         ):
             best = max(best, 1)
     return max(best, 0)
+
+
+def _may_be_parquet(kind: File) -> bool:
+    return kind.container in RECODED and f".{_PARQUET}" in kind.suffixes
 
 
 def _wrapped(head: Head, kind: File) -> list[dict[str, Any]]:
@@ -393,6 +418,8 @@ class _Signs:
             among = [self.kinds[i] for i in places]
         else:
             among = self.kinds
+        if head.container == _PARQUET:
+            return [pair for pair in among if _may_be_parquet(pair[1])]
         return [pair for pair in among if pair[1].container in ("json-object", "json-wrapped", "json", head.container)]
 
 

@@ -8,7 +8,7 @@ from bisect import bisect_left
 from collections.abc import Iterable
 from fnmatch import fnmatchcase, translate
 from functools import cached_property, lru_cache
-from pathlib import Path
+from pathlib import Path, PurePath
 
 _WILD = re.compile(r"[*?\[]")
 
@@ -92,7 +92,7 @@ def named_place(path: Path) -> Path:
     return Path(os.path.normpath(path.absolute()))
 
 
-def ends_as(path: Path, pattern: str) -> bool:
+def ends_as(path: PurePath, pattern: str) -> bool:
     """Whether the last parts of a path are those of a pattern."""
     segments = pattern.split("/")
     tail = path.parts[-len(segments) :]

@@ -21,7 +21,7 @@ from ragdatakit.files.containers.csv_cells import split_record
 from ragdatakit.files.containers.csv_rows import LONGEST_OPEN, CsvReader, RawRow
 from ragdatakit.files.containers.json_text import HALVES, Raw, without_halves, without_nan
 from ragdatakit.files.containers.lines import iter_lines
-from ragdatakit.files.containers.parquet_rows import parquet_columns
+from ragdatakit.files.containers.parquet_rows import RowForm, is_parquet, row_form
 from ragdatakit.files.containers.record_runs import ANY, FIELDS, LineRun, PartRun, Run, as_utf8, is_utf8
 from ragdatakit.files.containers.sources import Source
 from ragdatakit.files.containers.tagged_text import ElementFinder, TaggedReader
@@ -69,7 +69,8 @@ def refuse_encoding(name: str) -> None:
 
 
 class RecordReader:
-    """Reads the files of one dataset; what it leaves out goes to ``losses``."""
+    """Reads the files of one dataset; what it leaves out goes to ``losses``. ``kinds``, those of its format, say how
+    rows of Parquet are cast."""
 
     def __init__(
         self,
@@ -77,8 +78,10 @@ class RecordReader:
         refused: Refused | None = None,
         progress: Progress | None = None,
         memory_limit: int = 1 << 30,
+        kinds: Iterable[File] = (),
     ) -> None:
         self.losses = losses
+        self._kinds = {kind.kind: kind for kind in kinds}
         self.refused = refused or Refused()
         self.progress = progress
         self._longest = max(1 << 24, memory_limit // 4)
@@ -217,11 +220,13 @@ class RecordReader:
     def rows(self, file: DataFile) -> Iterator[dict[str, str]]:
         """The rows of a CSV file: column to cell, as text; a cell that a short row lacks is missing."""
         source = self.source(file)
+        source.row_form = RowForm("csv")
         reader = CsvReader(source)
         if reader.open():
             header = reader.header or []
             places = {name: i for i, name in reversed(list(enumerate(header)))}
-            refused = self.refused.lines(file)
+            by_record = is_parquet(file.path)
+            refused = self.refused.records(file) if by_record else self.refused.lines(file)
             plain = not refused and len(places) == len(header)
             if plain and file.path.stat().st_size > _WORTH_COLUMNS:
                 from ragdatakit.files.containers.csv_plain import cut_plain
@@ -233,9 +238,10 @@ class RecordReader:
                     for cells in _plain_cells(block.data):
                         yield dict(zip(header, cells, strict=False))
                     continue
-                for row in block.raw_rows():
-                    if row.line in refused:
-                        self._drop(file, row.line, refused[row.line], row.raw)
+                for number, row in enumerate(block.raw_rows(), block.first_row):
+                    place = number if by_record else row.line
+                    if place in refused:
+                        self._drop(file, place, refused[place], row.raw)
                         continue
                     yield self.row_at(file, places, row)
         self._close(file, source)
@@ -263,7 +269,7 @@ class RecordReader:
     def cells(self, file: DataFile, kind: File) -> Iterator[dict[str, Any]]:
         """The records of a file of columns, without header and comments; numbers where Python reads them as such."""
         source = self.source(file)
-        source.cells = parquet_columns(kind)[0]
+        source.row_form = row_form(kind)
         refused = self.refused.lines(file, kind.columns.header)
         reader = LineReader(kind)
         number = 0
@@ -363,8 +369,13 @@ class RecordReader:
         name = file.path.name.removesuffix(".gz").lower()
         return "ndjson" if name.endswith((".jsonl", ".ndjson")) else json_container(file.path, file.boundary)
 
+    def _row_form(self, file: DataFile, container: str) -> RowForm:
+        kind = self._kinds.get(file.kind)
+        return RowForm(container) if kind is None else row_form(kind, container)
+
     def _line_runs(self, file: DataFile) -> Iterator[LineRun]:
         source = self.source(file)
+        source.row_form = self._row_form(file, "ndjson")
         refused = self.refused.lines(file)
         run = LineRun(refused, lambda number, raw: self._drop(file, number, refused[number], raw))
         for block in source.blocks():
@@ -382,6 +393,7 @@ class RecordReader:
 
     def _element_runs(self, file: DataFile, container: str, kind: File | None = None) -> Iterator[Run]:
         source = self.source(file)
+        source.row_form = self._row_form(file, container)
         array = element_source(container, source, kind)
         refused = self.refused.records(file)
         count = 0

@@ -12,7 +12,7 @@ from ragdatakit.files.containers.csv_cells import split_record
 from ragdatakit.files.containers.csv_rows import CsvReader
 from ragdatakit.files.containers.json_text import compact
 from ragdatakit.files.containers.lines import iter_lines
-from ragdatakit.files.containers.parquet_rows import parquet_columns
+from ragdatakit.files.containers.parquet_rows import row_form
 from ragdatakit.files.containers.parquet_tables import rows_as_json
 from ragdatakit.files.containers.record_runs import ANY, FIELDS, as_utf8
 from ragdatakit.files.containers.sources import Source
@@ -98,7 +98,7 @@ class FileRecords:
         value = comparable(raw)
         if self._pair and raw.lstrip()[:1] == b'"' and ":" in value:
             name, _, rest = value.partition(":")
-            return {self._pair[0]: name, self._pair[1]: rest}
+            return {self._pair[0]: _quoted(name), self._pair[1]: _quoted(rest)}
         return {WHOLE: value}
 
     def _rows(self) -> Iterator[bytes]:
@@ -139,9 +139,9 @@ class FileRecords:
 
     def _source(self) -> Source:
         path = self.file.path
-        cells = parquet_columns(self.kind)[0]
+        form = row_form(self.kind, self._container)
         packed = path.name.lower().endswith(".gz")
-        return Source(path, packed, max_line_bytes=_LONGEST, boundary=self.file.boundary, cells=cells)
+        return Source(path, packed, max_line_bytes=_LONGEST, boundary=self.file.boundary, row_form=form)
 
     def _blocks(self, source: Source) -> Iterator[bytes]:
         for block in source.blocks():
@@ -155,6 +155,11 @@ class FileRecords:
                 raise RagdataError(f"{self.file.display}: {fault.facts['reason']}")
             if fault.rule != "mislabelled-compression":  # which was read nonetheless
                 self.losses.add("dropped", self.file.kind, None, fault.in_words(self.file.display), unread=True)
+
+
+def _quoted(text: str) -> str:
+    """A text as `comparable` has it."""
+    return comparable(json.dumps(text).encode())
 
 
 def _container(kind: File, file: DataFile) -> str:

@@ -145,6 +145,9 @@ PREDICTION = Record(
     ),
 )
 
+_CHUNKS = dict.fromkeys(("chunks.json", "chunks.parquet", "chunks-*.parquet"), "chunks")
+_QUESTIONS = dict.fromkeys(("questions.json", "questions.parquet", "questions-*.parquet"), "questions")
+
 ARAG = Format(
     name="arag",
     title="A-RAG",
@@ -161,7 +164,7 @@ ARAG = Format(
             container="json-array",
             description='One JSON array of "id:text" strings, or of objects with id and text.',
             records=(CHUNK_STRING, CHUNK_OBJECT),
-            suffixes=(".json",),
+            suffixes=(".json", ".parquet"),
             keys=("id", "text"),
             without=("question", "pred_answer"),
         ),
@@ -171,7 +174,7 @@ ARAG = Format(
             container="json-array",
             description="One JSON array of questions with their gold answers.",
             records=(QUESTION,),
-            suffixes=(".json",),
+            suffixes=(".json", ".parquet"),
             keys=("question", "answer"),
             without=("pred_answer",),
         ),
@@ -198,35 +201,31 @@ ARAG = Format(
             name="corpus",
             description="One folder per corpus.",
             files={
-                "chunks.json": "chunks",
-                "questions.json": "questions",
+                **_CHUNKS,
+                **_QUESTIONS,
                 "predictions.jsonl": "predictions",
                 "results/*/predictions.jsonl": "predictions",
                 "index/sentence_index.pkl": "index",
             },
-            signature=(("chunks.json",), ("questions.json",)),
+            signature=(tuple(_CHUNKS), tuple(_QUESTIONS)),
         ),
         Layout(
             name="chunks",
             description="A corpus without questions, and what runs answered to them.",
             files={
-                "chunks.json": "chunks",
+                **_CHUNKS,
                 "predictions.jsonl": "predictions",
                 "results/*/predictions.jsonl": "predictions",
                 "index/sentence_index.pkl": "index",
             },
-            signature=(("chunks.json",),),
+            signature=(tuple(_CHUNKS),),
             sniff=True,
         ),
         Layout(
             name="questions",
             description="Questions without their corpus, and what runs answered to them.",
-            files={
-                "questions.json": "questions",
-                "predictions.jsonl": "predictions",
-                "results/*/predictions.jsonl": "predictions",
-            },
-            signature=(("questions.json",),),
+            files={**_QUESTIONS, "predictions.jsonl": "predictions", "results/*/predictions.jsonl": "predictions"},
+            signature=(tuple(_QUESTIONS),),
             sniff=True,
         ),
         Layout(
@@ -250,6 +249,7 @@ ARAG = Format(
         ),
     ),
     adopts={
+        "parquet-not-loaded": Adopted("info", "the readers open chunks.json and questions.json"),
         "byte-order-mark": Adopted("error", "every reader stops with JSONDecodeError"),
         "invalid-utf8": Adopted("error", "every reader stops with UnicodeDecodeError"),
         "mislabelled-compression": Adopted("error", "the readers open plain text only"),

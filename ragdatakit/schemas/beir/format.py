@@ -195,6 +195,17 @@ BEIR = Format(
                 tuple(name for name, kind in _PARQUET.items() if kind == "queries"),
             ),
         ),
+        *(
+            Layout(
+                name="shards",
+                description=f"the shards of the folder `{place}/` alone",
+                files={"*.parquet": kind},
+                signature=(("*.parquet",),),
+                place=place,
+                sniff=True,
+            )
+            for place, kind in (("corpus", "corpus"), ("queries", "queries"), ("qrels", "qrels"))
+        ),
     ),
     keys=(
         Key(kind="queries", fields=("_id",), rule="duplicate-id"),

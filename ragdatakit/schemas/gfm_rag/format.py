@@ -49,13 +49,14 @@ def _records(
     keys: tuple[str, ...],
     *without: str,
 ) -> File:
+    suffixes = (suffix,) if "legacy" in kind or kind == "predictions" else (suffix, ".parquet")
     return File(
         kind=kind,
         title=title,
         container=container,
         description=description,
         records=(record,),
-        suffixes=(suffix,),
+        suffixes=suffixes,
         keys=keys,
         without=without,
     )
@@ -72,7 +73,7 @@ def _object(kind: str, title: str, record: Record, description: str, known: bool
         container="json-object",
         description=description,
         records=(record,),
-        suffixes=(".json",),
+        suffixes=(".json",) if "legacy" in kind else (".json", ".parquet"),
         keys=tuple(f.name for f in record.fields) if known else (),
     )
 
@@ -183,25 +184,42 @@ FILES = (
     ),
 )
 
-_STAGE1 = {"nodes.csv": "nodes", "relations.csv": "relations", "edges.csv": "edges"}
 _SPLITS = ("train.json", "test.json")
+
+
+def _in_parquet(files: dict[str, str]) -> dict[str, str]:
+    """The same files in Parquet, in shards or not."""
+    stems = {name.split(".", 1)[0]: kind for name, kind in files.items()}
+    return {f"{stem}{ending}": kind for stem, kind in stems.items() for ending in (".parquet", "-*.parquet")}
+
+
+def _names(kind: str) -> tuple[str, ...]:
+    return (f"{kind}.csv", f"{kind}.parquet", f"{kind}-*.parquet")
+
+
+_TABLES = {"nodes.csv": "nodes", "relations.csv": "relations", "edges.csv": "edges"}
+_STAGE1 = {**_TABLES, **_in_parquet(_TABLES)}
 _LEGACY_STAGE1 = {
     "kg.txt": "legacy-triples",
     "document2entities.json": "legacy-entities",
     **dict.fromkeys(_SPLITS, "legacy-questions"),
 }
+_RAW_DOCUMENTS = {"documents.json": "documents"}
+_RAW = {**_RAW_DOCUMENTS, **dict.fromkeys(_SPLITS, "raw-questions")}
+_RAW |= _in_parquet(_RAW)
+_QUESTIONS = dict.fromkeys(_SPLITS, "questions")
+_QUESTIONS |= _in_parquet(_QUESTIONS)
 
 
 def _below(folder: str, *parts: dict[str, str]) -> dict[str, str]:
     return {folder + name: kind for part in parts for name, kind in part.items()}
 
 
-_RAW = {"documents.json": "documents", **dict.fromkeys(_SPLITS, "raw-questions")}
 _LEGACY_RAW = {"dataset_corpus.json": "legacy-documents", **dict.fromkeys(_SPLITS, "legacy-raw-questions")}
-_STAGE1_ALL = {**_STAGE1, **dict.fromkeys(_SPLITS, "questions")}
+_STAGE1_ALL = {**_STAGE1, **_QUESTIONS}
 _CACHE = {"*/*": "cache"}
 _OUTPUTS = {"predictions_*.json": "predictions", "prediction.jsonl": "prediction-lines"}
-_WHOLE = (("nodes.csv",), ("relations.csv",), ("edges.csv",))
+_WHOLE = tuple(map(_names, ("nodes", "relations", "edges")))
 
 LAYOUTS = (
     Layout(
@@ -224,8 +242,8 @@ LAYOUTS = (
     Layout(
         name="raw",
         description="A folder with `raw/documents.json` only, from which the graph is still to be built",
-        files={**_below("raw/", _RAW), **_below("processed/stage1/", dict.fromkeys(_SPLITS, "questions"))},
-        signature=(("raw/documents.json",),),
+        files={**_below("raw/", _RAW), **_below("processed/stage1/", _QUESTIONS)},
+        signature=(tuple(_below("raw/", {**_RAW_DOCUMENTS, **_in_parquet(_RAW_DOCUMENTS)})),),
     ),
     Layout(
         name="processed",
@@ -398,6 +416,7 @@ GFM_RAG = Format(
     ),
     variants=(Variants(kind="nodes", fields=("@key",), rule="name-variant"),),
     adopts={
+        "parquet-not-loaded": Adopted("info", "the loaders open tables in CSV and documents and questions in JSON"),
         "byte-order-mark": Adopted("error", "json.load stops with JSONDecodeError"),
         "invalid-utf8": Adopted("error", "pandas and json.load stop with UnicodeDecodeError"),
         "mislabelled-compression": Adopted("error", "the loaders open plain text only"),

@@ -39,7 +39,8 @@ _ID_RULES = {
     "item-type": "id-not-integer",
     "item-range": "id-beyond-int64",
 }
-_SUFFIXES = (".ndjson", ".ndjson.gz")
+_PLAIN_SUFFIXES = (".ndjson", ".ndjson.gz")
+_SUFFIXES = (*_PLAIN_SUFFIXES, ".parquet")
 
 
 def _id(name: str, description: str) -> Field:
@@ -187,7 +188,7 @@ FILES = (
         kind="initial-scores",
         title="initial scores",
         container="opaque",
-        suffixes=_SUFFIXES,
+        suffixes=_PLAIN_SUFFIXES,
         description="A by-product: the candidate pairs before the teacher scored them. No trainer reads it.",
     ),
     File(
@@ -200,8 +201,12 @@ FILES = (
 )
 
 _STEMS = {"query_master": "queries", "doc_master": "documents", "positive_lists": "positives", "triplets": "triplets"}
-# After the folder come endings written by mistake: the loader refuses them, so they must be seen, not skipped.
-_ENDINGS = (".ndjson", ".ndjson.gz", "/", ".jsonl", ".jsonl.gz", ".json", ".NDJSON", ".ndjson.GZ", "")
+# After the folder and Parquet come endings written by mistake: the loader refuses them, so they must be seen, not
+# skipped.
+_ENDINGS = (
+    *(".ndjson", ".ndjson.gz", "/", ".parquet", "-*.parquet"),
+    *(".jsonl", ".jsonl.gz", ".json", ".NDJSON", ".ndjson.GZ", ""),
+)
 _SCORE_NAMES = {
     # by-products of the distil recipe, read by no trainer; the pickle is never opened
     "hard*negative*init*scores*.ndjson*": "initial-scores",
@@ -316,6 +321,7 @@ LIGHT_SPLADE = Format(
     ),
     agreements=(Consistency(kind="documents", names=(("doc_id", "text"),), rule="conflicting-document"),),
     adopts={
+        "parquet-not-loaded": Adopted("info", "the loader refuses the file with ValueError"),
         "unreadable-file": Adopted("error", "the loader stops when it opens the file"),
         "byte-order-mark": Adopted("error", "the loader stops with JSONDecodeError: Unexpected UTF-8 BOM"),
         "mislabelled-compression": Adopted(

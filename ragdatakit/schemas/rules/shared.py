@@ -178,6 +178,16 @@ RULES: tuple[Rule, ...] = (
         source="the settings of the project",
     ),
     Rule(
+        "RD117 parquet-not-loaded info",
+        summary="Data in Parquet, of a framework whose own loader opens other files only.",
+        message="the framework itself does not load Parquet{more}",
+        upstream="the framework does not see the data",
+        hint="`ragdata convert` to the same format writes the files that it loads",
+        bad="train/query_master.parquet",
+        good="train/query_master.ndjson",
+        source="loaders that go by the names of files",
+    ),
+    Rule(
         "RD201 non-finite-number warning",
         summary="NaN, Infinity or -Infinity: not JSON, though Python reads and writes them.",
         message="{value} is not JSON",

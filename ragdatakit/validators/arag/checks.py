@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from ragdatakit.files.containers.parquet_rows import is_parquet
 from ragdatakit.schemas.arag.published import REPEATS_A_QUESTION, Subset, subset_named, subset_of_file
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.ages import COPYING_SECONDS, in_words, lag_seconds
@@ -52,6 +53,7 @@ class ARagChecks(FormatChecks):
         self._published: dict[str, Subset | None] = {}
         self._published_ids: set[str] = set()
         self._has_predictions = bool(dataset.of_kind("predictions"))
+        self._in_columns = any(is_parquet(file.path) for file in dataset.of_kind("chunks"))
 
     def _wants_search(self) -> bool:
         chunks = self.dataset.of_kind("chunks")
@@ -197,7 +199,7 @@ class ARagChecks(FormatChecks):
         disordered, objects, ragged = self._disordered(values, scanned), [], []
         for row, value in values.items():
             _, text = id_and_text(value) if self._is_chunk(value) else (None, None)
-            if self._as_objects and isinstance(value, dict):
+            if self._as_objects and not self._in_columns and isinstance(value, dict):
                 objects.append(row)
             if isinstance(text, str):
                 if is_ragged(text):

@@ -86,7 +86,7 @@ class BeirChecks(FormatChecks):
                 yield file, Problem("no-records")
 
     def finish(self) -> Iterator[Placed]:
-        if self.dataset.layout == "file":
+        if self.dataset.layout in ("file", "shards"):
             return
         files = self.dataset.files
         if not self.dataset.of_kind("corpus"):

@@ -31,7 +31,7 @@ class TableChecks(FormatChecks):
 
     def __init__(self, dataset: Dataset, profiles: tuple[str, ...]) -> None:
         super().__init__(dataset, profiles)
-        self._tables = GraphTables(wants_names=bool(dataset.of_kind("questions")))
+        self._tables = GraphTables(bool(dataset.of_kind("questions")), len(dataset.of_kind("edges")))
         self._findings = GraphFindings(dataset, self._tables)
 
     # what others ask

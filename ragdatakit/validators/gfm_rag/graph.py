@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from ragdatakit.files.containers.parquet_rows import is_parquet
 from ragdatakit.schemas.canonical import MENTION
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.pandas_missing import MISSING
@@ -76,6 +77,8 @@ class GraphFindings:
         """Names that pandas' defaults take for missing values, in edges that the graph loader keeps."""
         stored = self._tables.stored
         assert stored is not None
+        if is_parquet(self._files["edges"].path):  # where a text is one
+            return
         for end in ENDS:
             numbers = stored.numbers_of(MISSING, relations=end == "relation")
             for name, number in sorted(numbers.items()):

@@ -51,7 +51,9 @@ class DatasetFolders:
 
     def graph_is_built(self) -> bool:
         """Whether all three tables are there."""
-        return self.stage1 is not None and all(is_regular(self.stage1 / name) for name in GRAPH_FILES)
+        return self.stage1 is not None and all(
+            is_regular(self.stage1 / name) or self.dataset.of_kind(name.removesuffix(".csv")) for name in GRAPH_FILES
+        )
 
 
 def _named(folder: Path, name: str) -> bool:
@@ -94,7 +96,7 @@ def _missing_graph(dataset: Dataset, folders: DatasetFolders) -> Iterator[Placed
     first = _first(dataset, _STAGE1_KINDS)
     if first is None or folders.stage1 is None:
         return
-    there = [name for name in GRAPH_FILES if os.path.lexists(folders.stage1 / name)]
+    there = [n for n in GRAPH_FILES if os.path.lexists(folders.stage1 / n) or dataset.of_kind(n.removesuffix(".csv"))]
     if not there and not _named(folders.stage1, "stage1"):
         return  # questions in a folder of their own
     for name in GRAPH_FILES:

@@ -35,11 +35,12 @@ class GraphTables:
     """Nodes, relations and edges of one dataset: filled by the hooks of `FormatChecks`, asked by all other checks.
 
     Node and relation numbers count the readable keys in the order of their rows; of a repeated key the first counts.
-    ``wants_names``: `node` will be asked.
+    ``wants_names``: `node` will be asked. ``edge_files`` is how many files of edges there are.
     """
 
-    def __init__(self, wants_names: bool) -> None:
+    def __init__(self, wants_names: bool, edge_files: int = 1) -> None:
         self.wants_names = wants_names
+        self._edge_files = edge_files
         self.types: dict[str, int] = {}
         self.relation_names: list[str] = []
         self.relation_rows: list[int] = []
@@ -94,8 +95,9 @@ class GraphTables:
         yield from _number_attributes(table)
         if table.kind != "edges":
             kinds = table.kinds.get(table.key, [])
-            self._kinds[table.kind] = kinds
-            self._chunk_rows[table.kind], self._first_rows[table.kind] = table.chunk_rows, table.first_row
+            self._kinds.setdefault(table.kind, []).extend(kinds)
+            self._chunk_rows.setdefault(table.kind, table.chunk_rows)
+            self._first_rows.setdefault(table.kind, table.first_row)
             if kinds and all(k != "text" for k in kinds):
                 facts = {"kind": _KIND_IN_WORDS[kinds[0]]}
                 yield RowProblems(_ALL_NUMERIC[table.kind], table.kind, "@key", [table.first_row], facts=[facts])
@@ -103,7 +105,8 @@ class GraphTables:
         for column in table.inferred:
             yield from self._mismatches(table, column, table.kinds[column])
             yield from self._bare_mismatches(table, column)
-        if len(self.read) == len(TABLES) and isinstance(self._stored, _Arrays):
+        self._edge_files -= 1
+        if len(self.read) == len(TABLES) and self._edge_files <= 0 and isinstance(self._stored, _Arrays):
             self._look_for_repeats()
 
     def _mismatches(self, table: CsvTable, column: str, kinds: list[Kind]) -> Iterator[RowProblems]:

@@ -196,7 +196,7 @@ class LightSpladeChecks(FormatChecks):
         if dataset.layout in ("splits", "split"):
             yield from self._missing_files()
         for file in dataset.files:
-            if file.kind in _READ and not file.path.name.endswith((".ndjson", ".ndjson.gz")):
+            if file.kind in _READ and not file.path.name.endswith((".ndjson", ".ndjson.gz", ".parquet")):
                 yield file, Problem("wrong-suffix")
         for file in dataset.ignored:
             yield file, Problem("ignored-shard")

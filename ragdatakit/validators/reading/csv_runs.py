@@ -193,10 +193,15 @@ class CsvRun(FileRun):
         """All rows of a block: their faults and their values."""
         part = self.new_part(block)
         part.values = self.examine_rows(block.raw_rows(), part, 0)
+        texts = self.source.text_columns
         for name, scan in part.scans.items():
-            scan.add(v[name] for v in part.values if name in v)
+            if name in texts:
+                scan.close(len(part.values), numbers=False)
+            else:
+                scan.add(v[name] for v in part.values if name in v)
         for name in self.present.inferred:
-            part.numbers[name] = sum(1 for v in part.values if name in v and ColumnScan.is_number(v[name]))
+            if name not in texts:
+                part.numbers[name] = sum(1 for v in part.values if name in v and ColumnScan.is_number(v[name]))
         return part
 
     def examine_rows(self, rows: list[RawRow], part: CsvPart, first: int) -> list[dict[str, str]]:

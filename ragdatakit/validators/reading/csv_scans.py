@@ -74,7 +74,8 @@ class ScannedCsvRun(CsvRun):
         scanned = self._sheet.scan(block.data) if self._sheet is not None and block.cut is None else None
         if scanned is not None and any(note[0] == REFUSED for note in scanned.notes):
             # where a column may be one of numbers, the order of its cells counts
-            scanned = scanned if all(cells.kinds.texts > 1 for cells in scanned.cells.values()) else None
+            inferred = (cells for name, cells in scanned.cells.items() if name not in self.source.text_columns)
+            scanned = scanned if all(cells.kinds.texts > 1 for cells in inferred) else None
         part = super().check(block) if scanned is None else self._scanned_part(block, scanned)
         if self.columns is not None and all(part.scans[name].texts for name in self.present.inferred):
             part.batch = self.batch(part, dict.fromkeys(self.present.inferred, "text"))
@@ -96,6 +97,9 @@ class ScannedCsvRun(CsvRun):
                 if count:
                     part.excess[rule] += count
         for name, cells in scanned.cells.items():
+            if name in self.source.text_columns:
+                part.scans[name].close(scanned.rows, numbers=False)
+                continue
             scan = _column_scan(cells.kinds, _column_scan(cells.bare))
             scan.add(value[name] for value in part.values if name in value)
             part.scans[name] = scan
