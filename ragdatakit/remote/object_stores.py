@@ -7,6 +7,7 @@ where there are none, a bucket is asked as anybody may ask it.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -45,10 +46,11 @@ class ObjectStore:
                 found = S3FileSystem(anon=anonymous, config_kwargs=limits, skip_instance_cache=True)
                 found.retries = 2  # we have our own, which go on where a file was cut
                 return found
-            from gcsfs import GCSFileSystem
+            from gcsfs.core import GCSFileSystem  # that of the package asks each bucket by gRPC what it is, aloud
         except ImportError:
             library, extra = ("s3fs", "remote") if self._kind == "s3" else ("gcsfs", "gcs")
             raise MissingExtraError(extra, library) from None
+        logging.getLogger("gcsfs").addHandler(logging.NullHandler())  # what it fails at is raised, too
         return GCSFileSystem(token="anon" if anonymous else None, skip_instance_cache=True)
 
     def listed(self) -> Listing:
@@ -113,7 +115,7 @@ class ObjectStore:
                 if file is not None:
                     raise RagdataError(f"{url} is not there any more; it was when the files were listed") from None
                 raise RagdataError(f"no such file or folder: {url}") from None
-            if isinstance(error, PermissionError):
+            if isinstance(error, PermissionError) or getattr(error, "code", None) in (401, 403):
                 raise RagdataError(f"{url}: access is denied; {_HINTS[self._kind]}") from None
             if not isinstance(error, OSError | asyncio.TimeoutError | TimeoutError) and not _is_of_network(error):
                 raise
