@@ -17,11 +17,11 @@ from ragdatakit.schemas.results import Report
 
 if TYPE_CHECKING:
     from ragdatakit.files.configuration.chosen import Configurations
+    from ragdatakit.fixes.rounds import Repairs
     from ragdatakit.quality.named_tables import NamedTables
     from ragdatakit.quality.own_rules import OwnRules
     from ragdatakit.schemas.findings import Finding
     from ragdatakit.validators.baselines.new_findings import Findings, KnownBefore
-    from ragdatakit.validators.faults import Repairer
     from ragdatakit.validators.stamps import Stamps
 
 
@@ -42,11 +42,12 @@ def check(
     path: PathLike | Iterable[PathLike],
     options: ValidateOptions,
     refused: Callable[[RagdataError], None] | None = None,
-    repairer: Repairer | None = None,
+    repairer: Repairs | None = None,
 ) -> tuple[Report, Findings]:
     """The same, but the findings, which may be more than fit into memory, come beside the report: in order, to be read
     once and closed. Errors about some of the paths go to ``refused``, those about all are raised. ``repairer`` repairs
     what is found."""
+    from ragdatakit.fixes.foreseen import ForeseenFixes, WithReasons
     from ragdatakit.validators.run import check_paths
 
     for each in given_paths(path) if repairer is not None else ():
@@ -56,8 +57,12 @@ def check(
         paths, *arguments = _run(here, refused)
         known, finish = _known(paths, options, arguments)
         stamps = _stamps(paths, options)
-        arguments[-1] = replace(arguments[-1], known=known, stamps=stamps, repairer=repairer)
+        foreseen = ForeseenFixes()
+        arguments[-1] = replace(arguments[-1], known=known, stamps=stamps, repairer=repairer, fixer=foreseen)
         report, findings = check_paths(paths, *arguments)
+        report.unsure_fixes = not foreseen.sure
+        if reasons := foreseen.reasons if repairer is None else repairer.reasons:
+            findings = WithReasons(findings, reasons)
         finish(report)
         report.notes += _not_loaded(paths, arguments[-1].configurations)
         report.sources = here.origins
@@ -140,7 +145,6 @@ def _run(here: AtHand[ValidateOptions], refused: Callable[[RagdataError], None] 
     """The arguments of a run."""
     from ragdatakit.api.quality import checked_quality
     from ragdatakit.files.machine import usual_jobs
-    from ragdatakit.fixes.find import FixFinder
     from ragdatakit.validators.collector import Selection, known_rules
     from ragdatakit.validators.run_options import RunOptions
 
@@ -170,6 +174,5 @@ def _run(here: AtHand[ValidateOptions], refused: Callable[[RagdataError], None] 
         on_finding=options.on_finding,
         progress=options.progress,
         quality=checked_quality(selection, options),
-        fixer=FixFinder(),
     )
     return paths, options.format, several_words(options.profile), selection, run

@@ -183,7 +183,7 @@ def command(**words: Any) -> int:
         if words["diff"]:
             show_difference(result, out)
         elif not words["fix_only"]:
-            notes = _write(report, findings, words, out)
+            notes = _write(report, findings, words, out, says_why_not=not fixes)
     if fixes:
         notes += fix_notes(result, words["diff"], words["show_fixes"])
     say((*notes, *known_notes(report)))
@@ -241,12 +241,14 @@ def _check_reports(reports: Sequence[tuple[str, Path]], out: Path | None, paths:
         places.append(file.resolve())
 
 
-def _write(report: Report, findings: Iterable[Finding], words: dict[str, Any], out: Path | None) -> list[str]:
+def _write(
+    report: Report, findings: Iterable[Finding], words: dict[str, Any], out: Path | None, says_why_not: bool
+) -> list[str]:
     """All outputs, the files of ``--report`` first: whoever reads the printed one may go. What is to be said
     besides."""
     on_terminal = out is None and sys.stdout.isatty()
     names = ("quiet", "verbose", "statistics", "unsafe_fixes")
-    kept = TextOptions(**{name: words[name] for name in names})
+    kept = TextOptions(**{name: words[name] for name in names}, says_why_not=says_why_not)
     width = shutil.get_terminal_size().columns if on_terminal else 0
     printed = replace(kept, colour=out is None and wants_colour(), width=width)
     outputs = [*((form, file, kept) for form, file in words["reports"]), (words["output_format"], out, printed)]

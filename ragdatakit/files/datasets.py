@@ -67,6 +67,13 @@ class Dataset:
     profile: str | None = None
     options: dict[str, Any] = field(default_factory=dict)
     config: DataFile | None = None
+    _numbers: dict[DataFile, int] = field(default_factory=dict)
+
+    def number_of(self, file: DataFile) -> int:
+        """The place of a file among ``files``."""
+        if len(self._numbers) != len(self.files):
+            self._numbers = {each: number for number, each in enumerate(self.files)}
+        return self._numbers[file]
 
     def confine(self, boundary: Boundary) -> None:
         """Nothing of it is opened from now on that does not lie within ``boundary``."""

@@ -10,9 +10,8 @@ from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.paths.boundary import Boundary
 from ragdatakit.fixes.applying import Applied, Change
 from ragdatakit.fixes.staged_files import StagedFiles
-from ragdatakit.fixes.withheld import Withheld
+from ragdatakit.fixes.withheld import FormatRules, Withheld
 from ragdatakit.outputs.sorted_entries import SortedEntries
-from ragdatakit.schemas.declarations import Rule
 from ragdatakit.validators.faults import Fault
 
 _IN_MEMORY = 20_000
@@ -38,7 +37,7 @@ class DatasetState:
 
     dataset: Dataset
     staged: StagedFiles
-    rules: dict[str, Rule]
+    rules: FormatRules
     withheld: Withheld
     round: int = 0
     changes: SortedEntries[_Key, Change] = field(default_factory=lambda: SortedEntries(_IN_MEMORY))
@@ -71,17 +70,16 @@ class DatasetState:
 
     def expect(self, applied: Applied, times: int = 1) -> None:
         """So many faults fewer than there were."""
-        names = {rule.code: rule.name for rule in self.rules.values()}
         for code, number in applied.codes.items():
-            self.expected[names[code]] -= times * number
+            self.expected[self.rules.by_code[code].name] -= times * number
 
     def new_errors(self, faults: Counter[tuple[str, str]]) -> frozenset[str]:
         """The rules of errors of which there are more than the repairs have left, if these cannot have hidden them."""
         if not self.last:
             return frozenset()
         codes = {code for version in self.last.values() for code in version.applied.codes}
-        applied = [rule for rule in self.rules.values() if rule.code in codes]
-        more = (self.rules[name] for name, number in by_rule(faults).items() if number > self.expected[name])
+        applied = [self.rules.by_code[code] for code in codes]
+        more = (self.rules.by_name[name] for name, number in by_rule(faults).items() if number > self.expected[name])
         errors = [rule for rule in more if rule.severity == "error"]
         return frozenset(rule.name for rule in errors if not any(each.may_reveal(rule) for each in applied))
 

@@ -27,18 +27,6 @@ MODULES: dict[str, str] = {
 """By format (empty: any) the module whose ``REPAIRS`` has its repairs, by the names of rules."""
 
 
-class FixFinder:
-    """Finds what repairs the findings that are shown; nothing is repaired."""
-
-    def wants(self, rule: str, reported: bool) -> bool:
-        """No more than what is shown."""
-        return False
-
-    def fix(self, fault: Fault) -> Fix | None:
-        """What repairs a fault; None where nothing is known to do it."""
-        return fix_of(fault)
-
-
 def fix_of(fault: Fault) -> Fix | None:
     """What repairs a fault, in the words of its rule; None where nothing is known to do it."""
     repair = repairs_of(fault.dataset.format.name).get(fault.rule.name)

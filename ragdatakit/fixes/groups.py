@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cache
 
-from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.fixes.find import Repair, repairs_of
 from ragdatakit.fixes.records import copy_or_last, drop_copy, keep_last, lowest_score_goes
 from ragdatakit.schemas import get_format
@@ -67,6 +66,14 @@ def is_grouped(format_name: str, rule: str) -> bool:
     """Whether each fault of a rule has to be seen, as it may forbid the repair of another one."""
     found = _IDS.get(format_name, frozenset()) | _SAME_ID.get(format_name, frozenset())
     return rule in found or _grouping(format_name, rule) is not None
+
+
+def may_forbid(format_name: str, other: str, rule: str) -> bool:
+    """Whether faults of another rule may be of a group with those of this one."""
+    grouping, ids = _grouping(format_name, rule), _IDS.get(format_name, frozenset())
+    if grouping is not None and grouping is _grouping(format_name, other):
+        return True
+    return rule in ids and (other in ids or other in _SAME_ID.get(format_name, ()))
 
 
 @cache
@@ -134,24 +141,19 @@ def _of_first(fault: Fault) -> Group | None:
     """All records that clash with one: of A, B and A the last one is no copy that says nothing, if the last counts."""
     if fault.other is None or fault.other_file is None:
         return None
-    return "record", number_of(fault.other_file, fault.dataset), fault.other.byte_offset
+    return "record", fault.dataset.number_of(fault.other_file), fault.other.byte_offset
 
 
 def _of_query(fault: Fault) -> Group | None:
     """All results of a query in one file: their ranks keep their order if all of them are written anew."""
     record = fault.form.value(fault.located.raw.decode("utf-8", "replace")) if fault.located is not None else None
     query = record.get("qid") if isinstance(record, dict) else None
-    return "query", number_of(fault.file, fault.dataset), str(query)
+    return "query", fault.dataset.number_of(fault.file), str(query)
 
 
 def _of_dataset(fault: Fault) -> Group | None:
     """All of the dataset."""
     return "dataset", 0, 0
-
-
-def number_of(wanted: DataFile | None, dataset: Dataset) -> int:
-    """The place of a file in its dataset."""
-    return next(number for number, file in enumerate(dataset.files) if file is wanted)
 
 
 _OF_COPIES: tuple[Repair | None, ...] = (drop_copy, keep_last, copy_or_last, lowest_score_goes)

@@ -17,13 +17,13 @@ from ragdatakit.fixes.applying import Applied, Change, Fill, PlainFile, editing,
 from ragdatakit.fixes.dataset_state import DatasetState, Version, by_rule
 from ragdatakit.fixes.difference import Difference
 from ragdatakit.fixes.find import fix_of, repairs_of
-from ragdatakit.fixes.groups import changes_ids, group_of, is_grouped, number_of
+from ragdatakit.fixes.foreseen import WithheldFix
+from ragdatakit.fixes.groups import is_grouped
 from ragdatakit.fixes.removed import RemovedFile
 from ragdatakit.fixes.rewriting import REWRITES
 from ragdatakit.fixes.staged_files import CannotUnpackError, ChangedMeanwhileError, StagedFiles
-from ragdatakit.fixes.withheld import Withheld
-from ragdatakit.schemas import all_rules
-from ragdatakit.schemas.fixes import Applicability, Fix
+from ragdatakit.fixes.withheld import FormatRules, Withheld, change_of
+from ragdatakit.schemas.fixes import APPLICABILITIES, Applicability, Fix
 from ragdatakit.schemas.results import FixResult, NotFixed
 from ragdatakit.validators.faults import Fault
 
@@ -46,8 +46,8 @@ class Repairing:
 
 
 class Repairs:
-    """The repairer of a run; what it did is in ``result``. ``rewrote``: files were written anew, so that they may be of
-    another kind when they are looked for again."""
+    """The repairer of a run; what it did is in ``result``, why it did not make a fix in ``reasons``. ``rewrote``: files
+    were written anew, so that they may be of another kind when they are looked for again."""
 
     def __init__(self, how: Repairing, result: FixResult) -> None:
         self._how = how
@@ -55,6 +55,7 @@ class Repairs:
         self._stack = ExitStack()
         self._state: DatasetState | None = None
         self.rewrote = False
+        self.reasons: dict[WithheldFix, str] = {}
 
     def close(self) -> None:
         """Nothing goes on: what is not in its place is removed."""
@@ -66,12 +67,12 @@ class Repairs:
         """Whether each fault of a rule has to be seen: those that are repaired, and those that a repair may have
         caused, or that forbid one."""
         state = self._state
-        if state is None or rule not in state.rules:
+        if state is None or rule not in state.rules.by_name:
             return False
         if rule in state.watched or is_grouped(state.dataset.format.name, rule):
             return True
         known = rule in repairs_of(state.dataset.format.name)
-        return reported and known and any(map(self._how.applies, state.rules[rule].fixes))
+        return reported and known and any(map(self._how.applies, state.rules.by_name[rule].fixes))
 
     def fix(self, fault: Fault) -> Fix | None:
         """What repairs a fault; it is remembered where it is to be done."""
@@ -90,7 +91,7 @@ class Repairs:
         """Before a dataset is checked for the first time."""
         self._stack.close()
         staged = self._stack.enter_context(StagedFiles(dataset, beside=self._how.write))
-        rules = {rule.name: rule for rule, fmt in all_rules() if fmt is None or fmt is dataset.format}
+        rules = FormatRules.of(dataset.format)
         self._state = DatasetState(dataset, staged, rules, Withheld(dataset.format.name, rules))
         self._stack.callback(self._forget)
 
@@ -119,15 +120,11 @@ class Repairs:
     # a round
 
     def _remember(self, state: DatasetState, fault: Fault, fix: Fix) -> None:
-        located = fault.located
-        line, record = (located.line, located.byte_offset) if located is not None else (1, -1)
-        if fault.other is not None and any(edit.start == fault.other.byte_offset for edit in fix.edits):
-            line = fault.other.line
-        change = Change(fault.rule.code, fix, line, record, group_of(fault), changes_ids(fault))
+        change = change_of(fault, fix)
         if fix.rewrite:
             state.rewrites.setdefault(fault.file, change)
             return
-        state.changes.add((number_of(fault.file, state.dataset), change.start, state.number), change)
+        state.changes.add((state.dataset.number_of(fault.file), change.start, state.number), change)
         state.number += 1
 
     def _apply(self, state: DatasetState, faults: Counter[tuple[str, str]]) -> bool:
@@ -211,9 +208,17 @@ class Repairs:
         for (file, code), reason in state.withheld.reasons.items():
             if file not in state.left:
                 result.not_fixed.append(NotFixed(file.display, reason, code))
+                self._withhold(file, code, reason)
+        for file, reason in state.left.items():
+            for code in state.rules.by_code:
+                self._withhold(file, code, reason)
         state.changes.close()
         self._state = None
         self._stack.close()
+
+    def _withhold(self, file: DataFile, code: str, reason: str) -> None:
+        for applicability in filter(self._how.applies, APPLICABILITIES):
+            self.reasons[file.display, code, applicability, None] = reason
 
     def _commit(self, state: DatasetState) -> None:
         spools = [spool for spools in state.spools.values() for spool in spools]

@@ -16,11 +16,11 @@ from ragdatakit.fixes.groups import (
     group_of,
     has_quotes,
     is_same_id,
-    number_of,
     rests_on,
     unread_rules,
 )
-from ragdatakit.schemas.declarations import Rule
+from ragdatakit.schemas import all_rules
+from ragdatakit.schemas.declarations import Format, Rule
 from ragdatakit.schemas.fixes import Fix
 from ragdatakit.validators.faults import Fault
 
@@ -29,22 +29,46 @@ _MOST_GROUPS = 100_000
 
 
 @dataclass(slots=True)
+class FormatRules:
+    """The rules of a format and those of any."""
+
+    by_name: dict[str, Rule]
+    by_code: dict[str, Rule] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.by_code = {rule.code: rule for rule in self.by_name.values()}
+
+    @classmethod
+    def of(cls, fmt: Format) -> FormatRules:
+        """Those of this format."""
+        return cls({rule.name: rule for rule, of in all_rules() if of is None or of is fmt})
+
+
+def change_of(fault: Fault, fix: Fix) -> Change:
+    """A fix with its place in the dataset."""
+    located = fault.located
+    line, record = (located.line, located.byte_offset) if located is not None else (1, -1)
+    if fault.other is not None and any(edit.start == fault.other.byte_offset for edit in fix.edits):
+        line = fault.other.line
+    return Change(fault.rule.code, fix, line, record, group_of(fault), changes_ids(fault))
+
+
+@dataclass(slots=True)
 class Withheld:
-    """What is known of a round in this respect; ``rules`` are those of the format, by their names.
+    """What is known of a round in this respect; ``rules`` are those of the format.
 
     ``no_ids`` says why no ids are changed. ``files`` are those in which ids would change. ``reasons`` say why fixes are
     not made, by file and code.
     """
 
     format_name: str
-    rules: dict[str, Rule]
+    rules: FormatRules
     no_ids: str = ""
     files: set[DataFile] = field(default_factory=set)
     reasons: dict[tuple[DataFile, str], str] = field(default_factory=dict)
     _groups: dict[Group, str] = field(default_factory=dict)
     _clashing: set[tuple[int, int]] = field(default_factory=set)
     _unread: dict[str, str] = field(default_factory=dict)
-    _codes: dict[str, str] = field(default_factory=dict)
 
     def see(self, fault: Fault, fix: Fix | None) -> None:
         """A fault of the dataset, and what repairs it."""
@@ -60,15 +84,14 @@ class Withheld:
 
     def _see_clash(self, fault: Fault) -> None:
         for file, record in ((fault.file, fault.located), (fault.other_file, fault.other)):
-            if record is not None and len(self._clashing) <= _MOST_GROUPS:
-                self._clashing.add((number_of(file, fault.dataset), record.byte_offset))
+            if file is not None and record is not None and len(self._clashing) <= _MOST_GROUPS:
+                self._clashing.add((fault.dataset.number_of(file), record.byte_offset))
 
     def decide(
         self, faults: Counter[tuple[str, str]], unwritable: DataFile | None, changes: Iterable[tuple[int, Change]]
     ) -> None:
         """Once all ``faults`` are known, by rule and kind. ``unwritable`` is a file in which ids would change and that
         cannot be written, ``changes`` are all of the round, with the numbers of their files."""
-        self._codes = {rule.code: rule.name for rule in self.rules.values()}
         unread = unread_rules(self.format_name)
         self._unread = {kind: name for (name, kind), number in faults.items() if number > 0 and name in unread}
         if unwritable is not None:
@@ -83,12 +106,12 @@ class Withheld:
     def without(self, file: DataFile, changes: Iterable[Change]) -> Iterator[Change]:
         """The changes of a file that are made."""
         for change in changes:
-            if reason := self._reason(file, change):
+            if reason := self.reason(file, change):
                 self.reasons.setdefault((file, change.code), reason)
             else:
                 yield change
 
-    def _reason(self, file: DataFile, change: Change) -> str:
+    def reason(self, file: DataFile, change: Change) -> str:
         """Why a change is not made; empty where it is."""
         if change.changes_ids and self.no_ids:
             return f"ids change everywhere or nowhere, and {self.no_ids}"
@@ -97,7 +120,7 @@ class Withheld:
                 return f"another record contradicts it ({self._named(self._groups[change.group])})"
             if len(self._groups) > _MOST_GROUPS:
                 return "too many other records contradict each other"
-        kinds = rests_on(self.format_name, self._codes[change.code], file.kind)
+        kinds = rests_on(self.format_name, self.rules.by_code[change.code].name, file.kind)
         if any(edit.part == "line" for edit in change.fix.edits) and has_quotes(self.format_name, file.kind):
             kinds |= {file.kind}  # what looks like a line may be part of a cell that is read as broken
         blocking = next((self._unread[kind] for kind in self._unread if kinds == ALL_KINDS or kind in kinds), "")
@@ -105,4 +128,4 @@ class Withheld:
         return f"it rests on records that cannot be read yet ({self._named(blocking)})" if blocking else ""
 
     def _named(self, name: str) -> str:
-        return f"{self.rules[name].code} {name}"
+        return f"{self.rules.by_name[name].code} {name}"

@@ -60,21 +60,28 @@ class Edit:
 class Fix:
     """What would repair one finding: ``edits``, all of them or none; ``message`` says what they do.
 
-    Without edits the file is written anew as a whole, in the way that ``rewrite`` names.
+    Without edits the file is written anew as a whole, in the way that ``rewrite`` names. ``withheld`` says why
+    ``--fix`` does not make it here.
     """
 
     applicability: Applicability
     message: str
     edits: tuple[Edit, ...] = ()
     rewrite: str = ""
+    withheld: str = ""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return quick_fix, (self.applicability, self.message, self.edits, self.rewrite)
+        return quick_fix, (self.applicability, self.message, self.edits, self.rewrite, self.withheld)
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON form."""
-        edits = [edit.as_dict() for edit in self.edits]
-        return {"applicability": self.applicability, "message": self.message, "edits": edits, "rewrite": self.rewrite}
+        return {
+            "applicability": self.applicability,
+            "message": self.message,
+            "edits": [edit.as_dict() for edit in self.edits],
+            "rewrite": self.rewrite,
+            "withheld": self.withheld,
+        }
 
 
 quick_edit, quick_fix = quick(Edit, "quick_edit"), quick(Fix, "quick_fix")

@@ -92,8 +92,9 @@ class Report(Tabular):
     datasets that were not checked, as they are what they were when they were valid, with the time of that. ``budgets``
     are the findings that may be there by the configuration. ``passing`` of the errors are no failure, as a budget
     allows them or errors do not fail; ``failing`` findings are one, though they are no errors. ``own_rules`` are the
-    rules of the configuration, by code. ``ok`` is true when nothing fails. ``sources`` say of each URL which state of
-    it was checked: the commit, and the version of each file.
+    rules of the configuration, by code. ``unsure_fixes``: faults that were not looked at may forbid some of the
+    fixes. ``ok`` is true when nothing fails. ``sources`` say of each URL which state of it was checked: the commit, and
+    the version of each file.
     """
 
     datasets: list[DatasetSummary] = field(default_factory=list)
@@ -115,6 +116,7 @@ class Report(Tabular):
     passing: int = 0
     failing: int = 0
     own_rules: dict[str, Rule] = field(default_factory=dict)
+    unsure_fixes: bool = False
     seconds: float = 0.0
     sources: list[RemoteSource] = field(default_factory=list)
     _COLUMNS: ClassVar[Mapping[str, type]] = {

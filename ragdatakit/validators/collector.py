@@ -197,7 +197,7 @@ class Collector:
     ``kept`` is the list, which stays empty where ``keep`` takes the findings instead; ``counts`` counts all wanted
     findings by severity, ``by_rule`` by code. ``on_finding`` is called for each finding that is kept, as soon as it is
     made. For a ``repairer`` the faults of all rules are looked for, also of those that are not wanted; ``faults`` are
-    their numbers by rule and kind of file.
+    the numbers of what was looked for by rule and kind of file.
     """
 
     def __init__(
@@ -268,6 +268,11 @@ class Collector:
         state = self.state(name)
         return state.applies if self._repairer else state.wanted
 
+    def is_unasked(self, name: str) -> bool:
+        """Whether there may be faults of this rule that nobody asked for."""
+        state = self.state(name)
+        return state.applies and not state.wanted
+
     def may_fix(self, name: str, file: DataFile) -> bool:
         """Whether faults of this rule may be repaired in a file: no more than what is reported."""
         state = self.state(name)
@@ -308,7 +313,7 @@ class Collector:
     def count(self, name: str, file: DataFile, number: int = 1, records: Iterable[int] = ()) -> None:
         """Count findings that are not kept; ``records`` are the numbers of those records that are known."""
         state = self.state(name)
-        if self._repairer and state.applies:
+        if state.applies:
             self.faults[name, file.kind] += number
         if not state.wanted or not number or self.selection.leaves_out(state.rule, file):
             return

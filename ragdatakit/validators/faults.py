@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -46,13 +47,21 @@ class Fixer(Protocol):
     def fix(self, fault: Fault) -> Fix | None:
         """What repairs a fault; None where nothing is known to do it. It is called in any thread."""
 
+    def begin(self, dataset: Dataset) -> None:
+        """Before a dataset is checked for the first time."""
+
+
+class Foreseer(Fixer, Protocol):
+    """A fixer of a run that repairs nothing."""
+
+    def end(self, faults: Counter[tuple[str, str]], is_unasked: Callable[[str], bool]) -> None:
+        """After a dataset was checked, in which there are so many ``faults`` by rule and kind of file; those of some
+        rules were not asked for."""
+
 
 class Repairer(Fixer, Protocol):
     """Repairs what it sees: a dataset is checked, with its files as they are then, as long as there is something to
     do."""
-
-    def begin(self, dataset: Dataset) -> None:
-        """Before a dataset is checked for the first time."""
 
     def goes_on(self, dataset: Dataset, faults: Counter[tuple[str, str]]) -> bool:
         """After a dataset was checked, in which there are so many ``faults`` by rule and kind of file: whether it has

@@ -203,6 +203,9 @@ def _check(
         report.datasets += run.summaries()
         report.unchanged[dataset.display] = stamp.since
         return run.collector
+    fixer = options.fixer if options.repairer is None else None
+    if fixer is not None:
+        fixer.begin(dataset)
     try:
         run.run()
     except RagdataError:
@@ -212,6 +215,8 @@ def _check(
         place = DataFile(dataset.root, dataset.display, "", "")
         run.emit(place, Problem("rule-crashed", facts={"reason": f"{type(error).__name__}: {error}"}))
         run.collector.finish()
+    if fixer is not None:
+        fixer.end(run.collector.faults, run.collector.is_unasked)
     report.datasets += run.summaries()
     _add_to(report, run.collector)
     if stamp is not None and not run.collector.counts.total():

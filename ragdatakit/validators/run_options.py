@@ -18,7 +18,7 @@ from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.options import Progress, ValidateOptions
 from ragdatakit.schemas.settings.own_rules import OwnRule
 from ragdatakit.validators.collector import Collector, Selection
-from ragdatakit.validators.faults import Fixer, Repairer
+from ragdatakit.validators.faults import Foreseer, Repairer
 
 if TYPE_CHECKING:
     from ragdatakit.validators.baselines.new_findings import KnownBefore
@@ -109,5 +109,5 @@ class RunOptions:
     own_rules: OwnRuleCheck | None = None
     known: KnownBefore | None = None
     stamps: Stamps | None = None
-    fixer: Fixer | None = None
+    fixer: Foreseer | None = None
     repairer: Repairer | None = None

@@ -59,7 +59,9 @@ def check(path: Path) -> Checked:
 def is_safe_alone(kind: Kind | None, finding: Finding) -> bool:
     """Whether the fix of a finding is safe whatever is found elsewhere. ``--fix`` makes more of them: it sees all
     faults of a dataset, changes ids everywhere or nowhere, and withholds what other records speak against."""
-    if kind is None or kind.format not in FORMATS or finding.fix is None or finding.fix.applicability != "safe":
+    if kind is None or kind.format not in FORMATS or not finding.fixable:
+        return False
+    if finding.fix is None or finding.fix.applicability != "safe":
         return False
     return not is_grouped(kind.format, finding.rule) and not rests_on(kind.format, finding.rule, kind.kind)
 

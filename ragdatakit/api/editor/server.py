@@ -219,6 +219,7 @@ def _actions(made: Server, uri: str, params: lsp.CodeActionParams) -> Any:
                 continue
             is_safe = made.is_safe(uri, finding)
             why_not = "unsafe" if finding.fix.applicability != "safe" else "other records may forbid it"
+            why_not = finding.fix.withheld or why_not
             yield lsp.CodeAction(
                 title=f"{finding.code}: {finding.fix.message}" + ("" if is_safe else f" ({why_not})"),
                 kind=lsp.CodeActionKind.QuickFix,

@@ -147,7 +147,13 @@ def _result(finding: Finding, rule: int, paths: Paths) -> dict[str, Any]:
 def _fix(finding: Finding, paths: Paths) -> dict[str, Any]:
     """What would repair it, for other viewers than GitHub; nothing where no bytes of the file itself are named."""
     fix = finding.fix
-    if fix is None or not fix.edits or any(edit.part for edit in fix.edits) or finding.path.endswith(".gz"):
+    if (
+        fix is None
+        or fix.withheld
+        or not fix.edits
+        or any(edit.part for edit in fix.edits)
+        or finding.path.endswith(".gz")
+    ):
         return {}
     replacements = [
         {

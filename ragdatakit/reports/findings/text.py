@@ -25,7 +25,8 @@ class TextOptions:
 
     The ``form`` ``grouped`` has no lines of the data and no hints, ``concise`` also the path in each finding's line.
     ``rest`` says where the findings are shown that were left out; lines of the data are cut to ``width`` columns
-    (0: they are not). ``unsafe_fixes``: what only unsafe fixes repair is marked as fixable, too.
+    (0: they are not). ``unsafe_fixes``: what only unsafe fixes repair is marked as fixable, too. ``says_why_not``:
+    where ``--fix`` would not repair something, it is said why.
     """
 
     colour: bool = False
@@ -36,11 +37,12 @@ class TextOptions:
     rest: str = "--max-per-rule 0 shows all"
     width: int = 0
     unsafe_fixes: bool = False
+    says_why_not: bool = True
 
     def marks(self, finding: Finding) -> bool:
         """Whether ``--fix`` repairs a finding."""
         fix = finding.fix
-        return fix is not None and (fix.applicability == "safe" or (self.unsafe_fixes and finding.fixable))
+        return fix is not None and finding.fixable and (fix.applicability == "safe" or self.unsafe_fixes)
 
 
 @dataclass(slots=True)
@@ -52,6 +54,7 @@ class _Shown:
     facts: dict[str, tuple[Severity, str]] = field(default_factory=dict)
     error: str = ""
     fixable: Counter[str] = field(default_factory=Counter)
+    withheld: Counter[tuple[str, str, str]] = field(default_factory=Counter)
 
     def passing(self, findings: Iterable[Finding]) -> Iterator[Finding]:
         """The findings as they are, counted."""
@@ -62,7 +65,10 @@ class _Shown:
                 self.error = self.error or (code if finding.severity == "error" else "")
             self.number[code] += 1
             if fix is not None:
-                self.fixable[fix.applicability] += 1
+                if fix.withheld:
+                    self.withheld[fix.applicability, code, fix.withheld] += 1
+                else:
+                    self.fixable[fix.applicability] += 1
             yield finding
 
 
@@ -147,6 +153,7 @@ _MARK = "[*]"
 """What --fix repairs."""
 _LEAST_ROOM = 20
 _MOST_SELECTED = 3
+_MOST_REASONS = 5
 
 
 def _cut(shown: Excerpt, room: int) -> Excerpt:
@@ -285,14 +292,27 @@ def _summary(report: Report, shown: _Shown, paint: Painter, quiet: bool) -> Iter
 
 
 def _fixable(report: Report, shown: _Shown, options: TextOptions) -> Iterator[str]:
-    """How many of the findings options would repair, where any would."""
+    """How many of the findings options would repair, where any would, and why not the others."""
     safe, unsafe = shown.fixable["safe"], shown.fixable["unsafe"]
     if options.unsafe_fixes:
         safe, unsafe = safe + unsafe, 0
-    if not safe and not unsafe:
-        return
-    parts = [f"{safe:,} fixable with `--fix`"] if safe else []
-    if unsafe:
-        parts.append(f"{unsafe:,} {'more with `--unsafe-fixes`' if safe else 'fixable with `--fix --unsafe-fixes`'}")
-    is_part = sum(shown.number.values()) < sum(report.by_rule.values())
-    yield f"{'Of those shown: ' if is_part else ''}{', '.join(parts)}"
+    if safe or unsafe:
+        parts = [f"{safe:,} fixable with `--fix`"] if safe else []
+        if unsafe:
+            parts.append(
+                f"{unsafe:,} {'more with `--unsafe-fixes`' if safe else 'fixable with `--fix --unsafe-fixes`'}"
+            )
+        is_part = sum(shown.number.values()) < sum(report.by_rule.values())
+        at_most = "up to " if report.unsure_fixes else ""
+        yield f"{'Of those shown: ' if is_part else ''}{at_most}{', '.join(parts)}"
+    if options.says_why_not:
+        yield from _not_fixable(shown, options)
+
+
+def _not_fixable(shown: _Shown, options: TextOptions) -> Iterator[str]:
+    """Each reason for which fixes are withheld, once for each rule."""
+    wanted = [one for one in shown.withheld.items() if options.unsafe_fixes or one[0][0] == "safe"]
+    for (_, code, reason), number in wanted[:_MOST_REASONS]:
+        yield f"{number:,} of {code} {shown.facts[code][1]} not fixable: {visible_text(reason)}"
+    if (more := len(wanted) - _MOST_REASONS) > 0:
+        yield f"… and {many(more, 'more reason')} (--output-format json has all)"
