@@ -7,11 +7,15 @@ from dataclasses import replace
 from functools import cache
 from importlib import import_module
 
-from ragdatakit.schemas.fixes import Fix
+from ragdatakit.schemas.fixes import Applicability, Fix
 from ragdatakit.validators.faults import Fault
 
 Repair = Callable[[Fault], Fix | None]
 """Says what repairs a fault of one rule; its message is that of the rule."""
+
+WithheldFix = tuple[str, str, Applicability, int | None]
+"""Fixes that `--fix` does not make: path and code of their findings, how far they can be trusted, where they begin
+(None: wherever)."""
 
 MODULES: dict[str, str] = {
     "": "ragdatakit.fixes.repairs.shared",

@@ -16,8 +16,7 @@ from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.fixes.applying import Applied, Change, Fill, PlainFile, editing, keeping
 from ragdatakit.fixes.dataset_state import DatasetState, Version, by_rule
 from ragdatakit.fixes.difference import Difference
-from ragdatakit.fixes.find import fix_of, repairs_of
-from ragdatakit.fixes.foreseen import WithheldFix
+from ragdatakit.fixes.find import WithheldFix, fix_of, repairs_of
 from ragdatakit.fixes.groups import is_grouped
 from ragdatakit.fixes.removed import RemovedFile
 from ragdatakit.fixes.rewriting import REWRITES

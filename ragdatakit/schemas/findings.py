@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, fields
 from operator import attrgetter
 from typing import Any, Literal
 
+from ragdatakit.quick_values import quick
 from ragdatakit.schemas.bounds import Fingerprint, Place, RuleCode, RuleName
 from ragdatakit.schemas.fixes import Fix
-from ragdatakit.schemas.quick_values import quick
 
 Severity = Literal["error", "warning", "info"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, get_args
 
-from ragdatakit.schemas.quick_values import quick
+from ragdatakit.quick_values import quick
 
 Applicability = Literal["safe", "unsafe", "display"]
 """``safe``: the framework reads the same records as before, or what it refused, in the only reading that there is.
