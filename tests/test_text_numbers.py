@@ -24,6 +24,21 @@ def drawn() -> list[str | None]:
     return [None, "", "abc", *texts, *("a" * n for n in range(40)), *("é" * n for n in range(40)), None]
 
 
+@pytest.fixture(params=["compiled", "plain"], autouse=True)
+def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Texts are counted in both ways."""
+    if request.param == "plain":
+        monkeypatch.setattr("ragdatakit.reports.summary.text_numbers.tokens_and_scripts", lambda *_: None)
+
+
+def test_both_ways_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = text_numbers(drawn())
+    monkeypatch.setattr("ragdatakit.reports.summary.text_numbers.tokens_and_scripts", lambda *_: None)
+    plain = text_numbers(drawn())
+
+    assert [column.tolist() for column in found] == [column.tolist() for column in plain]
+
+
 def test_the_same_as_one_by_one() -> None:
     given = drawn()
     for texts in (given, given[7:907]):

@@ -201,6 +201,63 @@ _new_capsule = ctypes.pythonapi.PyCapsule_New
 _new_capsule.restype, _new_capsule.argtypes = ctypes.py_object, (_POINTER, ctypes.c_char_p, _POINTER)
 
 
+class _GivenArray:
+    """An array of a stream of somebody else's, until the next one is asked for."""
+
+    def __init__(self, found: _Array) -> None:
+        self._found = found
+        self.length, self.offset, self.null_count = found.length, found.offset, found.null_count
+
+    def children_of(self) -> list[_GivenArray]:
+        """The columns."""
+        places = (ctypes.c_void_p * self._found.n_children).from_address(self._found.children)
+        return [_GivenArray(_Array.from_address(place or 0)) for place in places]
+
+    def buffers_of(self) -> list[int | None]:
+        """Where the buffers are."""
+        return list((ctypes.c_void_p * self._found.n_buffers).from_address(self._found.buffers))
+
+
+class GivenStream:
+    """A stream of columns that somebody else gives."""
+
+    def __init__(self, capsule: Any) -> None:
+        self._capsule = capsule  # which releases the stream
+        place = _stream_in(capsule, b"arrow_array_stream")
+        stream = _Stream.from_address(place)
+        self._place = place
+        self._get_schema, self._get_next = _Get(stream.get_schema), _Get(stream.get_next)
+
+    def arrays(self, wanted: bytes) -> Iterator[_GivenArray]:
+        """The batches, one after the other, all of whose columns must be of the ``wanted`` form."""
+        schema = _Schema()
+        self._ask(self._get_schema, schema)
+        try:
+            columns = (ctypes.c_void_p * schema.n_children).from_address(schema.children)
+            forms = {_Schema.from_address(place or 0).format for place in columns}
+        finally:
+            _Release(schema.release)(ctypes.addressof(schema))
+        if forms != {wanted}:
+            raise TypeError(f"columns of the forms {forms}")
+        while True:
+            found = _Array()
+            self._ask(self._get_next, found)
+            if not found.release:
+                return
+            try:
+                yield _GivenArray(found)
+            finally:
+                _Release(found.release)(ctypes.addressof(found))
+
+    def _ask(self, function: Any, into: ctypes.Structure) -> None:
+        if function(self._place, ctypes.addressof(into)):
+            raise OSError("a stream of columns ended in an error")
+
+
+_stream_in = ctypes.pythonapi.PyCapsule_GetPointer
+_stream_in.restype, _stream_in.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+
+
 @contextmanager
 def incoming(
     connection: duckdb.DuckDBPyConnection, name: str, schema: Schema, batches: Iterable[Sequence[PackedColumn]]

@@ -59,6 +59,10 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "rd_rows_free": (None, (_POINTER,)),
     "rd_rows_cut": (_FLAG, (ctypes.c_char_p, _LENGTH, _LENGTH, _FLAG, _LENGTH, _LENGTH, _FLAG, _POINTER)),
     "rd_rows_scan": (_FLAG, (_POINTER, _POINTER, ctypes.c_char_p, _LENGTH, _FLAG, ctypes.POINTER(View), _LENGTH)),
+    "rd_text_numbers": (
+        _FLAG,
+        (_POINTER, *(_LENGTH,) * 4, _POINTER, _LENGTH, _POINTER, _LENGTH, _POINTER, _POINTER, _NUMBER, _NUMBER),
+    ),
     "rd_hash": (_FLAG, (_LENGTH, _LENGTH, _POINTER, _LENGTH, _POINTER, _LENGTH, _POINTER)),
 }
 """Result and arguments of each function of the library."""

@@ -30,6 +30,8 @@ mod simd;
 mod spelling;
 mod table_boundary;
 mod tagged;
+mod text_boundary;
+mod texts;
 
 pub use columns::Scanned;
 pub use elements::{last_comma, Cut, Elements};

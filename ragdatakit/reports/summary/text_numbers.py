@@ -1,7 +1,8 @@
 """Numbers of many texts at once: characters, tokens (as `plain_tokens` counts them), and the script.
 
-Texts are looked at as bytes. Most texts of most sets are ASCII with some accented letters;
-those are counted from their bytes. The others are decoded, all of a batch together.
+The compiled library counts them, character by character. Without it texts are looked at as bytes: most texts of most
+sets are ASCII with some accented letters, which are counted from their bytes; the others are decoded, all of a batch
+together.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy.typing as npt
 
 from ragdatakit.files.texts import plain_tokens
 from ragdatakit.files.texts.plain_tokens import LONGEST, SINGLE, WORD
+from ragdatakit.scanner.texts import tokens_and_scripts
 
 Numbers = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
@@ -57,6 +59,12 @@ class TextNumbers(NamedTuple):
     scripts: Bytes
 
 
+def counted(data: Bytes, offsets: npt.NDArray[np.int32]) -> tuple[Numbers, Bytes] | None:
+    """Tokens and scripts of the texts that are one behind the other in ``data``, between these offsets; None where
+    there is no compiled library."""
+    return tokens_and_scripts(data, offsets, _known, _learn, (LONGEST, _KANA, _HAN))
+
+
 def text_numbers(texts: Sequence[str | None]) -> TextNumbers:
     """The numbers of texts, in their order."""
     found = list(map(_of_piece, _pieces(texts)))
@@ -81,13 +89,24 @@ def _pieces(texts: Sequence[str | None]) -> Iterator[Sequence[str | None]]:
 def _of_piece(texts: Sequence[str | None]) -> TextNumbers:
     encoded = [b"" if text is None else text.encode() for text in texts]
     data = b"".join(encoded)
-    byte_ends = ends = np.concatenate(([0], np.cumsum(list(map(len, encoded)), dtype=np.int64)))
+    ends = np.concatenate(([0], np.cumsum(list(map(len, encoded)), dtype=np.int64)))
+    characters = np.array([0 if text is None else len(text) for text in texts], np.int64)
+    scanned = counted(np.frombuffer(data, np.uint8), ends.astype(np.int32))
+    tokens, scripts = scanned if scanned is not None else _of_bytes(texts, data, ends, characters)
+    if None in texts:
+        missing = np.array([text is None for text in texts])
+        characters[missing] = tokens[missing] = -1
+        scripts[missing] = 0
+    return TextNumbers(characters, tokens, scripts)
+
+
+def _of_bytes(
+    texts: Sequence[str | None], data: bytes, byte_ends: Numbers, characters: Numbers
+) -> tuple[Numbers, Bytes]:
+    """Tokens and scripts where there is no compiled library."""
     plain = data.isascii()
+    ends = byte_ends if plain else np.concatenate(([0], np.cumsum(characters)))
     kinds = np.frombuffer(data.translate(_byte_table(), b"" if plain else _CONTINUATIONS), np.uint8)
-    if not plain:
-        follows = ((np.frombuffer(data, np.uint8) & 0xC0) == 0x80).view(np.uint8)
-        ends = np.concatenate(([0], np.cumsum(np.diff(byte_ends) - _sums(follows, byte_ends))))
-    characters = np.diff(ends)
     letters = kinds == WORD
     tokens = _tokens(letters | (kinds == _DIGIT), (kinds == SINGLE) | (kinds == _HAN_SIGN), ends)
     latin = _sums(letters, ends)
@@ -103,11 +122,7 @@ def _of_piece(texts: Sequence[str | None]) -> TextNumbers:
             tokens[chosen], scripts[chosen] = _decoded(
                 "".join(texts[i] or "" for i in chosen.tolist()), characters[chosen]
             )
-    if None in texts:
-        missing = np.array([text is None for text in texts])
-        characters[missing] = tokens[missing] = -1
-        scripts[missing] = 0
-    return TextNumbers(characters, tokens, scripts)
+    return tokens, scripts
 
 
 _CONTINUATIONS = bytes(range(0x80, 0xC0))
@@ -205,6 +220,16 @@ def _kinds(codes: npt.NDArray[np.int32]) -> Bytes:
             _known[min(code, _BEHIND_CJK)] = _kind(code)
         found = _known.take(codes, mode="clip")
     return found
+
+
+def _learn(code: int) -> None:
+    """Say of a character, and of those around it, what they are."""
+    first = min(code, _BEHIND_CJK) // _AT_ONCE * _AT_ONCE
+    for each in range(first, min(first + _AT_ONCE, len(_known))):
+        _known[each] = _kind(each)
+
+
+_AT_ONCE = 128
 
 
 def _kind(code: int) -> int:

@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ragdatakit.files.allocation import keep_freed_memory
 from ragdatakit.reports.summary.numbers import MOST_VALUES, of_numbers
+from ragdatakit.scanner.library import library
 from ragdatakit.schemas.summaries import Distribution, Frequencies, Note
 
 if TYPE_CHECKING:
+    import duckdb
     import numpy.typing as npt
 
     from ragdatakit.database.dataset_database import DatasetDatabase
-    from ragdatakit.reports.summary.text_numbers import TextNumbers
 
     Numbers = npt.NDArray[np.int64]
 
@@ -25,6 +27,8 @@ _BATCH_BYTES = 4 << 20
 _BATCH_ROWS = 1 << 16
 _MOST_BYTES = 32 << 20
 _WORTH_THREADS = 8 << 20
+_AT_ONCE = 4 << 20
+"""Characters of texts that are in memory at once, where the compiled library counts them."""
 
 
 @dataclass(slots=True)
@@ -63,33 +67,69 @@ class Column:
 def measure(
     database: DatasetDatabase, table: str, column: str, progress: Callable[[str, int, int], None] | None = None
 ) -> Column:
-    """Count the characters of all texts of a column, and the tokens of all or of every n-th, in two threads."""
-
-    from ragdatakit.reports.summary.text_numbers import text_numbers
-
+    """Count the characters of all texts of a column, and the tokens of all or of every n-th."""
     keep_freed_memory()
     connection = database.load(table)
-    lengths = f'select coalesce(length("{column}"), -1) as characters from main."{table}"'
-    characters = np.asarray(connection.execute(lengths).fetchnumpy()["characters"], np.int64)
-    size = connection.execute(f'select coalesce(sum(strlen("{column}")), 0) from main."{table}"').fetchall()[0][0]
-    step = -(-int(size) // _MOST_BYTES) or 1
+    lengths = f'select coalesce(length("{column}"), -1) as characters, strlen("{column}") as size from main."{table}"'
+    found = connection.execute(lengths).fetchnumpy()
+    characters = np.asarray(found["characters"], np.int64)
+    size = int(np.ma.asarray(found["size"]).filled(0).sum())
+    step = -(-size // _MOST_BYTES) or 1
     read = np.arange(0, len(characters), step)
-    found: list[TextNumbers] = []
+    tokens, scripts = np.full(len(read), -1), np.zeros(len(read), np.uint8)
+    ways = (
+        _scanned(connection, table, column, step, characters)
+        if library() is not None
+        else _in_python(database, table, column, step, size)
+    )
     done = 0
-    batches = _batches(database, table, column, step, int(size))
+    for some_tokens, some_scripts in ways:
+        end = done + len(some_tokens)
+        tokens[done:end], scripts[done:end] = some_tokens, some_scripts
+        done = end
+        if progress is not None:
+            progress(f"measuring {table}", done, len(read))
+    return Column(table, column, characters, tokens, scripts, read)
+
+
+def _scanned(
+    connection: duckdb.DuckDBPyConnection, table: str, column: str, step: int, characters: Numbers
+) -> Iterator[tuple[Numbers, npt.NDArray[np.uint8]]]:
+    """Tokens and scripts of every n-th text, by the compiled library."""
+    from ragdatakit.database.text_batches import text_batches
+    from ragdatakit.reports.summary.text_numbers import counted
+
+    until = np.cumsum(np.maximum(characters[::step], 0) + 1)
+    most = int(until[-1]) if len(until) else 0
+    cuts = np.searchsorted(until, np.arange(_AT_ONCE, most, _AT_ONCE))
+    places = [0, *dict.fromkeys(cut for cut in cuts.tolist() if 0 < cut < len(until)), len(until)]
+    with connection.cursor() as cursor:
+        for first, last in pairwise(places):
+            rows = f"rowid >= {first * step} and rowid < {last * step}" + (
+                f" and rowid % {step} = 0" if step > 1 else ""
+            )
+            for batch in text_batches(cursor, f'select "{column}" from main."{table}" where {rows}'):
+                found = counted(batch.data, batch.offsets)
+                assert found is not None
+                if batch.missing is not None:
+                    found[0][batch.missing] = -1
+                yield found
+
+
+def _in_python(
+    database: DatasetDatabase, table: str, column: str, step: int, size: int
+) -> Iterator[tuple[Numbers, npt.NDArray[np.uint8]]]:
+    """The same without it, in two threads."""
+    from ragdatakit.reports.summary.text_numbers import text_numbers
+
+    batches = _batches(database, table, column, step, size)
     if size < _WORTH_THREADS:
-        found = [text_numbers(batch) for batch in batches]
+        for numbers in map(text_numbers, batches):
+            yield numbers[1:]
     else:
         with ThreadPoolExecutor(2) as pool:
             for numbers in _in_turn(pool, text_numbers, batches):
-                found.append(numbers)
-                done += len(numbers.characters)
-                if progress is not None:
-                    progress(f"measuring {table}", done, len(read))
-    if not found:
-        return Column(table, column, characters, characters[:0], np.empty(0, np.uint8), read)
-    _, tokens, scripts = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    return Column(table, column, characters, tokens, scripts, read)
+                yield numbers[1:]
 
 
 def _in_turn(pool: ThreadPoolExecutor, work: Callable[[Any], Any], given: Iterator[Any]) -> Iterator[Any]:

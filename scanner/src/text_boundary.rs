@@ -1,0 +1,64 @@
+//! What Python calls for texts; as in `boundary.rs`.
+
+#![allow(unsafe_code)]
+
+use crate::boundary::{guarded, slice, slice_mut, DONE, MISUSED, PANICKED};
+use crate::texts::{count, Counting};
+
+/// Count the tokens of texts that stand one behind the other in `data`, and find their scripts: `offsets` are `count` + 1
+/// places in it. `kinds` says what each character is. `reached` is where to begin, and says how far it came: where that is
+/// not `count`, `unknown` is a character of which `kinds` says nothing.
+///
+/// # Safety
+/// `kinds` points to `known` bytes, `data` to `length`, `offsets` to `count` + 1 numbers, `tokens` and `scripts` to `count`
+/// numbers to be written, `reached` and `unknown` to one.
+#[no_mangle]
+pub unsafe extern "C" fn rd_text_numbers(
+    kinds: *const u8,
+    known: u64,
+    longest: u64,
+    kana: u64,
+    han: u64,
+    data: *const u8,
+    length: u64,
+    offsets: *const i32,
+    number: u64,
+    tokens: *mut i64,
+    scripts: *mut u8,
+    reached: *mut u64,
+    unknown: *mut u64,
+) -> i32 {
+    guarded(PANICKED, || {
+        let (Some(kinds), Some(data), Some(offsets)) =
+            (slice(kinds, known), slice(data, length), slice(offsets, number.saturating_add(1)))
+        else {
+            return MISUSED;
+        };
+        let (Some(tokens), Some(scripts)) = (slice_mut(tokens, number), slice_mut(scripts, number)) else {
+            return MISUSED;
+        };
+        let (Some(reached), Some(unknown)) = (reached.as_mut(), unknown.as_mut()) else { return MISUSED };
+        if kinds.is_empty() || longest == 0 || kana >= 32 || han >= 32 || *reached > number {
+            return MISUSED;
+        }
+        let counting = Counting { kinds, longest, kana: kana as usize, han: han as usize };
+        while *reached < number {
+            let place = *reached as usize;
+            let (Ok(start), Ok(end)) = (usize::try_from(offsets[place]), usize::try_from(offsets[place + 1])) else {
+                return MISUSED;
+            };
+            let Some(text) = data.get(start..end).and_then(|text| std::str::from_utf8(text).ok()) else {
+                return MISUSED;
+            };
+            match count(&counting, text) {
+                Ok(found) => (tokens[place], scripts[place]) = found,
+                Err(character) => {
+                    *unknown = u64::from(character);
+                    return DONE;
+                }
+            }
+            *reached += 1;
+        }
+        DONE
+    })
+}

@@ -1,0 +1,113 @@
+//! Numbers of texts: their tokens and the script that most of their letters are of.
+
+/// What a character is, in the table that Python gives: its script (0: no letter), and these.
+const SCRIPT: u8 = 0x1F;
+const IN_WORD: u8 = 0x20;
+const ALONE: u8 = 0x40;
+/// A character that Python has not said anything of yet.
+const UNKNOWN: u8 = 0xFF;
+const SCRIPTS: usize = SCRIPT as usize + 1;
+
+/// What is counted, and how.
+pub struct Counting<'a> {
+    /// What each character is, by its number; the last is for all behind.
+    pub kinds: &'a [u8],
+    /// Characters of a word that count as one token at most.
+    pub longest: u64,
+    /// The script that Han characters count with, where it occurs, and theirs.
+    pub kana: usize,
+    pub han: usize,
+}
+
+/// The tokens of a text, and its script; the character of which nothing is known, where there is one.
+pub fn count(counting: &Counting, text: &str) -> Result<(i64, u8), u32> {
+    let mut scripts = [0_u64; SCRIPTS];
+    let (mut tokens, mut run) = (0, 0);
+    let (mut script, mut letters) = (0, 0); // the last letter's script, and how many are in a row
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        let code = if bytes[at] < 0x80 {
+            at += 1;
+            u32::from(bytes[at - 1])
+        } else {
+            let Some(character) = text.get(at..).and_then(|rest| rest.chars().next()) else { break };
+            at += character.len_utf8();
+            u32::from(character)
+        };
+        let kind = counting.kinds[(code as usize).min(counting.kinds.len() - 1)];
+        if kind == UNKNOWN {
+            return Err(code);
+        }
+        let own = kind & SCRIPT;
+        if own != 0 && own != script {
+            scripts[usize::from(script)] += letters;
+            (script, letters) = (own, 0);
+        }
+        letters += u64::from(own != 0);
+        if kind & IN_WORD != 0 {
+            tokens += i64::from(run == 0);
+            run = if run + 1 == counting.longest { 0 } else { run + 1 };
+        } else {
+            tokens += i64::from(kind & ALONE != 0);
+            run = 0;
+        }
+    }
+    scripts[usize::from(script)] += letters;
+    scripts[0] = 0;
+    if scripts[counting.kana] > 0 {
+        scripts[counting.kana] += scripts[counting.han];
+    }
+    let mut most = 0;
+    for (script, &letters) in scripts.iter().enumerate() {
+        if letters > scripts[most] {
+            most = script;
+        }
+    }
+    Ok((tokens, most as u8))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HAN: u8 = 14;
+    const KANA: u8 = 15;
+
+    fn kinds() -> Vec<u8> {
+        let mut kinds = vec![UNKNOWN; 258];
+        kinds[..0x80].fill(ALONE);
+        kinds[usize::from(b' ')] = 0;
+        kinds[usize::from(b'a')..=usize::from(b'z')].fill(IN_WORD | 1);
+        kinds[0xE9] = IN_WORD | 1;
+        kinds[0x100] = ALONE | HAN;
+        kinds[0x101] = ALONE | KANA;
+        kinds
+    }
+
+    fn of(text: &str) -> Result<(i64, u8), u32> {
+        count(&Counting { kinds: &kinds(), longest: 4, kana: KANA.into(), han: HAN.into() }, text)
+    }
+
+    #[test]
+    fn words_are_cut_and_signs_are_tokens() {
+        assert_eq!(of(""), Ok((0, 0)));
+        assert_eq!(of("ab, cd!"), Ok((4, 1)));
+        assert_eq!(of("abcd abcde"), Ok((3, 1)));
+        assert_eq!(of("é"), Ok((1, 1)));
+        assert_eq!(of("?!"), Ok((2, 0)));
+    }
+
+    #[test]
+    fn most_letters_say_the_script() {
+        assert_eq!(of("a\u{100}"), Ok((2, 1)));
+        assert_eq!(of("a\u{100}\u{100}"), Ok((3, 14)));
+        assert_eq!(of("a\u{100}\u{101}"), Ok((3, 15)));
+        assert_eq!(of("a\u{2000}\u{2001}"), Ok((3, 15))); // all behind are as the last one
+    }
+
+    #[test]
+    fn a_character_that_is_not_known_is_named() {
+        assert_eq!(of("abc\u{e8}"), Err(0xE8));
+    }
+}
