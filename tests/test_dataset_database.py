@@ -79,12 +79,12 @@ def test_light_splade_is_taken_by_sql(name: str) -> None:
 @pytest.mark.parametrize(
     ("path", "tables"),
     [
-        ("beir/valid/folder", set()),
+        ("beir/valid/folder", {"documents"}),
         ("datamind/valid/both-loaders", {"nodes", "edges"}),
         ("datamind/valid/repository", {"nodes", "edges"}),
     ],
 )
-def test_triples_are_taken_by_sql(path: str, tables: set[str]) -> None:
+def test_what_is_taken_by_sql(path: str, tables: set[str]) -> None:
     with both_ways(FIXTURES / path) as (fast, _):
         fast.load(*fast.tables)
         assert fast.taken_by_sql == tables
@@ -491,3 +491,64 @@ def test_what_is_no_database_is_not_replaced(tmp_path: Path) -> None:
     assert file.read_text() == "mine"
     with pytest.raises(ragdatakit.RagdataError, match="not a folder"):
         report(FIXTURES / "beir" / "valid" / "folder", save=tmp_path / "missing" / "x.duckdb")
+
+
+ODD_DOCUMENTS = [
+    '{"_id": 7, "title": "a number", "text": "x"}',
+    '{"_id": "d8", "title": null, "text": "x"}',
+    '{"_id": "d9", "text": "without a title", "metadata": {"url": "a b", "n": [1, 2]}}',
+    '{"_id": "d10", "title": "", "text": "", "metadata": {}}',
+    '{"_id": "d11", "title": "more", "text": "x", "more": 1}',
+    '{"_id": "d12", "title": "odd", "text": "x", "metadata": [1]}',
+    '{"_id": "d13", "title": "odd", "text": "x", "metadata": null}',
+    '{"_id": "d14", "title": "twice", "text": "x", "text": "y"}',
+    '{"_id": "d15", "title": "no text"}',
+    '{"_id": "d16", "title": "caf\\u00e9", "text": "\\ud83d\\ude00 \\n\\t"}',
+    '{"_id": "d17", "title": "half", "text": "\\ud83d"}',
+    "[]",
+    "",
+    '{"_id": "d18"',
+]
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+@pytest.mark.parametrize("line", [*ODD_DOCUMENTS, "\n".join(ODD_DOCUMENTS)], ids=[*map(str, range(15))])
+def test_a_document_that_readers_differ_on(tmp_path: Path, line: str, ending: str) -> None:
+    usual = ['{"_id": "d1", "title": "One", "text": "First."}', '{"_id": "d2", "title": "", "text": "Sécond."}']
+    (tmp_path / "queries.jsonl").write_text('{"_id": "q1", "text": "who"}\n')
+    (tmp_path / "corpus.jsonl").write_bytes("".join(one + ending for one in [*usual, line, *usual]).encode())
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\n")
+    with both_ways(tmp_path) as (fast, plain):
+        assert rows(fast, "documents") == rows(plain, "documents")
+        assert fast.taken_by_sql == {"documents"}
+        assert [loss.as_dict() for loss in fast.losses] == [loss.as_dict() for loss in plain.losses]
+
+
+ODD_TRIPLES = [
+    '{"subject": " a", "relation": "r", "object": "b"}',
+    '{"subject": "a", "relation": "", "object": "b"}',
+    '{"subject": "a", "relation": "r", "object": "c", "subject_type": null, "confidence": "0.5"}',
+    '{"subject": "a", "relation": "r", "object": "c", "confidence": 1, "source": ""}',
+    '{"subject": "a", "relation": "r", "object": "c", "confidence": 1e400, "source": "s"}',
+    '{"subject": "a", "relation": "r", "object": "c", "properties": { "k" : [1, 2] }, "object_properties": {}}',
+    '{"subject": "a", "relation": "r", "object": "c", "properties": null, "subject_properties": [1]}',
+    '{"subject": "a", "relation": "r", "object": "c", "since": 1999}',
+    '{"subject": "a", "relation": "r", "object": 5}',
+    "null",
+]
+
+
+@pytest.mark.parametrize("line", [*ODD_TRIPLES, "\n".join(ODD_TRIPLES)], ids=[*map(str, range(11))])
+def test_a_triple_that_readers_differ_on(tmp_path: Path, line: str) -> None:
+    folder = tmp_path / "profile"
+    (folder / "triplets").mkdir(parents=True)
+    (folder / "chunks").mkdir()
+    (folder / "chunks" / "a.jsonl").write_text('{"id": "1", "text": "One."}\n')
+    usual = '{"subject": "x", "relation": "r", "object": "y", "subject_type": "T", "confidence": 0.25, "source": "z"}'
+    (folder / "triplets" / "a.jsonl").write_text(f"{usual}\n{line}\n{usual}\n")
+    with both_ways(folder) as (fast, plain):
+        for table in ("nodes", "edges"):
+            assert rows(fast, table) == rows(plain, table)
+        assert {"nodes", "edges"} <= fast.taken_by_sql
+        assert [loss.as_dict() for loss in fast.losses] == [loss.as_dict() for loss in plain.losses]

@@ -16,7 +16,9 @@ from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.paths.boundary import refuse_link_out
 from ragdatakit.files.paths.sql_text import is_sql_path, sql_text, unglobbed
 from ragdatakit.files.reading.record_reading import Progress
+from ragdatakit.scanner.library import library
 from ragdatakit.schemas.canonical import TABLES
+from ragdatakit.schemas.errors import MachineError, RagdataError
 
 if TYPE_CHECKING:
     import duckdb
@@ -45,6 +47,25 @@ def fill(
         rows = query.format("decoded_records", split=text(file.split))
         with incoming(connection, "decoded_records", schema, batches(file)):
             connection.execute(f"insert into {table} {rows}" if number else f"create {kind} {table} as {rows}")
+
+
+def read_columns(
+    connection: duckdb.DuckDBPyConnection,
+    table: str,
+    canonical: str,
+    batches: Callable[[], Iterator[Sequence[PackedColumn]]],
+) -> None:
+    """Make a table of batches that have the columns of a canonical one. Raises `Unproved` where there is no scanner,
+    and where a file cannot be read to its end: the reader says how far it comes."""
+    if library() is None:
+        raise Unproved
+    try:
+        with incoming(connection, "decoded_records", schema_of(canonical), batches()):
+            connection.execute(f'create table main."{table}" as select * from decoded_records')
+    except MachineError:
+        raise
+    except RagdataError:
+        raise Unproved from None
 
 
 def canonical_columns(table: str, given: Iterable[str]) -> str:

@@ -70,6 +70,21 @@ def packed_numbers(kind: Kind, values: npt.NDArray[Any]) -> PackedColumn:
     return PackedColumn(kind, len(values), (None, np.ascontiguousarray(values, _NUMBERS[kind])))
 
 
+def packed_texts(data: bytes, offsets: npt.NDArray[np.int64], missing: npt.NDArray[np.int64]) -> PackedColumn:
+    """A column of texts that are one behind the other in ``data``, as UTF-8, between these offsets; some are not
+    there. Raises `OverflowError` for more than 2 GiB."""
+    import numpy as np
+
+    if len(data) >= 1 << 31:
+        raise OverflowError("texts of more than 2 GiB")
+    valid = None
+    if len(missing):
+        there = np.ones(len(offsets) - 1, np.bool_)
+        there[missing] = False
+        valid = np.packbits(there, bitorder="little")
+    return PackedColumn(Kind.TEXT, len(offsets) - 1, (valid, offsets.astype(np.int32), data))
+
+
 def _texts(values: Sequence[Any]) -> PackedColumn:
     valid = _valid(values)
     if values and valid is not None and not valid.any():

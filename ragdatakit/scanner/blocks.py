@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import weakref
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ragdatakit.scanner.library import PerThread, ScannerError, code_seeds, library
+from ragdatakit.scanner.library import PerThread, Results, ScannerError, View, code_seeds, library
 from ragdatakit.scanner.plan import Asked, counts_of, plan_blob, scopes_of
 from ragdatakit.scanner.relations import Cut
 from ragdatakit.scanner.views import WIDE, numbers, wide_codes
@@ -42,12 +42,23 @@ class ScannedColumn:
 
 
 @dataclass(frozen=True, slots=True)
+class KeptValues:
+    """The values of a field, one behind the other in ``data``, each row's between two of the ``offsets``, and the rows
+    without one. Texts are as they are meant, all else as it is written. Rows that were refused have no value."""
+
+    data: bytes
+    offsets: npt.NDArray[np.int64]
+    missing: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
 class ScannedBlock:
     """What a block holds.
 
     ``notes`` are the noted lines in order: why (see `notes`), row, line, first byte, byte behind the last. ``lf`` and
     ``crlf`` are how often each line end occurs, its first line and that line's offset. ``counts`` has how many of the
-    clean records have what is counted, by the names in the predicates.
+    clean records have what is counted, by the names in the predicates. ``kept`` are the values of fields of which they
+    are wanted.
     """
 
     rows: int
@@ -57,6 +68,7 @@ class ScannedBlock:
     notes: list[list[int]]
     columns: dict[str, ScannedColumn]
     counts: dict[Hashable, int] = field(default_factory=dict)
+    kept: dict[str, KeptValues] = field(default_factory=dict)
 
 
 def can_scan(records: tuple[Record, ...], asked: Iterable[Asked] = ()) -> bool:
@@ -87,7 +99,7 @@ class BlockScanner:
     ``keys`` are the key columns and the fields that they are made of; a field of any type is taken as text, an integer
     by its digits. ``known`` are codes of some of the columns: records with other ones are candidates. ``cells``: the
     lines are cells that are cut so, not JSON; codes of numbers are those of doubles. ``tags``: the records are elements
-    between these tags.
+    between these tags. ``kept`` are fields of the record whose values are wanted.
     """
 
     def __init__(
@@ -99,6 +111,7 @@ class BlockScanner:
         cells: Columns | None = None,
         known: Mapping[str, npt.NDArray[Any]] | None = None,
         tags: tuple[str, ...] = (),
+        kept: Sequence[str] = (),
     ) -> None:
         found = library()
         if found is None:
@@ -119,6 +132,10 @@ class BlockScanner:
             held = np.ascontiguousarray(codes).view(np.uint64)
             if found.rd_plan_known(self._plan, self._places[column], held.ctypes.data, len(held)):
                 raise ScannerError(f"the scanner cannot look up {column}")
+        self._kept = tuple(kept)
+        for name in self._kept:
+            if found.rd_plan_keep(self._plan, places[name]):
+                raise ScannerError(f"the scanner cannot keep {name}")
         self._views = _OF_BLOCK + _OF_FIELD * len(fields)
         self._portable = int(portable)
         self._results = PerThread(found.rd_block_new, found.rd_block_free, self._views)
@@ -133,7 +150,7 @@ class BlockScanner:
             return None
         if status:
             raise ScannerError(f"the scanner failed ({status})")
-        return self._found(views)
+        return self._found(mine)
 
     def scan_elements(self, data: bytes, members: bool) -> tuple[ScannedBlock, int]:
         """What is in these elements of an array, or members of an object, between commas; and how many bytes are done
@@ -146,7 +163,7 @@ class BlockScanner:
         )
         if status:
             raise ScannerError(f"the scanner failed ({status})")
-        return self._found(mine.views), done.value
+        return self._found(mine), done.value
 
     def scan_tagged(self, data: bytes) -> tuple[ScannedBlock, int]:
         """What is in these elements between tags, and how many bytes are done with: not all where the last element does
@@ -158,9 +175,10 @@ class BlockScanner:
         )
         if status:
             raise ScannerError(f"the scanner failed ({status})")
-        return self._found(mine.views), done.value
+        return self._found(mine), done.value
 
-    def _found(self, views: Any) -> ScannedBlock:
+    def _found(self, mine: Results) -> ScannedBlock:
+        views = mine.views
         rows, lines, *ends = numbers(views[0]).tolist()
         notes = numbers(views[1]).reshape(-1, _NOTE_WIDTH).tolist()
         counts = {name: n for name, n in zip(self._counts, numbers(views[2]).tolist(), strict=True) if n}
@@ -169,7 +187,17 @@ class BlockScanner:
             for name, number in self._places.items()
         }
         lf, crlf = (ends[0], ends[1], ends[2]), (ends[3], ends[4], ends[5])
-        return ScannedBlock(rows, lines, lf, crlf, notes, columns, counts)
+        kept = {name: self._kept_values(mine, place) for place, name in enumerate(self._kept)}
+        return ScannedBlock(rows, lines, lf, crlf, notes, columns, counts, kept)
+
+    def _kept_values(self, mine: Results, place: int) -> KeptValues:
+        views = (View * 3)()
+        if status := self._library.rd_kept(mine.address, place, views):
+            raise ScannerError(f"the scanner failed ({status})")
+        ends, missing, data = views
+        values = ctypes.string_at(data.start, data.length) if data.length else b""
+        offsets = np.concatenate((np.zeros(1, np.int64), numbers(ends).view(np.int64)))
+        return KeptValues(values, offsets, numbers(missing).view(np.int64))
 
 
 def _column(views: Any, at: int, field: Field) -> ScannedColumn:

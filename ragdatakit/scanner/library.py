@@ -37,6 +37,8 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "rd_plan_new": (_POINTER, (ctypes.c_char_p, _LENGTH)),
     "rd_plan_free": (None, (_POINTER,)),
     "rd_plan_known": (_FLAG, (_POINTER, _LENGTH, _POINTER, _LENGTH)),
+    "rd_plan_keep": (_FLAG, (_POINTER, _LENGTH)),
+    "rd_kept": (_FLAG, (_POINTER, _LENGTH, ctypes.POINTER(View))),
     "rd_block_new": (_POINTER, ()),
     "rd_block_free": (None, (_POINTER,)),
     "rd_scan": (_FLAG, (_POINTER, _POINTER, ctypes.c_char_p, _LENGTH, _FLAG, ctypes.POINTER(View), _LENGTH)),

@@ -121,6 +121,42 @@ pub unsafe extern "C" fn rd_plan_known(plan: *mut Plan, field: u64, codes: *cons
     })
 }
 
+/// Keep the values of a field of the record itself. Before any scan.
+///
+/// # Safety
+/// `plan` came from `rd_plan_new` and is not in use.
+#[no_mangle]
+pub unsafe extern "C" fn rd_plan_keep(plan: *mut Plan, field: u64) -> i32 {
+    guarded(PANICKED, || match (plan.as_mut(), usize::try_from(field)) {
+        (Some(plan), Ok(field)) => {
+            if plan.keep(field) {
+                DONE
+            } else {
+                MISUSED
+            }
+        }
+        _ => MISUSED,
+    })
+}
+
+/// Show what the last scan has kept of a field (the first, the second and so on that was to be kept): where its values
+/// end, the rows without one, and the values, one behind the other (a view of bytes).
+///
+/// # Safety
+/// `block` came from here, `views` points to three views.
+#[no_mangle]
+pub unsafe extern "C" fn rd_kept(block: *const Scanned, place: u64, views: *mut View) -> i32 {
+    guarded(PANICKED, || {
+        let (Some(block), Some(views)) = (block.as_ref(), slice_mut(views, 3)) else { return MISUSED };
+        let Some(kept) = usize::try_from(place).ok().and_then(|place| block.kept.get(place)) else { return MISUSED };
+        for (view, numbers) in views.iter_mut().zip([&kept.ends, &kept.missing]) {
+            *view = View { start: numbers.as_ptr(), length: numbers.len() as u64 };
+        }
+        views[2] = View { start: kept.bytes.as_ptr().cast(), length: kept.bytes.len() as u64 };
+        DONE
+    })
+}
+
 /// A block, to be used by one thread at a time.
 #[no_mangle]
 pub extern "C" fn rd_block_new() -> *mut Scanned {

@@ -53,6 +53,35 @@ pub struct Column {
     pub odd: Vec<u64>,
 }
 
+/// The values of one field as they are written, texts as they are meant.
+#[derive(Default)]
+pub struct Kept {
+    pub bytes: Vec<u8>,
+    /// Where the value of each row ends.
+    pub ends: Vec<u64>,
+    /// The rows that have none.
+    pub missing: Vec<u64>,
+}
+
+impl Kept {
+    #[inline(always)]
+    pub fn push(&mut self, value: &[u8]) {
+        self.bytes.extend_from_slice(value);
+        self.ends.push(self.bytes.len() as u64);
+    }
+
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+        self.missing.clear();
+    }
+
+    fn truncate(&mut self, rows: usize) {
+        self.ends.truncate(rows);
+        self.bytes.truncate(self.ends.last().map_or(0, |&end| end as usize));
+    }
+}
+
 /// Numbers in `odd` for each text.
 pub const ODD_WIDTH: usize = 3;
 
@@ -99,6 +128,8 @@ pub struct Scanned {
     /// A bit for each question for which a record of the block was shown in place of all.
     pub(crate) shown_once: u64,
     joined: Vec<u8>,
+    /// What is kept of fields, in the order in which that was asked for.
+    pub(crate) kept: Vec<Kept>,
 }
 
 impl Column {
@@ -136,6 +167,8 @@ impl Scanned {
             column.odd.clear();
             column.is_list = field.is_list();
         }
+        self.kept.resize_with(plan.kept, Kept::default);
+        self.kept.iter_mut().for_each(Kept::clear);
         self.rows = 0;
         self.lines = 0;
         self.notes.clear();
@@ -216,10 +249,25 @@ impl Scanned {
         self.notes.extend_from_slice(&[note as u64, self.rows, self.lines, start as u64, end as u64]);
     }
 
+    /// This row is at its end.
+    #[inline(always)]
+    pub(crate) fn close_row(&mut self) {
+        for kept in &mut self.kept {
+            if kept.ends.len() as u64 <= self.rows {
+                kept.missing.push(self.rows);
+                kept.push(b"");
+            }
+        }
+        self.rows += 1;
+    }
+
     /// This row was refused: what it has given is taken back, and its place is left for Python to fill.
     #[cold]
     pub(crate) fn leave_open(&mut self, plan: &Plan) {
         self.behind_open = self.rows + 1;
+        for kept in &mut self.kept {
+            kept.truncate(self.rows as usize);
+        }
         for (column, field) in self.columns.iter_mut().zip(&plan.fields) {
             if column.missing.last() == Some(&self.rows) {
                 column.missing.pop();

@@ -122,7 +122,7 @@ pub fn scan_with<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8], elements:
             (done, last) = (behind, start);
             if !element.candidate {
                 into.tally(element.counted);
-                into.rows += 1;
+                into.close_row();
                 continue;
             }
             into.shown_once |= element.shown_once;
@@ -145,7 +145,7 @@ pub fn scan_with<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8], elements:
         if note == Note::Refused {
             into.leave_open(plan);
         }
-        into.rows += 1;
+        into.close_row();
     }
     into.lines = last as u64;
     into.finish();

@@ -53,7 +53,7 @@ pub fn scan_with<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8]) -> Outcom
             } else {
                 into.tally(record.counted);
             }
-            into.rows += 1;
+            into.close_row();
             (record.end, width)
         } else {
             let Some((end, width)) = whole_line::<I>(data, at) else { return Outcome::LoneReturn };
@@ -62,7 +62,7 @@ pub fn scan_with<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8]) -> Outcom
             } else {
                 into.note(Note::Refused, at, end);
                 into.leave_open(plan);
-                into.rows += 1;
+                into.close_row();
             }
             (end, width)
         };
@@ -168,7 +168,7 @@ fn cut_text<I: Isa>(
     if raw.len() > LONG_TEXT {
         return None;
     }
-    let Scanned { text, columns, rows, .. } = into;
+    let Scanned { text, columns, rows, kept, .. } = into;
     let bytes = if escaped {
         unescape(raw, text);
         &text[..]
@@ -191,6 +191,9 @@ fn cut_text<I: Isa>(
         }
         if field.key {
             columns[number].push(code(&plan.seeds, part), *rows);
+        }
+        if let Some(place) = field.kept {
+            kept[place].push(part);
         }
         found.candidate |= field.predicates.iter().any(|predicate| predicate.of_text(part, raw.len()));
     }
@@ -251,6 +254,9 @@ pub fn object<I: Isa>(
                 seen |= 1 << local;
                 into.given |= 1 << field;
                 let behind = declared_value::<I>(plan, into, data, at, field, found)?;
+                if let Some(place) = plan.fields[field].kept.filter(|_| !matches!(peek(data, at), b'"' | b'n')) {
+                    into.kept[place].push(&data[at..behind]);
+                }
                 if plan.liked == Some(field) {
                     found.liked = Some((at, behind));
                 }
@@ -542,8 +548,11 @@ pub fn text<I: Isa>(
     }
     let is_tested = plan.unlike_number == Some(number) && !into.unlike_number;
     let row = into.rows;
-    let Scanned { text: unescaped, spelled, columns, held, .. } = into;
+    let Scanned { text: unescaped, spelled, columns, held, kept, .. } = into;
     let mut look = |bytes: &[u8], column: &mut Column| {
+        if let Some(place) = field.kept {
+            kept[place].push(bytes);
+        }
         if field.key || field.held {
             let code = code(&plan.seeds, bytes);
             if field.key {

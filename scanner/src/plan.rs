@@ -84,6 +84,8 @@ pub struct Field {
     pub joined: bool,
     /// Codes that its values are looked up in: others make the record a candidate.
     pub known: Option<Table<Vec<u64>, Vec<u64>>>,
+    /// Where its values are kept, if they are: among those of the other fields that are.
+    pub kept: Option<usize>,
 }
 
 /// A compiled declaration.
@@ -117,6 +119,8 @@ pub struct Plan {
     pub liked: Option<usize>,
     /// How many counts there are.
     pub tallies: usize,
+    /// How many fields there are whose values are kept.
+    pub kept: usize,
 }
 
 const MOST_FIELDS: usize = 127;
@@ -192,6 +196,7 @@ impl Plan {
             seeds,
             liked: None,
             tallies: 0,
+            kept: 0,
         };
         for _ in 0..reader.u16()? {
             plan.add_predicate(&mut reader)?;
@@ -214,6 +219,18 @@ impl Plan {
         let of_cells = has_numbers || !plan.changed.is_empty();
         let fits = if plan.cells.is_some() { plan.scopes.len() == 1 && plan.held.is_empty() } else { !of_cells };
         (reader.0.is_empty() && fits && plan.is_tagged_well()).then_some(plan)
+    }
+
+    /// Keep the values of a field of the record itself; whether that is possible.
+    pub fn keep(&mut self, number: usize) -> bool {
+        let is_own = number < self.scopes[0].fields.len() && self.cells.is_none() && self.tags.is_empty();
+        let Some(field) = self.fields.get_mut(number).filter(|f| is_own && f.kind != Type::Array && f.kept.is_none())
+        else {
+            return false;
+        };
+        field.kept = Some(self.kept);
+        self.kept += 1;
+        true
     }
 
     /// Whether all that is asked of elements between tags is about single texts.
@@ -406,6 +423,7 @@ impl Field {
             texts: false,
             joined: false,
             known: None,
+            kept: None,
         })
     }
 

@@ -137,16 +137,22 @@ def _documents(files: list[DataFile], records: RecordReader) -> Iterator[Documen
             if isinstance(fields, _PlainDocument):
                 yield Document(fields.doc_id, fields.text, fields.title)
                 continue
-            names = list(fields)
-            found, text = _id_of(fields, _DOCUMENT, records, file, number), string_of(fields.pop("text", None))
-            if found is None or text is None:
-                records.leave_out(file, number, "it has no _id" if found is None else "it has no text", found or "")
-                continue
-            title = string_of(fields.get("title"))
-            if title is not None or bytes(fields.get("title", b"")) == b"null":
-                del fields["title"]
-            metadata, others = _metadata(fields, _DOCUMENT, records, file, number)
-            yield Document(found, text, title, metadata, _field_order(names, _DOCUMENT, others))
+            if (document := document_of(records, file, number, fields)) is not None:
+                yield document
+
+
+def document_of(records: RecordReader, file: DataFile, number: int, fields: dict[str, Raw]) -> Document | None:
+    """The document that a record is; None where it is left out."""
+    names = list(fields)
+    found, text = _id_of(fields, _DOCUMENT, records, file, number), string_of(fields.pop("text", None))
+    if found is None or text is None:
+        records.leave_out(file, number, "it has no _id" if found is None else "it has no text", found or "")
+        return None
+    title = string_of(fields.get("title"))
+    if title is not None or bytes(fields.get("title", b"")) == b"null":
+        del fields["title"]
+    metadata, others = _metadata(fields, _DOCUMENT, records, file, number)
+    return Document(found, text, title, metadata, _field_order(names, _DOCUMENT, others))
 
 
 def _questions(files: list[DataFile], splits: Callable[[], Splits], records: RecordReader) -> Iterator[Question]:

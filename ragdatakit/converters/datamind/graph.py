@@ -84,21 +84,26 @@ def triples(files: list[DataFile], records: RecordReader) -> Iterator[Triple]:
     """The lines of all files that have a subject, a relation and an object."""
     for file in files:
         for number, fields in enumerate(records.shaped(file, _LINE)):
-            if isinstance(fields, dict):
-                subject, relation, target = (string_of(fields.get(n)) or "" for n in ("subject", "relation", "object"))
-            else:
-                subject, relation, target = fields.subject, fields.relation, fields.object
-            given = subject, relation, target
-            names = subject.strip(), relation.strip(), target.strip()
-            if not all(names):
-                why = "a triple without a subject, relation or object"
-                records.leave_out(file, number, why, names[0] or names[2])
-                continue
-            if names != given:
-                for name, as_given in zip(names, given, strict=True):
-                    if name != as_given:
-                        records.tell_once("coerced", "edges", None, "white space around a name", file, number, as_given)
-            yield _of_fields(names, fields) if isinstance(fields, dict) else _of_line(names, fields)
+            if (found := triple_of(records, file, number, fields)) is not None:
+                yield found
+
+
+def triple_of(records: RecordReader, file: DataFile, number: int, fields: _Line | dict[str, Raw]) -> Triple | None:
+    """The triple on a line; None where it is left out."""
+    if isinstance(fields, dict):
+        subject, relation, target = (string_of(fields.get(n)) or "" for n in ("subject", "relation", "object"))
+    else:
+        subject, relation, target = fields.subject, fields.relation, fields.object
+    given = subject, relation, target
+    names = subject.strip(), relation.strip(), target.strip()
+    if not all(names):
+        records.leave_out(file, number, "a triple without a subject, relation or object", names[0] or names[2])
+        return None
+    if names != given:
+        for name, as_given in zip(names, given, strict=True):
+            if name != as_given:
+                records.tell_once("coerced", "edges", None, "white space around a name", file, number, as_given)
+    return _of_fields(names, fields) if isinstance(fields, dict) else _of_line(names, fields)
 
 
 def _of_line(names: tuple[str, str, str], line: _Line) -> Triple:
@@ -106,9 +111,9 @@ def _of_line(names: tuple[str, str, str], line: _Line) -> Triple:
         *names,
         line.subject_type,
         line.object_type,
-        _properties(line.subject_properties),
-        _properties(line.object_properties),
-        _properties(line.properties),
+        properties_of(line.subject_properties),
+        properties_of(line.object_properties),
+        properties_of(line.properties),
         line.confidence,
         line.source or None,
     )
@@ -123,15 +128,16 @@ def _of_fields(names: tuple[str, str, str], fields: dict[str, Raw]) -> Triple:
         *names,
         string_of(fields.get("subject_type")),
         string_of(fields.get("object_type")),
-        _properties(fields.get("subject_properties")),
-        _properties(fields.get("object_properties")),
+        properties_of(fields.get("subject_properties")),
+        properties_of(fields.get("object_properties")),
         object_text(attributes),
         _number(fields.get("confidence")),
         string_of(fields.get("source")) or None,
     )
 
 
-def _properties(raw: Raw | None) -> str | None:
+def properties_of(raw: Raw | None) -> str | None:
+    """The members of an object as compact text; None where there are none."""
     return object_text(_object(raw)) if raw is not None and bytes(raw) not in _NO_PROPERTIES else None
 
 

@@ -3,21 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from ragdatakit.converters.datamind.graph import Triple, triples
+from ragdatakit.converters.datamind.graph import Triple, properties_of, triple_of, triples
 from ragdatakit.converters.sql_files import canonical_columns, fill
 from ragdatakit.database.columns import Kind, PackedColumn, packed
 from ragdatakit.database.dataset_database import SqlTable
+from ragdatakit.files.containers.json_text import Raw
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.reading.record_reading import RecordReader
+from ragdatakit.scanner.library import library
+from ragdatakit.scanner.predicates import OpenIfEdged
+from ragdatakit.schemas.declarations import Field, Record
 
 if TYPE_CHECKING:
     import duckdb
 
 _SCHEMA = {name: Kind.NUMBER if name == "confidence" else Kind.TEXT for name in Triple._fields}
 _AT_ONCE = 1 << 13
+_NAMES = ("subject", "relation", "object")
+_NODE_TYPES = ("subject_type", "object_type")
+_OBJECTS = ("subject_properties", "object_properties", "properties")
+_SHAPE = Record(
+    name="triple",
+    title="A triple",
+    description="As most sets have it.",
+    fields=(
+        *(Field(f"{name}: string") for name in _NAMES),
+        *(Field(f"{name}?: string | null") for name in (*_NODE_TYPES, "source")),
+        *(Field(f"{name}?: object | null") for name in _OBJECTS),
+        Field("confidence?: number | null"),
+    ),
+    extra="forbid",
+)
 
 
 def datamind_tables(dataset: Dataset, records: RecordReader) -> dict[str, SqlTable]:
@@ -74,7 +94,26 @@ class _Triplets:
             self._wanted, self._is_read = {"nodes", "edges"}, False
 
     def _batches(self, file: DataFile) -> Iterator[list[PackedColumn]]:
-        rows = triples([file], self._records)
-        while some := list(islice(rows, _AT_ONCE)):
-            columns = zip(*some, strict=True)
-            yield [packed(kind, values) for kind, values in zip(_SCHEMA.values(), columns, strict=True)]
+        if library() is None:
+            yield from _in_batches(triples([file], self._records))
+            return
+        from ragdatakit.converters.kept_columns import KeptColumn, KeptColumns  # needs numpy
+
+        columns = [
+            *(KeptColumn(Kind.TEXT, name) for name in (*_NAMES, *_NODE_TYPES)),
+            *(KeptColumn(Kind.TEXT, name, _members) for name in _OBJECTS),
+            KeptColumn(Kind.NUMBER, "confidence", lambda raw: None if raw is None else float(raw)),
+            KeptColumn(Kind.TEXT, "source", filled=True),
+        ]
+        reader = KeptColumns(_SHAPE, columns, _in_batches, map(OpenIfEdged, _NAMES))
+        yield from reader.batches(file, self._records, partial(triple_of, self._records, file))
+
+
+def _members(raw: bytes | None) -> str | None:
+    return None if raw is None or raw == b"{}" else properties_of(Raw(raw))
+
+
+def _in_batches(rows: Iterator[Triple]) -> Iterator[list[PackedColumn]]:
+    while some := list(islice(rows, _AT_ONCE)):
+        columns = zip(*some, strict=True)
+        yield [packed(kind, values) for kind, values in zip(_SCHEMA.values(), columns, strict=True)]

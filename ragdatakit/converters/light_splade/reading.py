@@ -23,7 +23,7 @@ from ragdatakit.files.reading.noted_rows import Note, NotedRows
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.schemas.canonical import Document, PairScore, Qrel, Question, Triplet
 
-_ID = {"documents": "doc_id", "queries": "qid"}
+ID = {"documents": "doc_id", "queries": "qid"}
 
 
 class _Document(msgspec.Struct, gc=False):
@@ -126,7 +126,7 @@ class Reading:
                     name = overlap.name(own, split)
                     if name != own:
                         reason = f"the id means something else in train: {_SECOND}- is put before it"
-                        notes.append(("renumbered", _TABLE[kind], _ID[kind], reason, f"{own} became {name}"))
+                        notes.append(("renumbered", _TABLE[kind], ID[kind], reason, f"{own} became {name}"))
                     yield name, text, split
 
     def qrels(self, notes: list[Note]) -> Iterator[Qrel]:
@@ -235,16 +235,20 @@ def size_of_text(file: DataFile) -> int:
 
 def _texts(records: RecordReader, file: DataFile, notes: list[Note]) -> Iterator[tuple[str, str]]:
     """The records of a master: id and text."""
-    name = _ID[file.kind]
     for fields in records.shaped(file, _DECODERS[file.kind]):
         if not isinstance(fields, dict):
             yield str(fields.own), fields.text
-            continue
-        own, text = _id_text(fields.get(name)), json_text.string_of(fields.get("text"))
-        if own is None or text is None:
-            note_unread(notes, _TABLE[file.kind], fields)
-        else:
-            yield own, text
+        elif (found := text_of(file, notes, fields)) is not None:
+            yield found
+
+
+def text_of(file: DataFile, notes: list[Note], fields: dict[str, Raw]) -> tuple[str, str] | None:
+    """A record of a master: id and text; None where it is left out, which is noted."""
+    own, text = _id_text(fields.get(ID[file.kind])), json_text.string_of(fields.get("text"))
+    if own is not None and text is not None:
+        return own, text
+    note_unread(notes, _TABLE[file.kind], fields)
+    return None
 
 
 def note_unread(notes: list[Note], table: str, fields: dict[str, Raw]) -> None:

@@ -4,16 +4,19 @@ masters of the two splits are joined by DuckDB."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from ragdatakit.converters.light_splade.reading import Reading, size_of_text
+from ragdatakit.converters.light_splade.reading import ID, Reading, size_of_text, text_of
 from ragdatakit.converters.sql_files import fill
 from ragdatakit.database.columns import Kind, PackedColumn, packed, packed_numbers
 from ragdatakit.database.dataset_database import SqlTable, Unproved
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.reading.noted_rows import Note
 from ragdatakit.files.reading.record_reading import RecordReader
+from ragdatakit.scanner.library import library
+from ragdatakit.schemas.light_splade.format import LIGHT_SPLADE
 
 if TYPE_CHECKING:
     import duckdb
@@ -72,11 +75,7 @@ class _Loader:
         files, *more_files = groups
         own = "select id, text, {split} as split"
 
-        def batches(file: DataFile) -> Iterator[list[PackedColumn]]:
-            rows = self._reading.texts(file, notes)
-            while some := list(islice(rows, _AT_ONCE)):
-                yield [packed(Kind.TEXT, values) for values in zip(*some, strict=True)]
-
+        batches = partial(self._texts, notes=notes)
         fill(connection, f'main."{table}"', files, f"select {row} from ({own} from {{}})", _MASTER, batches)
         for files in more_files:
             fill(connection, "temp.second_split", files, f"{own} from {{}}", _MASTER, batches)
@@ -89,6 +88,17 @@ class _Loader:
         if not connection.execute(others).fetchall():
             self.integers[table].add(key)
         return {}
+
+    def _texts(self, file: DataFile, notes: list[Note]) -> Iterator[list[PackedColumn]]:
+        record = LIGHT_SPLADE.file(file.kind).record
+        if library() is None:
+            yield from _in_batches(self._reading.texts(file, notes))
+            return
+        from ragdatakit.converters.kept_columns import KeptColumn, KeptColumns  # needs numpy
+
+        columns = [KeptColumn(Kind.TEXT, name) for name in (ID[file.kind], "text")]
+        reader = KeptColumns(record, columns, _in_batches)
+        yield from reader.batches(file, self._records, lambda _, fields: text_of(file, notes, fields))
 
     def qrels(self, connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, int]:
         """The positive lists, as judgements of grade 1."""
@@ -143,6 +153,11 @@ class _Loader:
     def _tell(self, notes: list[Note]) -> None:
         for note in notes:
             self._records.losses.add(*note)
+
+
+def _in_batches(rows: Iterator[tuple[str, str]]) -> Iterator[list[PackedColumn]]:
+    while some := list(islice(rows, _AT_ONCE)):
+        yield [packed(Kind.TEXT, values) for values in zip(*some, strict=True)]
 
 
 def _by_split(files: list[DataFile]) -> list[list[DataFile]]:

@@ -70,10 +70,10 @@ def measure(
     """Count the characters of all texts of a column, and the tokens of all or of every n-th."""
     keep_freed_memory()
     connection = database.load(table)
-    lengths = f'select coalesce(length("{column}"), -1) as characters, strlen("{column}") as size from main."{table}"'
-    found = connection.execute(lengths).fetchnumpy()
+    numbers = f'coalesce(length("{column}"), -1) as characters, coalesce(strlen("{column}"), 0) as size'
+    found = connection.execute(f'select {numbers} from main."{table}"').fetchnumpy()
     characters = np.asarray(found["characters"], np.int64)
-    size = int(np.ma.asarray(found["size"]).filled(0).sum())
+    size = int(np.asarray(found["size"]).sum())
     step = -(-size // _MOST_BYTES) or 1
     read = np.arange(0, len(characters), step)
     tokens, scripts = np.full(len(read), -1), np.zeros(len(read), np.uint8)

@@ -1,0 +1,52 @@
+"""The documents of a BEIR folder straight from the scanner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ragdatakit.converters.beir.converter import document_of, files_read
+from ragdatakit.converters.sql_files import read_columns
+from ragdatakit.database.columns import Kind, PackedColumn
+from ragdatakit.database.dataset_database import SqlTable
+from ragdatakit.database.row_batches import row_batches
+from ragdatakit.files.containers.json_text import compact
+from ragdatakit.files.datasets import Dataset
+from ragdatakit.files.reading.record_reading import RecordReader
+from ragdatakit.schemas.beir.format import BEIR
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+def beir_tables(dataset: Dataset, records: RecordReader) -> dict[str, SqlTable]:
+    """The documents, where there are any."""
+    files = files_read(dataset, "corpus")
+
+    def batches() -> Iterator[list[PackedColumn]]:
+        from ragdatakit.converters.kept_columns import KeptColumn, KeptColumns  # needs numpy
+
+        columns = (
+            KeptColumn(Kind.TEXT, "_id"),
+            KeptColumn(Kind.TEXT, "text"),
+            KeptColumn(Kind.TEXT, "title"),
+            KeptColumn(Kind.TEXT, "metadata", _members),
+            KeptColumn(Kind.TEXTS, nothing=()),
+        )
+        shape = replace(BEIR.file("corpus").record, extra="forbid")
+        reader = KeptColumns(shape, columns, partial(row_batches, "documents", losses=records.losses))
+        for file in files:
+            yield from reader.batches(file, records, partial(document_of, records, file))
+
+    def load(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, int]:
+        read_columns(connection, table, "documents", batches)
+        return {}
+
+    return {"documents": SqlTable("documents", load)} if files else {}
+
+
+def _members(raw: bytes | None) -> str | None:
+    """Metadata as they are kept."""
+    return None if raw is None or raw == b"{}" or (found := compact(raw)) == "{}" else found

@@ -1,0 +1,102 @@
+"""Columns of tables straight from the scanner, for files most of whose records have the fields that most sets have; all
+other records are read as the reader reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ragdatakit.database.columns import Kind, PackedColumn, packed, packed_texts
+from ragdatakit.scanner.blocks import BlockScanner, KeptValues, ScannedBlock
+from ragdatakit.scanner.notes import REFUSED
+
+if TYPE_CHECKING:
+    from ragdatakit.files.containers.json_text import Raw
+    from ragdatakit.files.datasets import DataFile
+    from ragdatakit.files.reading.record_reading import RecordReader
+    from ragdatakit.scanner.plan import Asked
+    from ragdatakit.schemas.declarations import Record
+
+Columns = list[PackedColumn]
+RowOf = Callable[[int, "dict[str, Raw]"], tuple[Any, ...] | None]
+"""The row that a record is, given its number in the file and its fields; None where it is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptColumn:
+    """A column of a table: the values of a field as they are (of none: ``nothing``), or what ``made`` makes of each, as
+    it is written, and of a missing one (None); not of texts, which may be empty. ``filled``: an empty text is none."""
+
+    kind: Kind
+    field: str = ""
+    made: Callable[[bytes | None], Any] | None = None
+    nothing: Any = None
+    filled: bool = False
+
+
+class KeptColumns:
+    """Reads files of lines that are objects as ``record`` declares them, except those of which ``asked`` says that they
+    stay open. ``batches_of`` makes batches of the rows of all other records."""
+
+    def __init__(
+        self,
+        record: Record,
+        columns: Sequence[KeptColumn],
+        batches_of: Callable[[Iterator[Any]], Iterable[Columns]],
+        asked: Iterable[Asked] = (),
+    ) -> None:
+        self._columns = tuple(columns)
+        self._batches_of = batches_of
+        self._scanner = BlockScanner(record, {}, asked, kept=[c.field for c in columns if c.field])
+
+    def batches(self, file: DataFile, records: RecordReader, row_of: RowOf) -> Iterator[Columns]:
+        """The rows of a file, in its order."""
+        number = 0
+        for taken in records.taken(file, self._scanner.scan):
+            if isinstance(taken, list):
+                rows = (row_of(number + place, fields) for place, fields in enumerate(taken))
+                yield from self._batches_of(row for row in rows if row is not None)
+                number += len(taken)
+                continue
+            first, data, scanned = taken
+            done = 0
+            for why, row, line, start, end in scanned.notes:
+                if why != REFUSED:
+                    continue
+                if row > done:
+                    yield self._slice(scanned, done, row)
+                done = row + 1
+                fields = records.fields_at(file, first + line, data[start:end])
+                found = row_of(number + row, fields) if fields is not None else None
+                if found is not None:
+                    yield from self._batches_of(iter((found,)))
+            if scanned.rows > done:
+                yield self._slice(scanned, done, scanned.rows)
+            number += scanned.rows
+
+    def _slice(self, scanned: ScannedBlock, first: int, last: int) -> Columns:
+        return [
+            _column(column, scanned.kept[column.field], first, last)
+            if column.field
+            else packed(column.kind, [column.nothing] * (last - first))
+            for column in self._columns
+        ]
+
+
+def _column(column: KeptColumn, kept: KeptValues, first: int, last: int) -> PackedColumn:
+    """The values of some rows."""
+    missing = kept.missing[(kept.missing >= first) & (kept.missing < last)] - first
+    if column.made is None:
+        if column.filled:
+            missing = np.flatnonzero(np.diff(kept.offsets[first : last + 1]) == 0)
+        return packed_texts(kept.data, kept.offsets[first : last + 1], missing)
+    absent = column.made(None)
+    if len(missing) == last - first:
+        return packed(column.kind, [absent] * (last - first))
+    places, data, made = kept.offsets[first : last + 1].tolist(), kept.data, column.made
+    values = [made(data[start:end]) if end > start else absent for start, end in pairwise(places)]
+    return packed(column.kind, values)
