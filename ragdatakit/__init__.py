@@ -22,6 +22,7 @@ __all__ = [
     "diff",
     "evaluate",
     "explain",
+    "explore",
     "fetch",
     "fix",
     "formats",
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from ragdatakit.api.convert import convert
     from ragdatakit.api.diff import diff
     from ragdatakit.api.evaluate import evaluate
+    from ragdatakit.api.explorer.explore import explore
     from ragdatakit.api.fix import fix
     from ragdatakit.api.gate import gate
     from ragdatakit.api.hub import fetch, push
@@ -74,6 +76,7 @@ _HOMES = {
     "diff": "ragdatakit.api.diff",
     "evaluate": "ragdatakit.api.evaluate",
     "explain": "ragdatakit.api.reference",
+    "explore": "ragdatakit.api.explorer.explore",
     "fetch": "ragdatakit.api.hub",
     "fix": "ragdatakit.api.fix",
     "formats": "ragdatakit.api.reference",

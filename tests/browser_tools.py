@@ -86,17 +86,30 @@ class Opened:
 
 
 def open_page(
-    browser: Any, file: Path, *, width: int = 1100, scheme: str = "light", script: bool = True, motion: str = "reduce"
+    browser: Any,
+    place: Path | str,
+    *,
+    width: int = 1100,
+    scheme: str = "light",
+    script: bool = True,
+    motion: str = "reduce",
+    bypass_csp: bool = False,
 ) -> Opened:
-    """Open a file in a context of its own. A request for anything but the file is noted, and refused."""
+    """Open a file or an address in a context of its own. A request for anything but the file, or what is below the
+    address, is noted, and refused."""
     context = browser.new_context(
-        viewport={"width": width, "height": 800}, color_scheme=scheme, java_script_enabled=script, reduced_motion=motion
+        viewport={"width": width, "height": 800},
+        color_scheme=scheme,
+        java_script_enabled=script,
+        reduced_motion=motion,
+        bypass_csp=bypass_csp,
     )
     opened = Opened(context.new_page())
-    address = file.as_uri()
+    address = place if isinstance(place, str) else place.as_uri()
 
     def judge(route: Any) -> None:
-        if route.request.url.split("#")[0] == address:
+        url = route.request.url.split("#")[0]
+        if url == address or (isinstance(place, str) and url.startswith(place)):
             route.continue_()
             return
         opened.requests.append(route.request.url)
@@ -113,3 +126,12 @@ def open_page(
     opened.page.set_default_timeout(5000)
     opened.page.goto(address)
     return opened
+
+
+def faults_for_readers(page: Any) -> list[str]:
+    """What axe finds wrong with a page for people who cannot see, or use a mouse; the page bypasses its own policy."""
+    from importlib.resources import files
+
+    page.evaluate(files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8"))
+    found = page.evaluate("axe.run()")
+    return [f"{each['id']}: {node['html'][:200]}" for each in found["violations"] for node in each["nodes"]]

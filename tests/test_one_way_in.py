@@ -30,6 +30,7 @@ KINDS = {
     "gate": declared.GateOptions,
     "retrieve": declared.RetrieveOptions,
     "evaluate": declared.EvaluateOptions,
+    "explore": declared.ExploreOptions,
     "fetch": declared.FetchOptions,
     "push": declared.PushOptions,
 }

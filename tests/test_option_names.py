@@ -35,7 +35,7 @@ def test_what_has_a_form_has_json_and_a_file() -> None:
 
 
 def test_one_name_for_one_thing() -> None:
-    reading = set("validate convert report index retrieve eval query diff gate push".split())
+    reading = set("validate convert report index retrieve eval query explore diff gate push".split())
 
     assert {name for name, options in OPTIONS.items() if "--from" in options} == reading
     assert {name for name, options in OPTIONS.items() if "--dataset" in options} == reading - {"validate", "push"}

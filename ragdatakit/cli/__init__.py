@@ -20,6 +20,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "retrieve": ("retrieve", "Search a dataset: what a retriever finds, and why it misses what it should find."),
     "eval": ("eval", "Measure retrieval on a dataset, compared with its ceiling and with chance."),
     "query": ("query", "Query a dataset with SQL."),
+    "explore": ("servers.explore", "Look into datasets in a browser: records, findings, what a retriever finds."),
     "diff": ("diff", "Compare two datasets, or two states of one: records, files and numbers."),
     "gate": ("gate", "Check a dataset against expectations (Great Expectations), or write a first suite of them."),
     "fetch": ("fetch", "Fetch a public dataset."),

@@ -284,6 +284,21 @@ class ReportOptions(SourceOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ExploreOptions(SourceOptions):
+    """What `ragdatakit.explore` serves.
+
+    ``dataset`` says which datasets are meant where there are several, by their names or paths. ``port`` is where (0:
+    any that is free). At most ``max_per_rule`` findings of a rule are kept (0: all). ``memory_limit`` is what DuckDB
+    may hold, in bytes.
+    """
+
+    dataset: str | Iterable[str] = ()
+    port: int = _number(0, 0, 65535)
+    max_per_rule: int = _number(1000, 0)
+    memory_limit: int = _bytes(DATABASE_MEMORY)
+
+
+@dataclass(frozen=True, kw_only=True)
 class QueryOptions(DatasetOptions):
     """How `ragdatakit.query` asks.
 

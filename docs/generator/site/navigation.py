@@ -19,7 +19,7 @@ NAVIGATION = {
         "gates",
         "editors",
     ),
-    "Look and measure": ("reports", "query", "diff", "retrieval", "evaluation", "reference-results"),
+    "Look and measure": ("explorer", "reports", "query", "diff", "retrieval", "evaluation", "reference-results"),
     "Move": ("conversion", "hub", "remote", "frames"),
     "Reference": ("formats/index", "rules/index", "cli", "python-api", "python-reference", "stability"),
     "Project": (

@@ -11,6 +11,11 @@ from importlib.resources import files
 from ragdatakit.reports.html.parts import escape
 from ragdatakit.version import __version__
 
+_PROMISES = (
+    "This page is one file and loads nothing from elsewhere.",
+    "It comes from this machine, loads nothing from elsewhere, and changes nothing.",
+)
+
 
 def frame(
     title: str,
@@ -19,6 +24,7 @@ def frame(
     kind: str = "report",
     lead: str = "",
     contents: Sequence[tuple[str, str]] = (),
+    pages: Sequence[tuple[str, str, bool]] = (),
     scripts: Sequence[str] = (),
     styles: Sequence[str] = (),
     made: str = "",
@@ -26,15 +32,16 @@ def frame(
     """A whole page.
 
     ``title`` and ``lead`` are texts, ``body`` is HTML (see `html_parts`) without ``style`` attributes. ``kind`` is the
-    word after the product's name. ``contents`` are (id of a section, its title). ``scripts`` and ``styles`` are further
-    files of ``reports/html/`` beside ``page.js`` and ``page.css``, which every page has. ``made`` says when, where that
-    shall be there.
+    word after the product's name. ``contents`` are (id of a section, its title). ``pages``, of a page that is served,
+    are (address, title, whether it is this one); such a page may send forms to its server. ``scripts`` and ``styles``
+    are further files of ``reports/html/`` beside ``page.js`` and ``page.css``, which every page has. ``made`` says
+    when, where that shall be there.
     """
     style = "\n".join(_asset(name) for name in ("page.css", *styles))
     codes = [_asset(name) for name in ("page.js", *scripts)]
     policy = (
         f"default-src 'none'; style-src {_digest(style)}; script-src {' '.join(map(_digest, codes))}; "
-        "img-src data:; base-uri 'none'; form-action 'none'"
+        f"img-src data:; base-uri 'none'; form-action {_quoted('self' if pages else 'none')}"
     )
     page = (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -46,10 +53,9 @@ def frame(
         '<a class="skip" href="#main">Skip to the content</a>\n'
         f'<header class="page-head"><div class="line"><p class="product">ragdata <span>{escape(kind)}</span></p>'
         '<button type="button" id="theme" aria-pressed="false" hidden>Dark</button></div>'
-        f'<h1 dir="auto">{escape(title)}</h1>{_lead(lead)}</header>\n{_contents(contents)}'
+        f'<h1 dir="auto">{escape(title)}</h1>{_lead(lead)}</header>\n{_pages(pages) or _contents(contents)}'
         f'<main id="main" tabindex="-1">\n{body}\n</main>\n'
-        f"<footer><p>Made by ragdata {escape(__version__)}{_when(made)}. "
-        "This page is one file and loads nothing from elsewhere.</p></footer>\n"
+        f"<footer><p>Made by ragdata {escape(__version__)}{_when(made)}. {_PROMISES[bool(pages)]}</p></footer>\n"
         + "".join(f"<script>{code}</script>\n" for code in codes)
         + "</body>\n</html>\n"
     )
@@ -65,6 +71,20 @@ def _contents(contents: Sequence[tuple[str, str]]) -> str:
         return ""
     links = "".join(f'<li><a href="#{escape(identity)}">{escape(title)}</a></li>' for identity, title in contents)
     return f'<nav class="contents" aria-label="On this page"><ul>{links}</ul></nav>\n'
+
+
+def _quoted(word: str) -> str:
+    return f"'{word}'"
+
+
+def _pages(pages: Sequence[tuple[str, str, bool]]) -> str:
+    if not pages:
+        return ""
+    current = ' aria-current="page"'
+    links = "".join(
+        f'<li><a href="{escape(address)}"{current * here}>{escape(title)}</a></li>' for address, title, here in pages
+    )
+    return f'<nav class="contents" aria-label="Pages"><ul>{links}</ul></nav>\n'
 
 
 def _when(made: str) -> str:

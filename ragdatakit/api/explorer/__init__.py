@@ -1,0 +1,1 @@
+"""The explorer: a page on this machine, by which one looks into datasets."""

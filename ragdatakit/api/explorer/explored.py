@@ -1,0 +1,70 @@
+"""What is explored: the datasets at some paths, opened, loaded in the background, searched and validated when asked."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import fields
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+from ragdatakit.api.arguments import reading, several_words
+from ragdatakit.api.explorer.checked import Checked
+from ragdatakit.api.explorer.jobs import Jobs
+from ragdatakit.api.explorer.opened import OpenedDataset
+from ragdatakit.api.explorer.searches import Searches
+from ragdatakit.api.sources import chosen_datasets, database_of
+from ragdatakit.files.paths.boundary import Boundary, boundary_of
+from ragdatakit.schemas.options import ExploreOptions, RetrieverOptions, SourceOptions
+
+
+class Explored:
+    """The datasets at some paths, with what searches each. Raises as `ragdatakit.report` does."""
+
+    def __init__(self, options: ExploreOptions, paths: list[Path]) -> None:
+        self._options, self._paths = options, paths
+        self._jobs = Jobs()
+        self._stack = ExitStack()
+        self.datasets: list[OpenedDataset] = []
+        self.searches: list[Searches] = []
+        names = {field.name for field in fields(SourceOptions)} - {"progress", "tell"}
+        words: dict[str, Any] = {name: getattr(options, name) for name in names}
+        found = chosen_datasets(paths, reading(options), several_words(options.dataset))
+        for number, each in enumerate(found):
+            opened = OpenedDataset(number, each, database_of(each, options.memory_limit))
+            self._stack.callback(opened.close)
+            self.datasets.append(opened)
+            owner = next((path for path in paths if _holds(path, each.source.root)), paths[0])
+            self.searches.append(Searches(opened, str(owner), RetrieverOptions(**words)))
+
+    def load(self) -> None:
+        """Read all tables of all datasets."""
+        for opened in self.datasets:
+            opened.load()
+
+    def checked(self) -> Checked:
+        """What validation finds. Raises `Waiting` while it is running."""
+        from ragdatakit.api.validate import validate
+
+        def work() -> Checked:
+            report = validate(
+                self._paths,
+                format=self._options.source_format or None,
+                max_per_rule=self._options.max_per_rule,
+                follow_links=self._options.follow_links,
+                config=self._options.config,
+                progress=self._jobs.tell,
+            )
+            boundary = boundary_of(self._paths[0], self._options.follow_links)
+            return Checked(report, reduce(Boundary.with_root, self._paths[1:], boundary))
+
+        found: Checked = self._jobs.result("checked", "validating", work)
+        return found
+
+    def close(self) -> None:
+        """Stop what is being read, and let go of the databases."""
+        self._stack.close()
+
+
+def _holds(path: Path, root: Path) -> bool:
+    return root == path or path in root.parents

@@ -1,0 +1,55 @@
+"""Work that takes longer than one waits for a page: it is done in the background, and the page asks again."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Hashable
+from typing import Any
+
+from ragdatakit.schemas.errors import RagdataError
+
+
+class Waiting(Exception):
+    """It is being done; the message says what is."""
+
+
+class Jobs:
+    """One piece of work after the other, each done once; its result stays. What fails is tried again when it is asked
+    for the next time."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._turn = threading.Lock()
+        self._results: dict[Hashable, Any] = {}
+        self._running: set[Hashable] = set()
+        self._progress = ""
+
+    def result(self, key: Hashable, what: str, work: Callable[[], Any]) -> Any:
+        """The result of the work. Raises `Waiting` while it is being done, and the error with which it ended."""
+        with self._lock:
+            if key not in self._results and key not in self._running:
+                self._running.add(key)
+                threading.Thread(target=self._do, args=(key, work), daemon=True).start()
+        if key in self._running:
+            raise Waiting(f"{what}{self._progress}")
+        done = self._results[key]
+        if isinstance(done, Exception):
+            del self._results[key]
+            raise done
+        return done
+
+    def tell(self, what: str, done: int, total: int) -> None:
+        """Say how far the work is."""
+        self._progress = f": {what}{f', {100 * done // total} %' if total else ''}"
+
+    def _do(self, key: Hashable, work: Callable[[], Any]) -> None:
+        with self._turn:
+            self._progress = ""
+            try:
+                self._results[key] = work()
+            except (RagdataError, OSError, ImportError) as error:
+                self._results[key] = error
+            except Exception as error:  # noqa: BLE001 - a thread that ended would be waited for
+                self._results[key] = RagdataError(f"internal error: {type(error).__name__}: {error}")
+            finally:
+                self._running.discard(key)

@@ -1,0 +1,45 @@
+"""`ragdata explore`: a page on this machine to look into datasets."""
+
+from __future__ import annotations
+
+import sys
+import webbrowser
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ragdatakit.cli.dataset_options import dataset_names_option, dataset_options, read_words
+from ragdatakit.cli.declared_options import DataPath, given, options_of
+from ragdatakit.schemas.options import ExploreOptions
+
+_option = options_of(ExploreOptions)
+
+
+@click.command("explore", short_help="Look into datasets in a browser.")
+@click.argument("paths", nargs=-1, type=DataPath(readable=False, path_type=Path), metavar="[PATH]...")
+@_option("--port", metavar="N", show_default=True, help="Where to serve the page (0: any port that is free).")
+@_option("--memory-limit", metavar="SIZE", help="What tables may take before they go to the disk.")
+@click.option("--no-browser", is_flag=True, help="Only print the address.")
+@dataset_names_option
+@dataset_options
+def command(**words: Any) -> int:
+    """Look into the datasets at PATH (folders or files; default: here) in a browser, until Ctrl-C.
+
+    Records page by page, searched and sorted; from a question to its gold, the passages beside it and its neighbours in
+    the graph, to what a retriever finds and at which rank the gold is; each finding in the lines of its file, with the
+    fix as a difference. The page is served on this machine alone, to whoever has its address; nothing is changed.
+
+    \b
+    ragdata explore scifact/
+    """
+    from ragdatakit.api.explorer.explore import explore
+
+    options = given(ExploreOptions, words, **read_words(words))
+    with explore(list(words["paths"]) or [Path()], **options) as explorer:
+        click.echo(explorer.url)
+        click.echo("Ctrl-C stops it.", err=True)
+        if not words["no_browser"] and sys.stdout.isatty():
+            webbrowser.open(explorer.url)
+        explorer.wait()
+    return 0

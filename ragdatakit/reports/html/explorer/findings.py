@@ -1,0 +1,156 @@
+"""The findings, and one of them in the lines of its file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ragdatakit.reports.html.explorer.layout import link, page, target_html, value_html
+from ragdatakit.reports.html.explorer.values import FixShown, Links, Region, Target
+from ragdatakit.reports.html.parts import Cell, badge, escape, number, prose_html, section, table
+from ragdatakit.schemas.findings import SEVERITIES, Finding
+from ragdatakit.schemas.results import Report
+from ragdatakit.schemas.texts import many
+
+_MOST_FILES = 200
+
+
+def findings_page(
+    links: Links,
+    report: Report,
+    found: Sequence[tuple[int, Finding]],
+    wanted: Mapping[str, str],
+    total: int,
+    first: int,
+    size: int,
+) -> bytes:
+    """A page of the findings that are wanted."""
+    paths = sorted({finding.path for finding in report.findings})[:_MOST_FILES]
+    choices: dict[str, list[str]] = {
+        "severity": [*filter(report.counts.get, SEVERITIES)],
+        "rule": sorted(report.by_rule),
+        "file": paths,
+    }
+    selects = "".join(_select(name, words, wanted[name]) for name, words in choices.items())
+    address = links.findings()
+    body = (
+        f'<form class="tools" role="search" action="{escape(address)}">{selects}'
+        f'<label class="grow">Words<input type="search" name="q" value="{escape(wanted["q"])}" autocomplete="off" '
+        'spellcheck="false" data-words></label><button type="submit">Search</button></form>'
+    )
+    rows = [
+        (
+            Cell(f'<a href="{escape(links.finding(n))}" data-row>{escape(f.code)}</a> {escape(f.rule)}'),
+            Cell(badge(f.severity, f.severity)),
+            Cell(f"<bdi>{escape(f.path)}</bdi>{_place(f)}"),
+            Cell(value_html(f.fault, 300)),
+        )
+        for n, f in found
+    ]
+    if rows:
+        body += table("Findings", ("rule", "severity", "place", "what is wrong"), rows, hidden_caption=True)
+    else:
+        body += (
+            "<p>No finding is like that.</p>"
+            if report.findings
+            else f"<p>{badge('passed', 'good')} Nothing is found.</p>"
+        )
+    parts = []
+    if first:
+        parts.append(
+            f'<a href="{escape(links.findings(**wanted, **{"from": max(first - size, 0)}))}" data-key="p">Previous</a>'
+        )
+    if total > size:
+        parts.append(f"{number(first + 1)} to {number(min(first + size, total))} of {number(total)}")
+    if first + size < total:
+        parts.append(f'<a href="{escape(links.findings(**wanted, **{"from": first + size}))}" data-key="n">Next</a>')
+    body += f'<nav class="turns" aria-label="Pages of findings">{" ".join(parts)}</nav>' if parts else ""
+    kept = sum(report.counts.values()) - len(report.findings)
+    more = f"; {number(kept)} more of the same rules are counted only" if kept > 0 else ""
+    lead = f"{many(sum(report.counts.values()), 'finding')} in {many(len(report.datasets), 'dataset')}{more}"
+    return page(links, "Findings", body, lead=lead, here=address)
+
+
+def _select(name: str, words: Sequence[str], chosen: str) -> str:
+    options = "".join(
+        f'<option value="{escape(word)}"{" selected" * (word == chosen)}>{escape(word)}</option>' for word in words
+    )
+    return f'<label>{name.capitalize()}<select name="{name}"><option value="">any</option>{options}</select></label>'
+
+
+def _place(finding: Finding) -> str:
+    if finding.line is None:
+        return f", record {number(finding.record + 1)}" if finding.record is not None else ""
+    return f":{finding.line}" + (f":{finding.column}" if finding.column is not None else "")
+
+
+def finding_page(
+    links: Links,
+    finding: Finding,
+    place: int,
+    total: int,
+    region: Region | None,
+    fix: FixShown | None,
+    records: Sequence[tuple[int, Target]],
+) -> bytes:
+    """One finding: what is wrong in which lines, what it leads to, what to do, and what the fix would write."""
+    around = [
+        f'<a href="{escape(links.finding(n))}" data-key="{key}">{words}</a>'
+        for n, words, key in ((place - 1, "Previous", "p"), (place + 1, "Next", "n"))
+        if 0 <= n < total
+    ]
+    body = f'<nav class="turns" aria-label="Findings">{" ".join(around)}</nav>'
+    fault = f'<span dir="auto">{escape(finding.fault)}</span>'
+    body += f'<p class="verdict">{badge(finding.severity, finding.severity)} {fault}</p>'
+    body += f'<p class="path"><bdi>{escape(finding.path)}</bdi>{escape(_place(finding))}</p>'
+    if region is not None:
+        body += _lines(region)
+    rows = [
+        ("what happens", Cell(prose_html(finding.consequence))),
+        ("what to do", Cell(prose_html(finding.hint))),
+        ("pointer", finding.pointer),
+        ("key", finding.key),
+        ("value", None if finding.value is None else str(finding.value)[:1_000]),
+        *(("see", f"{each.path}:{each.line}: {each.message}") for each in finding.related),
+    ]
+    shown = [row for row in rows if row[1] is not None and (not isinstance(row[1], Cell) or row[1].html)]
+    body += table(
+        "About it", ("", "") if not shown else ("what", "it says"), shown, hidden_caption=True, classes="values"
+    )
+    if records:
+        named = "".join(f"<li>{escape(t.table)}: {target_html(links, n, t)}</li>" for n, t in records)
+        body += section("records", "Records with this id", f"<ul>{named}</ul>")
+    if fix is not None:
+        body += section("fix", "Fix", _fix(fix))
+    others = link(links.findings(rule=finding.code), f"All findings of {finding.code}")
+    body += f"<p>{others}; <code>ragdata explain {escape(finding.code)}</code> says more about the rule.</p>"
+    return page(links, f"{finding.code} {finding.rule}", body, lead=f"finding {number(place + 1)} of {number(total)}")
+
+
+def _lines(region: Region) -> str:
+    """Lines of a file with their numbers, and what is at fault marked."""
+    lines, at, shown = region.text.split("\n"), 0, []
+    for count, line in enumerate(lines):
+        start, end = (min(max(place - at, 0), len(line)) for place in (region.start, region.end))
+        words = escape(line)
+        if start < end:
+            words = f"{escape(line[:start])}<mark>{escape(line[start:end])}</mark>{escape(line[end:])}"
+        place = f'<th scope="row" class="n">{region.first_line + count}</th>'
+        shown.append(f'<tr>{place}<td><code dir="auto">{words}</code></td></tr>')
+        at += len(line) + 1
+    return (
+        '<div class="scroll lines" role="group" aria-label="Lines of the file"><table>'
+        '<caption class="visually-hidden">Lines of the file</caption><thead class="visually-hidden"><tr>'
+        f'<th scope="col">line</th><th scope="col">text</th></tr></thead><tbody>{"".join(shown)}</tbody></table></div>'
+    )
+
+
+def _fix(fix: FixShown) -> str:
+    words = f"<p>{prose_html(fix.words)}"
+    words += f" (<code>ragdata validate {escape(fix.command)}</code>)" if fix.command else " (a guess: not applied)"
+    words += "</p>"
+    if not fix.before and not fix.after:
+        return words
+    removed = "".join(f"<del>- {escape(line)}</del>\n" for line in fix.before.split("\n"))
+    added = "".join(f"<ins>+ {escape(line)}</ins>\n" for line in fix.after.split("\n")) if fix.after else ""
+    box = '<div class="scroll" role="group" aria-label="Difference">'
+    return f'{words}{box}<pre class="fix">{removed}{added}</pre></div>'

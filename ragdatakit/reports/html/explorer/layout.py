@@ -1,0 +1,150 @@
+"""The frame of the explorer's pages, and the page it begins with."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from ragdatakit.reports.html.explorer.values import DatasetState, Links, TableState, Target
+from ragdatakit.reports.html.frame import frame
+from ragdatakit.reports.html.parts import Cell, badge, escape, name_html, section, table
+from ragdatakit.schemas.findings import SEVERITIES
+from ragdatakit.schemas.results import Report
+from ragdatakit.schemas.texts import many, shortened
+
+_LABEL = 160
+_MOST_NAMED = 3
+"""So many datasets have links to their tables on every page."""
+
+
+def page(
+    links: Links,
+    title: str,
+    body: str,
+    *,
+    lead: str = "",
+    dataset: DatasetState | None = None,
+    here: str = "",
+    scripts: Sequence[str] = (),
+) -> bytes:
+    """A page of the explorer; ``here`` is the address of that which is open in the list of pages."""
+    pages = [(links.overview(), "Datasets")]
+    if dataset is not None:
+        pages += [(links.table(dataset.number, each.name), each.name) for each in dataset.tables]
+        if dataset.has("edges"):
+            pages.append((links.graph(dataset.number), "graph"))
+        if dataset.has("questions") and dataset.has("qrels"):
+            pages.append((links.ranks(dataset.number), "ranks of gold"))
+    pages.append((links.findings(), "Findings"))
+    return frame(
+        title,
+        body,
+        kind="explorer",
+        lead=lead,
+        pages=[(address, words, address == here) for address, words in pages],
+        scripts=["explorer/explorer.js", *scripts],
+        styles=["explorer/explorer.css"],
+    )
+
+
+def link(address: str, words: object) -> str:
+    """A link as HTML; the words are text."""
+    return f'<a href="{escape(address)}">{escape(words)}</a>'
+
+
+def target_html(links: Links, dataset: int, target: Target) -> str:
+    """A record that is named: a link, and what it is; or that there is none."""
+    if target.row is None:
+        return f'<code>{escape(shortened(target.id, _LABEL))}</code> <span class="muted">not in the dataset</span>'
+    label = f' <span class="label" dir="auto">{escape(shortened(target.label, _LABEL))}</span>' if target.label else ""
+    return f"{link(links.record(dataset, target.table, target.row), shortened(target.id, _LABEL))}{label}"
+
+
+def value_html(value: Any, most: int = _LABEL) -> str:
+    """A value in a cell."""
+    if value is None:
+        return '<span class="muted">–</span>'
+    if isinstance(value, list | tuple):
+        value = ", ".join(map(str, value))
+    return f'<span dir="auto">{escape(shortened(str(value), most))}</span>'
+
+
+def overview_page(links: Links, states: Sequence[DatasetState], report: Report | None, waiting: str) -> bytes:
+    """The datasets with their tables, and how many findings there are."""
+    body = _findings(links, report, waiting)
+    for state in states:
+        rows = [(Cell(link(links.table(state.number, each.name), each.name)), _rows(each)) for each in state.tables]
+        ways = []
+        if state.has("questions") and state.has("qrels"):
+            ways.append(f"{link(links.ranks(state.number), 'Which questions miss their gold?')}")
+        if state.has("edges"):
+            ways.append(f"{link(links.graph(state.number), 'Walk through the graph')}")
+        lost = "".join(f"<li>{escape(words)}</li>" for words in state.losses)
+        body += section(
+            f"dataset-{state.number}",
+            state.name,
+            f'<p class="path"><bdi>{escape(state.path)}</bdi></p>'
+            + table(f"Tables of {state.name}", ("table", "records"), rows, hidden_caption=True)
+            + (f"<p>{' · '.join(ways)}</p>" if ways else "")
+            + (f"<p>Not read as it is there:</p><ul>{lost}</ul>" if lost else ""),
+            lead=state.format,
+        )
+    loading = waiting or not all(state.is_loaded for state in states)
+    title = states[0].name if len(states) == 1 else many(len(states), "dataset")
+    return page(
+        links,
+        title,
+        f"{body}{_reload(loading)}",
+        dataset=states[0] if len(states) == 1 else None,
+        here=links.overview(),
+    )
+
+
+def _rows(state: TableState) -> Any:
+    if state.fault:
+        return Cell(f"{badge('not read', 'error')} {escape(state.fault)}")
+    return "reading …" if state.rows is None else state.rows
+
+
+def _findings(links: Links, report: Report | None, waiting: str) -> str:
+    if report is None:
+        return f'<p role="status">{escape(waiting)} …</p>'
+    if not any(report.counts.values()):
+        return f"<p>{badge('passed', 'good')} validation finds nothing.</p>"
+    first = {finding.code: finding for finding in reversed(report.findings)}
+    order = {code: SEVERITIES.index(finding.severity) for code, finding in first.items()}
+    counts = Counter(report.by_rule)
+    rows = [
+        (
+            Cell(f"{link(links.findings(rule=code), code)} {escape(first[code].rule)}"),
+            Cell(badge(first[code].severity, first[code].severity)),
+            counts[code],
+            Cell(value_html(first[code].fault)),
+        )
+        for code in sorted(first, key=lambda code: (order[code], -counts[code], code))
+    ]
+    listed = table("By rule", ("rule", "severity", "findings", "for example"), rows, hidden_caption=True)
+    return section("findings", "Findings", listed)
+
+
+def _reload(loading: object) -> str:
+    return f'<p class="small muted" data-reload>{RELOAD}</p>' if loading else ""
+
+
+RELOAD = "This page is loaded again by itself until all of it is there; without JavaScript, load it again."
+
+
+def waiting_page(links: Links, what: str) -> bytes:
+    """That something is being done."""
+    return page(links, "One moment", f'<p role="status">{escape(what)} …</p>{_reload(True)}')
+
+
+def message_page(links: Links, title: str, words: str) -> bytes:
+    """That something is not there, or does not work."""
+    return page(links, title, f'<p dir="auto">{escape(words)}</p>')
+
+
+def name_cell(name: str) -> str:
+    """The name of a column."""
+    return name_html(name)

@@ -1,0 +1,292 @@
+"""The explorer: what its pages show, that every link of them works, and that it is for nobody but its user."""
+
+from __future__ import annotations
+
+import gzip
+import html
+import json
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Iterator
+from http.client import HTTPConnection
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+import ragdatakit
+from ragdatakit.api.explorer.checked import fix_shown, region
+from ragdatakit.api.explorer.explore import Explorer
+from ragdatakit.files.paths.boundary import ANYWHERE
+from tests.command_line import FIXTURES
+from tests.html_pages import EVIL
+
+GRAPHS = ("gfm-rag/valid/minimal", "graphrag/valid", "raptor/valid")
+
+
+def lines(path: Path, *records: object) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{json.dumps(record)}\n" for record in records), encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("explored")
+    for name in ("demo-search", "demo-broken"):
+        shutil.copytree(FIXTURES / name, root / name)
+    shutil.copytree(FIXTURES / "gfm-rag/valid/minimal", root / "graph")
+    evil = root / "evil"
+    lines(
+        evil / "corpus.jsonl",
+        *({"_id": f"{EVIL}{n}", "title": EVIL, "text": EVIL, "metadata": {EVIL: EVIL}} for n in (1, 2)),
+    )
+    lines(evil / "queries.jsonl", {"_id": EVIL, "text": EVIL})
+    judged = '"' + EVIL.replace('"', '""') + '"'
+    (evil / "qrels").mkdir()
+    (evil / "qrels/test.tsv").write_text(f"query-id\tcorpus-id\tscore\n{judged}\tgone\t1\n", encoding="utf-8")
+    return root
+
+
+@pytest.fixture(scope="module")
+def explorer(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Explorer]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAGDATA_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        with ragdatakit.explore(data) as running:
+            yield running
+
+
+def get(explorer: Explorer, address: str = "") -> str:
+    """A page, once all of it is there."""
+    for _ in range(300):
+        with urllib.request.urlopen(explorer.url + address, timeout=30) as answer:
+            page: str = answer.read().decode()
+        if "data-reload>" not in page:
+            return page
+        time.sleep(0.05)
+    raise AssertionError("the page is never whole")
+
+
+def number(explorer: Explorer, name: str) -> int:
+    """The number of a dataset in addresses."""
+    place = rf'id="dataset-(\d+)-heading"[^>]*>{name}<'
+    return int(re.findall(place, get(explorer))[0])
+
+
+def rows(page: str) -> list[str]:
+    """The rows of all tables, as text."""
+    found = re.findall(r"<tr>(.*?)</tr>", page, re.DOTALL)
+    return [" ".join(html.unescape(re.sub("<[^>]*>", " ", row)).split()) for row in found]
+
+
+def test_it_begins_with_what_there_is(explorer: Explorer) -> None:
+    page = get(explorer)
+
+    assert "4 datasets" in page
+    found = rows(page)
+    assert "documents 30" in found and any(row.startswith("edges ") for row in found)
+    assert any(row.startswith("SP201 dangling-qid error 1") for row in found)
+    assert get(explorer) == page
+
+
+def test_every_link_leads_somewhere(explorer: Explorer) -> None:
+    root = urlsplit(explorer.url).path
+    seen, todo = {root}, [root]
+    while todo and len(seen) < 200:
+        address = todo.pop()
+        page = get(explorer, address.removeprefix(root))
+        assert "This does not work" not in page, address
+        assert "<script>window" not in page and "<img src=x" not in page and "<svg onload" not in page
+        for link in re.findall(r'(?:href|action)="([^"#]+)', page):
+            link = html.unescape(link)
+            if not link.startswith("data:") and link not in seen:
+                assert link.startswith(root), link
+                seen.add(link)
+                todo.append(link)
+    assert len(seen) >= 200
+
+
+def test_records_are_searched_sorted_and_turned(explorer: Explorer) -> None:
+    base = f"{number(explorer, 'demo-search')}/documents"
+    texts = [json.loads(line) for line in (FIXTURES / "demo-search/corpus.jsonl").read_text("utf-8").splitlines()]
+
+    wanted = [one["_id"] for one in texts if "harbour" in f"{one['title']} {one['text']}".lower()]
+    found = rows(get(explorer, f"{base}?q=HARBOUR"))[1:]
+    assert [row.split()[1] for row in found] == wanted
+    found = rows(get(explorer, f"{base}?sort=title&down=1"))[1:]
+    assert [row.split()[1] for row in found] == [
+        one["_id"] for one in sorted(texts, key=lambda one: one["title"].encode(), reverse=True)
+    ] or found[0].split()[1] == max(texts, key=lambda one: one["title"].encode())["_id"]
+    assert [row.split()[1] for row in rows(get(explorer, f"{base}?title=Lena"))[1:]] == ["d04"]
+    assert "No record is like that" in get(explorer, f"{base}?q=nothing+has+this")
+    assert rows(get(explorer, f"{base}?from=29"))[1:][0].startswith("30 ")
+
+
+def test_records_that_a_finding_is_about(explorer: Explorer) -> None:
+    found = rows(get(explorer, f"{number(explorer, 'demo-broken')}/documents?rule=SP302"))[1:]
+
+    assert found and all(row.split()[1] == "12" for row in found)
+
+
+def test_from_a_question_to_why_its_gold_is_not_found(explorer: Explorer) -> None:
+    dataset = number(explorer, "demo-search")
+    ranked = get(explorer, f"{dataset}/ranks?mode=bm25")
+    worst = rows(ranked)[1]
+    address = re.search(r'href="[^"]*/(\d+/questions/\d+\?mode=bm25)"', ranked)
+    assert address is not None and "not found" in worst
+
+    page = get(explorer, address[1])
+
+    question = worst.split()[0]
+    text = run_explained(question)
+    (gold,) = [row for row in rows(page) if row.startswith("not in the first")][:1]
+    assert "it has no term of the question" in gold and "it has no term of the question" in text
+    assert "Passages that are found" in page or "Nothing." in page
+
+
+def run_explained(question: str) -> str:
+    from tests.command_line import run
+
+    return run("retrieve", FIXTURES / "demo-search", "--id", question, "--explain").out
+
+
+def test_a_record_shows_what_it_is_connected_with(explorer: Explorer) -> None:
+    graph = number(explorer, "graph")
+    page = get(explorer, f"{graph}/nodes/10")
+    assert "edges by source" in page and "was_followed_by" in page
+    picture = get(explorer, f"{graph}/graph?node=osprey")
+    assert '"osprey"' in picture and "The record of osprey" in picture
+    assert "No node is called" in get(explorer, f"{graph}/graph?node=ospre")
+    documents = get(explorer, f"{number(explorer, 'demo-search')}/documents/0")
+    assert "qrels by target_id" in documents and "When was the lighthouse of Skarn lit?" in documents
+
+
+def test_findings_are_filtered_and_shown_in_their_lines(explorer: Explorer) -> None:
+    found = rows(get(explorer, "findings?severity=warning"))[1:]
+    assert found and all(" warning " in row for row in found)
+    assert len(rows(get(explorer, "findings?rule=SP121"))) == 2
+    assert "No finding is like that" in get(explorer, "findings?q=nothing+says+this")
+
+    address = re.search(r"findings/(\d+)", get(explorer, "findings?rule=SP121"))
+    assert address is not None
+    page = get(explorer, address[0])
+    assert "<mark>&quot;3&quot;</mark>" in page
+    assert "<del>- {&quot;qid&quot;: &quot;3&quot;" in page and "<ins>+ {&quot;qid&quot;: 3," in page
+    assert "questions: <a" in page  # the record with this id
+
+
+def test_the_lines_are_those_of_the_findings(data: Path) -> None:
+    shown = 0
+    for finding in ragdatakit.validate([data, FIXTURES / "beir/broken"], max_per_rule=3).findings:
+        lines_of, fix = region(finding, ANYWHERE), fix_shown(finding, ANYWHERE)
+        raw = Path(finding.path).read_bytes()
+        raw = gzip.decompress(raw) if finding.path.endswith(".gz") else raw
+        if finding.span is not None and finding.line is not None:
+            assert lines_of is not None
+            fault = raw[finding.span.start : finding.span.end].decode("utf-8", "replace")
+            assert lines_of.text[lines_of.start : lines_of.end] == fault[: lines_of.end - lines_of.start]
+            line = lines_of.first_line + lines_of.text[: lines_of.start].count("\n")
+            assert line == finding.line
+            shown += 1
+        if fix is not None and fix.before:
+            assert fix.before.encode() in raw and fix.after != fix.before
+    assert shown > 20
+
+
+@pytest.mark.parametrize(
+    ("address", "status"),
+    [
+        ("99/documents", 404),
+        ("0/nothing", 404),
+        ("0/documents/999999", 404),
+        ("0/documents/-1", 404),
+        ("0/documents/1e3", 404),
+        ("0/documents/" + "9" * 30, 404),
+        ("0/documents?from=x", 404),
+        ("findings/999999", 404),
+        ("../../../etc/passwd", 404),
+        ("0/documents/%2e%2e%2f", 404),
+        ("a/b/c/d/e", 404),
+        ("0/documents?q=%00%ff';drop table documents", 200),
+        ("0/documents?sort=text;drop", 200),
+        ("0/documents?rule=NO1", 200),
+        ("0/graph?node=%22", 404),
+    ],
+)
+def test_odd_addresses(explorer: Explorer, address: str, status: int) -> None:
+    get(explorer)
+    answer = ask(explorer, urlsplit(explorer.url).path + address.replace(" ", "+"))
+    assert answer[0] == status, answer[1][:300]
+    assert "Traceback" not in answer[1] and "internal error" not in answer[1]
+
+
+def ask(explorer: Explorer, path: str, method: str = "GET", host: str = "") -> tuple[int, str]:
+    place = urlsplit(explorer.url)
+    connection = HTTPConnection("127.0.0.1", place.port or 0, timeout=30)
+    connection.putrequest(method, path, skip_host=True)
+    connection.putheader("Host", host or place.netloc)
+    connection.endheaders()
+    answer = connection.getresponse()
+    found = answer.status, answer.read().decode()
+    connection.close()
+    return found
+
+
+def test_it_is_for_nobody_else(explorer: Explorer) -> None:
+    path = urlsplit(explorer.url).path
+
+    assert ask(explorer, path)[0] == 200
+    assert ask(explorer, "/")[0] == 404
+    assert ask(explorer, path[:-2] + "/")[0] == 404
+    assert ask(explorer, path.upper())[0] == 404
+    assert ask(explorer, path, host="example.org")[0] == 403
+    assert ask(explorer, path, host="")[0] == 200
+    assert ask(explorer, path, method="HEAD") == (200, "")
+    assert ask(explorer, path, method="POST")[0] == 501
+    assert ask(explorer, path, method="DELETE")[0] == 501
+    with urllib.request.urlopen(explorer.url, timeout=30) as answer:
+        policy = answer.read().decode()
+        assert answer.headers["Cache-Control"] == "no-store" and answer.headers["Referrer-Policy"] == "no-referrer"
+    assert "default-src &#x27;none&#x27;" in policy or "default-src 'none'" in policy
+
+
+def test_nothing_is_changed(explorer: Explorer, data: Path) -> None:
+    before = {path: path.read_bytes() for path in data.rglob("*") if path.is_file()}
+    get(explorer, "0/questions/0?mode=bm25")
+    get(explorer, "findings/0")
+    assert {path: path.read_bytes() for path in data.rglob("*") if path.is_file()} == before
+
+
+def test_a_table_that_is_still_read_shows_its_first_records(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ragdatakit.api.explorer.explored.Explored.load", lambda _: None)
+    with ragdatakit.explore(data / "demo-search") as explorer:
+        with urllib.request.urlopen(f"{explorer.url}0/documents", timeout=30) as answer:
+            page = answer.read().decode()
+        assert len(rows(page)) == 31 and "still being read" in page
+        assert "still being read" in ask(explorer, urlsplit(explorer.url).path + "0/documents/3")[1]
+
+
+def test_what_is_not_there_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ragdatakit.RagdataError, match="no such file or folder"):
+        ragdatakit.explore(tmp_path / "gone")
+    with pytest.raises(ragdatakit.RagdataError, match="port is 70,000, expected 0 to 65,535"):
+        ragdatakit.explore(FIXTURES / "demo-search", port=70000)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_ctrl_c_stops_the_command() -> None:
+    command = [sys.executable, "-m", "ragdatakit", "explore", str(FIXTURES / "demo-search"), "--no-browser"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        url = running.stdout.readline().strip()
+        with urllib.request.urlopen(url, timeout=30) as answer:
+            assert b"demo-search" in answer.read()
+        running.send_signal(signal.SIGINT)
+        _, error = running.communicate(timeout=20)
+    assert running.returncode == 130 and error == "Ctrl-C stops it.\nragdata: stopped\n"
