@@ -74,6 +74,7 @@ def test_pages_are_for_everybody(opened: Any, explorer: Explorer) -> None:
     for scheme, every in (("light", 1), ("dark", 3)):
         page.emulate_media(color_scheme=scheme)
         for address in pages(explorer)[::every]:
+            get(explorer, address)  # what is shown until then loads itself again
             page.goto(explorer.url + address)
             assert faults_for_readers(page) == [], address
             assert page.locator("h1").count() == 1
@@ -83,6 +84,7 @@ def test_pages_fit_a_phone_and_run_nothing_of_the_data(opened: Any, explorer: Ex
     page = opened(width=360).page
 
     for address in pages(explorer)[::2]:
+        get(explorer, address)
         page.goto(explorer.url + address)
         assert page.evaluate("document.documentElement.scrollWidth") <= 360, address
         assert page.evaluate("window.obeyed") is None
