@@ -21,11 +21,13 @@ from ragdatakit.scanner.predicates import (
     ItemTwice,
     Lacks,
     Longer,
+    MarkInside,
     MemberBeginning,
     MemberCalled,
     Nested,
     NoSentence,
     NotFirst,
+    NotStarting,
     NotVisible,
     NumberedMembers,
     OneUnlikeNumber,
@@ -37,14 +39,19 @@ from ragdatakit.scanner.predicates import (
     Predicate,
     Shorter,
     Spelled,
+    Starting,
     Unequal,
+    Vacuous,
     plain_ranges,
 )
 from ragdatakit.scanner.relations import (
     RELATIONS,
+    Alike,
     Apart,
     Closed,
+    CountedBeyond,
     Cut,
+    First,
     Joined,
     Lacking,
     Measure,
@@ -54,11 +61,12 @@ from ragdatakit.scanner.relations import (
     Relation,
     Several,
     Taken,
+    Undigested,
     Without,
 )
 from ragdatakit.schemas.declarations import Columns, Field, Record
 
-Asked = Predicate | Parts | Closed | Cut | Taken | Joined | Relation
+Asked = Predicate | Parts | Closed | Cut | Taken | Joined | First | Relation
 """What the checks of a format may say of a kind of record."""
 
 _TYPES = {"integer": 1, "number": 2, "string": 3, "boolean": 4, "object": 5, "array": 6, "any": 7}
@@ -94,8 +102,13 @@ _KINDS: dict[type[Predicate], int] = {
     OpenIfBlank: 28,
     NumberedMembers: 29,
     NotVisible: 30,
+    MarkInside: 31,
+    Vacuous: 32,
+    Starting: 33,
+    NotStarting: 33,
 }
-_JOINED = 255
+_JOINED, _FIRST = 255, 254
+_NO_FIELD = 0xFFFF
 
 
 def counts_of(asked: Iterable[Asked]) -> list[Hashable]:
@@ -106,6 +119,8 @@ def counts_of(asked: Iterable[Asked]) -> list[Hashable]:
             names.append(one.count)
         elif isinstance(one, Relation) and one.once:
             names.append(OnceCount(one.once))
+        elif isinstance(one, CountedBeyond):
+            names.extend(one.counts)
     return list(dict.fromkeys(names))
 
 
@@ -124,7 +139,7 @@ def scopes_of(record: Record, asked: Iterable[Asked]) -> dict[str, dict[str, Fie
             found[""][one.numbers] = Field(name="key", type="array", items="number", required=False)
     for parts in (one for one in asked if isinstance(one, Parts)):
         found[parts.field] = {f"{parts.field}/{f.name}": f for f in parts.fields}
-    for joined in (one for one in asked if isinstance(one, Joined)):
+    for joined in (one for one in asked if isinstance(one, Joined | First)):
         found[joined.key.rpartition("/")[0]][joined.key] = Field(name="key", type="string", required=False)
     return found
 
@@ -145,15 +160,16 @@ def plan_blob(
     parts = [struct.pack("<IQQH", ABI, *code_seeds(), len(names))]
     parts += [_field(field, name in keys) for name, field in fields]
     closed = next((one for one in asked if isinstance(one, Closed)), None)
+    rows = {one.field for one in asked if isinstance(one, Parts) and one.rows}
     parts.append(struct.pack("<B", len(scopes)))
     for owner, own in scopes.items():
         is_closed = not owner and (closed is not None or record.extra == "forbid")
-        parts.append(struct.pack("<HHB", names.index(owner) if owner else 0, len(own), is_closed))
+        parts.append(struct.pack("<HHBB", names.index(owner) if owner else 0, len(own), is_closed, owner in rows))
         parts.append(_text(closed.unless if is_closed and closed is not None else ""))
     predicates = [one for one in asked if isinstance(one, Predicate)]
     counts = counts_of(asked)
     parts += [struct.pack("<H", len(predicates)), *(_predicate(one, names, counts) for one in predicates)]
-    relations = [one for one in asked if isinstance(one, Relation | Joined)]
+    relations = [one for one in asked if isinstance(one, Relation | Joined | First)]
     parts += [struct.pack("<H", len(relations)), *(_relation(one, names, list(scopes), counts) for one in relations)]
     cut = next((one.at for one in asked if isinstance(one, Cut)), "\0")
     parts.append(cut.encode())
@@ -166,14 +182,19 @@ def _cells(cells: Columns) -> bytes:
     return struct.pack("<BBB", 1, separator, cells.quoted) + _text(cells.comment)
 
 
-def _relation(one: Relation | Joined, names: list[str], scopes: list[str], counts: list[Hashable]) -> bytes:
+def _relation(one: Relation | Joined | First, names: list[str], scopes: list[str], counts: list[Hashable]) -> bytes:
     numbers = [names.index(name) for name in one.fields]
     listed = struct.pack(f"<B{len(numbers)}H", len(numbers), *numbers)
-    if isinstance(one, Joined):
-        head = struct.pack("<BBH", scopes.index(one.key.rpartition("/")[0]), _JOINED, names.index(one.key))
-        return head + listed + _text(one.between) + _text(one.within)
-    once = counts.index(OnceCount(one.once)) + 1 if one.once else 0
-    return struct.pack("<BBBd", _scope(one, scopes), RELATIONS.index(type(one)), once, one.number) + listed
+    if isinstance(one, Joined | First):
+        kind = _JOINED if isinstance(one, Joined) else _FIRST
+        head = struct.pack("<BBH", scopes.index(one.key.rpartition("/")[0]), kind, names.index(one.key))
+        between, within = (one.between, one.within) if isinstance(one, Joined) else ("", "")
+        return head + listed + _text(between) + _text(within)
+    counted = one.counts[0] if one.counts else OnceCount(one.once)
+    once = counts.index(counted) + 1 if one.counts or one.once else 0
+    unless = names.index(one.unless) if one.unless else _NO_FIELD
+    head = struct.pack("<BBBd", _scope(one, scopes), RELATIONS.index(type(one)), once, one.number)
+    return head + listed + _text(one.text) + struct.pack("<H", unless)
 
 
 def _scope(one: Relation, scopes: list[str]) -> int:
@@ -182,7 +203,7 @@ def _scope(one: Relation, scopes: list[str]) -> int:
     return scopes.index(owners.pop()) if len(owners) == 1 and type(one) in _OF_OBJECTS else 0
 
 
-_OF_OBJECTS = (Apart, Without, Lacking, Several, NoQuotient, Measure)
+_OF_OBJECTS = (Apart, Without, Lacking, Several, NoQuotient, Measure, Undigested, Alike)
 """Questions that are asked of each object; those about lists are asked of all values together."""
 
 
@@ -204,8 +225,10 @@ def _predicate(one: Predicate, names: list[str], counts: list[Hashable]) -> byte
             limit = names.index(one.other)
         case Blank() | Edged() | OpenIfBlank() | OpenIfEdged() | Holds() | Lacks() | Beginning():
             text = one.characters
-        case Unequal():
+        case Unequal() | Starting():
             text = one.text
+        case NotStarting():
+            limit, text = 1, one.text
         case MemberCalled():
             text = one.name
         case MemberBeginning():

@@ -84,6 +84,30 @@ class NotVisible(Predicate):
 
 
 @dataclass(frozen=True, slots=True)
+class MarkInside(Predicate):
+    """A text with ASCII marks between letters, digits or underscores."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vacuous(Predicate):
+    """A text of nothing but English articles, ASCII marks and blanks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Starting(Predicate):
+    """A text that begins with this one, of ASCII, in whatever case."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class NotStarting(Predicate):
+    """A text that does not."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Holds(Predicate):
     """A text that has one of ``characters``, all of them ASCII."""
 

@@ -7,6 +7,7 @@ as they are written: those that are written in another way are shown, too. Field
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 from ragdatakit.schemas.declarations import Field
@@ -14,10 +15,14 @@ from ragdatakit.schemas.declarations import Field
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What the object in a field is, or each item of its list: a record in which they are otherwise goes to Python."""
+    """What the object in a field is, or each item of its list: a record in which they are otherwise goes to Python.
+
+    ``rows``: it is a list of just these values, in this order.
+    """
 
     field: str
     fields: tuple[Field, ...]
+    rows: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +67,15 @@ class Joined:
     within: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class First:
+    """A key that is the text of the first of these fields that is there, or the digits of its integer; a record where
+    that is another value, or null, goes to Python."""
+
+    key: str
+    fields: tuple[str, ...]
+
+
 class OnceCount(str):
     """A count that belongs to the rule of this name."""
 
@@ -71,11 +85,15 @@ class OnceCount(str):
 @dataclass(frozen=True, slots=True)
 class Relation:
     """A question about several fields. ``once`` is the rule that is reported once a file, with a count, where one is
-    asked for: of a block one record is shown to it, the others are counted."""
+    asked for: of a block one record is shown to it, the others are counted. Nothing is asked where the field
+    ``unless`` is there."""
 
     fields: tuple[str, ...]
     number: float = 0
     once: str = ""
+    text: str = ""
+    unless: str = ""
+    counts: tuple[Hashable, ...] = ()
 
 
 class Apart(Relation):
@@ -158,8 +176,32 @@ class Miscounted(Relation):
     """The text begins with digits, and they are not the number of values in the list, which is there."""
 
 
+class Undigested(Relation):
+    """The first text is not ``text`` with the MD5 of the second one behind it."""
+
+
+class Alike(Relation):
+    """Of two texts the same ASCII letters and digits remain, in lower case and with blanks for all else, and there are
+    some."""
+
+
+class TwiceTogether(Relation):
+    """Two objects of a list have the same texts in all these fields."""
+
+
+class OutOfRange(Relation):
+    """A text of the first list is not in the third one; or the number beside it, in the second one, is none of a text
+    of those that are in the fourth list beside that of the third one."""
+
+
+class CountedBeyond(Relation):
+    """Nothing is shown: of the texts of all but the last field, each once, it is counted under the two names in
+    ``counts`` how many there are, and how many are not in the list of the last one."""
+
+
 RELATIONS = (
     *(Apart, Without, Lacking, Several, Unlike, Beyond, Unmarked, Twice, Shared, More, OneOfMany, Empty, Outside),
     *(Ascending, NoQuotient, Measure, Above, NoneTrue, Untrue, Miscounted),
+    *(Undigested, Alike, TwiceTogether, OutOfRange, CountedBeyond),
 )
 """By their numbers in `scanner/src/relations.rs`."""

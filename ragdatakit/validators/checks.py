@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.findings import Problem
@@ -12,10 +13,12 @@ from ragdatakit.schemas.findings import Problem
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ragdatakit.arrays.codes import Codes, Rows
     from ragdatakit.files.containers.positions import Located
     from ragdatakit.files.containers.sources import Source
     from ragdatakit.files.datasets import DataFile, Dataset
     from ragdatakit.scanner.plan import Asked
+    from ragdatakit.schemas.declarations import Record
     from ragdatakit.validators.coded_columns import ScannedCodes
     from ragdatakit.validators.csv_parts import CsvTable
     from ragdatakit.validators.row_problems import RowProblems
@@ -38,6 +41,34 @@ class Needs:
     texts: tuple[str, ...] = ()
     values: bool = False
     may_be_empty: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """What the scanner is to know of files that are one record with a long list of objects: the list, what one of its
+    objects is, the text in it that is its key, and which values the rules may want to see."""
+
+    field: str
+    record: Record
+    key: str
+    asked: tuple[Asked, ...]
+
+
+@dataclass(slots=True)
+class ScannedItems:
+    """The objects of such a list.
+
+    How many there are, those that must be looked at, by their places, what the predicates have counted of the others
+    (``again`` are some of these that must be looked at nevertheless), and the codes of their keys, with the places of
+    those that have one.
+    """
+
+    length: int = 0
+    seen: dict[int, Any] = field(default_factory=dict)
+    again: dict[int, Any] = field(default_factory=dict)
+    counts: Counter[Any] = field(default_factory=Counter)
+    codes: Codes = None  # type: ignore[assignment]  # numpy is not imported for this
+    places: Rows = None  # type: ignore[assignment]
 
 
 class FormatChecks:
@@ -99,6 +130,22 @@ class FormatChecks:
     def sees_next(self, kind: str) -> bool:
         """Whether `record` must see the next records of an array or object, whatever `predicates` say."""
         return False
+
+    def items(self, kind: str) -> Items | None:
+        """How the scanner looks at files of a kind that are one record; None where `record` must see them whole."""
+        return None
+
+    def known_items(self, file: DataFile) -> Any | None:
+        """Codes that those of the keys of its items are looked up in: items with others are looked at."""
+        return None
+
+    def wanted_items(self, items: ScannedItems) -> Iterable[int]:
+        """The places of further items that must be looked at, as all of them together show."""
+        return ()
+
+    def items_record(self, file: DataFile, items: ScannedItems) -> Iterable[Problem]:
+        """The problems of a record whose list was scanned, as `record` finds them where it sees all of it."""
+        return ()
 
     def text(self, file: DataFile, data: bytes) -> Iterable[Problem]:
         """The problems of one text file (container ``text``), whole."""

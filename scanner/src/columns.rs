@@ -130,6 +130,10 @@ pub struct Scanned {
     joined: Vec<u8>,
     /// What is kept of fields, in the order in which that was asked for.
     pub(crate) kept: Vec<Kept>,
+    /// What the record adds to counts if Python does not see it.
+    pub(crate) sums: Vec<(u32, u64)>,
+    pub(crate) reduced: Vec<u8>,
+    pub(crate) sorted_held: Vec<(u64, bool, Held)>,
 }
 
 impl Column {
@@ -184,6 +188,7 @@ impl Scanned {
     #[inline(always)]
     pub(crate) fn begin_record(&mut self, plan: &Plan) {
         self.sorted.clear();
+        self.sums.clear();
         self.given = 0;
         for &number in &plan.held {
             self.held[number].clear();
@@ -209,18 +214,19 @@ impl Scanned {
         }
     }
 
-    /// Take in a key of several texts of an object; whether it is none of those that it is looked up in.
+    /// Take in a key of several texts of an object that begins at `from`; whether it is none of those that it is looked
+    /// up in.
     #[inline(always)]
-    pub(crate) fn join(&mut self, plan: &Plan, joined: &Joined, data: &[u8]) -> bool {
+    pub(crate) fn join(&mut self, plan: &Plan, joined: &Joined, data: &[u8], from: usize) -> bool {
         self.joined.clear();
         let field = &plan.fields[joined.target];
         let mut count = 0;
         for &part in &joined.parts {
-            if self.given & (1 << part) == 0 {
+            if self.given & (1 << part) == 0 || (joined.first && count > 0) {
                 continue;
             }
             let texts = &self.held[part];
-            let own = if plan.fields[part].listed { &texts[texts.len().saturating_sub(1)..] } else { &texts[..] };
+            let own = &texts[texts.partition_point(|text| text.start < from)..];
             self.joined.extend_from_slice(if count > 0 { &joined.between } else { b"" });
             count += 1;
             for (place, text) in own.iter().enumerate() {
@@ -234,7 +240,7 @@ impl Scanned {
                 }
             }
         }
-        if count < 2 {
+        if count < 2 - usize::from(joined.first) {
             if !field.listed {
                 self.push_nothing(plan, joined.target);
             }
@@ -304,6 +310,9 @@ impl Scanned {
     /// Count what a record has that Python does not see; a bit for each count.
     #[inline(always)]
     pub(crate) fn tally(&mut self, mut counted: u64) {
+        for &(tally, many) in &self.sums {
+            self.tallies[tally as usize] += many;
+        }
         while counted != 0 {
             self.tallies[counted.trailing_zeros() as usize] += 1;
             counted &= counted - 1;

@@ -177,7 +177,7 @@ fn element<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8], start: usize, e
         return None;
     }
     found.end = declared_value::<I>(plan, into, data, skip_blanks::<I>(data, colon + 1), 1, &mut found)?;
-    finish_object::<I>(plan, 0, into, data, &mut found);
+    finish_object::<I>(plan, 0, into, data, start, &mut found);
     finish_record(plan, into, data, &mut found);
     Some(found)
 }

@@ -67,6 +67,7 @@ fn blob(closed: bool) -> Vec<u8> {
         blob.extend(owner.to_le_bytes());
         blob.extend(count.to_le_bytes());
         blob.push(u8::from(closed));
+        blob.push(0);
         text(&mut blob, if closed { "o" } else { "" });
     }
     let predicates = [
@@ -133,7 +134,7 @@ fn relations(blob: &mut Vec<u8>) {
     blob.extend((relations.len() as u16).to_le_bytes());
     for (scope, kind, once, fields) in relations {
         blob.extend([scope, kind]);
-        if kind == 255 {
+        if kind >= 254 {
             blob.extend(u16::from(once).to_le_bytes());
         } else {
             blob.push(once);
@@ -143,7 +144,10 @@ fn relations(blob: &mut Vec<u8>) {
         for field in fields {
             blob.extend(field.to_le_bytes());
         }
-        if kind == 255 {
+        if kind < 254 {
+            text(blob, "");
+            blob.extend(u16::MAX.to_le_bytes());
+        } else {
             text(blob, "\n");
             text(blob, " ");
         }

@@ -18,6 +18,7 @@ mod keys;
 mod kinds;
 mod lines;
 mod literal;
+mod md5;
 mod members;
 mod plan;
 mod predicates;

@@ -228,10 +228,13 @@ pub fn object<I: Isa>(
     from: usize,
     found: &mut Record,
 ) -> Option<usize> {
+    let scope = &plan.scopes[number];
+    if scope.row {
+        return row::<I>(plan, number, into, data, from, found);
+    }
     if peek(data, from) != b'{' {
         return None;
     }
-    let scope = &plan.scopes[number];
     let mut end = skip_blanks::<I>(data, from + 1);
     let mut seen: u64 = 0;
     let mut place = 0;
@@ -290,16 +293,59 @@ pub fn object<I: Isa>(
             }
         }
     }
-    finish_object::<I>(plan, number, into, data, found);
+    finish_object::<I>(plan, number, into, data, from, found);
     Some(end)
+}
+
+/// An object that is written as a list of its values: the place behind it.
+#[inline(always)]
+fn row<I: Isa>(
+    plan: &Plan,
+    number: usize,
+    into: &mut Scanned,
+    data: &[u8],
+    from: usize,
+    found: &mut Record,
+) -> Option<usize> {
+    if peek(data, from) != b'[' {
+        return None;
+    }
+    let scope = &plan.scopes[number];
+    into.given &= !scope.given;
+    let mut at = skip_blanks::<I>(data, from + 1);
+    for (place, &field) in scope.fields.iter().enumerate() {
+        if plan.fields[field].joined {
+            continue;
+        }
+        if place > 0 {
+            if peek(data, at) != b',' {
+                return None;
+            }
+            at = skip_blanks::<I>(data, at + 1);
+        }
+        into.given |= 1 << field;
+        at = skip_blanks::<I>(data, declared_value::<I>(plan, into, data, at, field, found)?);
+    }
+    if peek(data, at) != b']' {
+        return None;
+    }
+    finish_object::<I>(plan, number, into, data, from, found);
+    Some(at + 1)
 }
 
 /// What is asked of the values of an object together.
 #[inline(always)]
-pub fn finish_object<I: Isa>(plan: &Plan, number: usize, into: &mut Scanned, data: &[u8], found: &mut Record) {
+pub fn finish_object<I: Isa>(
+    plan: &Plan,
+    number: usize,
+    into: &mut Scanned,
+    data: &[u8],
+    from: usize,
+    found: &mut Record,
+) {
     let scope = &plan.scopes[number];
     for joined in &scope.joined {
-        found.candidate |= into.join(plan, joined, data);
+        found.candidate |= into.join(plan, joined, data, from);
     }
     for relation in &scope.relations {
         if !relation.is_shown::<I>(into, data) {
@@ -416,7 +462,7 @@ pub fn declared_value<I: Isa>(
         Type::Any if field.texts && peek(data, at) == b'"' => text::<I>(plan, into, data, at, number, found),
         Type::Any if field.texts => items::<I>(plan, into, data, at, number, found),
         Type::Array => items::<I>(plan, into, data, at, number, found),
-        Type::Any if field.key => {
+        Type::Any if field.key || field.simple => {
             if peek(data, at) == b'"' {
                 return text::<I>(plan, into, data, at, number, found);
             }

@@ -13,7 +13,7 @@ use crate::scopes::{Joined, Scope};
 use crate::spelling::Spelling;
 
 /// The number of the interface: Python compares it when it loads the library.
-pub const ABI: u32 = 7;
+pub const ABI: u32 = 8;
 
 /// What a value may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +80,8 @@ pub struct Field {
     pub held: bool,
     /// Whether it is a text, or a list of texts that is not empty, where any value may be there.
     pub texts: bool,
+    /// Whether it is a text or an integer, where any value may be there.
+    pub simple: bool,
     /// Whether it stands for a key that is made of others.
     pub joined: bool,
     /// Codes that its values are looked up in: others make the record a candidate.
@@ -262,8 +264,8 @@ impl Plan {
     fn add_relation(&mut self, reader: &mut Reader) -> Option<()> {
         let scope = usize::from(reader.u8()?);
         let kind = reader.u8()?;
-        if kind == u8::MAX {
-            let joined = Joined::parse(reader, &mut self.fields)?;
+        if kind >= u8::MAX - 1 {
+            let joined = Joined::parse(reader, &mut self.fields, kind < u8::MAX)?;
             self.scopes.get_mut(scope)?.joined.push(joined);
             return Some(());
         }
@@ -277,7 +279,7 @@ impl Plan {
             }
             field.held = true;
         }
-        self.tallies = self.tallies.max(relation.once.map_or(0, |tally| tally as usize + 1));
+        self.tallies = self.tallies.max(relation.tallies());
         self.scopes.get_mut(scope)?.relations.push(relation);
         Some(())
     }
@@ -369,6 +371,9 @@ impl Plan {
                 field.spelling = Some(Spelling::of(std::str::from_utf8(&characters).ok()?));
             }
             21 if field.kind == Type::Text => field.predicates.push(Predicate::FewLetters),
+            31 if field.is_of_texts() => field.predicates.push(Predicate::MarkInside),
+            32 if field.is_of_texts() => field.predicates.push(Predicate::Vacuous),
+            33 if field.is_of_texts() => field.predicates.push(Predicate::Starts(characters, limit == 0)),
             30 if field.is_of_texts() => field.predicates.push(Predicate::NotVisible),
             5 if field.kind == Type::Array && field.below == Type::Integer && field.key => {
                 field.predicates.push(Predicate::ItemTwice);
@@ -421,6 +426,7 @@ impl Field {
             listed: false,
             held: false,
             texts: false,
+            simple: false,
             joined: false,
             known: None,
             kept: None,

@@ -25,6 +25,12 @@ pub enum Predicate {
     Unequal(Vec<u8>),
     /// An empty text, or one with another character than the visible ones of ASCII.
     NotVisible,
+    /// A text with an ASCII mark between letters or digits.
+    MarkInside,
+    /// A text of nothing but articles, ASCII marks and blanks.
+    Vacuous,
+    /// A text that begins so, in whatever case; or (false) one that does not.
+    Starts(Vec<u8>, bool),
     /// A text with four times as many characters beyond ASCII as ASCII letters, or more.
     FewLetters,
     /// A list in which an item stands twice.
@@ -110,6 +116,11 @@ impl Predicate {
                         .map_or(true, |text| text.chars().next().is_some_and(|c| characters.has(c)))
             }),
             Self::NotVisible => bytes.is_empty() || !bytes.iter().all(u8::is_ascii_graphic),
+            Self::MarkInside => has_mark_inside(bytes),
+            Self::Vacuous => is_vacuous(bytes),
+            Self::Starts(text, so) => {
+                bytes.get(..text.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(text)) == *so
+            }
             Self::FewLetters => !bytes.is_ascii() && has_few_letters(bytes),
             Self::Unequal(text) => bytes != &text[..],
             Self::Given => true,
@@ -152,6 +163,45 @@ fn has_few_letters(bytes: &[u8]) -> bool {
     let letters = bytes.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
     let others = bytes.iter().filter(|&&byte| byte >= 0xC0).count(); // the first bytes of longer characters
     others >= 4 * letters
+}
+
+fn has_mark_inside(bytes: &[u8]) -> bool {
+    let (mut behind_word, mut behind_mark) = (false, false);
+    for &byte in bytes {
+        let is_word = byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii();
+        if behind_mark && is_word {
+            return true;
+        }
+        behind_mark = (behind_word || behind_mark) && byte.is_ascii_punctuation();
+        behind_word = is_word;
+    }
+    false
+}
+
+/// Whether no word remains of a text without ASCII marks but articles; a word is what is between blanks.
+fn is_vacuous(bytes: &[u8]) -> bool {
+    let mut word = [0; 3];
+    let mut length = 0;
+    for &byte in bytes.iter().chain(b" ") {
+        if byte.is_ascii_punctuation() {
+            continue;
+        }
+        if byte.is_ascii_alphanumeric() {
+            if length == word.len() {
+                return false;
+            }
+            word[length] = byte.to_ascii_lowercase();
+            length += 1;
+        } else if matches!(byte, b'\t'..=b'\r' | 0x1C..=b' ') {
+            if length > 0 && !matches!(&word[..length], b"a" | b"an" | b"the") {
+                return false;
+            }
+            length = 0;
+        } else {
+            return byte < 0xC3 || matches!(byte, 0xE1..=0xE3); // these may begin a blank
+        }
+    }
+    true
 }
 
 #[cold]

@@ -6,6 +6,7 @@
 use crate::columns::Scanned;
 use crate::isa::Isa;
 use crate::json::unescape;
+use crate::md5;
 use crate::plan::Reader;
 
 /// A value of a field whose values are kept while its record is looked at.
@@ -75,9 +76,21 @@ enum Kind {
     Untrue,
     /// The text begins with digits, which are not the number of values in the list.
     Miscounted,
+    /// The first text is not this one with the MD5 of the second one behind it.
+    Undigested,
+    /// Of two texts the same ASCII letters and digits remain, in lower case and with blanks for all else.
+    Alike,
+    /// Two objects of a list have the same texts.
+    TwiceTogether,
+    /// A text of the first list is not in the third one; or the number beside it, in the second one, is none of a text
+    /// of those that are in the fourth list, beside that of the third one.
+    OutOfRange,
+    /// Nothing is shown: of the texts, each once, of all but the last field it is counted how many there are, and how
+    /// many are not in the list of the last field.
+    CountedBeyond,
 }
 
-const KINDS: [Kind; 20] = [
+const KINDS: [Kind; 25] = [
     Kind::Apart,
     Kind::Without,
     Kind::Lacking,
@@ -98,6 +111,11 @@ const KINDS: [Kind; 20] = [
     Kind::NoneTrue,
     Kind::Untrue,
     Kind::Miscounted,
+    Kind::Undigested,
+    Kind::Alike,
+    Kind::TwiceTogether,
+    Kind::OutOfRange,
+    Kind::CountedBeyond,
 ];
 
 /// A question, and the fields that it is about.
@@ -105,8 +123,13 @@ pub struct Relation {
     kind: Kind,
     /// Of a block one record is shown for it; the others are counted under this number.
     pub once: Option<u32>,
+    /// The first of the two numbers under which values are counted.
+    counted: Option<u32>,
     number: f64,
+    text: Vec<u8>,
     fields: Vec<usize>,
+    /// A bit for the field with which nothing is asked.
+    unless: u128,
     /// A bit for each of the fields, and for each but the first.
     all: u128,
     others: u128,
@@ -123,6 +146,12 @@ impl Relation {
         let number = reader.f64()?;
         let fields =
             (0..reader.u8()?).map(|_| reader.u16().filter(|&field| field < count)).collect::<Option<Vec<_>>>()?;
+        let text = reader.text()?;
+        let unless = match reader.u16()? {
+            0xFFFF => 0,
+            field if field < count => 1 << field,
+            _ => return None,
+        };
         let enough = match kind {
             Kind::Unmarked | Kind::NoQuotient => fields.len() == 3,
             Kind::Unlike
@@ -131,15 +160,26 @@ impl Relation {
             | Kind::More
             | Kind::OneOfMany
             | Kind::Measure
+            | Kind::Undigested
+            | Kind::Alike
             | Kind::Miscounted => fields.len() == 2,
+            Kind::OutOfRange => fields.len() == 4,
+            Kind::CountedBeyond => fields.len() >= 2 && once.is_some_and(|tally| tally + 1 < u64::BITS),
             Kind::Apart | Kind::Several | Kind::Without | Kind::Lacking => true,
             Kind::Outside => fields.len() >= 2,
-            Kind::NoneTrue => !fields.is_empty(),
+            Kind::NoneTrue | Kind::TwiceTogether => !fields.is_empty(),
             _ => fields.len() == 1,
         };
         let bits = |fields: &[usize]| fields.iter().fold(0, |bits, &field| bits | 1_u128 << field);
         let (all, others) = (bits(&fields), bits(fields.get(1..).unwrap_or(&[])));
-        enough.then_some(Self { kind, once, number, fields, all, others })
+        let (once, counted) = if kind == Kind::CountedBeyond { (None, once) } else { (once, None) };
+        enough.then_some(Self { kind, once, counted, number, text, fields, unless, all, others })
+    }
+
+    /// How many counts there must be.
+    pub fn tallies(&self) -> usize {
+        let last = self.counted.map(|first| first + 1).or(self.once);
+        last.map_or(0, |tally| tally as usize + 1)
     }
 
     /// The fields whose values are compared.
@@ -154,6 +194,9 @@ impl Relation {
     #[inline(always)]
     pub fn is_shown<I: Isa>(&self, into: &mut Scanned, data: &[u8]) -> bool {
         let given = into.given;
+        if given & self.unless != 0 {
+            return false;
+        }
         let of = |place: usize| &into.held[self.fields[place]][..];
         match self.kind {
             Kind::Apart => given & self.all != 0 && given & self.all != self.all,
@@ -222,7 +265,114 @@ impl Relation {
                 given & self.others != 0
                     && !(is_plain && (digits == 0 || text[..digits] == *of(1).len().to_string().as_bytes()))
             }
+            Kind::Undigested => given & self.all == self.all && self.is_undigested(into, data),
+            Kind::Alike => self.is_alike(into, data),
+            Kind::TwiceTogether => self.is_twice_together(into),
+            Kind::OutOfRange => is_out_of_range([of(0), of(1), of(2), of(3)], data),
+            Kind::CountedBeyond => self.count_beyond(into, data),
         }
+    }
+
+    fn is_undigested(&self, into: &mut Scanned, data: &[u8]) -> bool {
+        let last = |place: usize| into.held[self.fields[place]].last().copied();
+        let (Some(name), Some(text)) = (last(0), last(1)) else { return true };
+        let digest = md5::in_hex(meant(data, text, &mut into.text));
+        name.escaped || name.of(data).strip_prefix(&self.text[..]) != Some(&digest[..])
+    }
+
+    fn is_alike(&self, into: &mut Scanned, data: &[u8]) -> bool {
+        let last = |place: usize| into.held[self.fields[place]].last().copied();
+        let (Some(one), Some(other)) = (last(0), last(1)) else { return false };
+        let reduced = &mut into.reduced;
+        reduced.clear();
+        letters(meant(data, one, &mut into.text), reduced);
+        let first = reduced.len();
+        letters(meant(data, other, &mut into.text), reduced);
+        let (one, other) = reduced.split_at(first);
+        one == other && !one.is_empty()
+    }
+
+    fn is_twice_together(&self, into: &Scanned) -> bool {
+        let of = |place: usize| &into.held[self.fields[place]][..];
+        let many = of(0).len();
+        if (1..self.fields.len()).any(|place| of(place).len() != many) {
+            return true;
+        }
+        let row = |n: usize| (0..self.fields.len()).map(move |place| of(place)[n].code);
+        if many <= 16 {
+            return (1..many).any(|n| (0..n).any(|before| row(n).eq(row(before))));
+        }
+        let mut rows: Vec<Vec<u64>> = (0..many).map(|n| row(n).collect()).collect();
+        rows.sort_unstable();
+        rows.windows(2).any(|pair| pair[0] == pair[1])
+    }
+
+    /// Count texts, each once, and those that are not in the list of the last field; whether it is not certain from
+    /// how they are written which are the same.
+    #[inline(always)]
+    fn count_beyond(&self, into: &mut Scanned, data: &[u8]) -> bool {
+        let Some((&last, names)) = self.fields.split_last() else { return false };
+        let mut sorted = std::mem::take(&mut into.sorted_held);
+        sorted.clear();
+        sorted.extend(into.held[last].iter().map(|held| (held.code, true, *held)));
+        for &field in names {
+            sorted.extend(into.held[field].iter().map(|held| (held.code, false, *held)));
+        }
+        sorted.sort_unstable_by_key(|(code, is_last, _)| (*code, !is_last));
+        let (mut all, mut missing, mut is_open) = (0, 0, false);
+        for same in sorted.chunk_by(|one, other| one.0 == other.0) {
+            is_open |= same.windows(2).any(|pair| pair[0].2.of(data) != pair[1].2.of(data));
+            all += u64::from(!same[same.len() - 1].1);
+            missing += u64::from(!same[0].1);
+        }
+        into.sorted_held = sorted;
+        if let Some(first) = self.counted {
+            into.sums.push((first, all));
+            into.sums.push((first + 1, missing));
+        }
+        is_open
+    }
+}
+
+/// Whether a title is none of those of the contexts, or its number none of a text there.
+fn is_out_of_range([titles, numbers, contexts, texts]: [&[Held]; 4], data: &[u8]) -> bool {
+    let before = |place: usize| texts.partition_point(|text| text.start < place);
+    let count = |n: usize| {
+        let end = contexts.get(n + 1).map_or(texts.len(), |next| before(next.start));
+        end - before(contexts[n].start)
+    };
+    titles.len() != numbers.len()
+        || titles.iter().zip(numbers).any(|(title, number)| {
+            let own = (0..contexts.len()).filter(|&n| is_equal(title, &contexts[n], data));
+            own.map(count).max().is_none_or(|most| number.code >= most as u64)
+        })
+}
+
+/// A text as it is meant.
+#[inline(always)]
+fn meant<'a>(data: &'a [u8], text: Held, scratch: &'a mut Vec<u8>) -> &'a [u8] {
+    if !text.escaped {
+        return text.of(data);
+    }
+    unescape(text.of(data), scratch);
+    scratch
+}
+
+/// The ASCII letters and digits of a text in lower case, with a blank for each other character, without those at its
+/// ends: put behind what is there.
+fn letters(text: &[u8], to: &mut Vec<u8>) {
+    let first = to.len();
+    for character in String::from_utf8_lossy(text).chars() {
+        match character {
+            '\u{130}' => to.extend_from_slice(b"i "),
+            '\u{212a}' => to.push(b'k'), // the sign for Kelvin
+            _ if character.is_ascii_alphanumeric() => to.push(character.to_ascii_lowercase() as u8),
+            _ if to.len() > first => to.push(b' '),
+            _ => {}
+        }
+    }
+    while to.len() > first && to.last() == Some(&b' ') {
+        to.pop();
     }
 }
 
@@ -283,13 +433,7 @@ fn is_between(text: &[u8], at: usize) -> bool {
 
 /// Whether a number is how many characters a text has, or how many words (of more than one letter on average).
 fn is_measure(data: &[u8], text: Held, number: u64, scratch: &mut Vec<u8>) -> bool {
-    let raw = text.of(data);
-    let bytes = if text.escaped {
-        unescape(raw, scratch);
-        &scratch[..]
-    } else {
-        raw
-    };
+    let bytes = meant(data, text, scratch);
     let characters = bytes.iter().filter(|&&byte| byte & 0xC0 != 0x80).count() as u64;
     if number == characters {
         return true;

@@ -14,6 +14,8 @@ pub struct Scope {
     pub required: u64,
     /// A bit for each of them, by its number.
     pub given: u128,
+    /// Whether it is written as a list of the values.
+    pub row: bool,
     /// Whether further fields are not proved, unless their names begin with these bytes and go on with a letter.
     pub closed: bool,
     /// How names of further fields may begin.
@@ -34,6 +36,8 @@ pub struct Joined {
     pub between: Vec<u8>,
     /// What is between the texts of one list.
     pub within: Vec<u8>,
+    /// Whether it is the text of the first one that is there, or the digits of its integer.
+    pub first: bool,
 }
 
 const MOST_FIELDS: usize = 64;
@@ -66,11 +70,13 @@ impl Scope {
             }
             scopes.push(scope);
         }
-        (first == fields.len() && !scopes.is_empty()).then_some(scopes)
+        let is_object = scopes.first().is_some_and(|record| !record.row);
+        (first == fields.len() && is_object).then_some(scopes)
     }
 
     fn parse(reader: &mut Reader, fields: &[Field], range: std::ops::Range<usize>) -> Option<Self> {
         let closed = reader.u8()? == 1;
+        let row = reader.u8()? == 1;
         let free = reader.text()?;
         let count = range.len();
         let own = fields.get(range.clone())?;
@@ -82,6 +88,7 @@ impl Scope {
             required: own.iter().enumerate().fold(0, |bits, (place, f)| bits | u64::from(f.required) << place),
             given: range.clone().fold(0, |bits, field| bits | 1 << field),
             fields: range.collect(),
+            row,
             closed,
             free,
             ..Self::default()
@@ -101,18 +108,23 @@ impl Scope {
 
 impl Joined {
     /// What a plan says of one.
-    pub(crate) fn parse(reader: &mut Reader, fields: &mut [Field]) -> Option<Self> {
+    pub(crate) fn parse(reader: &mut Reader, fields: &mut [Field], first: bool) -> Option<Self> {
         let target = reader.u16()?;
         let parts =
             (0..reader.u8()?).map(|_| reader.u16().filter(|&part| part < fields.len())).collect::<Option<Vec<_>>>()?;
         let (between, within) = (reader.text()?, reader.text()?);
         for &part in &parts {
             fields[part].held = true;
+            fields[part].simple |= first;
+            fields[part].nullable &= !first;
+            if first && (fields[part].listed || !matches!(fields[part].kind, Type::Any | Type::Text)) {
+                return None;
+            }
         }
         let field = fields.get_mut(target).filter(|field| field.key && field.kind == Type::Text)?;
         field.name = vec![0xFF]; // no member is called so
         field.pattern = None;
         field.joined = true;
-        Some(Self { target, parts, between, within })
+        Some(Self { target, parts, between, within, first })
     }
 }

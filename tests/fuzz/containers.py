@@ -16,6 +16,7 @@ from ragdatakit.schemas import get_format
 from tests.block_mutations import mutated
 from tests.fuzz.cases import Case
 from tests.test_scanned_elements import damaged
+from tests.test_scanned_items import file_of_results
 from tests.test_scanned_tagged import documents
 from tests.test_scanner_cells import lines as cell_lines
 from tests.test_scanner_records import PASSAGES, SOUND, found_in
@@ -118,6 +119,12 @@ def trec(rng: Random) -> Files:
     return {"documents.trec": documents(rng, RECORDS), "qrels.txt": judged}
 
 
+def openie(rng: Random) -> Files:
+    """A record with a list of objects."""
+    corpus = json.dumps([{"title": title, "text": text} for title, text in PASSAGES])
+    return {"d_corpus.json": corpus.encode(), "openie_d_results_ner_m.json": file_of_results(rng, RECORDS)}
+
+
 CONTAINERS: dict[str, tuple[str, Callable[[Random], Files]]] = {
     "lines": ("light-splade", splade),
     "lines and cells": ("beir", beir),
@@ -127,6 +134,7 @@ CONTAINERS: dict[str, tuple[str, Callable[[Random], Files]]] = {
     "object": ("hipporag", legacy),
     "CSV": ("gfm-rag", stage1),
     "tags": ("trec", trec),
+    "items": ("hipporag", openie),
 }
 
 

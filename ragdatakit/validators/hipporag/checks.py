@@ -16,7 +16,7 @@ from ragdatakit.files.hipporag.passages import (
     set_of_results,
 )
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.validators.checks import FormatChecks, Needs
+from ragdatakit.validators.checks import FormatChecks, Items, Needs, ScannedItems
 from ragdatakit.validators.hipporag.embeddings import embedding_problems
 from ragdatakit.validators.hipporag.known_passages import KnownPassages
 from ragdatakit.validators.hipporag.openie import ResultsCheck
@@ -71,9 +71,34 @@ class HippoRagChecks(FormatChecks):
             name: str | None = self._name
             problems = question_problems(value, joiner_of(self._name), self._known(name))
         else:
-            name = set_of_results(file.name, list(self._passages))
+            name = self._set_of_results(file)
             problems = self._results.problems(value, self._known(name))
         return self._noted(name, list(problems))
+
+    def _set_of_results(self, file: DataFile) -> str | None:
+        return set_of_results(file.name, list(self._passages))
+
+    def items(self, kind: str) -> Items | None:
+        """The results of the passages."""
+        if kind != "openie":
+            return None
+        from ragdatakit.validators.hipporag.predicates import DOCS
+
+        return DOCS
+
+    def known_items(self, file: DataFile) -> Any | None:
+        """The passages of the corpus."""
+        known = self._known(self._set_of_results(file))
+        return known.codes() if known is not None else None
+
+    def wanted_items(self, items: ScannedItems) -> Iterable[int]:
+        """Results of passages that have some already."""
+        return self._results.repeated(items)
+
+    def items_record(self, file: DataFile, items: ScannedItems) -> Iterable[Problem]:
+        """The faults of a whole file of results."""
+        name = self._set_of_results(file)
+        return self._noted(name, list(self._results.items_problems(items, self._known(name))))
 
     def _noted(self, name: str | None, problems: list[Problem]) -> list[Problem]:
         """The problems; it is noted that a passage of this data set was not found."""

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.hipporag.passages import passage_id
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.hipporag.known_passages import KnownPassages, code_of
+
+if TYPE_CHECKING:
+    from ragdatakit.validators.checks import ScannedItems
+
+MEMBERS, MISSING = "members of triples", "members that are no entities"
+"""What is counted of results that are not looked at."""
 
 _OUTSIDE = re.compile("[^A-Za-z0-9 ]")
 _SHOWN = 60
@@ -28,6 +34,8 @@ class ResultsCheck:
 
     def _start(self) -> None:
         self._seen: set[Any] = set()
+        self._scanned: ScannedItems | None = None
+        self._repeated: set[int] = set()
         self._members = 0
         self._missing = 0
 
@@ -37,9 +45,27 @@ class ResultsCheck:
         docs = value.get("docs")
         for i, doc in enumerate(docs if isinstance(docs, list) else ()):
             if isinstance(doc, dict):
-                yield from self._doc(doc, f"/docs/{i}")
+                yield from self._doc(doc, i)
 
-    def _doc(self, doc: dict[str, Any], pointer: str) -> Iterator[Problem]:
+    def repeated(self, items: ScannedItems) -> Iterable[int]:
+        """The places of scanned results whose passage is that of earlier ones."""
+        from ragdatakit.arrays.codes import first_of_each
+
+        firsts, numbers = first_of_each(items.codes)
+        is_first = firsts[numbers] == range(len(numbers))
+        self._repeated = set(items.places[~is_first].tolist())
+        return self._repeated
+
+    def items_problems(self, items: ScannedItems, corpus: KnownPassages | None) -> Iterator[Problem]:
+        """The same as `problems`, where the results were scanned."""
+        self._corpus, self._scanned = corpus, items
+        self._members += items.counts[MEMBERS]
+        self._missing += items.counts[MISSING]
+        for i, doc in sorted((items.seen | items.again).items()):
+            yield from self._doc(doc, i, i in items.again)
+
+    def _doc(self, doc: dict[str, Any], place: int, is_counted: bool = False) -> Iterator[Problem]:
+        pointer = f"/docs/{place}"
         entities, triples = doc.get("extracted_entities"), doc.get("extracted_triples")
         fits = {
             "passage": isinstance(doc.get("passage"), str),
@@ -51,21 +77,21 @@ class ResultsCheck:
                 where = f"{pointer}/{field}" if field in doc else pointer
                 yield Problem("unusable-results", where, doc.get(field), {"field": field})
         if fits["passage"]:
-            yield from self._passage(doc, pointer)
+            yield from self._passage(doc, place)
         if fits["extracted_triples"]:
             yield from self._triples(doc["extracted_triples"], f"{pointer}/extracted_triples")
-        if fits["extracted_triples"] and fits["extracted_entities"]:
+        if fits["extracted_triples"] and fits["extracted_entities"] and not is_counted:
             names = {str(t[i]) for t in doc["extracted_triples"] if len(t) == 3 for i in (0, 2)}
             self._members += len(names)
             self._missing += len(names - set(doc["extracted_entities"]))
 
-    def _passage(self, doc: dict[str, Any], pointer: str) -> Iterator[Problem]:
-        passage = doc["passage"]
+    def _passage(self, doc: dict[str, Any], place: int) -> Iterator[Problem]:
+        passage, pointer = doc["passage"], f"/docs/{place}"
         code = code_of(passage, self._corpus)
         shown = passage if len(passage) <= _SHOWN else f"{passage[: _SHOWN - 1]}…"
         if "idx" in doc and doc["idx"] != passage_id(passage):
             yield Problem("wrong-passage-id", f"{pointer}/idx", doc["idx"], {"expected": passage_id(passage)})
-        if code in self._seen:
+        if place in self._repeated if self._scanned is not None else code in self._seen:
             yield Problem("repeated-results", f"{pointer}/passage", shown)
         elif self._corpus is not None and code not in self._corpus:
             yield Problem("results-without-passage", f"{pointer}/passage", shown)
@@ -93,8 +119,15 @@ class ResultsCheck:
         """After the last record of a file."""
         if self._missing:
             yield Problem("entity-not-extracted", facts={"missing": self._missing, "members": self._members})
-        if self._corpus is not None and self._seen:
-            missing = sum(code not in self._seen for code in self._corpus)
-            if missing:
-                yield Problem("passage-without-results", facts={"missing": missing, "passages": len(self._corpus)})
+        if self._corpus is not None and (missing := self._without_results(self._corpus)):
+            yield Problem("passage-without-results", facts={"missing": missing, "passages": len(self._corpus)})
         self._start()
+
+    def _without_results(self, corpus: KnownPassages) -> int:
+        """How many passages have no results, where there are results of any."""
+        if self._scanned is None:
+            return sum(code not in self._seen for code in corpus) if self._seen else 0
+        from ragdatakit.arrays.code_tables import HashTable
+
+        codes = self._scanned.codes
+        return int((HashTable(codes).positions(corpus.codes()) < 0).sum()) if len(codes) else 0

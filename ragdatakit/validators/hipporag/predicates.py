@@ -6,10 +6,13 @@ Proved are passages, and questions whose evidence is a list of paragraphs or con
 from __future__ import annotations
 
 from collections.abc import Iterator
+from string import ascii_letters, digits
 
 from ragdatakit.scanner.plan import Asked
-from ragdatakit.scanner.predicates import Blank, OpenUnlessGiven, OpenUnlessTexts, Shorter
+from ragdatakit.scanner.predicates import Blank, Lacks, OpenUnlessGiven, OpenUnlessTexts, Shorter
 from ragdatakit.scanner.relations import (
+    Alike,
+    CountedBeyond,
     Joined,
     Lacking,
     Miscounted,
@@ -18,10 +21,14 @@ from ragdatakit.scanner.relations import (
     Several,
     Shared,
     Taken,
+    TwiceTogether,
+    Undigested,
     Unmarked,
     Untrue,
 )
-from ragdatakit.schemas.declarations import Field
+from ragdatakit.schemas.declarations import Field, Record
+from ragdatakit.validators.checks import Items
+from ragdatakit.validators.hipporag.openie import MEMBERS, MISSING
 
 LINE_FEED = "\n"
 PASSAGES: tuple[Asked, ...] = (
@@ -61,4 +68,31 @@ QUESTIONS: tuple[Asked, ...] = (
     Parts(_STEPS, (Field("paragraph_support_idx?: integer"),)),
     Unmarked((f"{_STEPS}/paragraph_support_idx", "paragraphs/idx", "paragraphs/is_supporting")),
     Miscounted(("id", _STEPS)),
+)
+
+_TRIPLES = "extracted_triples"
+_PARTS = tuple(f"{_TRIPLES}/{place}" for place in range(3))
+_RESULTS = Record(
+    name="results",
+    title="Results",
+    description="The results of one passage.",
+    fields=(
+        Field("idx?: string"),
+        Field("passage: string"),
+        Field("extracted_entities: string[]"),
+        Field(f"{_TRIPLES}: array"),
+    ),
+)
+DOCS = Items(
+    field="docs",
+    record=_RESULTS,
+    key="passage",
+    asked=(
+        Undigested(("idx", "passage"), text="chunk-"),
+        Parts(_TRIPLES, tuple(Field(f"{place}: string") for place in range(3)), rows=True),
+        TwiceTogether(_PARTS),
+        *(Lacks(part, ascii_letters + digits) for part in _PARTS[::2]),
+        Alike(_PARTS[::2]),
+        CountedBeyond((*_PARTS[::2], "extracted_entities"), counts=(MEMBERS, MISSING)),
+    ),
 )

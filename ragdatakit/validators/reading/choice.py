@@ -23,6 +23,8 @@ _BIG_RUNS = dict.fromkeys(
     ("json-array", "json-object", "json-wrapped"),
     ("ragdatakit.validators.reading.scanned_elements", "ScannedElementsRun"),
 ) | {
+    "ndjson": ("ragdatakit.validators.reading.scanned_items", "ScannedLineRun"),
+    "json-single": ("ragdatakit.validators.reading.scanned_items", "ScannedItemsRun"),
     "csv": ("ragdatakit.validators.reading.csv_scans", "ScannedCsvRun"),
     "tagged": ("ragdatakit.validators.reading.scanned_tagged", "ScannedTaggedRun"),
 }

@@ -49,6 +49,28 @@ def _scanned_ahead(
             return
 
 
+def scanned_parts(
+    elements: ArraySource, scan: Scan, pool: Executor, jobs: int, sees_next: Callable[[], bool]
+) -> Iterator[tuple[Part, ScannedBlock | None]]:
+    """All elements in order: parts as they were scanned, or (None) as Python has cut them, which it does also where
+    ``sees_next`` says so."""
+    reader, records = elements.begin(), 0
+    while reader is not None and not reader.closed:
+        few = _FEW
+        if sees_next():
+            few = _SEVERAL
+        else:
+            for part, scanned in _scanned_ahead(elements, reader, scan, pool, jobs):
+                part.first_record = records
+                yield part, scanned
+                records += part.count
+        part = elements.scanned_part(reader, records, few)
+        if part.count or part.found:
+            elements.top = elements.NOUN
+            yield part, None
+            records += part.count
+
+
 class ScannedElementsRun(ElementsRun):
     """The same for files that are worth a scanner, where there is one that knows the records."""
 
@@ -75,24 +97,10 @@ class ScannedElementsRun(ElementsRun):
 
     def _parts(self, elements: ArraySource, scanner: BlockScanner) -> Iterator[tuple[Part, ScannedBlock | None]]:
         """All elements in order: parts as they were scanned, or (None) as Python has cut them."""
-        reader = elements.begin()
         scan = partial(scanner.scan_elements, members=elements.NOUN == "object")
-        jobs, records = self.run_.options.jobs, 0
+        jobs = self.run_.options.jobs
         with ThreadPoolExecutor(jobs) as pool:
-            while reader is not None and not reader.closed:
-                few = _FEW
-                if self.run_.checks.sees_next(self.file.kind):
-                    few = _SEVERAL
-                else:
-                    for part, scanned in _scanned_ahead(elements, reader, scan, pool, jobs):
-                        part.first_record = records
-                        yield part, scanned
-                        records += part.count
-                part = elements.scanned_part(reader, records, few)
-                if part.count or part.found:
-                    elements.top = elements.NOUN
-                    yield part, None
-                    records += part.count
+            yield from scanned_parts(elements, scan, pool, jobs, lambda: self.run_.checks.sees_next(self.file.kind))
 
     def _take_scanned(self, part: Part, scanned: ScannedBlock) -> None:
         spell_odd(scanned, part.data)
