@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import shutil
 import sys
@@ -149,7 +148,6 @@ def command(**words: Any) -> int:
     from ragdatakit.api.validate import check
     from ragdatakit.cli.progress import terminal_progress
 
-    gc.set_threshold(200_000, 50, 100)  # millions of small records and hardly a cycle: collecting would be waste
     out, paths = words["output_file"], words["paths"] or (Path(),)
     check_place(out, paths)
     words["output_format"] = chosen_form(words, _FORMS, _usual_form())

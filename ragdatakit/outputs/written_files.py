@@ -24,6 +24,8 @@ from ragdatakit.schemas.errors import RagdataError
 
 _ENCODER = msgspec.json.Encoder()
 _FLUSH = 1 << 20
+_ROWS = 1 << 10
+"""Rows of a table that are held as text."""
 IdKind = Literal["passage", "question", "node", "relation"]
 _RESERVED = {"con", "prn", "aux", "nul", *(f"{p}{n}" for p in ("com", "lpt") for n in range(1, 10))}
 
@@ -178,6 +180,7 @@ class CsvWriter(FileWriter):
     def __init__(self, name: str, file: IO[bytes] | None, header: Sequence[str], delimiter: str) -> None:
         super().__init__(name, file)
         self._text = io.StringIO()
+        self._rows = 0
         self._csv = csv.writer(self._text, delimiter=delimiter, lineterminator="\n")
         # which leaves a lone carriage return bare, and every reader takes it for a line end
         self._quoted = csv.writer(self._text, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
@@ -191,9 +194,18 @@ class CsvWriter(FileWriter):
     def _row(self, row: Sequence[object]) -> None:
         writer = self._quoted if any("\r" in cell for cell in row if isinstance(cell, str)) else self._csv
         writer.writerow(row)
-        self.put(self._text.getvalue().encode())
-        self._text.seek(0)
-        self._text.truncate()
+        self._rows += 1
+        if self._rows >= _ROWS or self._text.tell() > _FLUSH:
+            self.flush()
+
+    def flush(self) -> None:
+        """Hand on what is held."""
+        if self._rows:
+            self._held.append(self._text.getvalue().encode())
+            self._text.seek(0)
+            self._text.truncate()
+            self._rows = 0
+        super().flush()
 
 
 W = TypeVar("W", bound=FileWriter)

@@ -92,7 +92,7 @@ class Graph:
         return names - documents
 
     def _survey_passages(self) -> None:
-        for key, _ in self._passages.texts():
+        for key in self._passages.every_key():
             if self.types.get(key, DOCUMENT) != DOCUMENT:
                 self._clashing[key] = None
                 del self.types[key]

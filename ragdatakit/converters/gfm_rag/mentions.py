@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import pairwise
+from typing import TypeVar
 
 _WORD = re.compile("[a-z0-9]+")
 _SPACED_UP_TO = "\u0e00"
 """Scripts up to here put blanks between words, so that a name is no part of a longer word."""
 _LEAST = 2
+K = TypeVar("K")
 
 
 class NameFinder:
@@ -21,7 +24,8 @@ class NameFinder:
 
     def __init__(self, names: Iterable[str]) -> None:
         self._phrases: dict[tuple[str, ...], str] = {}
-        self._lengths: dict[str, list[int]] = {}
+        self._lengths: dict[tuple[str, ...], list[int]] = {}  # by the first two words, how many there are
+        self._alone: set[str] = set()
         self._others: dict[str, str] = {}
         self._other_lengths: dict[str, list[int]] = {}
         for name in names:
@@ -35,7 +39,10 @@ class NameFinder:
     def _add_phrase(self, name: str) -> None:
         words = tuple(_WORD.findall(name.lower()))
         if sum(map(len, words)) >= _LEAST and self._phrases.setdefault(words, name) is name:
-            _note_length(self._lengths, words[0], len(words))
+            if len(words) == 1:
+                self._alone.add(words[0])
+            else:
+                _note_length(self._lengths, words[:2], len(words))
 
     def find(self, text: str) -> list[str]:
         """The names that are in a text, each once."""
@@ -46,16 +53,18 @@ class NameFinder:
 
     def _find_phrases(self, text: str) -> Iterator[str]:
         words = _words(text.lower())
-        place, lengths_of, name_of = 0, self._lengths.get, self._phrases.get
-        while place < len(words):
-            for length in lengths_of(words[place], ()):
+        lengths, alone, name_of = self._lengths, self._alone, self._phrases.get
+        behind = 0
+        pairs = list(pairwise((*words, "")))
+        for place in [place for place, pair in enumerate(pairs) if pair in lengths or pair[0] in alone]:
+            if place < behind:
+                continue
+            for length in (*lengths.get(pairs[place], ()), 1):
                 name = name_of(tuple(words[place : place + length]))
                 if name is not None:
                     yield name
-                    place += length
+                    behind = place + length
                     break
-            else:
-                place += 1
 
     def _find_others(self, text: str) -> Iterator[str]:
         place = 0
@@ -70,7 +79,7 @@ class NameFinder:
                 place += 1
 
 
-def _note_length(lengths: dict[str, list[int]], first: str, length: int) -> None:
+def _note_length(lengths: dict[K, list[int]], first: K, length: int) -> None:
     """Lengths, the longest first."""
     listed = lengths.setdefault(first, [])
     if length not in listed:

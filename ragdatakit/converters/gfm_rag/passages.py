@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator
+from functools import cached_property
 
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.outputs.written_files import Output
@@ -63,7 +64,7 @@ class Passages:
 
     def keep_apart(self, names: Container[str]) -> None:
         """Find other keys for passages that are called like these nodes by accident."""
-        ids = dict.fromkeys(document.doc_id for document in self._tables.peek_passages())
+        ids = dict.fromkeys(doc_id for doc_id, _ in self._listed)
         keys = set(map(self.key_of, ids))
         for doc_id in ids:
             key = self.key_of(doc_id)
@@ -72,6 +73,19 @@ class Passages:
                     key += _ADDITION
                 keys.add(key)
                 self._keys[doc_id] = key
+
+    @cached_property
+    def _listed(self) -> list[tuple[str, str | None]]:
+        """Ids and titles of all passages."""
+        if self._tables.passages == "documents":
+            return [(document.doc_id, document.title) for document in self._tables.peek_passages()]
+        titles = {d.doc_id: d.title for d in self._tables.peek("documents") if d.title}
+        return [(chunk_id, titles.get(doc_id)) for chunk_id, doc_id in self._chunks]
+
+    @cached_property
+    def _chunks(self) -> list[tuple[str, str | None]]:
+        """Ids of all chunks, and of their documents."""
+        return [(chunk.chunk_id, chunk.doc_id) for chunk in self._tables.peek("chunks")]
 
     def key_of(self, passage: str) -> str:
         """The key of a passage, by its id."""
@@ -84,9 +98,13 @@ class Passages:
     @property
     def _shown(self) -> dict[str, str]:
         if self._names is None:
-            named = ((self.key_of(d.doc_id), d.title) for d in self._tables.peek_passages())
+            named = ((self.key_of(doc_id), title) for doc_id, title in self._listed)
             self._names = {key: title for key, title in named if title and title != key}
         return self._names
+
+    def every_key(self) -> Iterator[str]:
+        """The key of every passage, each once."""
+        return iter(dict.fromkeys(self.key_of(doc_id) for doc_id, _ in self._listed))
 
     def texts(self) -> Iterator[tuple[str, str]]:
         """Key and text of every passage; of one key, the first."""
@@ -102,12 +120,12 @@ class Passages:
         found: dict[str, str] = {}
         if self._tables.passages == "chunks":
             chunks: dict[str, str | None] = {}
-            for chunk in self._tables.peek("chunks"):
-                if chunk.doc_id is not None:
-                    chunks[chunk.doc_id] = None if chunk.doc_id in chunks else chunk.chunk_id
+            for chunk_id, document in self._chunks:
+                if document is not None:
+                    chunks[document] = None if document in chunks else chunk_id
             found |= {name: self.key_of(chunk) for name, chunk in chunks.items() if chunk is not None}
-        for document in self._tables.peek_passages():
-            found[document.doc_id] = self.key_of(document.doc_id)
+        for doc_id, _ in self._listed:
+            found[doc_id] = self.key_of(doc_id)
         for key in list(found.values()):
             found.setdefault(key, key)
         return found
