@@ -64,7 +64,7 @@ def datamind(root: Path) -> Held:
         if isinstance(text, str) and text.strip():
             name = record.get("id") or hashlib.sha1(f"{source}\0{text}".encode()).hexdigest()
             held["chunks v2"][str(name)] = text.strip(), str(source), said
-    held["chunks v1"] = dict(chunks)
+    held["chunks v1"] = {(*chunk, number): True for chunk, times in chunks.items() for number in range(times)}
     for _, record in _lines(root, "triplets"):
         names = [record.get(name) for name in ("subject", "relation", "object")]
         if not all(isinstance(name, str) for name in names):

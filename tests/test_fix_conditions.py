@@ -46,6 +46,7 @@ NAMES = {
     "training": "processed/stage1/train.json",
     "chunks": "chunks.json",
     "notes": "chunks/notes.jsonl",
+    "passages": "reefs_corpus.json",
 }
 
 
@@ -77,7 +78,7 @@ def test_the_last_copy_counts_where_another_record_lies_between(tmp_path: Path) 
     assert [(each.path, each.code) for each in result.not_fixed] == [(str(root / POSITIVES), "SP303")]
 
     fix(root, unsafe=True)
-    assert read(root, "positives") == lines(LISTS[2], LISTS[0])  # what the loader took
+    assert read(root, "positives") == lines(LISTS[2], {"qid": 1, "positive_doc_ids": [10, 11]})
 
 
 def test_a_copy_that_nothing_contradicts_goes(tmp_path: Path) -> None:

@@ -45,15 +45,15 @@ def test_the_demo_is_repaired(data: Path) -> None:
     outcome = run(*fix_words(data), "--show-fixes")
 
     assert outcome.code == 1  # a text that is null: nobody knows what it should be
-    assert "fixed 7 findings in 4 files" in outcome.err
+    assert "fixed 10 findings in 4 files" in outcome.err
     assert "1 × SP121 id-not-integer" in outcome.err
-    assert "what was removed (4 pieces) is in" in outcome.err
+    assert "what was removed (7 pieces) is in" in outcome.err
     new = files_below(data)
     assert new.keys() == old.keys()
     assert sum(new[name] != old[name] for name in new) == 4
     assert b'{"qid": 3, "text": "museum opening hours"}' in new["train/query_master.ndjson"]
     removed = [json.loads(line) for line in (data.parent / "removed.ndjson").read_text().splitlines()]
-    assert {entry["rule"] for entry in removed} == {"SP201", "SP204", "SP207", "SP302"}
+    assert {entry["rule"] for entry in removed} == {"SP201", "SP203", "SP204", "SP207", "SP302", "SP311"}
     assert {entry["line"] for entry in removed if entry["rule"] == "SP302"} == {3}
 
 
@@ -89,7 +89,7 @@ def test_a_diff_writes_nothing_and_says_what_would_change(data: Path) -> None:
 
     (data / "train").chmod(0o700)
     assert files_below(data.parent) == old
-    assert "would fix 7 findings in 4 files" in outcome.err
+    assert "would fix 10 findings in 4 files" in outcome.err
     hunks = dict(re.findall(r"\+\+\+ (.*)\n((?:[ @+-].*\n)+?)(?=---|\Z)", outcome.out))
     run(*fix_words(data))
     assert len(hunks) == 4
@@ -102,8 +102,8 @@ def test_what_is_fixable_is_marked_and_counted(data: Path) -> None:
     outcome = run("validate", data)
 
     assert "3:9 SP121 error [*] " in outcome.out
-    assert outcome.out.endswith("\n3 fixable with `--fix`, 4 more with `--unsafe-fixes`\n")
-    assert run("validate", data, "--unsafe-fixes").out.endswith("\n7 fixable with `--fix`\n")
+    assert outcome.out.endswith("\n3 fixable with `--fix`, 5 more with `--unsafe-fixes`\n")
+    assert run("validate", data, "--unsafe-fixes").out.endswith("\n8 fixable with `--fix`\n")
     assert "fixable" not in run("validate", GOOD).out
     found = {f["code"]: f for f in run("validate", data, "--output-format", "json").json["findings"]}
     assert found["SP121"]["fixable"] is True
@@ -333,7 +333,7 @@ def test_a_fix_that_leads_to_another_error_is_taken_back(tmp_path: Path) -> None
     result = ragdatakit.fix(tmp_path / "data", unsafe=True, removed=tmp_path / "removed.ndjson")
 
     reasons = {Path(left.path).name: left.reason for left in result.not_fixed}
-    assert reasons["positive_lists.ndjson"] == "the fix of SP203 would lead to SP105 no-records"
+    assert reasons["positive_lists.ndjson"] == "it would lead to SP105 no-records"
     assert file.read_text() == '{"qid": 99, "positive_doc_ids": [10]}\n'
 
 

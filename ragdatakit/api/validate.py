@@ -60,9 +60,10 @@ def check(
         foreseen = ForeseenFixes()
         arguments[-1] = replace(arguments[-1], known=known, stamps=stamps, repairer=repairer, fixer=foreseen)
         report, findings = check_paths(paths, *arguments)
-        report.unsure_fixes = not foreseen.sure
-        if reasons := foreseen.reasons if repairer is None else repairer.reasons:
-            findings = WithReasons(findings, reasons)
+        said = foreseen if repairer is None else repairer
+        report.unsure_fixes = not said.sure
+        if said.reasons:
+            findings = WithReasons(findings, said.reasons)
         finish(report)
         report.notes += _not_loaded(paths, arguments[-1].configurations)
         report.sources = here.origins

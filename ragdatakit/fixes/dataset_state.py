@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.paths.boundary import Boundary
 from ragdatakit.fixes.applying import Applied, Change
+from ragdatakit.fixes.groups import ALL_KINDS, rests_on
+from ragdatakit.fixes.seen_faults import SeenFaults
 from ragdatakit.fixes.staged_files import StagedFiles
 from ragdatakit.fixes.withheld import FormatRules, Withheld
 from ragdatakit.outputs.sorted_entries import SortedEntries
@@ -16,6 +19,9 @@ from ragdatakit.validators.faults import Fault
 
 _IN_MEMORY = 20_000
 """Changes that are held in memory: about 500 bytes each."""
+
+_NONE = "-"
+"""No kind of file."""
 
 _Key = tuple[int, int, int]
 """The number of a file, the first byte that is touched, how many changes came before."""
@@ -32,8 +38,12 @@ class Version:
 
 @dataclass(slots=True)
 class DatasetState:
-    """What is known of a dataset while it is repaired. ``careful``: ids are changed in rounds of their own; ``no_ids``
-    says why they are not changed at all."""
+    """What is known of a dataset while it is repaired.
+
+    ``left`` are files that are left alone, ``barred`` rules whose fixes are not made in a file, both with the reason;
+    in those of ``singly`` no more than one rule is repaired in a round, so that it is known which of them does harm.
+    ``careful``: ids are changed in rounds of their own; ``no_ids`` says why they are not changed at all.
+    """
 
     dataset: Dataset
     staged: StagedFiles
@@ -48,10 +58,17 @@ class DatasetState:
     fixed: dict[DataFile, Counter[str]] = field(default_factory=dict)
     spools: dict[DataFile, list[Path]] = field(default_factory=dict)
     left: dict[DataFile, str] = field(default_factory=dict)
+    barred: dict[tuple[DataFile, str], str] = field(default_factory=dict)
+    singly: set[DataFile] = field(default_factory=set)
     watched: frozenset[str] = frozenset()
     broken: dict[DataFile, str] = field(default_factory=dict)
+    explained: set[str] = field(default_factory=set)
     careful: bool = False
     no_ids: str = ""
+    seen: SeenFaults = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.seen = SeenFaults(self.dataset)
 
     def forget_faults(self) -> None:
         """Of a round nothing is left but the new versions."""
@@ -59,6 +76,7 @@ class DatasetState:
         self.changes = SortedEntries(_IN_MEMORY)
         self.number = 0
         self.rewrites = {}
+        self.seen = SeenFaults(self.dataset)
         self.withheld = Withheld(self.dataset.format.name, self.rules, self.no_ids)
 
     def restore(self, file: DataFile) -> Version:
@@ -100,19 +118,40 @@ class DatasetState:
         rule = f"{fault.rule.code} {fault.rule.name}"
         if version is not None and (located is None or version.applied.has_touched(located.byte_offset)):
             self.broken.setdefault(fault.file, rule)
+            self.explained.add(fault.rule.name)
         if any(each.applied.changed_ids for each in self.last.values()):
             self.no_ids = self.no_ids or f"that would lead to {rule}"
 
+    def blame_others(self, faults: Counter[tuple[str, str]]) -> None:
+        """New faults that are in no record that was touched may be due to another file: what they refer to is gone."""
+        number = by_rule(faults)
+        repaired = {self.rules.by_code[code].name for version in self.last.values() for code in version.applied.codes}
+        for name in self.watched - self.explained - repaired:  # of what is repaired, the next ones may show
+            kinds = rests_on(self.dataset.format.name, name, _NONE) - {_NONE}
+            for file in self.last if number[name] > self.expected[name] else ():
+                if kinds == ALL_KINDS or file.kind in kinds:
+                    self.broken.setdefault(file, f"{self.rules.by_name[name].code} {name}")
+
     def roll_back(self) -> None:
-        """Files in which a repair led to another error get the version before back, and are left alone; ids, all."""
+        """Files in which a repair led to another error get the version before back, and that rule is not repaired in
+        them any more; ids, all."""
         ids = [file for file, version in self.last.items() if version.applied.changed_ids] if self.no_ids else []
         for file in {**self.broken, **dict.fromkeys(ids)}:
-            version = self.restore(file)
-            if file not in ids:
-                codes = ", ".join(sorted(version.applied.codes))
-                self.left[file] = f"the fix of {codes} would lead to {self.broken[file]}"
-        self.broken = {}
+            codes = self.restore(file).applied.codes
+            if file not in ids and len(codes) == 1:
+                self.barred[file, next(iter(codes))] = f"it would lead to {self.broken[file]}"
+            elif file not in ids:
+                self.singly.add(file)
+        self.broken, self.explained = {}, set()
         self.forget_faults()
+
+    def wanted(self, file: DataFile, changes: Iterable[Change]) -> Iterator[Change]:
+        """The changes of a file that are made in this round, as far as they did no harm before."""
+        only = ""
+        for change in changes:
+            if (file, change.code) not in self.barred and (not only or change.code == only):
+                only = change.code if file in self.singly else ""
+                yield change
 
     def accept(self) -> None:
         """The versions of the last round stay."""

@@ -65,7 +65,11 @@ def without_record(fault: Fault) -> Edit | None:
 
 def edit_without(fault: Fault, record: Located) -> Edit:
     """A record of the faulty file goes."""
-    part: Part = "element" if fault.container in _SEPARATED else "line"
+    return _without(record, fault.container)
+
+
+def _without(record: Located, container: str) -> Edit:
+    part: Part = "element" if container in _SEPARATED else "line"
     return Edit(record.byte_offset, record.byte_offset + len(record.raw), part=part)
 
 
@@ -77,3 +81,12 @@ def drop_record(fault: Fault) -> Fix | None:
 def remove_record(fault: Fault) -> Fix | None:
     """Remove a record that says something."""
     return unsafe(without_record(fault))
+
+
+def remove_other(fault: Fault) -> Fix | None:
+    """Remove the record that this one clashes with, in its file."""
+    other, file = fault.other, fault.other_file
+    if other is None or file is None or other.cut or not other.whole:
+        return None
+    path = "" if file is fault.file else file.display
+    return Fix("unsafe", "", (_without(other, fault.other_container),), path=path)

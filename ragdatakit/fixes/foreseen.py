@@ -77,6 +77,6 @@ class WithReasons:
                 yield finding
 
     def _reason(self, finding: Finding, fix: Fix) -> str:
-        those = finding.path, finding.code, fix.applicability
+        those = fix.path or finding.path, finding.code, fix.applicability
         alone = self._reasons.get((*those, min(edit.start for edit in fix.edits))) if fix.edits else None
         return alone or self._reasons.get((*those, None), "")

@@ -46,7 +46,13 @@ _UNREAD_SHARED = frozenset(
 _BY_CODE: Mapping[str, frozenset[str]] = {
     "sage": frozenset({"unknown-document"}),
     "trec": frozenset({"unknown-query"}),
-    "gfm-rag": frozenset({"dangling-endpoint", "dangling-relation", "duplicate-edge"}),
+    "gfm-rag": frozenset(
+        {
+            *("dangling-endpoint", "dangling-relation", "duplicate-edge", "unknown-start-node", "unknown-target-node"),
+            *("no-known-start-node", "no-known-target-node", "no-usable-sample"),
+            *("unknown-document-entity", "legacy-sample-skipped", "no-usable-legacy-sample"),
+        }
+    ),
 }
 """By format the rules, whose faults code finds, that speak of all records of the dataset."""
 ALL_KINDS = frozenset({""})
@@ -163,6 +169,7 @@ _BY_REPAIR: Mapping[Repair, Callable[[Fault], Group | None]] = {
     lowest_score_goes: _of_first,
 }
 _BY_RULE: Mapping[tuple[str, str], Callable[[Fault], Group | None]] = {
+    ("light-splade", "duplicate-positive-list"): _of_first,
     ("datamind", "duplicate-chunk-id"): _of_first,
     ("datamind", "duplicate-chunk"): _of_first,
     ("trec", "odd-rank"): _of_query,

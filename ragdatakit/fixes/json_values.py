@@ -90,6 +90,15 @@ def as_list(kind: type | tuple[type, ...]) -> ValueText:
     return new_text
 
 
+def stripped(value: Any, text: str) -> str | None:
+    """``" a"`` as ``"a"``, with the escapes that it has."""
+    bare = value.strip() if isinstance(value, str) else ""
+    if not bare or bare == value:
+        return None
+    as_written = f'"{text[1:-1].strip()}"'
+    return as_written if strict_json.decode(as_written).value == bare else json.dumps(bare, ensure_ascii=False)
+
+
 def lower(allowed: frozenset[str]) -> ValueText:
     """A text in lower case, where that is one of those that are allowed."""
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from ragdatakit.fixes.edits import edit_without, safe, unsafe, without_record
+from pathlib import PurePath
+
+from ragdatakit.files.datasets import DataFile
+from ragdatakit.fixes.edits import edit_without, remove_other, remove_record, safe, unsafe, without_record
 from ragdatakit.schemas.fixes import Fix
 from ragdatakit.validators.faults import Fault
 
@@ -35,6 +38,21 @@ def lowest_score_goes(fault: Fault) -> Fix | None:
         return copy
     mine, its = _scores(fault)
     return unsafe(without_record(fault)) if mine is not None and its is not None and mine <= its else None
+
+
+def out_of_training(fault: Fault) -> Fix | None:
+    """Remove the one of two records that is trained on, as its file says; None where neither or both are."""
+    mine, its = is_trained_on(fault.file), fault.other_file is not None and is_trained_on(fault.other_file)
+    if mine == its:
+        return None
+    return remove_record(fault) if mine else remove_other(fault)
+
+
+def is_trained_on(file: DataFile) -> bool:
+    """Whether a file is of the training split."""
+    from ragdatakit.retrieval.gold_and_metrics.gold import is_train  # it imports numpy
+
+    return is_train(file.split or PurePath(file.name).name)
 
 
 def _scores(fault: Fault) -> list[float | None]:

@@ -16,10 +16,10 @@ from ragdatakit.files.containers.sources import Source
 from ragdatakit.files.paths.boundary import ANYWHERE, Boundary
 from ragdatakit.fixes.applying import PlainFile
 from ragdatakit.fixes.csv_rewriting import OTHER_SEPARATORS, with_commas, without_last_comma
+from ragdatakit.fixes.triple_lines import trimmed_parts
+from ragdatakit.fixes.whole_bytes import LONGEST, whole_bytes
 
 _PIECE = 1 << 20
-_LONGEST = 1 << 28
-"""Bytes of a file that is read at once: one object, or objects one behind the other."""
 _BLANKS = b" \t\r\n"
 _BREAK = re.compile(rb"\s*[\r\n]\s*")
 """A line break within a JSON value: it is between tokens, as texts have none."""
@@ -38,7 +38,7 @@ def can_be_lines(path: Path, boundary: Boundary) -> bool:
 
 def is_wrapped(path: Path, boundary: Boundary) -> bool:
     """Whether a file is a JSON object with one member, which is a list."""
-    data = _whole(path, boundary)
+    data = whole_bytes(path, boundary)
     return data is not None and _wrapped(data) is not None
 
 
@@ -55,7 +55,7 @@ def _line_feeds(source: PlainFile, target: IO[bytes]) -> None:
 def _array_of_lines(source: PlainFile, target: IO[bytes]) -> None:
     """Lines that are JSON values as the elements of one array."""
     before = b"["
-    for block in Source(source.path, gz=False, max_line_bytes=_LONGEST).blocks():
+    for block in Source(source.path, gz=False, max_line_bytes=LONGEST).blocks():
         for line in block.data.splitlines():
             if value := line.strip(_BLANKS):
                 target.write(before + b"\n" + value)
@@ -71,7 +71,7 @@ def _lines_of_values(source: PlainFile, target: IO[bytes]) -> None:
 
 def _values(path: Path, boundary: Boundary) -> Iterator[bytes]:
     """The values of which a file is made; raises `ValueError` where it is anything else."""
-    source = Source(path, path.name.endswith(".gz"), max_line_bytes=_LONGEST, boundary=boundary)
+    source = Source(path, path.name.endswith(".gz"), max_line_bytes=LONGEST, boundary=boundary)
     elements = ArraySource(source)
     number = 0
     for part in elements.parts():
@@ -88,7 +88,7 @@ def _values(path: Path, boundary: Boundary) -> Iterator[bytes]:
 
 
 def _objects(path: Path, boundary: Boundary) -> Iterator[bytes]:
-    data = _whole(path, boundary)
+    data = whole_bytes(path, boundary)
     if data is None:
         raise ValueError("too long")
     text, at = data.decode("utf-8"), 0
@@ -99,18 +99,6 @@ def _objects(path: Path, boundary: Boundary) -> Iterator[bytes]:
         end = strict_json.end_of(text, at)
         yield text[at:end].encode()
         at = strict_json.solid(text, end)
-
-
-def _whole(path: Path, boundary: Boundary) -> bytes | None:
-    """All of a file; None where it is too long or cannot be read."""
-    source = Source(path, path.name.endswith(".gz"), boundary=boundary)
-    pieces, size = [], 0
-    for piece in source.pieces():
-        pieces.append(piece)
-        size += len(piece)
-        if size > _LONGEST:
-            return None
-    return None if source.faults else b"".join(pieces)
 
 
 def _in_a_list(source: PlainFile, target: IO[bytes]) -> None:
@@ -153,6 +141,7 @@ REWRITES: Mapping[str, Rewrite] = {
     "in-a-list": _in_a_list,
     "unwrapped": _unwrapped,
     "without-last-comma": without_last_comma,
+    "trimmed-parts": trimmed_parts,
     **{name: partial(with_commas, separator) for name, separator in OTHER_SEPARATORS.items()},
 }
 """By the names that fixes have for them."""

@@ -21,12 +21,13 @@ from ragdatakit.fixes.groups import is_grouped
 from ragdatakit.fixes.removed import RemovedFile
 from ragdatakit.fixes.rewriting import REWRITES
 from ragdatakit.fixes.staged_files import CannotUnpackError, ChangedMeanwhileError, StagedFiles
-from ragdatakit.fixes.withheld import FormatRules, Withheld, change_of
+from ragdatakit.fixes.withheld import FormatRules, Withheld, change_of, file_of
 from ragdatakit.schemas.fixes import APPLICABILITIES, Applicability, Fix
 from ragdatakit.schemas.results import FixResult, NotFixed
 from ragdatakit.validators.faults import Fault
 
-MOST_ROUNDS = 10
+MOST_ROUNDS, MOST_ROUNDS_SINGLY = 10, 40
+"""The latter where rules are repaired one after the other."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +56,7 @@ class Repairs:
         self._state: DatasetState | None = None
         self.rewrote = False
         self.reasons: dict[WithheldFix, str] = {}
+        self.sure = True
 
     def close(self) -> None:
         """Nothing goes on: what is not in its place is removed."""
@@ -82,7 +84,8 @@ class Repairs:
             state.watch(fault)
         fix = fix_of(fault)
         state.withheld.see(fault, fix)
-        if fix is not None and self._how.applies(fix.applicability) and fault.file not in state.left:
+        state.seen.see(fault, fix)
+        if fix is not None and self._how.applies(fix.applicability) and file_of(fault, fix) not in state.left:
             self._remember(state, fault, fix)
         return fix
 
@@ -99,6 +102,7 @@ class Repairs:
         state = self._state
         assert state is not None
         if state.watched:
+            state.blame_others(faults)
             state.watched = frozenset()
             if state.broken or (state.no_ids and any(each.applied.changed_ids for each in state.last.values())):
                 state.roll_back()
@@ -108,12 +112,13 @@ class Repairs:
             state.forget_faults()
             return True
         state.accept()
-        if (state.changes or state.rewrites) and state.round < MOST_ROUNDS:
+        if (state.changes or state.rewrites) and state.round < (MOST_ROUNDS_SINGLY if state.singly else MOST_ROUNDS):
             state.round += 1
             if self._apply(state, faults):
                 state.forget_faults()
                 return True
         self._finish(state)
+        self._foresee(state, faults)
         return False
 
     # a round
@@ -123,7 +128,7 @@ class Repairs:
         if fix.rewrite:
             state.rewrites.setdefault(fault.file, change)
             return
-        state.changes.add((state.dataset.number_of(fault.file), change.start, state.number), change)
+        state.changes.add((state.dataset.number_of(file_of(fault, fix)), change.start, state.number), change)
         state.number += 1
 
     def _apply(self, state: DatasetState, faults: Counter[tuple[str, str]]) -> bool:
@@ -153,12 +158,12 @@ class Repairs:
 
     def _apply_all(self, state: DatasetState, now: Callable[[Change], bool]) -> None:
         for file, change in state.rewrites.items():
-            if now(change):
+            if now(change) and (file, change.code) not in state.barred:
                 self.rewrote |= change.fix.rewrite != "line-feeds"
                 self._apply_to(state, file, partial(_rewrite, change, file.display))
         for file, changes in _by_file(state):
             if file not in state.last:
-                made = state.withheld.without(file, filter(now, changes))
+                made = state.wanted(file, state.withheld.without(file, filter(now, changes)))
                 first = next(made, None)
                 if first is not None:
                     self._apply_to(state, file, editing(file.display, chain((first,), made)))
@@ -204,7 +209,7 @@ class Repairs:
         for file, counts in state.fixed.items():
             result.fixed.setdefault(file.display, Counter()).update(counts)
         result.not_fixed += [NotFixed(file.display, reason) for file, reason in state.left.items()]
-        for (file, code), reason in state.withheld.reasons.items():
+        for (file, code), reason in {**state.withheld.reasons, **state.barred}.items():
             if file not in state.left:
                 result.not_fixed.append(NotFixed(file.display, reason, code))
                 self._withhold(file, code, reason)
@@ -214,6 +219,12 @@ class Repairs:
         state.changes.close()
         self._state = None
         self._stack.close()
+
+    def _foresee(self, state: DatasetState, faults: Counter[tuple[str, str]]) -> None:
+        """What is left and was not asked for, as the unsafe fixes: which of these would not be made either."""
+        others = dict(state.seen.withheld_fixes(faults, lambda rule: False))
+        self.sure = self.sure and (self._how.unsafe or state.seen.sure)
+        self.reasons = others | self.reasons
 
     def _withhold(self, file: DataFile, code: str, reason: str) -> None:
         for applicability in filter(self._how.applies, APPLICABILITIES):

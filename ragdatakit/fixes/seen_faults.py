@@ -11,7 +11,7 @@ from ragdatakit.fixes.applying import Change
 from ragdatakit.fixes.find import WithheldFix
 from ragdatakit.fixes.groups import ALL_KINDS, is_grouped, may_forbid, rests_on, unread_rules
 from ragdatakit.fixes.staged_files import StagedFiles
-from ragdatakit.fixes.withheld import FormatRules, Withheld, change_of
+from ragdatakit.fixes.withheld import FormatRules, Withheld, change_of, file_of
 from ragdatakit.schemas.fixes import APPLICABILITIES, Applicability, Fix
 from ragdatakit.validators.faults import Fault
 
@@ -57,9 +57,9 @@ class SeenFaults:
             if change.group is not None or change.changes_ids:
                 self.too_many = self.too_many or len(self.single) >= _MOST
                 if not self.too_many:
-                    self.single.append((fault.file, change))
+                    self.single.append((file_of(fault, fix), change))
                 return
-        those = fault.file, fault.rule.code, fix.applicability, any(edit.part == "line" for edit in fix.edits)
+        those = file_of(fault, fix), fault.rule.code, fix.applicability, any(edit.part == "line" for edit in fix.edits)
         if those not in self.alike:
             self.alike[those] = change_of(fault, fix)
 
@@ -68,12 +68,17 @@ class SeenFaults:
     ) -> Iterator[tuple[WithheldFix, str]]:
         """Fixes that would not be made, each with the reason; whether that is all of them is in ``sure`` then."""
         unseen = self._unseen(faults, is_unasked)
+        by_name = self.withheld.rules.by_name
+        hopeless = {
+            (rule, kind): n for (rule, kind), n in faults.items() if self.matters(rule) and not by_name[rule].fix
+        }
         fixes = [*self.single, *((those[0], change) for those, change in self.alike.items())]
         with StagedFiles(self.dataset, beside=False) as staged:
             refusals = {file: staged.refusal(file) for file in {file for file, _ in fixes} | self.withheld.files}
         unwritable = next((file for file in self.withheld.files if refusals[file]), None)
         for applicability, mended in _MENDED.items():
             left = Counter({(rule, kind): n for (rule, kind, how), n in self.counts.items() if how not in mended})
+            left.update(hopeless)
             numbered = ((self.dataset.number_of(file), change) for file, change in self.single)
             self.withheld.decide(left, unwritable, numbered)
             for file, change in fixes:

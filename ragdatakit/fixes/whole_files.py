@@ -10,10 +10,9 @@ from ragdatakit.files.containers.lines import iter_lines
 from ragdatakit.files.containers.sources import BOM, Source
 from ragdatakit.fixes.edits import rewritten, safe
 from ragdatakit.fixes.json_syntax import mend_syntax
+from ragdatakit.fixes.whole_bytes import LONGEST
 from ragdatakit.schemas.fixes import Edit, Fix
 from ragdatakit.validators.faults import Fault
-
-_LONGEST = 1 << 28
 
 
 def without_mark(fault: Fault) -> Fix | None:
@@ -82,9 +81,16 @@ def rows_with_commas(fault: Fault) -> Fix | None:
     return rewritten(way, "unsafe") if way else None
 
 
+def parts_trimmed(fault: Fault) -> Fix | None:
+    """The names of lines of triples without blanks around them."""
+    from ragdatakit.fixes.triple_lines import can_be_trimmed
+
+    return rewritten("trimmed-parts", "unsafe") if can_be_trimmed(fault.file.path, fault.file.boundary) else None
+
+
 def _lines(fault: Fault) -> Iterator[bytes]:
     path, boundary = fault.file.path, fault.file.boundary
-    source = Source(path, path.name.endswith(".gz"), max_line_bytes=_LONGEST, boundary=boundary)
+    source = Source(path, path.name.endswith(".gz"), max_line_bytes=LONGEST, boundary=boundary)
     for block in source.blocks():
         if block.skipped:
             yield b"?"

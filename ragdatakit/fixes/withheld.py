@@ -46,11 +46,16 @@ class FormatRules:
 
 def change_of(fault: Fault, fix: Fix) -> Change:
     """A fix with its place in the dataset."""
-    located = fault.located
+    located = fault.other if fix.path else fault.located
     line, record = (located.line, located.byte_offset) if located is not None else (1, -1)
     if fault.other is not None and any(edit.start == fault.other.byte_offset for edit in fix.edits):
         line = fault.other.line
     return Change(fault.rule.code, fix, line, record, group_of(fault), changes_ids(fault))
+
+
+def file_of(fault: Fault, fix: Fix) -> DataFile:
+    """The file that a fix changes."""
+    return fault.other_file if fix.path and fault.other_file is not None else fault.file
 
 
 @dataclass(slots=True)

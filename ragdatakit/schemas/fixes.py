@@ -61,7 +61,7 @@ class Fix:
     """What would repair one finding: ``edits``, all of them or none; ``message`` says what they do.
 
     Without edits the file is written anew as a whole, in the way that ``rewrite`` names. ``withheld`` says why
-    ``--fix`` does not make it here.
+    ``--fix`` does not make it here. ``path`` is that of the file to be changed, where it is not the finding's.
     """
 
     applicability: Applicability
@@ -69,9 +69,10 @@ class Fix:
     edits: tuple[Edit, ...] = ()
     rewrite: str = ""
     withheld: str = ""
+    path: str = ""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return quick_fix, (self.applicability, self.message, self.edits, self.rewrite, self.withheld)
+        return quick_fix, (self.applicability, self.message, self.edits, self.rewrite, self.withheld, self.path)
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON form."""
@@ -81,6 +82,7 @@ class Fix:
             "edits": [edit.as_dict() for edit in self.edits],
             "rewrite": self.rewrite,
             "withheld": self.withheld,
+            "path": self.path,
         }
 
 

@@ -353,7 +353,9 @@ class DatasetRun:
         container, form = self.container(file), self.form(file)
         may_fix = self.collector.may_fix(rule.name, file)
         declared = self.kind(file)
-        fault = Fault(rule, problem, self.dataset, file, declared, container, form, located, other, other_file, may_fix)
+        there = self.container(other_file) if other_file is not None else ""
+        places = located, other, other_file, may_fix, there
+        fault = Fault(rule, problem, self.dataset, file, declared, container, form, *places)
         problem.fix = self._fixer.fix(fault)
 
     def emit(self, file: DataFile, problem: Problem) -> None:

@@ -20,8 +20,8 @@ class Fault:
     """A problem with all that a repair of it may look at.
 
     ``located`` is the record (None: the file as a whole is meant), ``other`` one that it clashes with, in
-    ``other_file``. ``container`` is what the file was read as, ``declared`` what its kind is; ``may_fix``: it is
-    reported, and its rule is one of those whose findings may be repaired.
+    ``other_file``. ``container`` is what the file was read as (``other_container`` the other one), ``declared`` what
+    its kind is; ``may_fix``: it is reported, and its rule is one of those whose findings may be repaired.
     """
 
     rule: Rule
@@ -35,6 +35,7 @@ class Fault:
     other: Located | None = None
     other_file: DataFile | None = None
     may_fix: bool = True
+    other_container: str = ""
 
 
 class Fixer(Protocol):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import csv
 import gzip
 import io
@@ -10,12 +11,14 @@ import shutil
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import ragdatakit
-from ragdatakit.schemas import all_rules
+from ragdatakit.fixes.groups import unread_rules
+from ragdatakit.schemas import all_formats, all_rules
 from ragdatakit.schemas.errors import RagdataError
 from tests.framework_readers import READERS, held_by, lost_by
 from tests.fuzz.cases import Case
@@ -24,6 +27,8 @@ from tests.fuzz.spoiling import spoil
 
 RULES = {rule.code: rule for rule, _ in all_rules()}
 _TEXTS = {".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".txt", ".run", ".qrels"}
+_UNREAD = frozenset().union(*(unread_rules(fmt.name) for fmt in all_formats()))
+"""Names of rules whose faults hide what else is wrong with a record."""
 _NOTHING = {"", "null", "nan", "none", "n/a", "na", "<na>", "#n/a", "#na"}
 """Texts that pandas takes for a cell that is missing."""
 Files = dict[str, bytes]
@@ -116,6 +121,9 @@ def _judged(name: str, before: ragdatakit.Report, result: ragdatakit.FixResult) 
         for report in (before, result.report)
     )
     more = {code for code in new - old if not any(RULES[each].may_reveal(RULES[code]) for each in applied)}
+    unread = {code for code in {*old, *new} if RULES[code].name in _UNREAD}
+    if sum(new[code] for code in unread) <= sum(old[code] for code in unread):
+        more -= unread  # what a record is hides what it has: one such fault took the place of another
     if more:
         yield f"{name}: {sorted(applied)} leads to {sorted(more)}"
 
@@ -194,7 +202,11 @@ def _scalars(value: Any) -> Iterator[str]:
         for each in value:
             yield from _scalars(each)
     elif value is not None and not isinstance(value, bool):
-        text = str(value).strip().strip("\ufeff")
+        text = str(value).strip().strip("\ufeff\0")
+        if text[:1] == "{" and text[-1:] == "}" and isinstance(value, str):
+            with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
+                yield from _scalars(ast.literal_eval(text))
+                return
         try:
             text = str(float(text))
         except (ValueError, OverflowError):

@@ -68,7 +68,7 @@ def is_safe_alone(kind: Kind | None, finding: Finding) -> bool:
 
 def changes(path: Path, finding: Finding) -> list[tuple[int, int, str]]:
     """Which bytes of the file the fix of a finding replaces by which text; none where it has no such fix."""
-    if finding.fix is None or not finding.fix.edits:
+    if finding.fix is None or not finding.fix.edits or finding.fix.path:
         return []
     with closing(PlainFile(path)) as source:
         return [

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
 
 from ragdatakit.files.containers import strict_json
-from ragdatakit.fixes.edits import record_text
+from ragdatakit.files.datasets import DataFile
+from ragdatakit.files.paths.boundary import Boundary
+from ragdatakit.fixes.edits import edit_of, record_text, unsafe
 from ragdatakit.fixes.find import Repair
 from ragdatakit.fixes.json_values import drop_null, only_item, replaced, to_text, to_text_id
+from ragdatakit.fixes.whole_bytes import whole_bytes
 from ragdatakit.fixes.whole_files import array_or_syntax, in_a_list, unwrapped
+from ragdatakit.outputs.file_states import PresentState, present_state
 from ragdatakit.schemas.fixes import Fix
+from ragdatakit.validators.arag.chunks import expected_id, id_and_text
 from ragdatakit.validators.faults import Fault
 
 
@@ -20,10 +29,35 @@ def _drop_answer(fault: Fault) -> Fix | None:
     return drop_null(fault) if isinstance(record, dict) and isinstance(record.get("gold_answer"), str) else None
 
 
+def _plain_id(fault: Fault) -> Fix | None:
+    """An id without blanks and zeros, where no other chunk would have it, too."""
+    text, expected = record_text(fault), str(fault.problem.facts.get("expected", ""))[1:-1]
+    if text is None or not expected or _ids(fault.file).get(expected) != 1:
+        return None
+    at, length = fault.problem.position, len(str(fault.problem.value))
+    if at is not None:  # the beginning of a string
+        return unsafe(edit_of(fault, text, at, at + length, expected))
+    return replaced(lambda value, _: json.dumps(expected, ensure_ascii=False), unsafe)(fault)
+
+
+def _ids(file: DataFile) -> Counter[str]:
+    """How many chunks of a file have an id, as ids are expected; none where the file is long."""
+    return _ids_of(file.path, present_state(file.path), file.boundary)
+
+
+@lru_cache(1)
+def _ids_of(path: Path, state: PresentState | None, boundary: Boundary) -> Counter[str]:
+    data = whole_bytes(path, boundary)
+    chunks = strict_json.decode(data.decode("utf-8", "replace")).value if data is not None else None
+    found = (id_and_text(chunk)[0] for chunk in chunks) if isinstance(chunks, list) else ()
+    return Counter(expected_id(each) for each in found if isinstance(each, str))
+
+
 REPAIRS: Mapping[str, Repair] = {
     "chunks-not-json": array_or_syntax,
     "chunks-one-string": in_a_list,
     "chunk-id-not-string": to_text_id,
+    "padded-chunk-id": _plain_id,
     "questions-not-json": array_or_syntax,
     "questions-not-array": unwrapped,
     "null-answer": _drop_answer,

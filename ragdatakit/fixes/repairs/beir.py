@@ -8,7 +8,8 @@ from ragdatakit.fixes.edits import drop_record, remove_record, safe
 from ragdatakit.fixes.find import Repair
 from ragdatakit.fixes.json_syntax import mend_syntax
 from ragdatakit.fixes.json_values import add_member, to_integer, to_text_id
-from ragdatakit.fixes.records import drop_copy, keep_last
+from ragdatakit.fixes.records import drop_copy, is_trained_on, keep_last
+from ragdatakit.fixes.whole_bytes import without_lines_of
 from ragdatakit.schemas.fixes import Edit, Fix
 from ragdatakit.validators.faults import Fault
 
@@ -17,6 +18,17 @@ def _with_header(fault: Fault) -> Fix | None:
     names = "\t".join(field.name for field in fault.declared.record.fields)
     start = fault.located.byte_offset if fault.located is not None else 0
     return safe(Edit(start, start, f"{names}\n"))
+
+
+def _out_of_training(fault: Fault) -> Fix | None:
+    """All judgements of a query in the file that is trained on."""
+    file, other = fault.file, fault.other_file
+    if other is None or is_trained_on(file) == is_trained_on(other):
+        return None
+    there = file if is_trained_on(file) else other
+    query = fault.problem.value
+    edits = without_lines_of(there, query, b"\t") if isinstance(query, str) else ()
+    return Fix("unsafe", "", edits, path="" if there is file else there.display) if edits else None
 
 
 REPAIRS: Mapping[str, Repair] = {
@@ -31,4 +43,5 @@ REPAIRS: Mapping[str, Repair] = {
     "dangling-corpus-id": remove_record,
     "conflicting-judgement": keep_last,
     "duplicate-judgement": drop_copy,
+    "query-in-two-splits": _out_of_training,
 }

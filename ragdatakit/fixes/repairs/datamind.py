@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ragdatakit.fixes.edits import drop_record, unsafe
+from ragdatakit.fixes.edits import drop_record, safe, unsafe
 from ragdatakit.fixes.find import Repair
 from ragdatakit.fixes.json_syntax import mend_syntax
 from ragdatakit.fixes.json_values import (
@@ -12,6 +12,7 @@ from ragdatakit.fixes.json_values import (
     drop_null,
     lower,
     replaced,
+    stripped,
     to_lone_text,
     to_number,
     to_text,
@@ -41,6 +42,11 @@ def _copy(fault: Fault) -> Fix | None:
     return fix if fix is None or fault.dataset.profile == "v2" else unsafe(*fix.edits)
 
 
+def _stripped(fault: Fault) -> Fix | None:
+    """Version 1 strips names by itself, for 2 it is another entity then."""
+    return replaced(stripped, safe if fault.dataset.profile == "v1" else unsafe)(fault)
+
+
 REPAIRS: Mapping[str, Repair] = {
     "not-json-lines": as_lines,
     "questions-in-array": as_lines,
@@ -55,6 +61,7 @@ REPAIRS: Mapping[str, Repair] = {
     "duplicate-chunk": _copy,
     "empty-image-path": drop_empty_text,
     "triple-field-not-string": _type_or_name,
+    "padded-name": _stripped,
     "confidence-not-number": _number_or_nothing,
     "duplicate-triple": drop_copy,
     "entity-properties-not-object": drop_null,

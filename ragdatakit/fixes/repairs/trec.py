@@ -8,6 +8,7 @@ from ragdatakit.fixes.edits import drop_record, edit_of, record_text, remove_rec
 from ragdatakit.fixes.find import Repair
 from ragdatakit.fixes.json_values import to_integer
 from ragdatakit.fixes.records import drop_copy, keep_last, lowest_score_goes
+from ragdatakit.fixes.whole_bytes import without_lines_of
 from ragdatakit.schemas.fixes import Fix
 from ragdatakit.validators.faults import Fault
 
@@ -22,6 +23,13 @@ def _number(fault: Fault) -> Fix | None:
     return (safe if counts_from_0 else unsafe)(edit_of(fault, text, span[0], span[0] + span[1], str(expected)))
 
 
+def _all_of_query(fault: Fault) -> Fix | None:
+    """All results of the query in the file; of a long file one."""
+    query = fault.problem.value
+    edits = without_lines_of(fault.file, query) if isinstance(query, str) else ()
+    return Fix("unsafe", "", edits) if edits else remove_record(fault)
+
+
 REPAIRS: Mapping[str, Repair] = {
     "relevance-not-integer": to_integer,
     "blank-line": drop_record,
@@ -30,5 +38,5 @@ REPAIRS: Mapping[str, Repair] = {
     "duplicate-topic": keep_last,
     "judged-twice": drop_copy,
     "retrieved-twice": lowest_score_goes,
-    "unknown-query": remove_record,
+    "unknown-query": _all_of_query,
 }

@@ -66,7 +66,7 @@ def _diagnostic(finding: Finding, paths: Paths, address: Callable[[str], str]) -
 def _suggestion(finding: Finding) -> dict[str, Any]:
     """What would repair it, where that is one change within the value at fault, or the line that goes."""
     fix, span, line, columns = finding.fix, finding.span, finding.line, finding.byte_columns
-    if fix is None or fix.withheld or len(fix.edits) != 1 or line is None:
+    if fix is None or fix.withheld or fix.path or len(fix.edits) != 1 or line is None:
         return {}
     (edit,) = fix.edits
     if edit.part == "line" and edit.start == finding.byte_offset:

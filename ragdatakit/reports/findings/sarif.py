@@ -152,7 +152,7 @@ def _fix(finding: Finding, paths: Paths) -> dict[str, Any]:
         or fix.withheld
         or not fix.edits
         or any(edit.part for edit in fix.edits)
-        or finding.path.endswith(".gz")
+        or (fix.path or finding.path).endswith(".gz")
     ):
         return {}
     replacements = [
@@ -162,7 +162,7 @@ def _fix(finding: Finding, paths: Paths) -> dict[str, Any]:
         }
         for edit in fix.edits
     ]
-    change = {**_artifact(finding.path, paths), "replacements": replacements}
+    change = {**_artifact(fix.path or finding.path, paths), "replacements": replacements}
     return {"description": {"text": _plain(fix.message)}, "artifactChanges": [change]}
 
 

@@ -90,7 +90,7 @@ LAYOUT_RULES: tuple[Rule, ...] = (
         },
         hint="write one object per line (`jq -c '.[]' FILE` for an array, `jq -c . FILE` for objects)",
         fix="safe: put each record on a line",
-        reveals=("DM2", "DM3", "DM5", "RD2"),
+        reveals=("DM2", "DM3", "DM5", "RD115", "RD2"),
         bad='[{"text": "a"}, {"text": "b"}]',
         good='{"text": "a"}\n{"text": "b"}',
         source=f"{_V1_CHUNKS}, {_V2_CHUNKS}:_iter_pre_chunked",

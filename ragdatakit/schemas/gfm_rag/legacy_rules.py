@@ -53,6 +53,7 @@ LEGACY_RULES: tuple[Rule, ...] = (
         message="{value} begins or ends with white space",
         upstream="it is kept: another entity than the one without",
         hint="write no spaces around the commas",
+        fix="unsafe: strip all names of the file",
         bad="osprey, towed, lena",
         good=_GOOD_TRIPLES,
         source=_KG,

@@ -353,6 +353,7 @@ ANSWER_RULES: tuple[Rule, ...] = (
         message="the question {value} is in the other file, too",
         upstream="the model is tested on what it was trained on",
         hint="remove it from train.json",
+        fix="unsafe: remove it from train.json",
         bad="train.json: Which boat did the Osprey tow?\ntest.json: Which boat did the Osprey tow?",
         good="train.json: Which boat did the Osprey tow?\ntest.json: Which barge carries slate?",
         source="ragdata's own check: no loader compares the two files",

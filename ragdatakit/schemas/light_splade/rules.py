@@ -123,7 +123,10 @@ FILE_RULES: tuple[Rule, ...] = (
         upstream="the loader stops with JSONDecodeError and names neither the file nor the line",
         hint="write one JSON object per line; repair or remove this line",
         fix=SYNTAX_WORDS,
-        reveals=("SP12", "SP13", "SP2", "SP3", "SP4", "RD2", "line-not-object", "unexpected-field", "missing-field"),
+        reveals=(
+            *("SP12", "SP13", "SP2", "SP3", "SP4", "RD115", "RD2"),
+            *("line-not-object", "unexpected-field", "missing-field"),
+        ),
         bad='{"qid": 1, "text": "x",}',
         good='{"qid": 1, "text": "x"}',
         source=f"light-splade: {_LOADER}.__call__",
@@ -224,6 +227,7 @@ VALUE_RULES: tuple[Rule, ...] = (
         upstream="the loader stops with ValueError: qid has no positive document",
         hint="add a positive document, or remove the query from the split",
         fix="unsafe: remove the list",
+        reveals=("query-without-positives",),
         bad='{"qid": 1, "positive_doc_ids": []}',
         good='{"qid": 1, "positive_doc_ids": [10]}',
         source=f"light-splade: {_TRIPLET}",
@@ -331,6 +335,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         hint="add the document to doc_master, or remove the id from the list",
         source=f"light-splade: {_TRIPLET}",
         fix="unsafe: remove the document from the list; if it is the only one, the list",
+        reveals=("query-without-positives",),
         bad='{"qid": 1, "positive_doc_ids": [10, 99]}  (no document 99)',
         good='{"qid": 1, "positive_doc_ids": [10]}',
     ),
@@ -342,6 +347,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         hint="add a line to positive_lists, or remove the query",
         source=f"light-splade: {_TRIPLET}",
         fix="unsafe: remove the query",
+        reveals=("dangling-qid",),
         bad=(
             'query_master:   {"qid": 1, "text": "how to prune a pear tree"}\n'
             'positive_lists: {"qid": 2, "positive_doc_ids": [12]}'
@@ -454,7 +460,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         upstream="the last list wins, the positives of the earlier one are silently lost",
         hint="merge the lists into one line",
         source="light-splade: data/positive_list.py",
-        fix=COPY_WORDS,
+        fix=("safe: remove a record that is equal in every field", "unsafe: put the documents of both lists into one"),
         bad='{"qid": 1, "positive_doc_ids": [10]}\n{"qid": 1, "positive_doc_ids": [13]}',
         good='{"qid": 1, "positive_doc_ids": [10, 13]}',
     ),
@@ -499,6 +505,8 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         upstream="the loader does not notice; the validation metric is inflated",
         hint="remove the query from one of the splits",
         source="ragdata's own check: light-splade's loader reads it",
+        fix="unsafe: remove the query from the training split, with what refers to it there",
+        reveals=("dangling-qid", "dangling-positive-qid"),
         bad=(
             'train:      {"qid": 1, "text": "how to prune a pear tree"}\n'
             'validation: {"qid": 1, "text": "how to prune a pear tree"}'

@@ -28,7 +28,7 @@ FILE_RULES: tuple[Rule, ...] = (
         "makes every query return []",
         hint="name the JSONL file that the index was built from as documents_path",
         fix="safe: put each document on a line",
-        reveals=("SG70", "SG71", "RD2"),
+        reveals=("SG70", "SG71", "RD115", "RD2"),
         bad='[\n  {"contents": "Neap tides follow the quarters."}\n]',
         good='{"contents": "Neap tides follow the quarters."}',
         source="sage_rag/operators/retriever.py: Wiki18FAISSRetriever and build_index_from_wiki18",

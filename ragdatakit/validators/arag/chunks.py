@@ -56,15 +56,19 @@ def point_into_string(found: Iterable[Problem], chunk_id: str, id_is_meant: bool
 
 def id_problems(chunk_id: str, pointer: str | None) -> Iterator[Problem]:
     """Blanks and zeros that hide a chunk, and ids that look like a piece of text."""
-    plain = chunk_id.strip()
-    decimal = _DECIMAL_ID.fullmatch(plain) is not None
-    expected = (plain.lstrip("0") or "0") if decimal else plain
+    plain, expected = chunk_id.strip(), expected_id(chunk_id)
     if expected != chunk_id:
         found = "blanks around it" if plain != chunk_id else "leading zeros"
         facts = {"found": found, "expected": f'"{expected}"'}
         yield Problem("padded-chunk-id", pointer, chunk_id, facts)
-    if not decimal:
+    if _DECIMAL_ID.fullmatch(plain) is None:
         yield Problem("chunk-id-not-number", pointer, chunk_id)
+
+
+def expected_id(chunk_id: str) -> str:
+    """An id without blanks around it and without leading zeros."""
+    plain = chunk_id.strip()
+    return (plain.lstrip("0") or "0") if _DECIMAL_ID.fullmatch(plain) else plain
 
 
 def text_problems(chunk_id: Any, text: str, pointer: str | None) -> Iterator[Problem]:
