@@ -253,6 +253,14 @@ def test_a_removed_item_is_kept_without_its_comma(tmp_path: Path, ids: list[int]
     assert json.loads(read(root, "positives").splitlines()[0])["positive_doc_ids"] == [i for i in ids if i != 99]
 
 
+def test_minus_zero_is_the_id_zero(tmp_path: Path) -> None:
+    root = made(tmp_path, BEIR)
+    (root / "queries.jsonl").write_text('{"_id": -0, "text": "x"}\n{"_id": "q1", "text": "y"}\n', "utf-8")
+    fix(root)
+
+    assert json.loads((root / "queries.jsonl").read_text("utf-8").splitlines()[0])["_id"] == "0"
+
+
 def test_a_chunk_id_that_is_there_as_text_stays(tmp_path: Path) -> None:
     chunks = json.dumps([{"id": "0", "text": "The lamp was lit."}, {"id": 0, "text": "It burned oil."}])
     root = made(tmp_path, "arag/broken/chunk-id-not-string", chunks=chunks)

@@ -70,10 +70,10 @@ def as_number(value: Any, text: str) -> str | None:
 
 
 def as_text(value: Any, text: str) -> str | None:
-    """``3`` as ``"3"``: the digits as they are written."""
+    """``3`` as ``"3"``: the digits as they are written, but -0 as the 0 that it is read as."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not _NUMBER.fullmatch(text):
         return None
-    return f'"{text}"'
+    return f'"{text if text != "-0" else "0"}"'
 
 
 def as_id(value: Any, text: str) -> str | None:
