@@ -92,7 +92,9 @@ def hipporag_passage(rng: Random) -> dict[str, Any]:
 
 
 def hipporag_question(rng: Random) -> dict[str, Any]:
-    """A question of MuSiQue, or of the generic shape."""
+    """A question of MuSiQue, of HotpotQA, or of the generic shape."""
+    if rng.random() < 0.4:
+        return hotpot_question(rng)
     is_musique = rng.random() < 0.6
     name = rng.choice(("text", "paragraph_text")) if is_musique else "text"
     chosen = rng.sample(PASSAGES, rng.randrange(1, 5))
@@ -108,6 +110,16 @@ def hipporag_question(rng: Random) -> dict[str, Any]:
         steps = [{"id": 1, "question": "a", "paragraph_support_idx": i} for i in range(0, len(items), 2)]
         question |= {"question_decomposition": steps, "answerable": True, "id": f"{len(steps)}hop__{rng.randrange(9)}"}
     return question
+
+
+def hotpot_question(rng: Random) -> dict[str, Any]:
+    """A question of HotpotQA or 2WikiMultihopQA."""
+    chosen = rng.sample(PASSAGES, rng.randrange(1, 5))
+    context = [[title, [*re.findall(r".+?(?: (?=pier)|$)", text)]] for title, text in chosen]
+    facts = [[title, rng.randrange(len(sentences))] for title, sentences in context[: rng.randrange(1, 3)]]
+    question: dict[str, Any] = {rng.choice(("_id", "_id", "id")): rng.choice(("5a8b", "q1", 7)), "question": "Who?"}
+    question |= {"answer": "Joss Alder", "supporting_facts": facts, "context": context, "type": "bridge"}
+    return question | ({"evidences": [["a", "b", "c"]], "entity_ids": "a_b"} if rng.random() < 0.4 else {})
 
 
 STAGES = ("refining", "reranking", "retrieval")
@@ -129,8 +141,8 @@ def ways_of(name: str, kind: str) -> BothWays:
         assert not [*checks.record(file, "0:The first element says what the others are.")]
 
     if name == "hipporag":
-        checks._name = "d"
-        checks._passages["d"] = known = KnownPassages()
+        checks._name = "hotpotqa"
+        checks._passages["hotpotqa"] = known = KnownPassages()
         known.add_codes(codes_of_texts([f"{title}\n{text}" for title, text in PASSAGES]))
 
     def extra(value: Any) -> list[Problem]:
@@ -176,7 +188,7 @@ FILES = {
     ("sage", "records"): "records.jsonl",
     ("arag", "chunks"): "chunks.json",
     ("hipporag", "corpus"): "d_corpus.json",
-    ("hipporag", "questions"): "d.json",
+    ("hipporag", "questions"): "hotpotqa.json",
 }
 
 
@@ -190,7 +202,7 @@ def test_whole_files_are_checked_as_in_plain_python(
     path = tmp_path / FILES[name, kind]
     if kind == "questions":
         corpus = [{"title": title, "text": text} for title, text in PASSAGES]
-        (tmp_path / "d_corpus.json").write_text(json.dumps(corpus))
+        (tmp_path / "hotpotqa_corpus.json").write_text(json.dumps(corpus))
 
     for _ in range(tries(25)):
         values = [SOUND[name, kind](rng) for _ in range(rng.choice((1, 3, 10)))]

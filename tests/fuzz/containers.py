@@ -82,7 +82,8 @@ def _array(lines: list[bytes], rng: Random) -> bytes:
 def hipporag(rng: Random) -> Files:
     """Arrays of HippoRAG."""
     corpus = [_spoilt({"title": t, "text": x, "idx": i}, rng) for i, (t, x) in enumerate(PASSAGES)]
-    return {"d_corpus.json": _array(corpus, rng), "d.json": _array(_values(("hipporag", "questions"), rng), rng)}
+    name, questions = rng.choice(("d", "hotpotqa")), _values(("hipporag", "questions"), rng)
+    return {f"{name}_corpus.json": _array(corpus, rng), f"{name}.json": _array(questions, rng)}
 
 
 def arag(rng: Random) -> Files:

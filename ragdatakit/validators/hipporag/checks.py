@@ -115,13 +115,13 @@ class HippoRagChecks(FormatChecks):
 
     def predicates(self, kind: str) -> Iterable[Asked] | None:
         """Those of passages and of questions."""
-        from ragdatakit.validators.hipporag.predicates import PASSAGES, QUESTIONS
+        from ragdatakit.validators.hipporag.predicates import PASSAGES, questions
 
-        return {"corpus": PASSAGES, "questions": QUESTIONS}.get(kind)
+        return questions(joiner_of(self._name)) if kind == "questions" else {"corpus": PASSAGES}.get(kind)
 
     def texts_of_fields(self, kind: str) -> Mapping[str, str]:
         """The id of a question, and what is indexed of a passage."""
-        return {"corpus": {"@passage": "@passage"}, "questions": {"@id": "id"}}.get(kind, {})
+        return {"corpus": {"@passage": "@passage"}, "questions": {"@id": "@id"}}.get(kind, {})
 
     def fields_of_derived(self, kind: str) -> tuple[str, ...]:
         """The places of passages, and the passages that questions bring along."""

@@ -1,6 +1,6 @@
 """Which passages and questions the rules may want to see, in words that the scanner understands.
 
-Proved are passages, and questions whose evidence is a list of paragraphs or contexts. HotpotQA's shape goes to Python.
+Proved are passages, questions in MuSiQue's, HotpotQA's and the generic shape, and OpenIE results.
 """
 
 from __future__ import annotations
@@ -12,15 +12,20 @@ from ragdatakit.scanner.plan import Asked
 from ragdatakit.scanner.predicates import Blank, Lacks, OpenUnlessGiven, OpenUnlessTexts, Shorter
 from ragdatakit.scanner.relations import (
     Alike,
+    Apart,
     CountedBeyond,
+    Empty,
+    First,
     Joined,
     Lacking,
     Miscounted,
     NoneTrue,
+    OutOfRange,
     Parts,
     Several,
     Shared,
     Taken,
+    Twice,
     TwiceTogether,
     Undigested,
     Unmarked,
@@ -38,7 +43,7 @@ PASSAGES: tuple[Asked, ...] = (
     Joined("@passage", ("title", "text"), LINE_FEED),
 )
 EVIDENCE = ("paragraphs", "contexts")
-JOINED = tuple(f"{field}/@passage" for field in EVIDENCE)
+JOINED = tuple(f"{field}/@passage" for field in (*EVIDENCE, "context"))
 _STEPS = "question_decomposition"
 
 
@@ -51,19 +56,40 @@ def _evidence(field: str) -> Iterator[Asked]:
     yield Joined(f"{field}/@passage", (f"{field}/title", *of_texts), LINE_FEED)
 
 
-QUESTIONS: tuple[Asked, ...] = (
-    OpenUnlessGiven("id"),
+_FACTS, _CONTEXT = "supporting_facts", "context"
+_FACT = (Field("title: string"), Field("sentence: integer"))
+_TITLED = (Field("title: string"), Field("sentences: string[]"))
+
+
+def questions(joiner: str) -> tuple[Asked, ...]:
+    """What is asked of questions; ``joiner`` is between the sentences of a passage."""
+    facts, titled = (tuple(f"{field}/{f.name}" for f in own) for field, own in ((_FACTS, _FACT), (_CONTEXT, _TITLED)))
+    return (
+        *_QUESTIONS,
+        Taken(Field(f"{_FACTS}?: array")),
+        Taken(Field(f"{_CONTEXT}?: array")),
+        Parts(_FACTS, _FACT, rows=True),
+        Parts(_CONTEXT, _TITLED, rows=True),
+        Apart((_FACTS, _CONTEXT)),
+        Empty((_FACTS,)),
+        Empty((_CONTEXT,)),
+        OutOfRange((*facts, *titled)),
+        Twice(titled[:1]),
+        Joined(f"{_CONTEXT}/@passage", titled, LINE_FEED, joiner),
+    )
+
+
+_QUESTIONS: tuple[Asked, ...] = (
+    First("@id", ("id", "_id")),
     OpenUnlessGiven("answer"),
     OpenUnlessTexts("answer"),
     Shorter("answer", 1),
     Shared(("answer_aliases", "answer")),
     Untrue(("answerable",)),
-    Lacking(EVIDENCE),
-    Several((*EVIDENCE, "supporting_facts")),
+    Lacking((*EVIDENCE, _FACTS)),
+    Several((*EVIDENCE, _FACTS)),
     *(asked for field in EVIDENCE for asked in _evidence(field)),
-    NoneTrue(tuple(f"{field}/is_supporting" for field in EVIDENCE)),
-    Taken(Field("supporting_facts?: any")),
-    Taken(Field("context?: any")),
+    NoneTrue(tuple(f"{field}/is_supporting" for field in EVIDENCE), unless=_FACTS),
     Taken(Field(f"{_STEPS}?: object[]")),
     Parts(_STEPS, (Field("paragraph_support_idx?: integer"),)),
     Unmarked((f"{_STEPS}/paragraph_support_idx", "paragraphs/idx", "paragraphs/is_supporting")),
