@@ -19,7 +19,8 @@ from ragdatakit.validators.ages import in_words
 from ragdatakit.validators.arag import checks as arag
 from ragdatakit.validators.arag.checks import ARagChecks
 from ragdatakit.validators.arag.corpus import AnswerSearch
-from tests.arag_sets import ASKED, LAMP, NAMES, dataset, examine, hits, rules
+from ragdatakit.validators.python_keys import PythonBatch
+from tests.arag_sets import ASKED, LAMP, NAMES, dataset, hits, rules
 
 
 @pytest.mark.parametrize(
@@ -47,12 +48,14 @@ def test_a_prediction_breaks_the_rules_of_the_page(change: dict[str, Any], expec
 def test_predictions_are_compared_with_their_questions() -> None:
     found = dataset(Path("skarn"), "questions", "predictions")
     checks = ARagChecks(found, ())
-    examine(checks, found.files[0], [ASKED])
+    hits(checks, "questions", [ASKED])
     line = {"qid": "s1", "question": ASKED["question"], "gold_answer": "1872", "pred_answer": "In 1871"}
 
-    (problem,) = examine(checks, found.files[1], [line])
+    found_in = [one for one in checks.batch("predictions", None, [line], PythonBatch({}, 0), None) if one.rows]
 
-    assert (problem.rule, problem.pointer) == ("prediction-of-other-question", "/gold_answer")
+    assert [(one.rule, one.field, one.rows) for one in found_in] == [
+        ("prediction-of-other-question", "gold_answer", [0])
+    ]
 
 
 def test_each_run_may_answer_a_question_once() -> None:

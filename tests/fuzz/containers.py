@@ -17,6 +17,7 @@ from tests.block_mutations import mutated
 from tests.fuzz.cases import Case
 from tests.test_scanned_elements import damaged
 from tests.test_scanned_items import file_of_results
+from tests.test_scanned_questions import questions_and_predictions
 from tests.test_scanned_tagged import documents
 from tests.test_scanner_cells import lines as cell_lines
 from tests.test_scanner_records import PASSAGES, SOUND, found_in
@@ -126,6 +127,11 @@ def openie(rng: Random) -> Files:
     return {"d_corpus.json": corpus.encode(), "openie_d_results_ner_m.json": file_of_results(rng, RECORDS)}
 
 
+def predictions(rng: Random) -> Files:
+    """Questions of A-RAG and predictions."""
+    return questions_and_predictions(rng, RECORDS)
+
+
 CONTAINERS: dict[str, tuple[str, Callable[[Random], Files]]] = {
     "lines": ("light-splade", splade),
     "lines and cells": ("beir", beir),
@@ -136,6 +142,7 @@ CONTAINERS: dict[str, tuple[str, Callable[[Random], Files]]] = {
     "CSV": ("gfm-rag", stage1),
     "tags": ("trec", trec),
     "items": ("hipporag", openie),
+    "lines beside an array": ("arag", predictions),
 }
 
 
@@ -149,7 +156,7 @@ def check(case: Case) -> Iterator[str]:
         path = folder / place
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
-    source = folder / "chunks.json" if fmt == "arag" else folder
+    source = folder / "chunks.json" if name == "array of texts" else folder
     case.note(f"{name}, plain")
     plain = found_in(source, fmt, 1 << 40, 1 << 20, 1)
     for _ in range(2):

@@ -20,14 +20,16 @@ from ragdatakit.validators.arag.chunks import (
     text_problems,
 )
 from ragdatakit.validators.arag.corpus import CORPUS_BYTES, AnswerSearch, file_bytes, fingerprint
-from ragdatakit.validators.arag.predictions import Remembered, prediction_problems
-from ragdatakit.validators.arag.questions import gold_answer, id_key, question_problems
+from ragdatakit.validators.arag.predictions import COMPARED, Remembered, prediction_problems
+from ragdatakit.validators.arag.questions import first_question, gold_answer, id_key, question_problems
 from ragdatakit.validators.checks import FormatChecks, Needs
+from ragdatakit.validators.python_keys import PythonBatch
 from ragdatakit.validators.row_problems import RowProblems
 
 if TYPE_CHECKING:
     from ragdatakit.files.datasets import DataFile, Dataset
     from ragdatakit.scanner.plan import Asked
+    from ragdatakit.validators.arag.coded_predictions import CodedPredictions
     from ragdatakit.validators.checks import Placed
     from ragdatakit.validators.coded_columns import ScannedCodes
     from ragdatakit.validators.csv_parts import CsvTable
@@ -50,6 +52,8 @@ class ARagChecks(FormatChecks):
         self._dotted_text: str | None = None
         self._search = AnswerSearch() if self._wants_search() else None
         self._remembered = Remembered()
+        self._coded: CodedPredictions | None = None
+        self._file: DataFile | None = None
         self._published: dict[str, Subset | None] = {}
         self._published_ids: set[str] = set()
         self._has_predictions = bool(dataset.of_kind("predictions"))
@@ -93,24 +97,39 @@ class ARagChecks(FormatChecks):
         return {"@qid": key, "@own_qid": own, "@question": asked}
 
     def predicates(self, kind: str) -> Iterable[Asked] | None:
-        """Those of chunks, where no answers are looked for in them."""
-        if kind != "chunks" or self._search is not None:
-            return None
-        from ragdatakit.validators.arag.predicates import CHUNKS
+        """Those of chunks and questions, where no answers are looked for, and of predictions."""
+        if kind == "predictions":
+            from ragdatakit.validators.arag.predicates import PREDICTIONS
 
-        return CHUNKS
+            return PREDICTIONS
+        if self._search is not None:
+            return None
+        from ragdatakit.validators.arag.predicates import CHUNKS, questions
+
+        if kind == "chunks":
+            return CHUNKS
+        is_plain = self._file is not None and kind == "questions" and not self._repeats_as_published()
+        return questions(first_question(self._file), self._folder) if is_plain and self._file is not None else None
 
     def texts_of_fields(self, kind: str) -> Mapping[str, str]:
-        """The id and the text of a chunk."""
-        return {"@id": "@id", "@text": "@text"} if kind == "chunks" else {}
+        """The ids and texts that are keys."""
+        if kind == "questions":
+            return {"@qid": "@qid", "@own_qid": "@qid", "@question": "question"}
+        return {"chunks": {"@id": "@id", "@text": "@text"}, "predictions": {"@qid": "@qid"}}.get(kind, {})
 
     def fields_of_derived(self, kind: str) -> tuple[str, ...]:
-        """The number of a chunk, for its place in the order."""
-        return ("@number",) if kind == "chunks" else ()
+        """The number of a chunk, for its place in the order; the texts of which predictions have copies."""
+        compared = {"questions": ("question", "answer"), "predictions": COMPARED} if self._has_predictions else {}
+        return {"chunks": ("@number",), **compared}.get(kind, ())
 
     def derive_scanned(self, kind: str, given: Mapping[str, ScannedCodes], batch: Any) -> None:
-        """Keep the numbers for `batch`."""
-        batch.columns["@number"], batch.valid["@number"] = given["@number"]
+        """Keep those for `batch`."""
+        for name in self.fields_of_derived(kind):
+            batch.columns[name], batch.valid[name] = given[name]
+
+    def start_file(self, file: DataFile) -> None:
+        """From here on records are of this file."""
+        self._file = file
 
     def sees_next(self, kind: str) -> bool:
         """The first element says what the array holds, and objects are not scanned; some strings are looked at for a
@@ -122,10 +141,8 @@ class ARagChecks(FormatChecks):
         if file.kind == "chunks":
             return self._chunk(value)
         if file.kind == "questions":
-            return self._question(value)
-        if file.kind == "predictions":
-            return self._prediction(value)
-        return ()
+            return question_problems(value, self._folder)
+        return prediction_problems(value) if file.kind == "predictions" else ()
 
     def _is_chunk(self, value: Any) -> bool:
         """Whether the readers keep an element: the first one decides which form the array has."""
@@ -171,18 +188,6 @@ class ARagChecks(FormatChecks):
             self._dotted_text = text
         return found
 
-    def _question(self, value: Any) -> Iterator[Problem]:
-        yield from question_problems(value, self._folder)
-        key = id_key(value)
-        if key is not None and self._has_predictions:
-            self._remembered.add_question(key, value.get("question"), gold_answer(value)[1])
-
-    def _prediction(self, value: Any) -> Iterator[Problem]:
-        yield from prediction_problems(value)
-        key = id_key(value)
-        if key is not None:
-            yield from self._remembered.compare(key, value)
-
     def batch(
         self, kind: str, split: str | None, values: list[Any] | None, batch: Any, sets: Any
     ) -> Iterable[RowProblems]:
@@ -190,10 +195,26 @@ class ARagChecks(FormatChecks):
         if kind == "chunks":
             rows = dict(enumerate(values) if values is not None else batch.noted)
             return self._of_chunks(rows, batch.first_row, None if values is not None else batch)
-        numbered = list(enumerate(values or (), batch.first_row))
+        seen = dict(enumerate(values) if values is not None else batch.noted)
+        numbered = [(batch.first_row + row, value) for row, value in seen.items()]
+        if not isinstance(batch, PythonBatch) and self._has_predictions:
+            return self._coded_batch(kind, batch, seen, numbered)
         if kind == "questions":
             return self._of_questions(numbered)
-        return self._of_predictions(numbered)
+        return self._remembered.compare(numbered)
+
+    def _coded_batch(
+        self, kind: str, batch: Any, seen: Mapping[int, Any], numbered: list[tuple[int, Any]]
+    ) -> Iterable[RowProblems]:
+        """The same of a big set, of which Python has ``seen`` some records."""
+        if self._coded is None:
+            from ragdatakit.validators.arag.coded_predictions import CodedPredictions
+
+            self._coded = CodedPredictions()
+        if kind == "predictions":
+            return self._coded.compare(batch, seen)
+        self._coded.add_questions(batch, seen)
+        return self._of_questions(numbered)
 
     def _of_chunks(self, values: dict[int, Any], first_row: int, scanned: Any) -> Iterator[RowProblems]:
         disordered, objects, ragged = self._disordered(values, scanned), [], []
@@ -229,6 +250,8 @@ class ARagChecks(FormatChecks):
         published = self._repeats_as_published()
         for row, value in rows:
             key = id_key(value)
+            if key is not None and self._has_predictions and self._coded is None:
+                self._remembered.add_question(key, value.get("question"), gold_answer(value)[1])
             if published and key is not None:
                 if key in self._published_ids:
                     repeated.append(row)
@@ -238,18 +261,6 @@ class ARagChecks(FormatChecks):
                 if isinstance(gold, str):
                     self._search.add_answer(gold)
         yield RowProblems("published-duplicate-question-id", "questions", "@qid", repeated)
-
-    def _of_predictions(self, rows: list[tuple[int, Any]]) -> Iterator[RowProblems]:
-        repeats = [(row, first) for row, v in rows if (first := self._remembered.first_row(id_key(v), row)) != row]
-        yield RowProblems(
-            "repeated-prediction",
-            "predictions",
-            "@qid",
-            [row for row, _ in repeats],
-            firsts=[first for _, first in repeats],
-            first_kind="predictions",
-            note="first answered here",
-        )
 
     def _subset(self, file: DataFile) -> Subset | None:
         """The published subset whose file this is, unchanged."""
@@ -270,10 +281,12 @@ class ARagChecks(FormatChecks):
             for file in self.dataset.of_kind("questions"):
                 yield file, Problem("missing-chunks")
 
-    def finish_file(self, file: DataFile, records: int, table: CsvTable | None = None) -> Iterator[Placed]:
+    def finish_file(
+        self, file: DataFile, records: int, table: CsvTable | None = None
+    ) -> Iterator[Placed | RowProblems]:
         """Compare with the published files; another file of predictions may answer the same questions again."""
-        if file.kind == "predictions":
-            self._remembered.forget_predictions()
+        if file.kind == "predictions" and (found := (self._coded or self._remembered).repeats()) is not None:
+            yield found
         if file.kind not in ("chunks", "questions") or not records:
             return
         published, called = self._subset(file), subset_named(self._folder)

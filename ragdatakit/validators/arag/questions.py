@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import re
 import string
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.texts.compared_answers import without_articles
 from ragdatakit.schemas.arag.published import Evidence, Subset, subset_named, subset_of_source
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.texts import quoted
 
+if TYPE_CHECKING:
+    from ragdatakit.files.datasets import DataFile
+
+_LOOKED_INTO = 1 << 18
+"""Bytes in which the first question of a file is looked for."""
 _MARK_INSIDE = re.compile(rf"\w[{re.escape(string.punctuation)}]+\w")
 _EVIDENCE_WORDS: dict[Evidence, str] = {
     "blank": '""',
@@ -25,6 +31,16 @@ _EVIDENCE_WORDS: dict[Evidence, str] = {
 def question_id(value: Any) -> Any:
     """The id that the runner uses: ``qid``, or ``id`` where that is empty."""
     return value.get("qid") or value.get("id") if isinstance(value, dict) else None
+
+
+def first_question(file: DataFile) -> Any:
+    """The first question of a file, if it is near the beginning of a JSON array; else None."""
+    try:
+        with file.boundary.open(file.path) as stream:
+            head = stream.read(_LOOKED_INTO).decode("utf-8", "replace").lstrip("\ufeff \t\r\n")
+        return json.JSONDecoder().raw_decode(head[1:].lstrip())[0] if head[:1] == "[" else None
+    except (OSError, ValueError, RecursionError):
+        return None
 
 
 def id_key(value: Any) -> str | None:
