@@ -23,6 +23,7 @@ __all__ = [
     "evaluate",
     "explain",
     "explore",
+    "export",
     "fetch",
     "fix",
     "formats",
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ragdatakit.api.convert import convert
+    from ragdatakit.api.descriptions.export import export
     from ragdatakit.api.diff import diff
     from ragdatakit.api.evaluate import evaluate
     from ragdatakit.api.explorer.explore import explore
@@ -77,6 +79,7 @@ _HOMES = {
     "evaluate": "ragdatakit.api.evaluate",
     "explain": "ragdatakit.api.reference",
     "explore": "ragdatakit.api.explorer.explore",
+    "export": "ragdatakit.api.descriptions.export",
     "fetch": "ragdatakit.api.hub",
     "fix": "ragdatakit.api.fix",
     "formats": "ragdatakit.api.reference",

@@ -136,6 +136,7 @@ EVERY: dict[str, list[tuple[str, ...]]] = {
     "init": [("beir", OUT), ("::error::\n##[x]", OUT)],
     "config": [(FOLDER,), (FOLDER, "--json"), (FOLDER, "--config", "::error::\n##[x]")],
     "init-config": [(CLEAN,), (FOLDER,), ("::error::\n##[x]",)],
+    "export": [(CLEAN, "--name", "::error::x\n##[y]"), (FOLDER, "--to", "::error::x\n##[y]")],
     "explore": [("::error::x\n##[y]", "--no-browser"), (FOLDER, "--port", "::error::\n##[x]")],
     "lsp": [("--::error::x\n##[y]",)],
 }

@@ -31,6 +31,7 @@ KINDS = {
     "retrieve": declared.RetrieveOptions,
     "evaluate": declared.EvaluateOptions,
     "explore": declared.ExploreOptions,
+    "export": declared.ExportOptions,
     "fetch": declared.FetchOptions,
     "push": declared.PushOptions,
 }

@@ -30,12 +30,13 @@ def test_what_has_a_form_has_json_and_a_file() -> None:
     with_form = {name for name, options in OPTIONS.items() if "--output-format" in options}
 
     assert with_form == {name for name, options in OPTIONS.items() if "--json" in options}
-    assert with_form == {name for name, options in OPTIONS.items() if "--output-file" in options}
+    to_file = {name for name, options in OPTIONS.items() if "--output-file" in options}
+    assert with_form == to_file - {"export"}  # whose form is what it is about: --to
     assert with_form >= set("validate convert report index retrieve eval query diff gate formats rules".split())
 
 
 def test_one_name_for_one_thing() -> None:
-    reading = set("validate convert report index retrieve eval query explore diff gate push".split())
+    reading = set("validate convert report index retrieve eval query explore export diff gate push".split())
 
     assert {name for name, options in OPTIONS.items() if "--from" in options} == reading
     assert {name for name, options in OPTIONS.items() if "--dataset" in options} == reading - {"validate", "push"}

@@ -24,6 +24,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "explore": ("servers.explore", "Look into datasets in a browser: records, findings, what a retriever finds."),
     "diff": ("diff", "Compare two datasets, or two states of one: records, files and numbers."),
     "gate": ("gate", "Check a dataset against expectations (Great Expectations), or write a first suite of them."),
+    "export": ("schema:export_command", "Describe a dataset for catalogues and loaders: Croissant, Data Package."),
     "fetch": ("fetch", "Fetch a public dataset."),
     "push": ("push", "Upload a dataset to the Hugging Face hub."),
     "verify": ("verify", "Check converted or fetched files against their manifest."),

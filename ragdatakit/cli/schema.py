@@ -1,12 +1,19 @@
-"""`ragdata schema`: JSON Schema documents."""
+"""`ragdata schema` and `ragdata export`: data described in the standards of others."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
+from ragdatakit.cli.dataset_options import dataset_name_option, dataset_options, read_words
+from ragdatakit.cli.declared_options import DataPath, given, options_of
+from ragdatakit.cli.output_format import check_place
 from ragdatakit.cli.standard_output import write_output
+from ragdatakit.schemas.options import ExportOptions
+
+_option = options_of(ExportOptions)
 
 
 @click.command("schema", short_help="Print JSON Schemas.")
@@ -40,3 +47,40 @@ def command(format_name: str | None, kind: str | None, folder: Path | None, base
     if format_name is None:
         raise click.UsageError("name a format (see `ragdata formats`), or give --all DIR")
     write_output([orjson.dumps(schema(format_name, kind or ""), option=orjson.OPT_INDENT_2) + b"\n"], None, "json")
+
+
+@click.command("export", short_help="Describe a dataset for catalogues and loaders.")
+@click.argument("path", required=False, type=DataPath(readable=False, path_type=Path), metavar="[PATH]")
+@_option("--to", show_default=True, help="Croissant 1.0, or Data Package 2.")
+@_option("--name", metavar="TEXT", help="What it is called (default: as the dataset).")
+@_option("--description", metavar="TEXT", help="What it is.")
+@_option("--license", metavar="TEXT", help="The URL or the short name of its license.")
+@_option("--url", metavar="URL", help="Where its page is.")
+@_option("--cite", metavar="TEXT", help="How to cite it.")
+@_option("--version", metavar="TEXT", help="Its version.")
+@_option("--memory-limit", metavar="SIZE", help="What the database may take before it goes to the disk.")
+@click.option(
+    "--output-file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write there instead."
+)
+@dataset_name_option
+@dataset_options
+def export_command(**words: Any) -> int:
+    """Describe the dataset at PATH (default: here) for catalogues and loaders: its files with size and digest, the
+    columns of their records with their types, what identifies a record, what names which other.
+
+    Paths in it are relative to the dataset: the description belongs into its folder.
+
+    \b
+    ragdata export scifact/ --license CC-BY-NC-2.0 --output-file scifact/croissant.json
+    ragdata export scifact/ --to datapackage --output-file scifact/datapackage.json
+    """
+    import orjson
+
+    from ragdatakit.api.descriptions.export import export
+
+    path = words["path"] or Path()
+    check_place(words["output_file"], (path,), read=read_words(words))
+    described = export(path, **given(ExportOptions, words, **read_words(words)))
+    data = orjson.dumps(described, option=orjson.OPT_INDENT_2) + b"\n"
+    write_output([data], words["output_file"], "json")
+    return 0

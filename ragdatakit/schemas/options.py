@@ -24,6 +24,8 @@ Progress = Callable[[str, int, int], None]
 """Called with what is being done, how much is done, and how much there is."""
 Tell = Callable[[str], None]
 
+EXPORTS = ("croissant", "datapackage")
+"""The standards in which a dataset can be described."""
 SHOWN_SEVERITY: Severity = "warning"
 """The least severe findings that commands print where nothing else is said; Python gets the others, too."""
 LEAST_MEMORY = 16 << 20
@@ -225,6 +227,25 @@ class ReadOptions(DatasetOptions):
 class DatabaseOptions(ReadOptions):
     """How `ragdatakit.open_database` opens; ``memory_limit`` is what DuckDB may hold, in bytes."""
 
+    memory_limit: int = _bytes(DATABASE_MEMORY)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportOptions(DatasetOptions):
+    """What `ragdatakit.export` writes.
+
+    ``to`` is the standard: ``croissant`` (1.0) or ``datapackage`` (Data Package 2). ``name`` (empty: that of the
+    dataset), ``description``, ``license`` (its URL or its short name), ``url``, ``cite`` and ``version`` are said in
+    it; what is empty is not. ``memory_limit`` is what DuckDB may hold, in bytes.
+    """
+
+    to: str = _one_of("croissant", EXPORTS, "standard")
+    name: str = ""
+    description: str = ""
+    license: str = ""
+    url: str = ""
+    cite: str = ""
+    version: str = ""
     memory_limit: int = _bytes(DATABASE_MEMORY)
 
 

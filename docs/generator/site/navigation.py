@@ -20,7 +20,7 @@ NAVIGATION = {
         "editors",
     ),
     "Look and measure": ("explorer", "reports", "query", "diff", "retrieval", "evaluation", "reference-results"),
-    "Move": ("conversion", "hub", "remote", "frames"),
+    "Move": ("conversion", "export", "hub", "remote", "frames"),
     "Reference": ("formats/index", "rules/index", "cli", "python-api", "python-reference", "stability"),
     "Project": (
         "architecture",

@@ -11,7 +11,9 @@ RENAMED_IDS = "ragdata.ids.ndjson"
 """The ids that were renamed, with their old names."""
 SIDECAR = "ragdata.sidecar"
 """The folder with what the format has no place for."""
-OWN = frozenset({MANIFEST, RENAMED_IDS, SIDECAR, BASELINE_NAME, REMOVED})
+DESCRIPTIONS = ("croissant.json", "datapackage.json")
+"""Descriptions of the dataset in the standards of others."""
+OWN = frozenset({MANIFEST, RENAMED_IDS, SIDECAR, BASELINE_NAME, REMOVED, *DESCRIPTIONS})
 
 
 def is_own(name: str) -> bool:

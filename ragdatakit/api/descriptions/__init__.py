@@ -1,0 +1,1 @@
+"""Descriptions of datasets for others: catalogues, hubs, loaders."""

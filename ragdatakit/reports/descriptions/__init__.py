@@ -1,0 +1,1 @@
+"""Descriptions of datasets in the standards of others."""

@@ -1,0 +1,84 @@
+"""Data Package 2 (https://datapackage.org): a dataset for catalogues and tools of tables."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from ragdatakit.reports.descriptions.described import DescribedColumn, DescribedDataset, DescribedFile, FileForm
+
+_MEDIA: dict[FileForm, str] = {
+    "ndjson": "application/x-ndjson",
+    "json": "application/json",
+    "csv": "text/csv",
+    "tsv": "text/tab-separated-values",
+    "parquet": "application/vnd.apache.parquet",
+    "": "application/octet-stream",
+}
+
+
+def datapackage(dataset: DescribedDataset) -> dict[str, Any]:
+    """The description as ``datapackage.json`` has it."""
+    said = dataset.said
+    found: dict[str, Any] = {
+        "$schema": "https://datapackage.org/profiles/2.0/datapackage.json",
+        "name": _name(dataset.name),
+        "title": dataset.name,
+    }
+    if said.get("description"):
+        found["description"] = said["description"]
+    if said.get("url"):
+        found["homepage"] = said["url"]
+    if said.get("version"):
+        found["version"] = said["version"]
+    if license_ := said.get("license"):
+        found["licenses"] = [{"path" if "://" in license_ else "name": license_}]
+    if said.get("cite"):
+        found["sources"] = [{"title": said["cite"]}]
+    return found | {"resources": [_resource(file) for file in dataset.files]}
+
+
+def _name(text: str) -> str:
+    """A name as Data Package wants it: small letters, digits, and a few signs."""
+    return re.sub(r"[^a-z0-9._-]+", "-", text.lower()).strip("-") or "data"
+
+
+def _resource(file: DescribedFile) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "name": _name(file.path.replace("/", "-")),
+        "title": file.title,
+        "path": file.path,
+        "mediatype": _MEDIA[file.form],
+        "bytes": file.size,
+        "hash": f"sha256:{file.sha256}",
+    }
+    if not file.form:
+        return found
+    found |= {"type": "table", "format": file.form}
+    if file.form != "parquet":
+        found["encoding"] = "utf-8"
+    if file.packed:
+        found["compression"] = "gz"
+    if file.form == "tsv":
+        found["dialect"] = {"delimiter": "\t"}
+    missing = [""] if file.form in ("csv", "tsv") else []
+    fields = [_field(column) for column in file.columns]
+    schema: dict[str, Any] = {"fieldsMatch": "partial", "missingValues": missing, "fields": fields}
+    if file.key:
+        schema["primaryKey"] = [*file.key]
+    if file.references:
+        schema["foreignKeys"] = [
+            {
+                "fields": [each.column],
+                "reference": {"resource": _name(each.to_file.replace("/", "-")), "fields": [each.to_column]},
+            }
+            for each in file.references
+        ]
+    return found | {"schema": schema}
+
+
+def _field(column: DescribedColumn) -> dict[str, Any]:
+    found: dict[str, Any] = {"name": column.name, "type": "array" if column.repeated else column.type}
+    if column.description:
+        found["description"] = column.description
+    return found | ({"constraints": {"required": True}} if column.always else {})
