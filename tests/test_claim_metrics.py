@@ -109,6 +109,18 @@ def test_labels_that_take_too_much_memory_are_left_out(tmp_path: Path, monkeypat
         assert "whose claims and labels take more than 16 MB are left out" in outcome.out
 
 
+def test_claims_of_questions_that_take_too_much_memory_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ragdatakit.retrieval.gold_and_metrics.claim_metrics._LONGEST_ROW", 60)
+    tables = tables_of(
+        questions=[Question("q1", "", metadata=claims()), Question("q2", "")],
+        answers=[Answer(q, "", metadata='{"response2answer": ["Entailment"]}') for q in ("q1", "q2")],
+    )
+
+    (scores,) = score_claims(tables)
+
+    assert (scores.long, scores.rows, list(scores.questions)) == (1, 1, ["q2"])
+
+
 def test_other_answers_have_none() -> None:
     assert score_claims(tables_of(answers=[Answer("1", "x", metadata='{"a":"answer2response"}')])) == []
 

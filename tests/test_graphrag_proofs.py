@@ -8,6 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from ragdatakit import validate
 from ragdatakit.validators.graphrag import row_faults, sql_tables
 from ragdatakit.validators.graphrag.array_proofs import ArrayProofs
@@ -40,6 +42,32 @@ def test_damaged_indexes_are_judged_alike(tmp_path: Path, monkeypatch: pytest.Mo
 
     wrong = [folder for folder, before in zip(folders, small, strict=True) if judged(folder) != before]
     assert wrong == []
+
+
+def test_a_column_of_ids_that_is_no_list_names_no_text_unit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    index = sample()
+    index.schemas["entities"]["text_unit_ids"] = pa.int64()
+    for number, row in enumerate(index.tables["entities"]):
+        row["text_unit_ids"] = number
+    index.write(tmp_path)
+    small = judged(tmp_path)
+    large(monkeypatch)
+
+    assert judged(tmp_path) == small
+    assert "no-named-text-unit" in {rule for _, rule, *_ in small}
+
+
+def test_ids_of_one_list_are_reported_in_its_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    index = sample()
+    unknown, entities = [f"x{n}" for n in range(60)], index.tables["entities"]
+    for row in entities:
+        row["text_unit_ids"] = unknown
+    index.write(tmp_path)
+    large(monkeypatch)
+
+    found = [f for f in validate(tmp_path, max_per_rule=0).findings if f.rule == "unknown-text-unit"]
+
+    assert [(f.record, f.value) for f in found] == [(n, id_) for n in range(len(entities)) for id_ in unknown]
 
 
 def test_of_a_sound_index_everything_is_proved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

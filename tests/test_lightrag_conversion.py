@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import ragdatakit
+from ragdatakit.files.containers import long_json
 from ragdatakit.files.containers.json_text import loads
 from ragdatakit.schemas.canonical import Chunk, Document, Edge, Node
 from ragdatakit.schemas.errors import RagdataError
@@ -62,6 +63,22 @@ def test_a_payload_comes_back_as_it_was(tmp_path: Path) -> None:
     assert [c["content"] for c in written["chunks"]] == [c["content"] for c in given["chunks"]]
     for part in ("entities", "relationships"):
         assert written[part] == given[part]
+
+
+def test_a_long_payload_is_read_as_a_short_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    payload = json.loads((VALID / "payload" / "custom_kg.json").read_text())
+    payload["entities"] += [{**payload["entities"][0], "description": f"said last, {n}"} for n in range(40)]
+    payload["entities"] += ["?", {"entity_name": 7}]
+    (tmp_path / "custom_kg.json").write_text(json.dumps(payload))
+    short = rows(read_tables(tmp_path))
+    monkeypatch.setattr(long_json, "LONG", 64)
+    monkeypatch.setattr(long_json, "_LONG_PART", 64)
+    monkeypatch.setattr(long_json, "ARRAY_PART_BYTES", 256)
+
+    assert rows(read_tables(tmp_path)) == short
+    names = [item["entity_name"] for item in payload["entities"][:-42]]
+    assert [node.name for node in short["nodes"]] == [*names[1:], names[0]]
+    assert "said last, 39" in (short["nodes"][-1].attributes or "")
 
 
 def test_long_texts_are_cut_as_lightrag_cuts_them(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from ragdatakit.files.containers.json_text import Raw
 from ragdatakit.files.paths.own_files import RENAMED_IDS
+from ragdatakit.outputs import written_files
 from ragdatakit.outputs.written_files import Output, is_safe_name, safe_part
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import RagdataError
@@ -190,6 +191,18 @@ def test_objects_are_laid_out_as_python_does_it(
     if all(_is_small(v) for v in values.values()):
         assert _written(values, indent, folder) == _python(values, indent)
     assert json.loads(_written(raw, indent, folder)) == values
+
+
+def test_an_element_of_many_megabytes_is_not_laid_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(written_files, "MOST_LAID_OUT", 20)
+    values = [{"ids": [1, 2]}, {"ids": list(range(20))}]
+
+    written = _written(values, 2, tmp_path)
+
+    assert json.loads(written) == values
+    assert written == b'[\n  {\n    "ids": [\n      1,\n      2\n    ]\n  },\n  %b\n]' % (
+        json.dumps(values[1], separators=(",", ":")).encode()
+    )
 
 
 def _is_small(value: Any) -> bool:

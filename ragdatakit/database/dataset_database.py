@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -15,7 +16,7 @@ from ragdatakit.files.containers.nesting import MOST_NESTED, has_deep_line
 from ragdatakit.files.containers.sources import Source, is_lfs_pointer
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.machine import refuse_little_space
-from ragdatakit.files.paths.folders import is_regular
+from ragdatakit.files.paths.folders import is_regular, size_of
 from ragdatakit.files.paths.sql_text import sql_name
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.outputs.file_states import PresentState, present_state
@@ -36,6 +37,8 @@ FILES = "files"
 """The schema of the views."""
 USUAL_MEMORY = DATABASE_MEMORY
 """Bytes that DuckDB may hold before it moves tables to the disk."""
+_LONG_FILE = 1 << 24
+"""Bytes of a file that may have records of megabytes."""
 _USUAL_SPLITS = ("train", "val", "dev", "test")
 
 
@@ -90,6 +93,7 @@ class SharedConnection:
 
     def __init__(self, memory_limit: int = USUAL_MEMORY) -> None:
         self._scratch = ScratchFolder()
+        self.memory_limit = memory_limit
         self.connection = _in_memory(memory_limit, self._scratch.path)
 
     def attach(self, name: str) -> duckdb.DuckDBPyConnection:
@@ -134,7 +138,7 @@ class DatasetDatabase:
         self._shared, self._called = shared, called
         self._parts = tuple(parts)
         self._by_sql = dict(by_sql or {})
-        self._memory_limit = memory_limit
+        self._memory_limit = shared.memory_limit if shared is not None else memory_limit
         self._progress = progress
         self.name = tables.name
         self.format = tables.format
@@ -229,7 +233,18 @@ class DatasetDatabase:
                 self._loaded[table] = self._fill(connection, table)
                 if not self._loaded[table] and len(self.losses.unread) > known:
                     self.unread.add(table)
+                self.give_back()
         return connection
+
+    def give_back(self) -> None:
+        """Have DuckDB let go of the memory through which long texts came: it keeps that until it is given a limit."""
+        if self._has_long_files and self._connection is not None:
+            with self._connection.cursor() as cursor:  # somebody may be reading
+                cursor.execute(f"set memory_limit = '{self._memory_limit}B'")
+
+    @cached_property
+    def _has_long_files(self) -> bool:
+        return any(size_of(file.path) >= _LONG_FILE for part in self._parts for file in part.files)
 
     def count(self, table: str) -> int:
         """How many rows a table has; 0 where the dataset has no such table."""

@@ -114,10 +114,15 @@ class LineWriter(FileWriter):
         self.records += 1
 
 
+MOST_LAID_OUT = 1 << 24
+"""Bytes of an element up to which it is indented."""
+
+
 class ArrayWriter(FileWriter):
     """One JSON array, an element at a time; laid out as Python's ``json.dump`` with this ``indent`` does it.
 
-    There is no line end behind the last bracket.
+    There is no line end behind the last bracket. An element of many megabytes is written in one line: laid out it may
+    take twice the room, and more than its readers take.
     """
 
     _opening, _closing = b"[", b"]"
@@ -134,7 +139,7 @@ class ArrayWriter(FileWriter):
 
     def _add(self, name: bytes, value: Any) -> None:
         data = _ENCODER.encode(value)
-        if self.indent is not None and not isinstance(value, str):
+        if self.indent is not None and not isinstance(value, str) and len(data) < MOST_LAID_OUT:
             data = msgspec.json.format(data, indent=self.indent).replace(b"\n", self._margin)
         self.put((b"," if self.records else self._opening) + self._margin + name + data)
         self.records += 1

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ragdatakit.converters import Options
-from ragdatakit.files.containers.json_text import dumps, fields_of, loads, object_text, string_of
+from ragdatakit.files.containers.json_text import begins, dumps, fields_of, loads, object_text, string_of
+from ragdatakit.files.containers.long_json import long_or_short
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.lightrag.extraction import records as extracted
 from ragdatakit.files.lightrag.graphml import GraphReader, Item
@@ -55,7 +56,7 @@ class _Reader:
     def _members(self, kind: str) -> Iterator[tuple[str, dict[str, Any]]]:
         for file in self._dataset.of_kind(kind):
             for name, raw in self._records.members(file):
-                if bytes(raw)[:1] == b"{":
+                if begins(raw, b"{"):
                     yield name, fields_of(raw)
 
     def documents(self) -> Iterator[Document]:
@@ -202,7 +203,7 @@ def _number(name: str, text: str) -> Any:
 
 
 class _PayloadReader:
-    """Payloads of custom graphs, each read whole as LightRAG does it."""
+    """Payloads of custom graphs. LightRAG reads each whole; here no more than its text is held, and names."""
 
     def __init__(self, files: list[DataFile], records: RecordReader) -> None:
         self._files = files
@@ -215,35 +216,38 @@ class _PayloadReader:
 
     def _parts(self, name: str) -> Iterator[dict[str, Any]]:
         for file in self._files:
-            for payload in self._records.values(file, "json-single"):
-                items = payload.get(name) if isinstance(payload, dict) else None
+            for payload in self._records.objects(file, "json-single"):
+                items = long_or_short(payload[name]) if name in payload else None
+                del payload
                 for item in items if isinstance(items, list) else ():
                     if isinstance(item, dict):
                         yield item
 
     def _chunks(self) -> Iterator[Chunk]:
-        seen: dict[str, str] = {}
+        seen: set[str] = set()
         for item in self._parts("chunks"):
             text, alias = item.get("content"), item.get("source_id")
             if not isinstance(text, str) or not text.strip() or not isinstance(alias, str) or alias in seen:
                 continue
-            seen[alias] = text
+            seen.add(alias)
             rest = {k: v for k, v in item.items() if k not in ("content", "source_id", "chunk_order_index")}
             place = item.get("chunk_order_index")
             ordinal = place if type(place) is int and place >= 0 else None
             yield Chunk(alias, text, None, ordinal, metadata=dumps(rest) if rest else None)
 
     def _nodes(self) -> Iterator[Node]:
-        last: dict[str, dict[str, Any]] = {}
+        last = {name: place for place, (name, _) in enumerate(self._named())}
+        for place, (name, item) in enumerate(self._named()):
+            if name and last[name] == place:
+                kind = item.get("entity_type")
+                rest = _rest(item, ("entity_name", "entity_type", "source_id"), keep_alias=True)
+                yield Node(name, kind if isinstance(kind, str) else None, rest)
+
+    def _named(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Entities under the names that they are stored by; of several with one name the last one counts."""
         for item in self._parts("entities"):
-            name = normalised(item["entity_name"]) if isinstance(item.get("entity_name"), str) else ""
-            if name:
-                last.pop(name, None)
-                last[name] = item
-        for name, item in last.items():
-            kind = item.get("entity_type")
-            rest = _rest(item, ("entity_name", "entity_type", "source_id"), keep_alias=True)
-            yield Node(name, kind if isinstance(kind, str) else None, rest)
+            name = item.get("entity_name")
+            yield (normalised(name) if isinstance(name, str) else ""), item
 
     def _edges(self, notes: list[Note]) -> Iterator[Edge]:
         for item in self._parts("relationships"):

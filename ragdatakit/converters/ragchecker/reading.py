@@ -7,7 +7,17 @@ from functools import cached_property
 from typing import Any
 
 from ragdatakit.converters import Options
-from ragdatakit.files.containers.json_text import Raw, dumps, fields_of, items_of, loads, object_text, string_of
+from ragdatakit.files.containers.json_text import (
+    Raw,
+    begins,
+    dumps,
+    fields_of,
+    is_null,
+    items_of,
+    loads,
+    object_text,
+    string_of,
+)
 from ragdatakit.files.containers.long_json import long_or_short
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.reading.canonical_tables import RowSource
@@ -116,7 +126,7 @@ class RagCheckerReading:
         for _, question_id, fields in self._rows():
             if "response" not in fields:
                 continue
-            about = [(name, fields[name]) for name in OF_ANSWER if bytes(fields.get(name, b"null")) != b"null"]
+            about = [(name, fields[name]) for name in OF_ANSWER if not is_null(fields.get(name))]
             yield Answer(question_id, string_of(fields["response"]), metadata=object_text(about))
 
     def _passages(self) -> Iterator[tuple[str, int, Iterator[dict[str, Raw]]]]:
@@ -145,23 +155,16 @@ class RagCheckerReading:
                     return True
         return False
 
-    def _target(self, question_id: str, place: int, passage: dict[str, Raw]) -> str:
-        """What a passage is called: with its chunk's number where the corpus is cut, with its question where ids are
-        of their row; by its place where it has no id."""
-        name = _name(passage)
-        if name is None:
-            return f"{question_id}/{place:03}"
-        return f"{question_id}/{name}" if self._by_row else name
-
     def runs(self) -> Iterator[Run]:
         """What was retrieved, in order."""
+        by_row = self._by_row  # for which all rows are read: before one is held
         for question_id, _, passages in self._passages():
             for place, passage in enumerate(passages):
                 score = _value(passage.get("score"))
                 scored = isinstance(score, int | float) and not isinstance(score, bool)
                 known = ("doc_id", "chunk_id", "text", *(("score",) if scored else ()))
                 more = object_text([(name, raw) for name, raw in passage.items() if name not in known])
-                target, text = self._target(question_id, place, passage), string_of(passage.get("text")) or ""
+                target, text = _target(question_id, place, passage, by_row), string_of(passage.get("text")) or ""
                 yield Run(question_id, STAGE, place + 1, target, text, float(score) if scored else None, None, more)
 
     def documents(self) -> Iterator[Document]:
@@ -177,10 +180,10 @@ class RagCheckerReading:
                     yield Document(doc_id, text, string_of(fields.get("title")), object_text(more))
             return
         seen: set[str] = set()
-        file = self._results or self._queries[0]
+        file, by_row = self._results or self._queries[0], self._by_row
         for question_id, number, passages in self._passages():
             for place, passage in enumerate(passages):
-                target = self._target(question_id, place, passage)
+                target = _target(question_id, place, passage, by_row)
                 if target in seen:
                     continue
                 seen.add(target)
@@ -204,7 +207,7 @@ class RagCheckerReading:
 
     def qrels(self) -> Iterator[Qrel]:
         """Passages that entail a claim of the right answer, as RAGChecker takes them for relevant."""
-        kind = "chunk" if self._chunks else "document"
+        kind, by_row = "chunk" if self._chunks else "document", self._by_row
         for number, question_id, fields in self._rows():
             names = ("retrieved2answer", "gt_answer_claims", "retrieved_context")
             row = {name: long_or_short(fields[name]) for name in names if name in fields}
@@ -216,7 +219,7 @@ class RagCheckerReading:
                 zip(relevant, _objects(fields.get("retrieved_context")), strict=False)
             ):
                 if is_relevant:
-                    target = self._target(question_id, place, passage)
+                    target = _target(question_id, place, passage, by_row)
                     if target in seen:
                         continue
                     seen.add(target)
@@ -224,6 +227,15 @@ class RagCheckerReading:
                     assert self._results is not None
                     self._records.tell_once("derived", "qrels", None, why, self._results, number, target)
                     yield Qrel(question_id, target, 1, kind)
+
+
+def _target(question_id: str, place: int, passage: dict[str, Raw], by_row: bool) -> str:
+    """What a passage is called: with its chunk's number where the corpus is cut, with its question where ids are of
+    their row; by its place where it has no id."""
+    name = _name(passage)
+    if name is None:
+        return f"{question_id}/{place:03}"
+    return f"{question_id}/{name}" if by_row else name
 
 
 def _value(raw: Raw | None) -> Any:
@@ -244,4 +256,4 @@ def _name(passage: dict[str, Raw]) -> str | None:
 
 def _objects(raw: Raw | None) -> Iterator[dict[str, Raw]]:
     """The passages in a list; one that is null or anything else has no text."""
-    return (fields_of(item) if bytes(item)[:1] == b"{" else {} for item in items_of(raw) or ())
+    return (fields_of(item) if begins(item, b"{") else {} for item in items_of(raw) or ())

@@ -12,6 +12,7 @@ from ragdatakit.converters.ragchecker.corpus import is_of_results, write_corpus
 from ragdatakit.converters.ragchecker.kept_apart import ANSWERS, GOLD, run_in, texts_in
 from ragdatakit.converters.ragchecker.reading import OF_ANSWER
 from ragdatakit.files.containers.json_text import Raw, dumps, fields_of, loads
+from ragdatakit.files.containers.long_json import long_or_short
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.files.reading.row_groups import RowGroups, TextsById
 from ragdatakit.outputs.written_files import Output
@@ -125,7 +126,7 @@ class _Writing:
                 continue
             file.write(row)
             written += 1
-            if is_complete(labels := {n: loads(r) for n, r in row.items() if n in (*CLAIMS, "metrics")}):
+            if is_complete(labels := {n: long_or_short(r) for n, r in row.items() if n in (*CLAIMS, "metrics")}):
                 complete += 1
                 for name, value in kept_metrics(labels).items():
                     values[name].append(value)
@@ -169,7 +170,7 @@ class _Writing:
     def _labels(self, key: str, row: dict[str, Raw], more: dict[str, Raw], about: dict[str, Raw]) -> dict[str, Raw]:
         """Claims, labels and metrics, as far as the tool can read them and they fit what is written."""
         given = {n: about[n] for n in OF_ANSWER if n in about} | ({_CLAIMS: more[_CLAIMS]} if _CLAIMS in more else {})
-        values = {n: loads(raw) for n, raw in given.items()}
+        values = {n: long_or_short(raw) for n, raw in given.items()}
         claims = [n for n in ("response_claims", _CLAIMS) if n in values]
         usable = all(isinstance(values[n], list) for n in claims)
         usable = usable and labels_fit({**values, "retrieved_context": loads(row["retrieved_context"])})

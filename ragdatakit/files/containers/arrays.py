@@ -37,7 +37,8 @@ class Part:
     """Consecutive elements; ``indent``: what is before them on their line, which begins with ``margin``.
 
     ``proved``: ``data`` decodes as it stands, every reader reads it alike, and ``values`` is what it decodes to: a list
-    of the elements, or an object of the members.
+    of the elements, or an object of the members. A part that was cut element by element has them in ``found`` and no
+    ``data`` beside them, for one of them may be as long as memory allows.
     """
 
     data: bytes
@@ -51,6 +52,11 @@ class Part:
     values: Any = ()
     margin: bytes = b""
     scan: type[ElementScan] = ElementScan
+
+    @property
+    def size(self) -> int:
+        """The bytes of its elements, with what is between them where that is known."""
+        return len(self.data) or sum(len(element.raw) for element in self.found)
 
     def elements(self) -> list[Element]:
         """The elements one by one, with positions."""
@@ -96,8 +102,9 @@ class ArraySource:
                 part = self.scanned_part(reader, record)
             if part.count or part.found:
                 self.top = self.NOUN
-                yield part
                 record += part.count
+                yield part
+            part = None  # it may be long, and so may the next one
 
     def begin(self) -> Buffer | None:
         """The file, read up to its first element; None where it has no elements at all."""
@@ -207,12 +214,13 @@ class ArraySource:
                 break
             reader.fill_to(len(reader.data) * 2)
         count = sum(1 for e in found if not e.error)
-        data = reader.data[: scan.position]
-        part = Part(data, reader.offset, reader.line, record, False, count, reader.indent, found, scan=self.SCAN)
-        reader.take(scan.position)
+        part = Part(b"", reader.offset, reader.line, record, False, count, reader.indent, found, scan=self.SCAN)
+        position, closed, cut = scan.position, scan.closed, scan.cut
+        del scan, found  # with all that was read, of which no more is wanted than the elements
+        reader.take(position)
         if is_cut_short:
             return part
-        if scan.closed:
+        if closed:
             reader.closed = True
             if fault := self._behind(reader, record + count):
                 self.whole = False
@@ -223,7 +231,7 @@ class ArraySource:
         elif reader.ended or too_long:
             reader.closed = True
             self.whole = False
-            if too_long or not scan.cut:
+            if too_long or not cut:
                 reader.take(len(reader.data))
                 error = TOO_LONG if too_long else f"the {self.NOUN} is not closed"
                 part.found.append(reader.fault(record + count, error, 0))
@@ -355,6 +363,7 @@ class SingleSource(ArraySource):
         self.top = self.NOUN
         reader.take(start)
         raw = reader.data.rstrip(b" \t\r\n")
+        reader.data = b""  # which may be as long as memory allows
         too_long = TOO_LONG if len(raw) > self.source.max_line_bytes else ""
         self.whole = not too_long
         found = [Element(0, reader.line, reader.offset, raw[:80] if too_long else raw, too_long, reader.indent)]

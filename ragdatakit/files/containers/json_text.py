@@ -63,9 +63,19 @@ def fields_of(text: str | bytes | Raw) -> dict[str, Raw]:
     return _OBJECT.decode(text)
 
 
+def begins(raw: Raw, mark: bytes) -> bool:
+    """Whether the text of a value begins with this byte; the value, which may be long, is not copied."""
+    return bytes(memoryview(raw)[:1]) == mark
+
+
+def is_null(raw: Raw | None) -> bool:
+    """Whether there is no value, or null in place of one."""
+    return raw is None or (begins(raw, b"n") and bytes(raw) == b"null")
+
+
 def items_of(raw: Raw | None) -> list[Raw] | None:
     """The items of a JSON array, each as it stands; None where there is no value or it is not an array."""
-    return _ITEMS.decode(raw) if raw is not None and bytes(raw)[:1] == b"[" else None
+    return _ITEMS.decode(raw) if raw is not None and begins(raw, b"[") else None
 
 
 def string_of(raw: Raw | None) -> str | None:
@@ -75,19 +85,26 @@ def string_of(raw: Raw | None) -> str | None:
     try:
         return _STRING.decode(raw)
     except msgspec.DecodeError:
-        if bytes(raw)[:1] == b'"':
+        if begins(raw, b'"'):
             raise
         return None
 
 
 def compact(raw: Raw | bytes | str) -> str:
     """JSON without white space between its parts; strings and numbers as they stand."""
-    data = raw.encode() if isinstance(raw, str) else bytes(raw)
-    return msgspec.json.format(data, indent=-1).decode()
+    return _compact(raw.encode() if isinstance(raw, str) else raw).decode()
+
+
+def _compact(raw: Raw | bytes) -> bytes:
+    return msgspec.json.format(raw, indent=-1)
 
 
 def object_text(fields: Mapping[str, Raw] | Iterable[tuple[str, Raw]]) -> str | None:
     """A JSON object of these fields as compact text; None where there are none."""
     pairs = fields.items() if isinstance(fields, Mapping) else fields
-    parts = [f"{dumps(name)}:{compact(raw)}" for name, raw in pairs]
-    return "{" + ",".join(parts) + "}" if parts else None
+    parts = [part for name, raw in pairs for part in (b",", _ENCODER.encode(name), b":", _compact(raw))]
+    if not parts:
+        return None
+    text = b"".join((b"{", *parts[1:], b"}"))
+    del parts  # which may be long
+    return text.decode()

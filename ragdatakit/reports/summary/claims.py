@@ -36,7 +36,9 @@ def _is_checked(database: DatasetDatabase) -> bool:
     """Whether the metadata of any answer names a set of labels."""
     named = " or ".join(f"contains(metadata, '\"{name}\"')" for name in CLAIMS)
     query = f"select 1 from main.answers where {named} limit 1"
-    return bool(database.load("answers").execute(query).fetchall())
+    found = bool(database.load("answers").execute(query).fetchall())
+    database.give_back()
+    return found
 
 
 def claim_distributions(scores: ClaimScores) -> Iterator[Distribution]:

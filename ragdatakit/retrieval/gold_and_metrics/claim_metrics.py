@@ -49,12 +49,13 @@ def score_claims(tables: CanonicalTables, name: str = "") -> list[ClaimScores]:
     tally = _Tally()
     unchecked: dict[str, tuple[list[str], str]] = {}
     for answer in tables.peek("answers"):
-        if answer.metadata is not None and len(answer.metadata) > _LONGEST_ROW:
+        claims_of_question = of_questions.get(answer.question_id, [])
+        if _is_long(answer.metadata) or claims_of_question is None:
             tally.long += 1
             continue
         row = _row(answer.metadata)
-        if answer.question_id in of_questions:
-            row.setdefault("gt_answer_claims", of_questions[answer.question_id])
+        if claims_of_question:
+            row.setdefault("gt_answer_claims", claims_of_question)
         if any(row.get(label) is not None for label in CLAIMS):
             _take(tally, answer.question_id, row)
         elif claims := [text for claim in _listed(row.get("gt_answer_claims")) if (text := claim_text(claim))]:
@@ -81,10 +82,18 @@ def score_claims(tables: CanonicalTables, name: str = "") -> list[ClaimScores]:
     ]
 
 
-def _claims_of_questions(tables: CanonicalTables) -> Iterator[tuple[str, list[Any]]]:
+def _is_long(metadata: str | None) -> bool:
+    return metadata is not None and len(metadata) > _LONGEST_ROW
+
+
+def _claims_of_questions(tables: CanonicalTables) -> Iterator[tuple[str, list[Any] | None]]:
+    """The claims of right answers that go with the questions; None where they are too many to be looked at."""
     for question in tables.peek("questions"):
-        found = _row(question.metadata).get("gt_answer_claims")
-        if question.question_id is not None and isinstance(found, list):
+        if question.question_id is None:
+            continue
+        if _is_long(question.metadata):
+            yield question.question_id, None
+        elif isinstance(found := _row(question.metadata).get("gt_answer_claims"), list):
             yield question.question_id, found
 
 

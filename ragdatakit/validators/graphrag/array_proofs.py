@@ -146,7 +146,10 @@ class ArrayProofs(Proofs):
         return counts is not None and np.array_equal(self._numbers("entities", "frequency"), counts)
 
     def has_text_units(self) -> bool:
-        return self.has("entities", "text_unit_ids") and self._columns["entities"]["text_unit_ids"].size > 0
+        if not self.has("entities", "text_unit_ids"):
+            return False
+        held = self._columns["entities"]["text_unit_ids"]
+        return held.counts is not None and held.size > 0  # a column that is no list names none
 
     def mirrors(self, kind: str, column: str, other: str, back: str) -> bool:
         if not self.is_unique(kind, "id") or not self.is_unique(other, "id"):

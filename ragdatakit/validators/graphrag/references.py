@@ -176,9 +176,9 @@ class ReferenceChecks:
             if self._codes.is_list(kind, column):
                 found = self._tables.rows(
                     f"with bad as materialized (select distinct row, code from ({odd})) select u.row, u.line, u.member "
-                    f"from (select row, line, unnest({column}) as member from {view} where row in "
-                    f"(select row from bad)) u join bad b on b.row = u.row and b.code = {code_of('u.member')} "
-                    "order by u.row"
+                    f"from (select row, line, unnest({column}) as member, generate_subscripts({column}, 1) as place "
+                    f"from {view} where row in (select row from bad)) u "
+                    f"join bad b on b.row = u.row and b.code = {code_of('u.member')} order by u.row, u.place"
                 )
             else:
                 found = self._detailed(kind, column, odd)

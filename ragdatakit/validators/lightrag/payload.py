@@ -30,7 +30,7 @@ def payload_problems(payload: dict[str, Any]) -> Iterator[Problem]:
             where = f"/{part}" if part in payload else None
             yield Problem("payload-without-part", where, facts={"expected": part})
     chunks, entities, relationships = (_objects(payload.get(part)) for part in PARTS)
-    aliases: dict[Any, str] = {}
+    aliases: dict[Any, int] = {}
     for place, chunk in chunks:
         yield from _chunk(chunk, f"/chunks/{place}", aliases)
     names = _Names(_is_whole(payload, "entities"))
@@ -38,12 +38,12 @@ def payload_problems(payload: dict[str, Any]) -> Iterator[Problem]:
         aliases = _All()
     for place, entity in entities:
         yield from _entity(entity, f"/entities/{place}", aliases, names)
-    pairs: dict[tuple[str, str], tuple[Any, Any]] = {}
+    pairs: dict[tuple[str, str], int] = {}
     for place, relation in relationships:
         yield from _relation(relation, f"/relationships/{place}", aliases, names, pairs)
 
 
-class _All(dict[Any, str]):
+class _All(dict[Any, int]):
     """Aliases of which it is not known which there are."""
 
     def __contains__(self, alias: object) -> bool:
@@ -67,7 +67,7 @@ def _unusable(value: dict[str, Any], name: str, pointer: str, expected: str = "a
     )
 
 
-def _chunk(chunk: dict[str, Any], pointer: str, aliases: dict[Any, str]) -> Iterator[Problem]:
+def _chunk(chunk: dict[str, Any], pointer: str, aliases: dict[Any, int]) -> Iterator[Problem]:
     content = chunk.get("content")
     if not isinstance(content, str):
         yield _unusable(chunk, "content", pointer)
@@ -79,9 +79,15 @@ def _chunk(chunk: dict[str, Any], pointer: str, aliases: dict[Any, str]) -> Iter
     elif not isinstance(alias, str):
         yield Problem("alias-not-text", f"{pointer}/source_id", alias)
     else:
-        if aliases.get(alias, content) != content:
+        code = _code(content)
+        if aliases.get(alias, code) != code:
             yield Problem("shared-alias", f"{pointer}/source_id", alias)
-        aliases[alias] = content if isinstance(content, str) else ""
+        aliases[alias] = code if isinstance(content, str) else _code("")
+
+
+def _code(value: Any) -> int:
+    """What stands for a value that may be long: payloads of millions of texts are judged without holding them."""
+    return hash(value if isinstance(value, str) else repr(value))
 
 
 class _Names:
@@ -109,10 +115,11 @@ class _Names:
         other = self._cases.setdefault(stored.casefold(), stored)
         if other != stored:
             found.append(Problem("names-differ-in-case", where, name, {"other": other}))
-        return stored
+            return stored
+        return other  # each name is held once
 
 
-def _entity(entity: dict[str, Any], pointer: str, aliases: dict[Any, str], names: _Names) -> Iterator[Problem]:
+def _entity(entity: dict[str, Any], pointer: str, aliases: dict[Any, int], names: _Names) -> Iterator[Problem]:
     found: list[Problem] = []
     name = names.stored(entity, "entity_name", pointer, found)
     yield from found
@@ -127,7 +134,7 @@ def _entity(entity: dict[str, Any], pointer: str, aliases: dict[Any, str], names
         yield from _alias(entity, pointer, aliases)
 
 
-def _alias(value: dict[str, Any], pointer: str, aliases: dict[Any, str]) -> Iterator[Problem]:
+def _alias(value: dict[str, Any], pointer: str, aliases: dict[Any, int]) -> Iterator[Problem]:
     alias = value["source_id"]
     if not isinstance(alias, str):
         yield Problem("alias-not-text", f"{pointer}/source_id", alias)
@@ -136,11 +143,7 @@ def _alias(value: dict[str, Any], pointer: str, aliases: dict[Any, str]) -> Iter
 
 
 def _relation(
-    relation: dict[str, Any],
-    pointer: str,
-    aliases: dict[Any, str],
-    names: _Names,
-    pairs: dict[tuple[str, str], tuple[Any, Any]],
+    relation: dict[str, Any], pointer: str, aliases: dict[Any, int], names: _Names, pairs: dict[tuple[str, str], int]
 ) -> Iterator[Problem]:
     found: list[Problem] = []
     ends = [names.stored(relation, field, pointer, found) for field in ("src_id", "tgt_id")]
@@ -163,16 +166,16 @@ def _relation(
 
 
 def _pair(
-    relation: dict[str, Any], pointer: str, pair: tuple[str, str], pairs: dict[tuple[str, str], tuple[Any, Any]]
+    relation: dict[str, Any], pointer: str, pair: tuple[str, str], pairs: dict[tuple[str, str], int]
 ) -> Iterator[Problem]:
-    said = (relation.get("keywords"), relation.get("description"))
+    said = _code((relation.get("keywords"), relation.get("description")))
     if pair in pairs:
         rule = "repeated-relationship" if pairs[pair] == said else "conflicting-relationship"
         yield Problem(rule, f"{pointer}/src_id", " – ".join(pair))
     pairs[pair] = said
 
 
-def _weight(relation: dict[str, Any], pointer: str, aliases: dict[Any, str]) -> Iterator[Problem]:
+def _weight(relation: dict[str, Any], pointer: str, aliases: dict[Any, int]) -> Iterator[Problem]:
     weight = relation.get("weight", 1.0)
     alias = relation.get("source_id", "")
     least = int(isinstance(alias, str) and alias in aliases and alias not in NO_SOURCES)

@@ -344,7 +344,7 @@ class ElementsRun(FileRun):
         for part in elements.parts():
             self.table.add(part.first_record, part.first_line, part.byte_offset)
             waiting += self._values(part)
-            waiting_bytes += len(part.data)
+            waiting_bytes += part.size
             if waiting_bytes >= BATCH_BYTES or len(waiting) >= BATCH_ROWS:
                 self._take_values(waiting, records)
                 records += len(waiting)
