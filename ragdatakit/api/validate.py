@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ragdatakit.quality.own_rules import OwnRules
     from ragdatakit.schemas.findings import Finding
     from ragdatakit.validators.baselines.new_findings import Findings, KnownBefore
+    from ragdatakit.validators.run_options import Engine
     from ragdatakit.validators.stamps import Stamps
 
 
@@ -50,6 +51,8 @@ def check(
     from ragdatakit.fixes.foreseen import ForeseenFixes, WithReasons
     from ragdatakit.validators.run import check_paths
 
+    if repairer is not None and options.engine is not None:
+        raise RagdataError(f"nothing is repaired with --engine {options.engine}; leave it out")
     for each in given_paths(path) if repairer is not None else ():
         refuse_url(each, "nothing is repaired there; `ragdata fetch` gets a copy of a dataset of the hub")
     with at_hand(options, given_paths(path), options.format) as here:
@@ -142,6 +145,16 @@ def _own_rules() -> OwnRules:
     return OwnRules(QueryTables())
 
 
+def _engine(options: ValidateOptions) -> Engine | None:
+    """What checks parts of large files."""
+    if options.engine is None:
+        return None
+    from ragdatakit.files.machine import usual_jobs
+    from ragdatakit.validators.ranges.engines import LocalEngine
+
+    return LocalEngine(options.jobs or usual_jobs())
+
+
 def _run(here: AtHand[ValidateOptions], refused: Callable[[RagdataError], None] | None) -> tuple[Any, ...]:
     """The arguments of a run."""
     from ragdatakit.api.quality import checked_quality
@@ -175,5 +188,6 @@ def _run(here: AtHand[ValidateOptions], refused: Callable[[RagdataError], None] 
         on_finding=options.on_finding,
         progress=options.progress,
         quality=checked_quality(selection, options),
+        engine=_engine(options),
     )
     return paths, options.format, several_words(options.profile), selection, run

@@ -96,6 +96,11 @@ _option = options_of(ValidateOptions)
     "--jobs", metavar="N", help="Check N blocks of a large file at a time (default: one for each processor, at most 8)."
 )
 @_option(
+    "--engine",
+    metavar="NAME",
+    help="local: check large files of lines in parts, in as many processes as --jobs says; the report is the same.",
+)
+@_option(
     "--max-hops",
     metavar="N",
     help="In graphs: how many edges the target nodes of a question may be away from its start nodes (default: 3).",

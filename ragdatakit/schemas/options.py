@@ -105,6 +105,10 @@ class Options(CheckedOptions):
     progress: Progress | None = None
 
 
+ENGINES = ("local",)
+"""What else may check the parts of large files."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ValidateOptions(Options):
     """How `ragdatakit.validate` checks.
@@ -113,8 +117,9 @@ class ValidateOptions(Options):
     codes, prefixes of codes and rule names. ``severity`` is the least severe level that counts. ``max_per_rule`` limits
     the findings that are kept (0: none are dropped), never the counts. ``memory_limit`` is in bytes, at least 16 MiB.
     ``jobs``: how many blocks of a large file are checked at a time (None: one for each processor that the process may
-    use, at most 8); the report is the same for any number. ``follow_links``: files that links lead to out of the path
-    are read, too. ``strict_files``: the report is not ``ok`` either where data files below the path belong to no
+    use, at most 8); the report is the same for any number. ``engine``: ``local`` checks large files of lines in parts,
+    in so many processes; the report is the same. ``follow_links``: files that links lead to out of the path are read,
+    too. ``strict_files``: the report is not ``ok`` either where data files below the path belong to no
     dataset and were not checked (``unrecognised`` names them).
     ``whole_datasets``: a path that is a file brings the whole dataset that it belongs to, which is looked for in the
     folders around it up to that of the git repository; a file that was deleted does so, too. ``skip_unrecognised``:
@@ -150,6 +155,7 @@ class ValidateOptions(Options):
     max_per_rule: int = _number(20, 0)
     memory_limit: int = _bytes(1 << 30)
     jobs: int | None = _number(None, 1, 256)
+    engine: str | None = _one_of(None, ENGINES, "engine")
     follow_links: bool = False
     strict_files: bool = False
     whole_datasets: bool = False

@@ -33,7 +33,7 @@ from ragdatakit.validators.identity import key_fields, record_key
 from ragdatakit.validators.pending import PendingFindings, RowMap
 from ragdatakit.validators.reading.choice import reader_of
 from ragdatakit.validators.reading.whole_texts import check_text
-from ragdatakit.validators.row_problems import RowProblems
+from ragdatakit.validators.row_problems import RowProblems, in_row_order
 from ragdatakit.validators.run_options import RunOptions
 from ragdatakit.validators.set_plan import key_columns
 from ragdatakit.validators.sets import SetChecks
@@ -223,7 +223,8 @@ class DatasetRun:
         return file.readable, file.to_end
 
     def _new_run(self, group: _Group, file: DataFile, fresh: bool) -> FileRun:
-        return reader_of(self.container(file), self.big)(self, group.sets, file, fresh)
+        in_ranges = self.options.engine is not None and file.kind in self.checks.ranged
+        return reader_of(self.container(file), self.big, in_ranges)(self, group.sets, file, fresh)
 
     def _run_streamed(self, file: DataFile) -> tuple[bool, bool]:
         """The same of a file that the format's own checks read."""
@@ -368,7 +369,7 @@ class DatasetRun:
 
     def report(self, found: Iterable[Placed | RowProblems]) -> None:
         """All that a check found: problems with their file, or at rows."""
-        for one in found:
+        for one in in_row_order(found, self.collector.selection.max_per_rule):
             if isinstance(one, RowProblems):
                 self.pending.take(one)
             else:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 
 @dataclass(slots=True)
@@ -28,6 +28,35 @@ class RowProblems:
     facts: Sequence[Mapping[str, Any]] | None = None
     are_keys: Callable[[Sequence[str]], list[bool]] | None = None
     is_repeat: bool = False
+
+    def part(self, start: int, end: int) -> RowProblems:
+        """The same of some of the rows."""
+        rows, values, firsts, facts = (
+            None if column is None else column[start:end]
+            for column in (self.rows, self.values, self.firsts, self.facts)
+        )
+        return replace(self, rows=rows, values=values, firsts=firsts, facts=facts)
+
+
+T = TypeVar("T")
+
+
+def in_row_order(found: Iterable[T | RowProblems], most: int) -> Iterator[T | RowProblems]:
+    """The same, but of a rule that several fields break the ``most`` first rows (0: as they are) first, whichever field
+    that is: so what is shown does not depend on how many records were looked at together."""
+    several: dict[tuple[str, str], list[RowProblems]] = {}
+    for one in found:
+        if most and isinstance(one, RowProblems):
+            several.setdefault((one.rule, one.kind), []).append(one)
+        else:
+            yield one
+    for those in several.values():
+        if len(those) > 1:
+            firsts = [(int(row), n, place) for n, one in enumerate(those) for place, row in enumerate(one.rows[:most])]
+            for _, n, place in sorted(firsts):
+                yield those[n].part(place, place + 1)
+            those = [one.part(most, len(one.rows)) for one in those if len(one.rows) > most]
+        yield from those
 
 
 def unreliable_keys(kind: str, field: str, rows: Iterable[int]) -> RowProblems:

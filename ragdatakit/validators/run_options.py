@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from ragdatakit.files.configuration.chosen import Configurations
 from ragdatakit.files.datasets import Dataset
@@ -77,6 +77,18 @@ class OwnRuleCheck(Protocol):
         is wrong with a rule itself."""
 
 
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class Engine(Protocol):
+    """Where functions of ours run that depend on nothing but their argument."""
+
+    def map(self, function: Callable[[K], V], keys: Sequence[K], /) -> Iterator[V]:
+        """What the function gives for each key, in their order. The function, keys and results are pickled. Raises
+        `RagdataError` where one cannot be had."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
     """How to run: ``memory_limit`` in bytes sets the size of blocks and the longest record that is held;
@@ -89,7 +101,8 @@ class RunOptions:
     were not checked. ``refused`` is called with the errors of paths that are missing or hold nothing recognised, if
     others do; without it the first is raised. ``known`` are findings that are not new. ``whole_datasets`` and
     ``skip_unrecognised`` are those of `ValidateOptions`. ``fixer`` says how what is found is repaired, ``repairer``
-    does so. ``stamps`` say which datasets were valid and need not be checked again.
+    does so. ``engine`` judges files of lines range by range (None: block by block, here). ``stamps`` say which datasets
+    were valid and need not be checked again.
     """
 
     memory_limit: int = ValidateOptions.memory_limit
@@ -111,3 +124,4 @@ class RunOptions:
     stamps: Stamps | None = None
     fixer: Foreseer | None = None
     repairer: Repairer | None = None
+    engine: Engine | None = None

@@ -18,6 +18,7 @@ NAVIGATION = {
         "quality",
         "gates",
         "editors",
+        "scale",
     ),
     "Look and measure": ("explorer", "reports", "query", "diff", "retrieval", "evaluation", "reference-results"),
     "Move": ("conversion", "export", "hub", "remote", "frames"),

@@ -39,6 +39,7 @@ LFS_PREFIX = b"version https://git-lfs.github.com/spec/v1"
 _LONGEST_POINTER = 1024
 IS_POINTER = "it is a Git LFS pointer, not the data; `git lfs pull` fetches that"
 """Why such a file cannot be read, and what to do."""
+CHANGED = "it changed while it was read"
 NO_GZIP = "missing"
 """The reason of broken compression where there is none at all."""
 
@@ -132,7 +133,7 @@ class Source:
                 yield from read(fd, before.st_size, zipped)
             after = os.fstat(fd)
             if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
-                self._unreadable("it changed while it was read")
+                self._unreadable(CHANGED)
         except OSError as error:
             self._unreadable(error.strerror or str(error))
         finally:
@@ -202,25 +203,30 @@ class Source:
 
     def _plain_blocks(self, fd: int, size: int) -> Iterator[Block]:
         """Up to the size that the file had when it was opened: one that grows must come to an end, too."""
-        offset = self._bom_length(os.pread(fd, 3, 0))
+        return self._blocks_between(fd, self._bom_length(os.pread(fd, 3, 0)), size)
+
+    def _blocks_between(self, fd: int, offset: int, end: int) -> Iterator[Block]:
+        """The lines from where one begins to where one ends."""
         while True:
-            data = os.pread(fd, min(self.block_bytes, max(size - offset, 0)), offset)
+            data = os.pread(fd, min(self.block_bytes, max(end - offset, 0)), offset)
             if not data:
                 return
-            last = offset + len(data) >= size
+            last = offset + len(data) >= end
             cut = len(data) if last else data.rfind(b"\n") + 1
             if cut:
                 yield Block(data if cut == len(data) else data[:cut], offset)
                 offset += cut
             else:  # one line that is longer than a block: only this line, and only if it may be held
-                end = self._end_of_line(fd, offset + len(data), size)
+                behind = self._end_of_line(fd, offset + len(data), end)
+                length = behind - offset
                 del data
-                long = end - offset > self.max_line_bytes
-                yield Block(b"", offset, end - offset) if long else Block(os.pread(fd, end - offset, offset), offset)
-                offset = end
+                long = length > self.max_line_bytes
+                yield Block(b"", offset, length) if long else Block(os.pread(fd, length, offset), offset)
+                offset = behind
             self.bytes_read = self.progress = offset
 
     def _end_of_line(self, fd: int, offset: int, size: int) -> int:
+        """Behind the first line feed at or behind a place, or the end."""
         while data := os.pread(fd, min(self.block_bytes, max(size - offset, 0)), offset):
             found = data.find(b"\n")
             if found >= 0:
@@ -328,6 +334,31 @@ class HeadedSource(Source):
             rest = block.data[len(header) + len(end) :]
             if rest:
                 yield Block(rest, block.offset + len(header) + len(end))
+
+
+class RangeSource(Source):
+    """The lines of a plain file that begin in a range of its bytes: from ``start`` on, where one begins if it is
+    ``exact``, and before ``end``. ``state`` is what `file_state` has to give."""
+
+    start: int = 0
+    end: int = 0
+    exact: bool = False
+    state: str = ""
+
+    def _plain_blocks(self, fd: int, size: int) -> Iterator[Block]:
+        if file_state(os.fstat(fd)) != self.state:
+            self._unreadable(CHANGED)
+            return iter(())
+        if self.start >= self.end:
+            return iter(())
+        begin = self.start if self.exact else self._end_of_line(fd, self.start - 1, size)
+        end = self._end_of_line(fd, self.end - 1, size)
+        return self._blocks_between(fd, begin, end) if begin < end else iter(())
+
+
+def file_state(info: os.stat_result) -> str:
+    """What changes when a file does."""
+    return f"{info.st_size}-{info.st_mtime_ns}"
 
 
 SHOWN_OF_HEADER = 1 << 12

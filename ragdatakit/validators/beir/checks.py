@@ -26,6 +26,8 @@ _OF_SETS = {"queries": "queries.jsonl", "qrels": "qrels/<split>.tsv"}
 class BeirChecks(FormatChecks):
     """Checks of one BEIR folder."""
 
+    ranged = frozenset(("queries", "corpus", "qrels"))
+
     def __init__(self, dataset: Dataset, profiles: tuple[str, ...]) -> None:
         super().__init__(dataset, profiles)
         self._split = ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.containers.strict_json import escape
@@ -29,6 +29,8 @@ _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
 
 class LightSpladeChecks(FormatChecks):
     """Checks of one light-splade dataset."""
+
+    ranged = frozenset(_READ)
 
     def __init__(self, dataset: Dataset, profiles: tuple[str, ...]) -> None:
         super().__init__(dataset, profiles)
@@ -89,6 +91,17 @@ class LightSpladeChecks(FormatChecks):
 
     def start_file(self, file: DataFile) -> None:
         self._file = file
+
+    def state(self, file: DataFile) -> Any:
+        return self._numeric.get(file), self._scales.get(file)
+
+    def merge(self, file: DataFile, states: Sequence[Any]) -> None:
+        numeric = [numeric for numeric, _ in states if numeric is not None]
+        if numeric:
+            self._numeric[file] = all(numeric)
+        for _, scale in states:
+            if scale is not None:
+                self._scales.setdefault(file, _Scale()).follow(scale)
 
     def _scores(self, file: DataFile, value: dict[str, Any]) -> Iterator[Problem]:
         scores = value.get("scores")
@@ -286,6 +299,12 @@ class _Scale:
             self.greatest = max(self.greatest, *finite)
             self.number += len(finite)
             self.capped += sum(1 for n in finite if abs(n) >= CAP)
+
+    def follow(self, other: _Scale) -> None:
+        """Take in what another one has."""
+        self.least, self.greatest = min(self.least, other.least), max(self.greatest, other.greatest)
+        self.number += other.number
+        self.capped += other.capped
 
     def add_array(self, numbers: Any) -> None:
         """Take in scores that are an array of finite numbers."""

@@ -31,8 +31,13 @@ _BIG_RUNS = dict.fromkeys(
 """The same for big datasets, where that is another one."""
 
 
-def reader_of(container: str, big: bool) -> type[FileRun]:
+_IN_RANGES = dict.fromkeys(("ndjson", "columns"), ("ragdatakit.validators.ranges.replaying", "RangedLinesRun"))
+"""The same where files are judged range by range; other containers are read as one range."""
+
+
+def reader_of(container: str, big: bool, in_ranges: bool = False) -> type[FileRun]:
     """The class whose objects read a file of a small or a big dataset."""
     module, name = _BIG_RUNS.get(container, _RUNS[container]) if big else _RUNS[container]
+    module, name = _IN_RANGES.get(container, (module, name)) if in_ranges else (module, name)
     kind: type[FileRun] = getattr(import_module(module), name)
     return kind

@@ -265,14 +265,17 @@ class LinesRun(FileRun):
                 for problem in problems:
                     self.run_.emit_record(self.file, problem, located)
             self.run_.collector.count_all(checked.excess, self.file)
+        self._take_keys(checked)
+        self._ends.add(checked.ends, self._lines, block.offset)
+        self._records += checked.records
+        self._lines += checked.lines
+
+    def _take_keys(self, checked: CheckedBlock) -> None:
         if self.run_.big:
             for first, batch, values, found in checked.batches:
                 self._take_batch(self.base + self._records + first, batch, values, found)
         elif checked.batches:
             self._take_values([v for _, _, values, _ in checked.batches for v in values], self._records)
-        self._ends.add(checked.ends, self._lines, block.offset)
-        self._records += checked.records
-        self._lines += checked.lines
 
     def _skip(self, block: Block) -> None:
         self.table.add(self._records, self._lines + 1, block.offset)

@@ -28,6 +28,8 @@ _MOST_RESULTS = 1000
 class TrecChecks(FormatChecks):
     """Checks of one collection."""
 
+    ranged = frozenset(("topic-lines", "qrels", "run"))
+
     def __init__(self, dataset: Dataset, profiles: tuple[str, ...]) -> None:
         super().__init__(dataset, profiles)
         self._file = ""
@@ -238,7 +240,7 @@ def _between(batch: Any) -> list[_Plain]:
     """What is between the noted rows of a block."""
     found = []
     ends = [row for row, _ in batch.noted[1:]] + [batch.length]
-    for (row, value), end in zip(batch.noted, ends, strict=True):
+    for (row, value), end in zip(batch.noted, ends, strict=False):  # nothing is noted of blank lines alone
         if end > row + 1 and isinstance(value, dict):
             ranks, scores = (batch.columns.get(name) for name in ("rank", "score"))
             rows = range(batch.first_row + row + 1, batch.first_row + end)

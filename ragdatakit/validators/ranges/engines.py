@@ -1,0 +1,68 @@
+"""Where ranges are judged: in processes on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.validators.side_process import SideStream, has_room
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+RETRIES = 3
+"""How often work is begun anew of processes that were ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Failed:
+    """What a function ended with, in words."""
+
+    words: str
+
+
+class LocalEngine:
+    """Processes on this machine, at most so many at a time; each holds one result that nobody has taken yet."""
+
+    def __init__(self, jobs: int) -> None:
+        self._jobs = jobs
+
+    def map(self, function: Callable[[K], V], keys: Sequence[K], /) -> Iterator[V]:
+        """As `Engine` has it."""
+        workers = min(self._jobs, len(keys))
+        if workers < 2 or not has_room():
+            yield from map(function, keys)
+            return
+        with ExitStack() as open_streams:
+            streams: list[Iterator[Any]] = []
+
+            def begin(first: int) -> Iterator[Any]:
+                stream = open_streams.enter_context(SideStream(_send_all, function, keys[first::workers]))
+                return iter(stream)
+
+            streams += map(begin, range(workers))
+            begun = 0
+            for number in range(len(keys)):
+                while (found := next(streams[number % workers], None)) is None:
+                    begun += 1
+                    if begun > RETRIES:
+                        raise RagdataError(f"processes that check a part of the data were ended {begun} times")
+                    streams[number % workers] = begin(number)
+                if isinstance(found, _Failed):
+                    raise RagdataError(f"a part of the data could not be checked: {found.words}")
+                yield found
+
+
+def _send_all(send: Callable[[Any], None], function: Callable[[Any], Any], keys: Sequence[Any]) -> None:
+    """In a process: what a function gives for each key, or why it gives nothing."""
+    for key in keys:
+        try:
+            found = function(key)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the caller must not take it for no findings
+            words = str(error) if isinstance(error, RagdataError) else f"{type(error).__name__}: {error}"
+            send(_Failed(words))
+            return
+        send(found)

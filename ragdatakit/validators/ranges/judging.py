@@ -1,0 +1,157 @@
+"""One range judged: what its records and its lines are, as a value that can be sent to who asked."""
+
+from __future__ import annotations
+
+import copyreg
+import os
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ragdatakit.files.containers.sources import FileFault, RangeSource
+from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.scanner.library import code_seeds, library, take_seeds
+from ragdatakit.schemas import get_format
+from ragdatakit.schemas.declarations import Format
+from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.findings import Problem
+from ragdatakit.validators import checks_of
+from ragdatakit.validators.collector import Selection
+from ragdatakit.validators.dataset_run import DatasetRun
+from ragdatakit.validators.ranges.plan import Range
+from ragdatakit.validators.reading.blocks import CheckedBlock, few_of_each
+from ragdatakit.validators.reading.file_runs import LinesRun
+from ragdatakit.validators.row_problems import RowProblems
+from ragdatakit.validators.run_options import RunOptions
+from ragdatakit.version import __version__
+
+_TEXT = "Is this text the same everywhere?"
+copyreg.pickle(Format, lambda fmt: (get_format, (fmt.name,)))
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What a range of one file of a dataset is judged by: the same for all of them, wherever that is."""
+
+    dataset: Dataset
+    number: int
+    profiles: tuple[str, ...]
+    checked: tuple[str, ...]
+    selection: Selection
+    memory_limit: int
+    jobs: int
+    big: bool
+    fresh: bool
+    seeds: tuple[int, int] = (0, 0)
+    process: int = field(default_factory=os.getpid)
+    version: str = __version__
+    code: bytes = b""
+
+    @classmethod
+    def of(cls, run: DatasetRun, file: DataFile, fresh: bool) -> Job:
+        """The job of judging a file in a run."""
+        selection, options = run.collector.selection, run.options
+        plain = replace(selection, severities=dict(selection.severities), ignored_in=None, enough=None)
+        return cls(
+            dataset=replace(run.dataset, ignored=[], outside=[]),
+            number=run.dataset.files.index(file),
+            profiles=run.collector.profiles,
+            checked=run.checks.profiles,
+            selection=plain,
+            memory_limit=options.memory_limit,
+            jobs=options.jobs,
+            big=run.big,
+            fresh=fresh,
+            seeds=code_seeds(),
+            code=_code() if run.big else b"",
+        )
+
+
+@dataclass(slots=True)
+class RangeSummary:
+    """What a range is: its blocks, each with its offset and, where it is a line too long to be held, its length; in
+    place of the lines are what is wrong with them and their key columns. ``more`` counts problems of single records
+    beyond those that may be shown, ``state`` is what the format's checks have kept."""
+
+    blocks: list[tuple[int, int, CheckedBlock]] = field(default_factory=list)
+    more: Counter[str] = field(default_factory=Counter)
+    faults: list[FileFault] = field(default_factory=list)
+    state: Any = None
+
+
+def judge_range(job: Job, part: Range) -> RangeSummary:
+    """Judge the records that begin in a range. Raises `RagdataError` where they could not be judged alike here."""
+    _be_alike(job)
+    file = job.dataset.files[job.number]
+    checks = checks_of(job.dataset.format.name)(job.dataset, job.checked)
+    options = RunOptions(memory_limit=job.memory_limit, jobs=job.jobs)
+    run = DatasetRun(job.dataset, checks, job.profiles, job.selection, options, Counter())
+    run.big = job.big
+    checks.start_file(file)
+    return _Judge(run, _NoSets(), file, job.fresh).judge(part)  # type: ignore[arg-type]
+
+
+def _be_alike(job: Job) -> None:
+    """Make the same codes as the process that has the job."""
+    if job.version != __version__:
+        words = f"ragdata {__version__} is asked to work for ragdata {job.version}"
+        raise RagdataError(f"{words}; install the same everywhere")
+    if job.process != os.getpid() and job.big:
+        take_seeds(job.seeds)
+    if job.big and _code() != job.code:
+        raise RagdataError("texts do not have the same codes everywhere; install the same scanner everywhere")
+
+
+def _code() -> bytes:
+    from ragdatakit.arrays.text_codes import codes_of_texts
+
+    return codes_of_texts([_TEXT]).tobytes()
+
+
+def can_be_sent(big: bool) -> bool:
+    """Whether ranges may be judged in another process: without the scanner codes of texts are those of one process."""
+    return not big or library() is not None
+
+
+class _NoSets:
+    """Set checks that know nothing: what refers to what is looked at where all is known."""
+
+    split: str | None = None
+
+    def probe(self, kind: str, batch: Any) -> list[RowProblems]:
+        """Nothing is found."""
+        return []
+
+
+class _Judge(LinesRun):
+    """Reads a range."""
+
+    def judge(self, part: Range) -> RangeSummary:
+        """What it is."""
+        plain = self.source
+        source = RangeSource(
+            plain.path, False, plain.block_bytes, max_line_bytes=plain.max_line_bytes, boundary=plain.boundary
+        )
+        source.start, source.end, source.exact, source.state = part.start, part.end, not part.number, part.state
+        found, kept, checker = RangeSummary(), Counter[str](), self._block_checker()
+        for block in source.blocks():
+            checked = CheckedBlock() if block.skipped else self._work(checker, block)
+            self._trim(checked, kept)
+            if not self.run_.big:
+                checked.batches = [self._columns_of(first, values) for first, _, values, _ in checked.batches]
+            found.blocks.append((block.offset, block.skipped, checked))
+        found.more, found.faults = self.more, source.faults
+        found.state = self.run_.checks.state(self.file)
+        return found
+
+    def _trim(self, checked: CheckedBlock, kept: Counter[str]) -> None:
+        """Keep no more problems of a rule in a range than may be shown; the others are counted."""
+        faulty: list[tuple[Any, list[Problem]]] = []
+        for located, problems in checked.faulty:
+            if few := few_of_each(problems, kept, checked.excess, self.run_.most_held):
+                faulty.append((located, few))
+        checked.faulty, checked.kept = faulty, Counter()
+
+    def _columns_of(self, first: int, values: list[Any]) -> tuple[int, Any, list[Any] | None, list[RowProblems]]:
+        assert self.columns is not None
+        return first, self.columns.of_values(values, 0), values if self.needs.values else None, []

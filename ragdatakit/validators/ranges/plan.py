@@ -1,0 +1,55 @@
+"""Which parts of a file are judged by themselves."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from itertools import pairwise
+
+from ragdatakit.files.containers.parquet_rows import is_parquet
+from ragdatakit.files.containers.sources import BOM, GZIP_MAGIC, HeadedSource, Source, file_state, pointer_fault
+
+RANGE_BYTES = 16 << 20
+"""Of a file in one range, about: its findings and the keys of its records are held together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The lines of a file that begin at ``start`` or behind, and before ``end``; ``number`` counts from 0, and that
+    one begins with the first line below the header. ``state`` is that of the file when it was planned."""
+
+    number: int
+    start: int
+    end: int
+    state: str
+
+
+def plan_ranges(source: Source, target_bytes: int | None = None) -> list[Range] | None:
+    """The ranges of a file of lines; None where it has to be read from its beginning, or cannot be read: packed data,
+    Parquet, a pointer. The header and the byte-order mark are left in ``source``."""
+    target = max(target_bytes or RANGE_BYTES, 1)
+    if source.gz or is_parquet(source.path):
+        return None
+    try:
+        with source.boundary.open(source.path) as file:
+            info, head = os.fstat(file.fileno()), file.read(256)
+    except OSError:
+        return None
+    if head.startswith(GZIP_MAGIC) or pointer_fault(head, info.st_size) is not None:
+        return None
+    first = _first_line(source, head, info.st_size)
+    state = file_state(info)
+    return [Range(i, *pair, state) for i, pair in enumerate(pairwise(bounds(first, info.st_size, target)))]
+
+
+def bounds(first: int, end: int, target: int) -> list[int]:
+    """Where ranges begin and end, from the first byte to the last."""
+    return [*range(first, end, target), end] if first < end else [first, first]
+
+
+def _first_line(source: Source, head: bytes, size: int) -> int:
+    """Where the first record begins."""
+    if isinstance(source, HeadedSource):
+        return next((block.offset for block in source.blocks()), size)
+    source.bom = head.startswith(BOM)
+    return len(BOM) if source.bom else 0

@@ -1,0 +1,222 @@
+"""Files judged range by range: the report is that of a run without ranges, to the byte, however the ranges are cut."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from ragdatakit.api import validate as api
+from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.validators.ranges import plan
+from ragdatakit.validators.ranges.engines import LocalEngine
+from tests.command_line import FIXTURES, run
+
+FORMATS = ("beir", "light-splade", "trec", "shared")
+"""Those whose files of lines are judged in ranges."""
+
+
+class PicklingEngine:
+    """Runs everything here, as if it were elsewhere."""
+
+    def map(self, function: Callable[[Any], Any], keys: Sequence[Any], /) -> Iterator[Any]:
+        for key in keys:
+            judge, part = pickle.loads(pickle.dumps((function, key)))
+            yield pickle.loads(pickle.dumps(judge(part)))
+
+
+def cut(how: str, random: Random) -> Callable[[int, int, int], list[int]]:
+    """Bounds of ranges: a number of them, "random" ones, or one for each "byte"."""
+
+    def bounds(first: int, end: int, target: int) -> list[int]:
+        if end <= first + 1:
+            return [first, max(first, end)]
+        if how == "random":
+            return [first, *sorted({random.randrange(first + 1, end) for _ in range(5)}), end]
+        step = 1 if how == "byte" else -(-(end - first) // int(how))
+        return [*range(first, end, step), end]
+
+    return bounds
+
+
+def outcome(folder: Path, *words: str) -> tuple[int, str]:
+    """The exit code and the JSON."""
+    found = run("validate", folder, "--output-format", "json", "-v", *words)
+    return found.code, found.out or found.err
+
+
+def folders(name: str) -> list[Path]:
+    valid = [place for place in sorted((FIXTURES / name / "valid").glob("*")) if place.is_dir()]
+    return valid + sorted((FIXTURES / name / "broken").glob("*/data"))
+
+
+CASES = [(place, n) for name in FORMATS for n, place in enumerate(folders(name))]
+NAMES = ["-".join(place.relative_to(FIXTURES).parts) for place, _ in CASES]
+
+
+@pytest.fixture
+def in_ranges(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    def switch(how: str, seed: int = 0, engine: Any = None) -> None:
+        monkeypatch.setattr(api, "_engine", lambda options: engine or (PicklingEngine() if how else None))
+        monkeypatch.setattr(plan, "bounds", cut(how, Random(seed)))
+
+    return switch
+
+
+@pytest.fixture
+def in_codes(monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
+    """Small datasets are checked as large ones are."""
+    return lambda big: monkeypatch.setattr("ragdatakit.validators.dataset_run.SMALL_DATASET", -1 if big else 3 << 20)
+
+
+@pytest.mark.parametrize(("place", "seed"), CASES, ids=NAMES)
+@pytest.mark.broad(20)
+def test_fixtures(place: Path, seed: int, in_ranges: Any, in_codes: Any) -> None:
+    for big, cap, how in (
+        (False, "20", "random"),
+        (True, "20", "32"),
+        (True, "0", "4"),
+        (seed % 2 == 0, "2", "random"),
+    ):
+        in_codes(big)
+        in_ranges("")
+        expected = outcome(place, "--max-per-rule", cap)
+
+        in_ranges(how, seed)
+
+        assert outcome(place, "--max-per-rule", cap) == expected, (big, cap, how)
+
+
+def faulty_set(folder: Path, triplets: int = 12) -> Path:
+    """A light-splade split with faults of lines, records and sets, of which several fields have the same one."""
+    folder.mkdir()
+    lines = {
+        "query_master": ['{"qid": 1, "text": "a"}', "", '{"qid": 1, "text": "12"}', '{"qid": "2", "text": " "}'],
+        "doc_master": [
+            '{"doc_id": 7, "text": "12"}',
+            '{"doc_id": 8, "text": "1.5"}',
+            "{",
+            '{"doc_id": 7, "text": "3"}',
+        ],
+        "positive_lists": ['{"qid": 1, "positive_doc_ids": [7, 7, 9]}'],
+        "triplets": [
+            f'{{"qid": {n % 3}, "pos_doc_id": {7 + n % 4}, "neg_doc_id": {9 - n % 5}}}' for n in range(triplets)
+        ],
+    }
+    for stem, of in lines.items():
+        (folder / f"{stem}.ndjson").write_bytes("\r\n".join(of).encode() + b"\n" * (stem != "doc_master"))
+    return folder
+
+
+@pytest.mark.parametrize("cap", ["0", "2"])
+@pytest.mark.parametrize("big", [False, True])
+def test_each_byte_a_range(cap: str, big: bool, tmp_path: Path, in_ranges: Any, in_codes: Any) -> None:
+    in_codes(big)
+    folder = faulty_set(tmp_path / "set", 5)
+    in_ranges("")
+    expected = outcome(folder, "--max-per-rule", cap)
+
+    in_ranges("byte")
+
+    assert outcome(folder, "--max-per-rule", cap) == expected
+    assert len(json.loads(expected[1])["findings"]) > 8
+
+
+def test_of_several_fields_the_first_lines_are_shown(tmp_path: Path, in_ranges: Any) -> None:
+    """Whichever field breaks the rule there: so it does not matter how many records are looked at together."""
+    folder = faulty_set(tmp_path / "set", 50)
+    everything = json.loads(outcome(folder, "--max-per-rule", "0", "--select", "dangling-doc-id")[1])["findings"]
+
+    shown = json.loads(outcome(folder, "--max-per-rule", "3", "--select", "dangling-doc-id")[1])["findings"]
+
+    assert [(f["line"], f["pointer"]) for f in shown] == [(f["line"], f["pointer"]) for f in everything[:3]]
+    assert len({f["pointer"] for f in shown}) == 2
+
+
+def test_in_processes(tmp_path: Path, in_ranges: Any, in_codes: Any) -> None:
+    in_codes(True)
+    folder = faulty_set(tmp_path / "set", 400)
+    in_ranges("")
+    expected = outcome(folder)
+
+    in_ranges("3", engine=LocalEngine(2))
+
+    assert outcome(folder) == expected
+
+
+def test_what_changes_meanwhile_is_reported(tmp_path: Path, in_ranges: Any) -> None:
+    folder = faulty_set(tmp_path / "set")
+    path = folder / "triplets.ndjson"
+
+    class Changing(PicklingEngine):
+        def map(self, function: Callable[[Any], Any], keys: Sequence[Any], /) -> Iterator[Any]:
+            for number, found in enumerate(super().map(function, keys)):
+                if not number and function.args[0].number == 3:  # type: ignore[attr-defined]
+                    path.write_bytes(path.read_bytes() + b"\n")
+                yield found
+
+    in_ranges("4", engine=Changing())
+    findings = json.loads(outcome(folder)[1])["findings"]
+
+    (found,) = [f["message"] for f in findings if f["rule"] == "unreadable-file"]
+    assert "it changed while it was read" in found
+
+
+def _dying(marker: Path, key: int) -> int:
+    """Ends its process the first time that it is asked for 3."""
+    if key == 3 and not marker.exists():
+        marker.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return key * key
+
+
+def _always_dying(key: int) -> int:
+    os.kill(os.getpid(), signal.SIGKILL)
+    return key
+
+
+def _failing(key: int) -> int:
+    if key == 3:
+        raise OSError("the file is not there")
+    return key
+
+
+def test_a_process_that_is_ended_is_begun_anew(tmp_path: Path) -> None:
+    found = list(LocalEngine(2).map(partial(_dying, tmp_path / "marker"), range(6)))
+
+    assert found == [0, 1, 4, 9, 16, 25]
+    assert (tmp_path / "marker").exists()
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (_always_dying, "processes that check a part of the data were ended 4 times"),
+        (_failing, "a part of the data could not be checked: OSError: the file is not there"),
+    ],
+)
+def test_what_cannot_be_had_is_an_error(function: Any, message: str) -> None:
+    with pytest.raises(RagdataError) as caught:
+        list(LocalEngine(2).map(function, range(6)))
+
+    assert str(caught.value) == message
+
+
+def test_on_the_command_line(tmp_path: Path) -> None:
+    folder = faulty_set(tmp_path / "set")
+
+    there = outcome(folder, "--engine", "local", "--jobs", "2")
+
+    assert there == outcome(folder)
+    assert outcome(folder, "--engine", "local", "--fix")[0] == 2
+    other = run("validate", folder, "--engine", "dask")
+    assert other.code == 2
+    assert "local" in other.err
