@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple, Self
 
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
     Numbers = npt.NDArray[np.int64]
 
+_MOST_ODD = 0.01
+"""Of a column with a larger share of ids that are no integers all are taken as texts."""
+_REACH = 8
+"""Integers are far from the others where they are further from the middle one than so many times their number."""
 _MOST_SPREAD = 64
 """Integers are taken as they are where their range is at most this many times as large as their number."""
 
@@ -57,17 +61,19 @@ class IdNumbers:
         """The ids of columns as numbers from 0, equal ids as equal numbers, missing ones as -1; how many there may be.
 
         The columns are in the order of their rows. Integers that lie close together are their own numbers, less the
-        least of them.
+        least of them; other ids among them have the numbers behind.
         """
         for source in columns:
             if source not in self._known:
                 self._known[source] = self._read(source)
         integers = [found for source in columns if (found := self._known[source]) is not None]
+        integers = _gathered(integers)
         if len(integers) == len(columns):
             given = [found for found in integers if found.number]
             least, most = min((f.least for f in given), default=0), max((f.most for f in given), default=-1)
             if most - least < _MOST_SPREAD * max(sum(f.number for f in given), 1):
-                return [_less(found, least) for found in integers], most - least + 1
+                odd = {text: place for place, text in enumerate(dict.fromkeys(t for f in integers for t in f.odd), 1)}
+                return [_less(found, least, most - least, odd) for found in integers], most - least + 1 + len(odd)
         return _by_names(self.connection, columns)
 
     def _read(self, source: IdColumn) -> _Integers | None:
@@ -83,20 +89,23 @@ class IdNumbers:
             return None
         (numbers,), count = self.of(source)
         found = self._known[source]
-        if found is None or not found.number:
+        if found is None or not found.number or found.odd:
             return None
         different = distinct(numbers, count)
         return found.number, different, found.least, found.most, found.most - found.least + 1 - different
 
 
 class _Integers(NamedTuple):
-    """Ids that are integers: ``missing`` marks the rows without one, where there are any."""
+    """Ids that are integers: ``missing`` marks the rows without one, where there are any. In ``odd_rows`` there are
+    the ``odd`` ones, which are not."""
 
     values: Numbers
     missing: npt.NDArray[np.bool_] | None
     least: int
     most: int
     number: int
+    odd_rows: Numbers | None = None
+    odd: tuple[str, ...] = ()
 
 
 def _of_values(values: Numbers) -> _Integers:
@@ -105,36 +114,75 @@ def _of_values(values: Numbers) -> _Integers:
 
 
 def _integers(connection: duckdb.DuckDBPyConnection, source: IdColumn, known: bool) -> _Integers | None:
-    """None unless all ids are integers as they are usually written; ``known``: they are."""
+    """None unless ids are integers as they are usually written, but for a few; ``known``: all are."""
     column = f'"{source.column}"'
     if known:
         query = f'select {column}::bigint as number from main."{source.table}" where {source.where}'
         return _of_values(np.asarray(connection.execute(query).fetchnumpy()["number"]))
-    query = f"""
-        select min(number), max(number), count(id), count(*),
-            count(*) filter (id is not null and number::varchar is distinct from id)
-        from (
-            select {column} as id, try_cast({column} as bigint) as number from main."{source.table}"
-            where {source.where}
-        )
-    """
-    least, most, count, rows, other = connection.execute(query).fetchall()[0]
-    if other:
+    number = f"case when try_cast({column} as bigint)::varchar = {column} then try_cast({column} as bigint) end"
+    of_rows = f'from (select {column} as id, {number} as number from main."{source.table}" where {source.where})'
+    query = f"select min(number), max(number), count(id), count(number), count(*) {of_rows}"
+    least, most, count, integers, rows = connection.execute(query).fetchall()[0]
+    if count - integers > _MOST_ODD * count:
         return None
     least, most = least or 0, most or 0
-    column = f"{column}::bigint"
-    query = f'select coalesce({column}, 0) as number, {column} is null as missing from main."{source.table}"'
-    if count == rows:
-        query = f'select {column} as number from main."{source.table}"'
-    found = connection.execute(f"{query} where {source.where}").fetchnumpy()
+    if integers == rows:
+        query = f'select {column}::bigint as number from main."{source.table}" where {source.where}'
+        return _Integers(np.asarray(connection.execute(query).fetchnumpy()["number"]), None, least, most, count)
+    is_odd = "id is not null and number is null"
+    query = f"select coalesce(number, 0) as number, id is null as missing, {is_odd} as odd {of_rows}"
+    found = connection.execute(query).fetchnumpy()
     missing = np.asarray(found["missing"], np.bool_) if count < rows else None
-    return _Integers(np.asarray(found["number"]), missing, least, most, count)
+    texts = tuple(text for (text,) in connection.execute(f"select id {of_rows} where {is_odd}").fetchall())
+    return _Integers(np.asarray(found["number"]), missing, least, most, count, np.flatnonzero(found["odd"]), texts)
 
 
-def _less(found: _Integers, least: int) -> Numbers:
+def _gathered(columns: list[_Integers]) -> list[_Integers]:
+    """The same, where a few integers are far from the others with these among the odd ones."""
+    given = [found for found in columns if found.number]
+    number = sum(found.number for found in given)
+    least, most = min((f.least for f in given), default=0), max((f.most for f in given), default=-1)
+    if most - least < _MOST_SPREAD * max(number, 1):
+        return columns
+    middle = float(np.median(np.concatenate([found.values for found in given])))
+    reach = _REACH * number
+    far = [np.flatnonzero(np.abs(found.values - middle) > reach) for found in columns]
+    if sum(map(len, far)) > _MOST_ODD * number:
+        return columns
+    return [_without(found, rows) for found, rows in zip(columns, far, strict=True)]
+
+
+def _without(found: _Integers, rows: Numbers) -> _Integers:
+    """The ids with those of some rows among the odd ones."""
+    taken = np.zeros(len(found.values), np.bool_)
+    taken[rows] = True
+    for other in (found.missing, found.odd_rows):
+        if other is not None:
+            taken[other] = True
+    near = found.values[~taken]
+    if not len(near):
+        return found
+    odd = dict(zip(found.odd_rows.tolist() if found.odd_rows is not None else (), found.odd, strict=True))
+    missing = found.missing
+    odd |= {
+        row: str(value)
+        for row, value in zip(rows.tolist(), found.values[rows].tolist(), strict=True)
+        if row not in odd and (missing is None or not missing[row])
+    }
+    values = found.values.copy()
+    values[taken] = near[0]
+    places = np.array(sorted(odd), np.int64)
+    texts = tuple(odd[row] for row in places.tolist())
+    return _Integers(values, missing, int(near.min()), int(near.max()), found.number, places, texts)
+
+
+def _less(found: _Integers, least: int, most: int, odd: Mapping[str, int]) -> Numbers:
+    """The integers less the least of all; the odd ones come behind ``most``, the greatest."""
     numbers = found.values - least
     if found.missing is not None:
         numbers[found.missing] = -1
+    if found.odd_rows is not None:
+        numbers[found.odd_rows] = [most + odd[text] for text in found.odd]
     return numbers
 
 
