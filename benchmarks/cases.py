@@ -20,7 +20,7 @@ class Case:
 
     ``against`` names the case of the same group that it is compared with. ``rounds`` caps how many rounds it takes
     part in, ``repeats`` is how often it runs in each. ``times``: the set is this many times smaller than the others
-    of the group, and its work seconds are multiplied to stand beside them.
+    of the group, and its work seconds are multiplied to stand beside them. ``cores``: so many processors (0: all).
     """
 
     name: str
@@ -33,6 +33,7 @@ class Case:
     rounds: int = 99
     repeats: int = 1
     times: int = 1
+    cores: int = 0
     note: str = ""
 
     def command(self, folder: Path) -> list[str]:

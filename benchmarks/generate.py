@@ -21,6 +21,7 @@ from sets.faults import Fault, Planted, plant, write_list
 from sets.gfm_rag import write_gfm_rag
 from sets.gfm_rag_faults import gfm_rag_faults
 from sets.graphrag import write_graphrag
+from sets.hipporag import write_hipporag
 from sets.lightrag import write_lightrag, write_lightrag_all_bad
 from sets.names import Set, default_folder
 from sets.ragchecker import write_ragchecker
@@ -29,13 +30,15 @@ from sets.sage import write_sage
 from sets.sage_faults import sage_faults
 from sets.splade import DOCUMENTS, SpladePlan, write_numbers, write_splade, write_tiny
 from sets.splade_faults import splade_faults
+from sets.trec import write_trec
 from sets.zipf import write_zipf
 
 SEED = 7
 KINDS = (
     "splade", "splade-tiny", "splade-long-line", "splade-all-bad", "splade-all-good",
     "lightrag", "lightrag-all-bad", "ragchecker", "raptor", "contextual",
-    "datamind", "arag-one-line", "arag-pretty", "gfm-rag", "sage", "graphrag", "beir", "zipf",
+    "datamind", "arag-one-line", "arag-pretty", "gfm-rag", "sage", "graphrag", "beir", "zipf", "hipporag", "trec",
+    "splade-tiny-many",
 )  # fmt: skip
 FAULTS: dict[str, Callable[[float, int], dict[str, list[Fault]]]] = {
     "splade": lambda scale, seed: splade_faults(SpladePlan(scale, seed)),
@@ -45,6 +48,7 @@ FAULTS: dict[str, Callable[[float, int], dict[str, list[Fault]]]] = {
 }
 ARAG_MEGABYTES = 500
 LONG_LINE_MEGABYTES = 200
+MANY = 300
 
 
 def make(folder: Path, wanted: Set, seed: int = SEED) -> Path:
@@ -85,11 +89,19 @@ def _write(folder: Path, target: Path, kind: str, scale: float, seed: int) -> No
         "arag-one-line": lambda: write_arag(target, ARAG_MEGABYTES * scale, seed, one_line=True),
         "arag-pretty": lambda: write_arag(target, ARAG_MEGABYTES * scale, seed, one_line=False),
         "splade-tiny": lambda: write_tiny(target),
+        "splade-tiny-many": lambda: _write_many(target),
+        "hipporag": lambda: write_hipporag(target, scale, seed),
+        "trec": lambda: write_trec(target, scale, seed),
         "splade-long-line": lambda: _write_long_line(make(folder, Set("splade", 0.01), seed), target, scale, folder),
         "splade-all-bad": lambda: _write_numbers(target, scale, '{"doc_id": %d, "text": %d}\n'),
         "splade-all-good": lambda: _write_numbers(target, scale, '{"doc_id": %d, "text": "n%d"}\n'),
     }
     writers[kind]()
+
+
+def _write_many(target: Path) -> None:
+    for number in range(MANY):
+        write_tiny(target / f"set-{number:03}")
 
 
 def _write_long_line(source: Path, target: Path, scale: float, folder: Path) -> None:

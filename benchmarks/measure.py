@@ -7,7 +7,8 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,11 +33,14 @@ class Sample:
     errors: str
 
 
-def measure(command: Sequence[str], limit_seconds: float = 3600) -> Sample:
-    """Run the command to its end; one that takes longer than ``limit_seconds`` is killed (exit code -9)."""
+def measure(command: Sequence[str], limit_seconds: float = 3600, cores: int = 0) -> Sample:
+    """Run the command to its end; one that takes longer than ``limit_seconds`` is killed (exit code -9).
+
+    ``cores``: on so many of the processors that this process may use (0: all)."""
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         start = time.perf_counter()
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors)
+        with _on(cores):  # which the child inherits
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, env=_usual())
         watch = _Watch(process, limit_seconds)
         _, status, usage = os.wait4(process.pid, 0)
         seconds = time.perf_counter() - start
@@ -50,6 +54,21 @@ def measure(command: Sequence[str], limit_seconds: float = 3600) -> Sample:
             output=_read(output.fileno()),
             errors=_read(errors.fileno()),
         )
+
+
+def _usual() -> dict[str, str]:
+    """The environment of users: without what would have every run compile the package anew."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+
+
+@contextmanager
+def _on(cores: int) -> Iterator[None]:
+    allowed = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, sorted(allowed)[: cores or len(allowed)])
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, allowed)
 
 
 def _read(descriptor: int) -> str:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from cases import CONVERTED, HERE, RAGDATA, Case, all_cases
+from engine_cases import engine_cases
 from figures import Figures, Measured
 from measure import measure
 from results import machine, write_json, write_markdown
@@ -30,7 +31,8 @@ def main() -> None:
     words = _parser().parse_args()
     folder: Path = words.folder
     folder.mkdir(parents=True, exist_ok=True)
-    cases = _chosen(all_cases(words.scale, series=words.series), words.only)
+    given = engine_cases(words.scale) if words.engine else all_cases(words.scale, series=words.series)
+    cases = _chosen(given, words.only)
     if not cases:
         raise SystemExit(f"no case has any of {', '.join(words.only)} in its name")
     if any(c.tool == "ragdata" for c in cases) and not RAGDATA.exists():
@@ -54,6 +56,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--scale", type=float, default=1, help="size of the sets; 1 is the documented one")
     parser.add_argument("--rounds", type=int, default=5, help="slow peers take part in one, large odd files in three")
     parser.add_argument("--quick", action="store_true", help="one round")
+    parser.add_argument("--engine", action="store_true", help="the engine's own table: every format, cores, faults")
     parser.add_argument("--series", action="store_true", help="also a quarter of the SPLADE set, 4 and 16 times that")
     parser.add_argument(
         "--only", action="append", default=[], metavar="TEXT", help="cases with this in their name; may be repeated"
@@ -104,7 +107,7 @@ def _run(cases: list[Case], folder: Path, rounds: int) -> list[Measured]:
             if number < one.case.rounds:
                 for _ in range(one.case.repeats):
                     shutil.rmtree(folder / CONVERTED, ignore_errors=True)
-                    one.samples.append(measure(one.case.command(folder)))
+                    one.samples.append(measure(one.case.command(folder), cores=one.case.cores))
                 _report(number + 1, one)
     shutil.rmtree(folder / CONVERTED, ignore_errors=True)
     return measured

@@ -6,6 +6,7 @@ The columns of CSV files are all text, or (``-typed``) what DuckDB takes them fo
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import duckdb
@@ -21,13 +22,15 @@ AGGREGATES = {
 
 
 def scan(root: Path, kind: str) -> int:
-    """Read everything once with two threads; returns the number of records."""
-    connection = duckdb.connect(config={"threads": 2})
+    """Read everything once with two threads, or on one core one; returns the number of records."""
+    connection = duckdb.connect(config={"threads": min(2, len(os.sched_getaffinity(0)))})
     if kind == "arag":
         return _scan_array(connection, root)
     if kind == "graphrag":
         return sum(_scan_parquet(connection, path) for path in sorted(root.glob("*.parquet")))
     records = 0
+    if kind == "beir-lines":
+        return _scan_beir(connection, root)
     for pattern, columns in TABLES[kind].items():
         wanted = ", ".join(AGGREGATES[type_].format(name) for name, type_ in columns.items())
         query = f"select count(*), {wanted} from {_table(root, kind, pattern, columns)}"
@@ -47,6 +50,20 @@ def _scan_array(connection: duckdb.DuckDBPyConnection, root: Path) -> int:
     query = "select count(*), sum(strlen(json)) from read_json_objects(?, format='array')"
     row = connection.execute(query, [f"{root}/chunks.json"]).fetchone()
     return int(row[0]) if row else 0
+
+
+def _scan_beir(connection: duckdb.DuckDBPyConnection, root: Path) -> int:
+    """Texts and titles, queries, judgements."""
+    typed = {"corpus.jsonl": ("_id", "title", "text", "metadata"), "queries.jsonl": ("_id", "text", "metadata")}
+    records = 0
+    for name, columns in typed.items():
+        given = {column: "JSON" if column == "metadata" else "VARCHAR" for column in columns}
+        wanted = ", ".join(AGGREGATES["VARCHAR"].format(column) for column in columns)
+        row = connection.execute(f"select count(*), {wanted} from read_ndjson(?, columns={given})", [str(root / name)])
+        records += int((row.fetchone() or (0,))[0])
+    query = "select count(*), max(score) from read_csv(?, delim='\t', header=true)"
+    row = connection.execute(query, [str(root / "qrels" / "*.tsv")])
+    return records + int((row.fetchone() or (0,))[0])
 
 
 def _scan_parquet(connection: duckdb.DuckDBPyConnection, path: Path) -> int:

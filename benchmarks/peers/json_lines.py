@@ -13,6 +13,7 @@ from tables import time_and_print
 FILES: dict[str, tuple[str, Callable[[bytes], Any]]] = {
     "sage-json": ("records.jsonl", json.loads),
     "sage-orjson": ("records.jsonl", orjson.loads),
+    "all-orjson": ("*.[nj]*s*on*", orjson.loads),
 }
 
 
@@ -20,10 +21,11 @@ def decode(root: Path, kind: str) -> int:
     """Decode every line; returns the number of records."""
     name, loads = FILES[kind]
     records = 0
-    with (root / name).open("rb") as file:
-        for line in file:
-            loads(line)
-            records += 1
+    for path in sorted(root.rglob(name)):
+        with path.open("rb") as file:
+            for line in file:
+                loads(line)
+                records += 1
     return records
 
 

@@ -1,0 +1,128 @@
+"""The engine's own table: every format that it scans beside its floor, on one core and two, sound, with faults, with a
+finding in every record; the slow commands; start-up. ``run.py --engine`` measures it, ``engine_targets.py`` judges it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from cases import HERE, Case, all_cases
+from sets.names import Set
+
+_GROUPS = ("SPLADE", "DataMind", "A-RAG", "GFM-RAG", "SAGE", "Reports", "Start")
+"""Groups of all cases that belong here, too, with their peers."""
+MANY, ALL_BAD = 300, 1_000_000
+"""Datasets of the set of tiny ones, records of the set in which each has a finding (at scale 1)."""
+WORDED, SMALL = 0.1, 0.2
+"""Scales: of the set all of whose findings are worded, and of one below 150 MB."""
+CONVERTED, CONVERTED_MEGABYTES = 0.25, 203
+
+
+@dataclass(frozen=True, slots=True)
+class Scanned:
+    """A format as it is measured here: ``floor`` says which script makes the floor, with which word."""
+
+    name: str
+    format: str
+    kind: str
+    tool: str
+    word: str
+    faults: bool = False
+
+
+SCANNED = (
+    Scanned("SPLADE", "light-splade", "splade", "duckdb_scan", "splade", faults=True),
+    Scanned("DataMind", "datamind", "datamind", "duckdb_scan", "datamind", faults=True),
+    Scanned("GFM-RAG", "gfm-rag", "gfm-rag", "duckdb_scan", "gfm-rag", faults=True),
+    Scanned("BEIR", "beir", "beir", "duckdb_scan", "beir-lines"),
+    Scanned("A-RAG", "arag", "arag-pretty", "duckdb_scan", "arag"),
+    Scanned("SAGE", "sage", "sage", "json_lines", "sage-orjson", faults=True),
+    Scanned("HippoRAG", "hipporag", "hipporag", "python", "duckdb_documents.py"),
+    Scanned("TREC", "trec", "trec", "", ""),
+)
+
+
+def engine_cases(scale: float) -> list[Case]:
+    """All of them."""
+    cases = [case for case in all_cases(scale, series=False) if case.group in _GROUPS]
+    for one in SCANNED:
+        cases += _scanned(one, scale)
+    cases += [*_decoded(scale), *_findings(scale), *_slow(scale), *_many()]
+    return cases
+
+
+def _validate(format_: str, *more: str, path: str = "{}") -> tuple[str, ...]:
+    return ("validate", path, "--format", format_, "-q", *more)
+
+
+def _scanned(one: Scanned, scale: float) -> list[Case]:
+    group, made = f"Engine: {one.name}", Set(one.kind, scale)
+    floors, cases = {}, []
+    for cores in (1, 2):
+        words = (str(HERE / "peers" / one.word), "{}") if one.tool == "python" else (one.word,)
+        floor = Case(f"{group}, floor, {_cores(cores)}", group, made, one.tool, words, cores=cores)
+        floors[cores] = floor.name if one.tool else ""
+        cases += [floor] if one.tool else []
+        own = Case(f"{group}, {_cores(cores)}", group, made, words=_validate(one.format), cores=cores)
+        cases.append(replace(own, against=floors[cores]))
+    for faults in (100, 1000) if one.faults else ():
+        faulty = Set(one.kind, scale, max(5, round(faults * min(scale, 1))))
+        name = f"{group}, {faults} faults"
+        cases.append(
+            Case(
+                name,
+                group,
+                faulty,
+                words=_validate(one.format),
+                against=own.name,
+                exit_code=1,
+                cores=2,
+                note="in smaller sets as many fewer" if scale < 1 else "",
+            )
+        )
+    return cases
+
+
+def _cores(cores: int) -> str:
+    return f"{cores} core" + "s" * (cores > 1)
+
+
+def _decoded(scale: float) -> list[Case]:
+    return [
+        Case(f"Engine: {name}, orjson", f"Engine: {name}", Set(kind, scale), "json_lines", ("all-orjson",), rounds=2,
+             note="decodes the lines, no more; one thread")
+        for name, kind in (("SPLADE", "splade"), ("DataMind", "datamind"), ("BEIR", "beir"))
+    ]  # fmt: skip
+
+
+def _findings(scale: float) -> list[Case]:
+    group, words = "Engine: findings", _validate("light-splade", path="{}/doc_master.ndjson")
+    good, bad = Set("splade-all-good", scale), Set("splade-all-bad", scale)
+    fewer = replace(bad, scale=WORDED * scale)
+    worded = (*words[:-1], "--max-per-rule", "0", "--output-format", "json")
+    first, second = "Engine: no finding", "Engine: 100,000 findings, counted"
+    return [
+        Case(first, group, good, words=words, rounds=3),
+        Case("Engine: a finding in every record", group, bad, words=words, against=first, exit_code=1, rounds=3),
+        Case(second, group, fewer, words=words, exit_code=1, rounds=3),
+        Case("Engine: 100,000 findings, worded", group, fewer, words=worded, against=second, exit_code=1, rounds=3),
+    ]
+
+
+def _slow(scale: float) -> list[Case]:
+    small, own = "Engine: small, floor", Set("splade", SMALL * scale)
+    quality, sound = "Engine: quality", "Engine: BEIR, 2 cores"
+    source = Set("datamind", CONVERTED * scale)
+    conversion = ("convert", "--from", "datamind", "--to", "gfm-rag", "{}", "{target}", "-q")
+    return [
+        Case(small, "Engine: small", own, "duckdb_scan", ("splade",)),
+        Case("Engine: small", "Engine: small", own, words=_validate("light-splade"), against=small),
+        Case(quality, quality, Set("beir", scale), words=_validate("beir", "--quality"), against=sound, rounds=2),
+        Case("Engine: DataMind to GFM-RAG", "Engine: conversions", source, words=conversion, rounds=2),
+    ]
+
+
+def _many() -> list[Case]:
+    bare, words = "Start: python -c pass", _validate("light-splade")
+    many = Set("splade-tiny-many", 1)
+    return [Case(f"Start: ragdata, {MANY} tiny datasets", "Start", many, words=words, against=bare, repeats=3)]
