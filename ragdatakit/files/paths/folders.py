@@ -6,10 +6,11 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 
 from ragdatakit.files.paths.boundary import ANYWHERE, Boundary, boundary_of
-from ragdatakit.files.paths.name_patterns import Names, is_name
+from ragdatakit.files.paths.name_patterns import Names, noted
 from ragdatakit.files.paths.own_files import OWN, SIDECAR
 from ragdatakit.schemas.errors import RagdataError
 
@@ -95,8 +96,8 @@ class Tree:
 
     def matches_any(self, folder: Path, patterns: tuple[str, ...]) -> bool:
         """Whether anything below ``folder`` matches one of the patterns; the names in it rule most of them out."""
-        for names, (plain, others) in zip(self._names(folder), _beginnings(patterns), strict=True):
-            if not plain.isdisjoint(names.known) or any(map(names.matching, others)):
+        for names, first in zip(self._names(folder), _beginnings(patterns), strict=True):
+            if not first.isdisjoint(names.begun()):
                 return any(self.match(folder, pattern) for pattern in patterns)
         return False
 
@@ -105,13 +106,10 @@ class Tree:
 
         Collections of tagged text have 94 patterns, which every folder without names of another format is tried with.
         """
-        (files, folders), (plain, others) = self._names(folder), _first_segments(patterns)
-        named = files.known.intersection(plain) | folders.known.intersection(plain)
-        known = [number for name in named for number in plain[name]]
-        for number, segment, is_deeper in others:
-            if (folders.all and folders.matching(segment)) or (not is_deeper and files.matching(segment)):
-                known.append(number)
-        return (patterns[number] for number in sorted(set(known)))
+        (files, folders), (last, within) = self._names(folder), _first_segments(patterns)
+        found = [last[s] for s in last.keys() & files.begun()]
+        found += [numbers[s] for numbers in (last, within) for s in numbers.keys() & folders.begun()]
+        return (patterns[number] for number in sorted(set(chain.from_iterable(found))))
 
     def leads_out(self, path: Path) -> bool:
         """Whether ``path`` is a link to a file that may not be opened."""
@@ -140,28 +138,24 @@ def _parsed(pattern: str) -> tuple[list[str], str, int]:
 
 
 @lru_cache(maxsize=1024)
-def _beginnings(patterns: tuple[str, ...]) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
-    """How the patterns begin: for files, and for folders, the names and the segments that stand for several names."""
+def _beginnings(patterns: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]]:
+    """The segments with which the patterns begin: those of files, and those of folders."""
     begin: tuple[set[str], set[str]] = (set(), set())
     for parents, last, which in map(_parsed, patterns):
         begin[1 if parents else which].add(parents[0] if parents else last)
-    plain = [frozenset(filter(is_name, segments)) for segments in begin]
-    return tuple((names, frozenset(segments) - names) for names, segments in zip(plain, begin, strict=True))
+    return noted(begin[0]), noted(begin[1])
 
 
 @lru_cache(maxsize=1024)
-def _first_segments(patterns: tuple[str, ...]) -> tuple[dict[str, list[int]], list[tuple[int, str, bool]]]:
-    """The numbers of the patterns by the name that each begins with; and those that begin with several names, with
-    the segment and whether more follow."""
-    plain: dict[str, list[int]] = {}
-    others: list[tuple[int, str, bool]] = []
-    for number, (parents, last, _) in enumerate(map(_parsed, patterns)):
-        first = parents[0] if parents else last
-        if is_name(first):
-            plain.setdefault(first, []).append(number)
-        else:
-            others.append((number, first, bool(parents)))
-    return plain, others
+def _first_segments(patterns: tuple[str, ...]) -> tuple[dict[str, list[int]], dict[str, list[int]]]:
+    """The numbers of the patterns by the segment that they begin with: of those that have no other, and of those that
+    begin with a folder."""
+    last: dict[str, list[int]] = {}
+    within: dict[str, list[int]] = {}
+    for number, (parents, name, _) in enumerate(map(_parsed, patterns)):
+        (within if parents else last).setdefault(parents[0] if parents else name, []).append(number)
+    noted([*last, *within])
+    return last, within
 
 
 def unreadable_folders(root: Path) -> list[Path]:

@@ -11,6 +11,10 @@ from functools import cached_property, lru_cache
 from pathlib import Path, PurePath
 
 _WILD = re.compile(r"[*?\[]")
+_FEW = 64
+"""Up to how many names each is held against the segments, which keeps the answer for other folders."""
+_segments: list[str] = []
+"""Segments with which patterns begin that stand for several names, as far as any were asked for."""
 
 
 class Names:
@@ -19,6 +23,7 @@ class Names:
     def __init__(self, names: Iterable[str]) -> None:
         self.all = sorted(names)
         self._matching: dict[str, list[str]] = {}  # formats share segments, such as `*.json`
+        self._begun, self._held = set(self.all), 0
 
     @cached_property
     def known(self) -> frozenset[str]:
@@ -39,6 +44,16 @@ class Names:
             if dot:
                 found.setdefault(extension, []).append(name)
         return found
+
+    def begun(self) -> set[str]:
+        """The names themselves, and the segments that any matches, of those in which patterns were `noted`."""
+        start, end = self._held, len(_segments)
+        if start < end and len(self.all) <= _FEW:
+            self._begun.update(*(_matched(name, start, end) for name in self.all))
+        elif start < end:
+            self._begun.update(filter(self.matching, _segments[start:end]))
+        self._held = end
+        return self._begun
 
     def matching(self, segment: str) -> list[str]:
         """The names that match one segment of a pattern, sorted."""
@@ -66,6 +81,27 @@ class Names:
             return names
         matches = _pattern(segment).match
         return [name for name in names if matches(name)]
+
+
+def noted(segments: Iterable[str]) -> frozenset[str]:
+    """The segments, which `Names.begun` is about from now on."""
+    found = frozenset(segments)
+    _segments.extend(s for s in sorted(found) if not is_name(s) and s not in _segments)
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _matched(name: str, start: int, end: int) -> list[str]:
+    """Which of these segments a name matches."""
+    found = _segments[start:end]
+    return [s for s in found if (name[0] != "." or s[0] == ".") and _is_like(name, s)]
+
+
+def _is_like(name: str, segment: str) -> bool:
+    before, inner, after, only_star = _literals(segment)
+    if not (name.startswith(before) and name.endswith(after) and all(part in name for part in inner)):
+        return False
+    return only_star or _pattern(segment).match(name) is not None
 
 
 def is_name(segment: str) -> bool:
