@@ -10,9 +10,10 @@ from __future__ import annotations
 import itertools
 import os
 import threading
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -56,7 +57,7 @@ class _Pool:
         found = self.cursor(connection)
         given = self._given.get(id(connection))
         if given is not None:
-            given.shared = True
+            given.cursors.append(weakref.ref(found))
             found.execute(f"use {given.name}")
         return found
 
@@ -64,7 +65,7 @@ class _Pool:
         """A connection was closed."""
         with self._lock:
             given = self._given.pop(id(connection), None)
-            if given is not None and not given.shared and _emptied(given):
+            if given is not None and not any(cursor() for cursor in given.cursors) and _emptied(given):
                 self._free.setdefault(given.key, []).append(given.own)
 
 
@@ -73,8 +74,8 @@ class _Given:
     own: Any
     key: _Key
     name: str
-    shared: bool = False
-    """Somebody got a cursor of it, which may live on."""
+    cursors: list[weakref.ref[Any]] = field(default_factory=list)
+    """Further connections to it, which may live on."""
 
 
 def _set_up(own: Any, config: dict[str, Any]) -> bool:

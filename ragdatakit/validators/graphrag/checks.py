@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from ragdatakit.validators.checks import Placed
     from ragdatakit.validators.graphrag.coded_columns import Coded
     from ragdatakit.validators.graphrag.codes import Codes
-    from ragdatakit.validators.graphrag.proofs import Proofs
     from ragdatakit.validators.graphrag.references import Asked, Found
-    from ragdatakit.validators.graphrag.sql_tables import SqlTables
+    from ragdatakit.validators.graphrag.sql_tables import SqlTable, SqlTables
 
 _INDEXES = ("index", "project")
 _JOINED = ("0.1", "0.5")
@@ -139,8 +138,8 @@ class GraphRagChecks(FormatChecks):
         kind = f"aside-{file.kind}" if aside else file.kind
         try:
             table = tables.add(kind, stored, self._generation in _JOINED)
-            if tables.are_large and not aside:
-                self._columns[kind] = self._coded(stored)
+            if not aside:
+                self._columns[kind] = self._coded(tables, table)
             whole = self._columns.get(kind, {})
             count, found = row_faults(tables, file.kind, table, self._generation, whole.keys())
             for problem in found:
@@ -158,25 +157,20 @@ class GraphRagChecks(FormatChecks):
                 yield file, Problem(rule, facts={"table": stored.table.name if stored.table else ""})
                 self._unreliable.add(file.kind)
 
-    def _coded(self, stored: StoredTable) -> dict[str, Coded]:
-        """The columns of a table that `ArrayProofs` compares; none where ids are not stored plainly."""
-        from ragdatakit.validators.graphrag.coded_columns import MOST, coded_columns, value_count
+    def _coded(self, tables: SqlTables, table: SqlTable) -> dict[str, Coded]:
+        """The columns of a table that `ArrayProofs` compares; of a large one none where ids are not stored plainly."""
+        from ragdatakit.validators.graphrag.coded_columns import MOST, coded_columns, value_count, viewed_columns
         from ragdatakit.validators.graphrag.codes import compared_columns
 
-        names = [name for name in compared_columns(stored.file.kind) if name in stored.columns]
+        stored = table.stored
+        names = [name for name in compared_columns(stored.file.kind) if table.has(name)]
+        if not tables.are_large:
+            return viewed_columns(tables, table, names)
+        names = [name for name in names if name in stored.columns]
         if stored.is_csv or self._generation in _JOINED:
             return {}
         held = sum(len(column.codes) for columns in self._columns.values() for column in columns.values())
         return coded_columns(stored, names) if held + value_count(stored, names) <= MOST else {}
-
-    def _proofs(self) -> Proofs:
-        from ragdatakit.validators.graphrag.proofs import Proofs
-
-        if not self._columns:
-            return Proofs()
-        from ragdatakit.validators.graphrag.array_proofs import ArrayProofs
-
-        return ArrayProofs(self._columns)
 
     def _related(self, tables: SqlTables) -> Iterator[Placed]:
         """What the tables say of each other."""
@@ -198,16 +192,17 @@ class GraphRagChecks(FormatChecks):
 
     def _unproved(self, codes: Codes) -> list[list[Asked]]:
         """What arrays of codes do not prove. They are let go before the database is asked, as both take memory."""
+        from ragdatakit.validators.graphrag.array_proofs import ArrayProofs
         from ragdatakit.validators.graphrag.communities import CommunityChecks
         from ragdatakit.validators.graphrag.references import ReferenceChecks
 
-        proofs = self._proofs()
+        proofs = ArrayProofs(self._columns)
         references = ReferenceChecks(codes, self._unreliable)
         communities = CommunityChecks(codes, self._unreliable, self._generation)
         found = [list(references.questions(proofs)), list(communities.questions(proofs))]
         proofs.forget()
-        if self._columns:
-            self._columns.clear()
+        self._columns.clear()
+        if codes.tables.are_large:
             give_back_memory()
         return found
 

@@ -1,10 +1,12 @@
-"""Columns of ids in Parquet as arrays of codes, for `Proofs`: read once, column by column."""
+"""Columns of ids as arrays of codes, for `Proofs`: of a large table in Parquet read once, column by column, as memory
+is dear; of a small one by one query, as queries are."""
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,12 +14,16 @@ import numpy.typing as npt
 from ragdatakit.files.containers.parquet_tables import ParquetTable, opened_parquet
 from ragdatakit.files.paths.sql_text import hash_expression, sql_name
 from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.validators.graphrag.sql_tables import SqlTable, SqlTables, code_of
 
 if TYPE_CHECKING:
     from ragdatakit.files.graphrag.tables import StoredTable
 
 MOST = 32_000_000
 """Values of all columns together beyond which they are not held in memory (8 bytes each)."""
+_MOST_IN_SMALL = 1_000_000
+"""The same of a small table: some bytes in Parquet may stand for very many values."""
+_PIECE = 1 << 12
 Codes = npt.NDArray[np.uint64]
 
 
@@ -48,6 +54,52 @@ def coded_columns(stored: StoredTable, names: list[str]) -> dict[str, Coded]:
 
     with ThreadPoolExecutor(2) as pool:
         return {name: found for name, found in pool.map(read, names) if found is not None}
+
+
+def viewed_columns(tables: SqlTables, table: SqlTable, names: list[str]) -> dict[str, Coded]:
+    """The same of a small table, with the types that its view gives them. Raises `duckdb.Error`."""
+    declared = {name: column for name in names if table.stored.table and (column := table.stored.table.column(name))}
+    codes = {name: _code_in_view(name, column.type) for name, column in declared.items()}
+    lengths = ["length(id)"] if "id" in codes else []
+    are_lists = [*(column.type in ("texts", "integers") for column in declared.values()), *(False for _ in lengths)]
+    if not codes:
+        return {}
+    held: list[list[Any]] = [[] for _ in (*codes, *lengths)]
+    rows, size = tables.rows(f"select {', '.join([*codes.values(), *lengths])} from {table.name}"), 0
+    while piece := list(islice(rows, _PIECE)):
+        for kept, values, is_list in zip(held, zip(*piece, strict=True), are_lists, strict=True):
+            kept += values
+            size += sum(len(v) for v in values if v is not None) if is_list else len(values)
+        if size > _MOST_IN_SMALL:
+            return {}
+    shapes = frozenset(held.pop()) if lengths else frozenset()
+    found = zip(codes, map(_of_values, held), strict=True)
+    return {
+        name: Coded(*coded, shapes if name == "id" else frozenset(), len(coded[0])) for name, coded in found if coded
+    }
+
+
+def _code_in_view(name: str, kind: str) -> str:
+    """The code of a text, the codes of a list of texts, or the integers themselves, in SQL."""
+    column = sql_name(name)
+    if kind == "texts":
+        return f"list_transform({column}, lambda x: {code_of('x')})"
+    return code_of(column) if kind == "text" else column
+
+
+def _of_values(values: list[Any]) -> tuple[Codes, npt.NDArray[np.int32] | None] | None:
+    """Codes or integers, and how many each list has, where they are in lists; None where there is a null."""
+    if None in values:
+        return None
+    if not values or not isinstance(values[0], list):
+        return _as_codes(values), None
+    members = list(chain.from_iterable(values))
+    return None if None in members else (_as_codes(members), np.fromiter(map(len, values), np.int32, len(values)))
+
+
+def _as_codes(values: list[int]) -> Codes:
+    is_signed = bool(values) and min(values) < 0
+    return np.array(values, np.int64).view(np.uint64) if is_signed else np.array(values, np.uint64)
 
 
 def value_count(stored: StoredTable, names: list[str]) -> int:

@@ -1,7 +1,7 @@
 """What the tables of an index are proved to be free of, so that the database need not be asked.
 
-The questions of `ReferenceChecks` and `CommunityChecks` are joins; of a large index, in which mostly nothing is wrong,
-`ArrayProofs` answers them quicker. A method that returns True has proved that its question has no answer. False says
+The questions of `ReferenceChecks` and `CommunityChecks` are joins; mostly nothing is wrong, which `ArrayProofs` finds
+quicker. A method that returns True has proved that its question has no answer. False says
 nothing: the question is asked.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 
 class Proofs:
-    """Nothing is proved: what small indexes have."""
+    """Nothing is proved."""
 
     def forget(self) -> None:
         """Let go of what the proofs are made of; nothing is asked any more."""
