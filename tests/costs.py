@@ -72,7 +72,8 @@ class Costs:
         if len(self.modules) < _ENOUGH and not _WRITES:
             return
         terminalreporter.section("seconds of CPU")
-        terminalreporter.write_line(f"{self.modules.total():.0f} in tests, {sum(starts):.0f} to collect them")
+        own = f", {time.process_time():.0f} to hand them out" if self._starts else ""
+        terminalreporter.write_line(f"{self.modules.total():.0f} in tests, {sum(starts):.0f} to collect them{own}")
         dearest = self.modules.most_common(None if _WRITES else _SHOWN)
         terminalreporter.write_line("dearest modules: " + ", ".join(f"{name} {cost:.1f}" for name, cost in dearest))
         for line in dearer(self.modules, recorded()):

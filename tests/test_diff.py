@@ -31,8 +31,6 @@ from tests.browser_tools import launched, open_page
 from tests.command_line import FIXTURES, GOOD, run
 from tests.conversion_tools import tables_of
 
-pytestmark = pytest.mark.usefixtures("databases_used_again")
-
 SEVERAL = ("many", "two-sets")
 VALID = sorted(path for path in FIXTURES.glob("*/valid/*") if path.is_dir() and path.name not in SEVERAL)
 DOCUMENTS = {"d1": "The reef.", "d2": "The harbour.", "d3": "The light."}

@@ -12,8 +12,6 @@ from ragdatakit import diff
 from ragdatakit.schemas.errors import RagdataError
 from tests.command_line import FIXTURES, run
 
-pytestmark = pytest.mark.usefixtures("databases_used_again")
-
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

@@ -19,8 +19,6 @@ from ragdatakit.schemas.diffs import DatasetDiff, Metric, Side
 from tests.command_line import run
 from tests.test_diff import write_beir
 
-pytestmark = pytest.mark.usefixtures("databases_used_again")
-
 POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:" + "4d" * 32 + "\nsize 12345\n"
 
 

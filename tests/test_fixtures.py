@@ -32,8 +32,6 @@ from tests.broad import chosen
 from tests.command_line import FIXTURES, GOOD, run
 from tests.finding_places import assert_places
 
-pytestmark = pytest.mark.usefixtures("databases_used_again")
-
 # What no file kept in git can show, and the test that does.
 SHOWN_BY_OTHER_TESTS = {
     "unreadable-file": "test_hostile_files.py",  # git keeps no FIFOs, and of permissions only the executable bit

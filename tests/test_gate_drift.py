@@ -11,8 +11,6 @@ from ragdatakit.reports.gates.derived_columns import damage_of
 from ragdatakit.schemas.canonical import Edge, Node, PairScore, Question
 from tests.gate_tools import Rows, asked, checks_of, good_rows, needs_library, suite_of, touched_by
 
-pytestmark = pytest.mark.usefixtures("databases_used_again")
-
 
 @pytest.fixture(scope="module")
 def suite() -> dict[str, Any]:

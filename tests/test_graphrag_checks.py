@@ -19,8 +19,6 @@ from tests.command_line import FIXTURES, run
 from tests.graphrag_cases import Index, sample
 from tests.upstream_data import UPSTREAM_DATA
 
-pytestmark = pytest.mark.usefixtures("databases_used_again")
-
 VALID = FIXTURES / "graphrag" / "valid"
 SETTINGS = "output_storage:\n  base_dir: {}\ncompletion_models: {{}}\n"
 

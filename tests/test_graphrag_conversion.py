@@ -20,7 +20,7 @@ from tests.graphrag_cases import sample
 from tests.graphrag_written_oracle import SOURCES, WRITTEN, loaded_by, rows_digest
 from tests.upstream_data import UPSTREAM_DATA
 
-pytestmark = pytest.mark.usefixtures("outputs_of_a_sound_machine", "databases_used_again")
+pytestmark = pytest.mark.usefixtures("outputs_of_a_sound_machine")
 
 RECORDED: dict[str, Any] = json.loads(WRITTEN.read_text(encoding="utf-8"))
 GRAPHRAG = os.environ.get("RAGDATA_GRAPHRAG_PYTHON", "")

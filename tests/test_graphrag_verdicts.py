@@ -13,8 +13,6 @@ from tests.broad import chosen
 from tests.graphrag_cases import Index, cases
 from tests.graphrag_oracle import VERDICTS
 
-pytestmark = pytest.mark.usefixtures("databases_used_again")
-
 VERDICT: dict[str, dict[str, Any]] = {r: json.loads(file.read_text(encoding="utf-8")) for r, file in VERDICTS.items()}
 SOUND = VERDICT["3"]["unchanged"]
 PROFILES = {"3": "3.0", "2": "2.3"}

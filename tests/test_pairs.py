@@ -17,7 +17,7 @@ from ragdatakit.schemas.conversions import ConversionResult
 from ragdatakit.schemas.errors import RagdataError
 from tests import broad
 
-pytestmark = pytest.mark.usefixtures("outputs_of_a_sound_machine", "databases_used_again")
+pytestmark = pytest.mark.usefixtures("outputs_of_a_sound_machine")
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 BOTH_WAYS = [name for name in readable() if name in writable()]

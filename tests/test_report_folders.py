@@ -24,8 +24,6 @@ from ragdatakit.schemas.summaries import LeftOut
 from tests.command_line import FIXTURES, run
 from tests.summaries_made import HOSTILE
 
-pytestmark = pytest.mark.usefixtures("databases_used_again")
-
 GRAPHS = FIXTURES / "plain" / "graphs"
 BEIR = FIXTURES / "beir" / "valid" / "folder"
 TABLE = "id,text\n1,one\n"

@@ -36,7 +36,7 @@ from tests.canonical_strategies import (
 from tests.command_line import FIXTURES, run
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
 
-pytestmark = pytest.mark.usefixtures("outputs_of_a_sound_machine", "databases_used_again")
+pytestmark = pytest.mark.usefixtures("outputs_of_a_sound_machine")
 
 Strategy = Callable[[st.DrawFn], CanonicalTables]
 

@@ -36,8 +36,6 @@ from tests.conversion_tools import tables_of
 from tests.stage1_sets import graph_of, knowledge_graph
 from tests.upstream_data import UPSTREAM_DATA, published
 
-pytestmark = pytest.mark.usefixtures("databases_used_again")
-
 pd = pytest.importorskip("pandas")
 from tests import summary_oracle as oracle  # noqa: E402 - it needs pandas
 
