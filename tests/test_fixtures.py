@@ -132,7 +132,7 @@ def profiles(args: tuple[str, ...]) -> list[str]:
 
 
 def as_reported_at_once(findings: Iterable[Finding]) -> list[Finding]:
-    """Without what is settled once all findings are known: the fingerprints of repeats, and which fixes are withheld."""
+    """Without what is settled once all are known: the fingerprints of repeats, and which fixes are withheld."""
     return [replace(f, fingerprint="", fixable=False, fix=None) for f in findings]
 
 

@@ -1,7 +1,7 @@
 """A big file that is one record with a long list: its items go through the scanner, Python sees those that are noted.
 
-Where the file is not what it seems to be (an item that is not an object, or that readers read differently, a member twice,
-an end that is missing), it is read again as one record. So that is what decides in all doubtful cases.
+Where the file is not what it seems to be (an item that is not an object, or that readers read differently, a member
+twice, an end that is missing), it is read again as one record. So that is what decides in all doubtful cases.
 """
 
 from __future__ import annotations
