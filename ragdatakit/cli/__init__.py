@@ -188,6 +188,8 @@ def _show(error: click.ClickException) -> None:
 def _with_meant(error: click.NoSuchOption) -> str:
     """The message with what is called so elsewhere, rather than with what is spelt alike."""
     there = {opt for param in error.ctx.command.params for opt in param.opts} if error.ctx is not None else set()
+    if error.option_name == "--from" and error.ctx is not None and error.ctx.command.name == "init":
+        return f"{error.message} `ragdata init-config DIR` writes the settings for what lies in a folder."
     meant = [words for words in _MEANT.get(error.option_name, ()) if words.split()[0] in there]
     return f"{error.message} Did you mean {' or '.join(meant)}?" if meant else error.format_message()
 

@@ -7,7 +7,7 @@ import stat
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 
 from ragdatakit.files.containers.parquet_rows import is_parquet
@@ -25,6 +25,7 @@ from ragdatakit.files.detection.layout_files import (
     sniffed_files,
 )
 from ragdatakit.files.detection.lone_files import lone_file
+from ragdatakit.files.detection.odd_beginnings import odd_beginning
 from ragdatakit.files.detection.plain_sources import is_about
 from ragdatakit.files.detection.sniffed_trees import SniffedTree
 from ragdatakit.files.detection.sniffing import guess_kind, has_members, looks_like, read_head
@@ -36,6 +37,9 @@ from ragdatakit.schemas import get_format
 from ragdatakit.schemas.declarations import File, Format, Layout
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.settings.plugins import formats_with
+
+_LOOKED_AT = 100
+"""Files that are looked into for why nothing is recognised."""
 
 
 @dataclass(slots=True)
@@ -143,11 +147,22 @@ def _nothing_below(path: Path, formats: tuple[Format, ...], format_name: str | N
     files = (folder / name for folder in tree.folders() for name in tree.names(folder)[0])
     if (outside := next(filter(tree.leads_out, files), None)) is not None:
         words += f"{not_followed(outside)}; "
+    words += _first_odd(path, boundary)
     if format_name:
         return f"{words}see `ragdata formats {format_name}` for the files it has"
     if known := known_data(path):
         return f"no dataset recognised: {known}"
     return f"{words}name the format with --from, or see `ragdata formats` for the files each one has"
+
+
+def _first_odd(path: Path, boundary: Boundary) -> str:
+    """What is odd about the first file that says nothing, though its name promises records."""
+    tree = Tree(path, boundary)
+    files = (folder / name for folder in tree.folders() for name in tree.names(folder)[0])
+    for file in islice(files, _LOOKED_AT):
+        if odd := odd_beginning(file, boundary):
+            return f"{file}: {odd}; "
+    return ""
 
 
 def _detect_in_folders(

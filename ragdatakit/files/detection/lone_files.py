@@ -10,6 +10,7 @@ from pathlib import Path
 from ragdatakit.files.containers.sources import IS_POINTER, is_lfs_pointer
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection.known_folders import known_data
+from ragdatakit.files.detection.odd_beginnings import odd_beginning
 from ragdatakit.files.detection.sniffing import beginning, emptiness, guess
 from ragdatakit.files.paths.boundary import ANYWHERE, Boundary
 from ragdatakit.files.paths.folders import UnreadableError, is_regular
@@ -114,6 +115,8 @@ def _why_unrecognised(path: Path, formats: tuple[Format, ...], forced: bool) -> 
         advice = "give the dataset's folder, or --from and a usual file name"
     else:
         advice = f"give the dataset's folder, or a file named as `ragdata formats {names}` shows"
+    if odd := odd_beginning(path):
+        return f"{path}: {odd}; repair that, or name its format with --from to have all faults reported"
     return f"{path}: not recognised as a file of {names}; {advice}"
 
 
@@ -139,6 +142,8 @@ def _kind_by_name(path: Path, formats: tuple[Format, ...]) -> tuple[Format, File
     for fmt in formats:
         for layout in fmt.layouts:
             if layout.sniffed and len(formats) > 1:  # its names say too little
+                continue
+            if layout.place and not ends_as(named_place(path.parent), layout.place):
                 continue
             for pattern, kind in layout.patterns.items():
                 if not pattern.endswith("/") and ends_as(place, pattern):

@@ -1,0 +1,53 @@
+"""Why the beginning of a file says nothing: it is not text, or not the JSON that its name promises."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from ragdatakit.files.detection.sniffing import beginning
+from ragdatakit.files.paths.boundary import ANYWHERE, Boundary
+
+_HEAD = 64 << 10
+_TEXTS = (".json", ".jsonl", ".ndjson", ".csv", ".tsv")
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+def odd_beginning(path: Path, boundary: Boundary = ANYWHERE) -> str:
+    """What is odd about it, in words; empty where nothing is, or where nobody knows what it should be."""
+    name = path.name.lower().removesuffix(".gz")
+    if not name.endswith(_TEXTS):
+        return ""
+    head, is_cut = beginning(path, _HEAD, boundary)
+    if head.startswith(_UTF_16):
+        return "it is UTF-16; convert it with `iconv -f utf-16 -t utf-8`"
+    if b"\0" in head:
+        return "it is not text"
+    try:
+        text = head.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        if not is_cut or error.start < len(head) - 4:
+            return f"byte {error.start:,} is not UTF-8"
+        text = head[: error.start].decode("utf-8-sig")
+    return "" if name.endswith((".csv", ".tsv")) else _not_json(text, is_cut)
+
+
+def _not_json(text: str, is_cut: bool) -> str:
+    """Why neither the text nor its first line is JSON."""
+    lines = text.splitlines()
+    first = next((line for line in lines if line.strip()), "")
+    try:
+        json.loads(first)
+        return ""
+    except (ValueError, RecursionError):
+        pass
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        if is_cut and error.pos > len(text) - 100:
+            return ""
+        what = error.msg[:1].lower() + error.msg[1:]
+        return f"it is not JSON: {what} at line {error.lineno}, column {error.colno}"
+    except (ValueError, RecursionError):
+        return ""
+    return ""

@@ -1,0 +1,57 @@
+"""Of a file that is not recognised, the first thing that is wrong with it is said."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from ragdatakit.files.detection.odd_beginnings import odd_beginning
+from tests.command_line import run
+
+ODD = {
+    "a.json": (b'{"a": [1, 2\n', "it is not JSON: expecting ',' delimiter at line 2, column 1"),
+    "b.json": (b'[{"a": 1},]', "it is not JSON: "),
+    "c.jsonl": ('{"a": 1}\n'.encode("utf-16"), "it is UTF-16; convert it with `iconv -f utf-16 -t utf-8`"),
+    "d.csv": (b"h\xe9llo,b\n", "byte 1 is not UTF-8"),
+    "e.ndjson": (b"\x89PNG\0\0", "it is not text"),
+    "f.jsonl.gz": (gzip.compress(b"nothing"), "it is not JSON: expecting value at line 1, column 1"),
+}
+SOUND = {
+    "a.json": b'{"a":\n [1, 2]}\n',
+    "b.jsonl": b'\xef\xbb\xbf{"a": 1}\n{"b"\n',
+    "c.json": b"[" + b'{"a": "\xc3\xa9"},' * 10_000,
+    "d.txt": b"\0",
+    "e.csv": b"a,b\n1",
+    "f.json": b"[" * 60_000,
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_what_is_odd_is_said(name: str, tmp_path: Path) -> None:
+    data, words = ODD[name]
+    (tmp_path / name).write_bytes(data)
+
+    assert odd_beginning(tmp_path / name).startswith(words)
+    lone = run("validate", tmp_path / name)
+    assert lone.code == 2 and f"{name}: {words}" in lone.err and "name its format with --from" in lone.err
+    assert f"{name}: {words}" in run("validate", tmp_path).err
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_nothing_is_odd_about_others(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(SOUND[name])
+
+    assert odd_beginning(tmp_path / name) == ""
+
+
+def test_a_table_of_other_columns_is_of_no_format(tmp_path: Path) -> None:
+    (tmp_path / "corpus").mkdir()
+    for place in (tmp_path / "weights.parquet", tmp_path / "corpus/part.parquet"):
+        pq.write_table(pa.table({"a": [1, 2]}), place)
+
+    assert "not recognised" in run("validate", tmp_path / "weights.parquet").err
+    assert run("validate", tmp_path / "corpus/part.parquet").code == 1  # the folder says what it should be
