@@ -36,9 +36,9 @@ def read_contexts(database: DatasetDatabase) -> ContextSummary | None:
     if not database.count("chunks"):
         return None
     at = database.load("chunks")
+    if not at.execute(f"select 1 {_GIVEN} limit 1").fetchall():
+        return None  # before all texts are looked at
     chunks, given, distinct, repeating, added, own = at.execute(_COUNTED).fetchall()[0]
-    if not given:
-        return None
     chosen: dict[int, str] = {}
     for why, query in _CHOSEN:
         for (place,) in at.execute(query).fetchall():
