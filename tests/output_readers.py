@@ -166,6 +166,39 @@ def checkstyle_errors(text: str) -> list[dict[str, Any]]:
     return found
 
 
+# --- Jenkins: what its plug-in Warnings makes of the two forms that it reads
+
+JenkinsIssue = tuple[str, int, int, str, str, str]
+"""File, line, column, type, severity, message: equal ones are one issue, and all but the first are dropped silently."""
+
+
+def jenkins_of_checkstyle(text: str) -> set[JenkinsIssue]:
+    """The type of an issue is what follows the last full stop of its source; files called package.html are passed over,
+    and severities are guessed by their words."""
+    found = set()
+    for error in checkstyle_errors(text):
+        if error["file"].endswith("package.html"):
+            continue
+        severity = next(word for word in ("error", "warning", "info") if word in error["severity"])
+        kind = error["source"].rpartition(".")[2]
+        found.add((error["file"], error["line"], error.get("column", 0), kind, severity, error["message"]))
+    return found
+
+
+def jenkins_of_sarif(text: str) -> set[tuple[str, int, str, str, str, str]]:
+    """File, line, rule, level, message and the GUID of equal results: columns say nothing. Results without a message
+    are passed over."""
+    found = set()
+    (run,) = json_of(text)["runs"]
+    for result in run["results"]:
+        for location in result["locations"] if result["message"]["text"] else ():
+            place = location["physicalLocation"]
+            where = place["artifactLocation"]["uri"], place["region"].get("startLine", 0)
+            what = result["ruleId"], result["level"], result["message"]["text"], result.get("correlationGuid", "")
+            found.add((*where, *what))
+    return found
+
+
 # --- reviewdog
 
 

@@ -253,6 +253,13 @@ def test_a_removed_item_is_kept_without_its_comma(tmp_path: Path, ids: list[int]
     assert json.loads(read(root, "positives").splitlines()[0])["positive_doc_ids"] == [i for i in ids if i != 99]
 
 
+def test_an_empty_object_is_no_line_of_an_array(tmp_path: Path) -> None:
+    root = made(tmp_path, "hipporag/broken/repeated-passage", passages="{}")
+    fix(root)
+
+    assert read(root, "passages") == "{}"
+
+
 def test_minus_zero_is_the_id_zero(tmp_path: Path) -> None:
     root = made(tmp_path, BEIR)
     (root / "queries.jsonl").write_text('{"_id": -0, "text": "x"}\n{"_id": "q1", "text": "y"}\n', "utf-8")

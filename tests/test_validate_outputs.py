@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import ragdatakit
 from ragdatakit.reports.findings.choice import choose, divided
 from ragdatakit.reports.findings.output_forms import OUTPUT_FORMS, Found, written
 from ragdatakit.reports.findings.places import uri_of
@@ -30,6 +31,8 @@ from tests.output_readers import (
     diagnostic,
     github_commands,
     gitlab_entries,
+    jenkins_of_checkstyle,
+    jenkins_of_sarif,
     json_of,
     junit_cases,
     sarif_results,
@@ -492,6 +495,29 @@ def test_paths_are_those_of_the_project(tmp_path: Path) -> None:
         assert uri_path(place["artifactLocation"]["uri"]) == name
         assert (name, "valid") not in junit_cases(out("junit", *words))
         assert json_of(out("rdjson", *words))["diagnostics"][0]["location"]["path"] == "corpus.jsonl"
+
+
+# --- Jenkins
+
+
+def test_jenkins_drops_no_finding() -> None:
+    roots = [FIXTURES / "demo-broken", FIXTURES / "arag/broken/padded-chunk-id"]
+    for report in map(ragdatakit.validate, roots):
+        levels = {"error": "error", "warning": "warning", "info": "note"}
+        expected = Counter((f.code, levels[f.severity], f.line or 1) for f in report.findings)
+        checkstyle = jenkins_of_checkstyle(output("checkstyle", report.findings, report))
+        sarif = jenkins_of_sarif(output("sarif", report.findings, report))
+
+        assert Counter((kind, levels[severity], line) for _, line, _, kind, severity, _ in checkstyle) == expected
+        assert Counter((rule, level, line) for _, line, rule, level, _, _ in sarif) == expected
+
+
+def test_equal_findings_of_a_line_are_two_for_jenkins() -> None:
+    one = Finding("SP126", "duplicate-positive", "error", "document 10 is there twice", "a.ndjson", 1, 9)
+    findings = [replace(one, fingerprint="0" * 16), replace(one, column=13, fingerprint="1" * 16)]
+
+    assert len(jenkins_of_checkstyle(output("checkstyle", findings))) == 2
+    assert len(jenkins_of_sarif(output("sarif", findings))) == 2
 
 
 # --- the schemas and the validator of others

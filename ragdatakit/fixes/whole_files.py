@@ -21,13 +21,14 @@ def without_mark(fault: Fault) -> Fix | None:
 
 
 def as_array(fault: Fault) -> Fix | None:
-    """Lines, each of which is a JSON object, as one array."""
+    """Lines, each of which is a JSON object, as one array; one that is empty is nothing, as some loaders read it."""
     number = 0
     for line in _lines(fault):
         if not line.strip():
             continue
         try:
-            if not isinstance(orjson.loads(line), dict):
+            record = orjson.loads(line)
+            if not isinstance(record, dict) or not record:
                 return None
         except ValueError:
             return None

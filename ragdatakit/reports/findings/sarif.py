@@ -2,7 +2,8 @@
 
 GitHub refuses a run of more than 25,000 results and keeps 5,000 of them: no more are written. It makes a security alert
 of a rule that has a ``security-severity``, and an open alert of a result that is suppressed: neither is written. Which
-of its alerts is which it knows by ``primaryLocationLineHash``, which is our fingerprint. There are no
+of its alerts is which it knows by ``primaryLocationLineHash``, which is our fingerprint. Jenkins takes results of one
+line, rule and message for one, unless their ``correlationGuid`` differs. There are no
 ``automationDetails``: GitHub's upload action would then pass over the category that a workflow gives it.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
+from uuid import UUID
 
 import orjson
 
@@ -134,6 +136,7 @@ def _result(finding: Finding, rule: int, paths: Paths) -> dict[str, Any]:
         "level": _LEVELS[finding.severity],
         "message": {"text": message},
         "locations": [{"physicalLocation": {**_artifact(finding.path, paths), "region": place}}],
+        "correlationGuid": str(UUID(finding.fingerprint * 2, version=5)),
         "partialFingerprints": {
             "primaryLocationLineHash": f"{finding.fingerprint}:1",
             "ragdata/v1": finding.fingerprint,
