@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import pickle
@@ -12,15 +13,17 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from ragdatakit.api import validate as api
-from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.validators.ranges import plan
+from ragdatakit.schemas.errors import EngineError
+from ragdatakit.validators.ranges import engines, plan
 from ragdatakit.validators.ranges.engines import LocalEngine
 from tests.command_line import FIXTURES, run
 
-FORMATS = ("beir", "light-splade", "trec", "shared")
+FORMATS = ("beir", "light-splade", "trec", "datamind", "sage", "ragchecker", "shared")
 """Those whose files of lines are judged in ranges."""
 
 
@@ -78,7 +81,7 @@ def in_codes(monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
 
 
 @pytest.mark.parametrize(("place", "seed"), CASES, ids=NAMES)
-@pytest.mark.broad(20)
+@pytest.mark.broad(100)
 def test_fixtures(place: Path, seed: int, in_ranges: Any, in_codes: Any) -> None:
     for big, cap, how in (
         (False, "20", "random"),
@@ -116,8 +119,8 @@ def faulty_set(folder: Path, triplets: int = 12) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("cap", ["0", "2"])
-@pytest.mark.parametrize("big", [False, True])
+@pytest.mark.parametrize(("cap", "big"), [("2", False), ("0", True), ("2", True), ("0", False)])
+@pytest.mark.broad(2)
 def test_each_byte_a_range(cap: str, big: bool, tmp_path: Path, in_ranges: Any, in_codes: Any) -> None:
     in_codes(big)
     folder = faulty_set(tmp_path / "set", 5)
@@ -141,6 +144,42 @@ def test_of_several_fields_the_first_lines_are_shown(tmp_path: Path, in_ranges: 
     assert len({f["pointer"] for f in shown}) == 2
 
 
+@pytest.mark.parametrize("big", [False, True])
+def test_packed_shards_and_parquet(big: bool, tmp_path: Path, in_ranges: Any, in_codes: Any) -> None:
+    """Each is read from its beginning, elsewhere; together with the plain shard between them."""
+    in_codes(big)
+    folder = faulty_set(tmp_path / "set", 30)
+    lines = (folder / "triplets.ndjson").read_bytes().splitlines(keepends=True)
+    (folder / "triplets.ndjson").unlink()
+    shards = folder / "triplets"
+    shards.mkdir()
+    (shards / "a.ndjson.gz").write_bytes(gzip.compress(b"".join(lines[:12])))
+    (shards / "b.ndjson").write_bytes(b"\xef\xbb\xbf" + b"".join(lines[12:]))
+    (shards / "c.ndjson.gz").write_bytes(gzip.compress(b"".join(lines[:9]))[:-12])
+    columns = {"qid": [1, 5], "pos_doc_id": [7, 7], "neg_doc_id": [8, 99]}
+    pq.write_table(pa.table(columns), shards / "d.parquet", row_group_size=1)
+    in_ranges("")
+    expected = outcome(folder)
+
+    in_ranges("4")
+
+    assert outcome(folder) == expected
+    rules = {finding["rule"] for finding in json.loads(expected[1])["findings"]}
+    assert {"broken-compression", "byte-order-mark", "parquet-not-loaded", "dangling-qid"} <= rules
+
+
+def test_parts_that_cannot_be_had_leave_no_report(tmp_path: Path, in_ranges: Any) -> None:
+    class Failing(PicklingEngine):
+        def map(self, function: Callable[[Any], Any], keys: Sequence[Any], /) -> Iterator[Any]:
+            yield next(super().map(function, keys))
+            raise EngineError("processes that check a part of the data were ended 4 times")
+
+    in_ranges("4", engine=Failing())
+    code, words = outcome(faulty_set(tmp_path / "set"))
+
+    assert (code, words) == (2, "ragdata: processes that check a part of the data were ended 4 times\n")
+
+
 def test_in_processes(tmp_path: Path, in_ranges: Any, in_codes: Any) -> None:
     in_codes(True)
     folder = faulty_set(tmp_path / "set", 400)
@@ -159,7 +198,7 @@ def test_what_changes_meanwhile_is_reported(tmp_path: Path, in_ranges: Any) -> N
     class Changing(PicklingEngine):
         def map(self, function: Callable[[Any], Any], keys: Sequence[Any], /) -> Iterator[Any]:
             for number, found in enumerate(super().map(function, keys)):
-                if not number and function.args[0].number == 3:  # type: ignore[attr-defined]
+                if not number and keys[0][0].number == 3:
                     path.write_bytes(path.read_bytes() + b"\n")
                 yield found
 
@@ -199,12 +238,14 @@ def test_a_process_that_is_ended_is_begun_anew(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        (_always_dying, "processes that check a part of the data were ended 4 times"),
+        (_always_dying, "processes that check a part of the data were ended 2 times"),
         (_failing, "a part of the data could not be checked: OSError: the file is not there"),
     ],
 )
-def test_what_cannot_be_had_is_an_error(function: Any, message: str) -> None:
-    with pytest.raises(RagdataError) as caught:
+def test_what_cannot_be_had_is_an_error(function: Any, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engines, "RETRIES", 1)
+
+    with pytest.raises(EngineError) as caught:
         list(LocalEngine(2).map(function, range(6)))
 
     assert str(caught.value) == message

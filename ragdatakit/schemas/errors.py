@@ -73,6 +73,10 @@ class QueryError(RagdataError):
         self.line, self.excerpt, self.start, self.length = line, excerpt, start, length
 
 
+class EngineError(RagdataError):
+    """A part of the data could not be checked where it was to be, so that there is no report."""
+
+
 class MissingExtraError(RagdataError, ImportError):
     """Libraries that an extra brings are not installed; the message has the command that installs them."""
 

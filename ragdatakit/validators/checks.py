@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.findings import Problem
 
@@ -86,10 +86,6 @@ class FormatChecks:
     age_seconds: float = math.inf
     """By how many seconds files may be older than others before a rule sees it."""
 
-    ranged: ClassVar[frozenset[str]] = frozenset()
-    """The kinds of files that may be judged range by range, each by an object of its own: `record` and `derive` depend
-    on nothing but the file and the record, and keep nothing but what `state` says."""
-
     def __init__(self, dataset: Dataset, profiles: tuple[str, ...]) -> None:
         self.dataset = dataset
         self.profiles = profiles
@@ -150,6 +146,11 @@ class FormatChecks:
     def items_record(self, file: DataFile, items: ScannedItems) -> Iterable[Problem]:
         """The problems of a record whose list was scanned, as `record` finds them where it sees all of it."""
         return ()
+
+    def in_ranges(self, kind: str) -> bool:
+        """Whether files of lines of a kind may be judged range by range, each by an object of its own: `record` and
+        `derive` depend on nothing but the file and the record, and keep nothing but what `state` says."""
+        return False
 
     def state(self, file: DataFile) -> Any:
         """What `record` has kept of a range of a file, as a value that can be sent elsewhere."""

@@ -22,7 +22,7 @@ from ragdatakit.files.detection.sniffing import json_container
 from ragdatakit.files.machine import refuse_machine_fault
 from ragdatakit.files.paths.folders import size_of
 from ragdatakit.schemas.declarations import File
-from ragdatakit.schemas.errors import MissingExtraError
+from ragdatakit.schemas.errors import EngineError, MissingExtraError
 from ragdatakit.schemas.findings import Finding, Problem
 from ragdatakit.schemas.results import DatasetSummary, FileSummary
 from ragdatakit.validators.checks import FormatChecks
@@ -88,6 +88,7 @@ class DatasetRun:
         self._columns: dict[str, KeyColumns] = {}
         self._last_key: tuple[Located | None, str] = (None, "")
         self.lock = threading.Lock()
+        self.ahead: dict[DataFile, Any] = {}
         self._done = 0
         self._total = sum(size_of(f.path) for f in dataset.files)
 
@@ -189,7 +190,7 @@ class DatasetRun:
         """Read a file; a crash in it is reported and does not stop the others."""
         try:
             file.readable, file.to_end = self._run_file(group, file, fresh)
-        except MissingExtraError:
+        except (MissingExtraError, EngineError):
             raise
         except Exception as error:  # noqa: BLE001 - what is wrong with the other files must be reported, too
             refuse_machine_fault(error)
@@ -223,7 +224,7 @@ class DatasetRun:
         return file.readable, file.to_end
 
     def _new_run(self, group: _Group, file: DataFile, fresh: bool) -> FileRun:
-        in_ranges = self.options.engine is not None and file.kind in self.checks.ranged
+        in_ranges = self.options.engine is not None and self.checks.in_ranges(file.kind)
         return reader_of(self.container(file), self.big, in_ranges)(self, group.sets, file, fresh)
 
     def _run_streamed(self, file: DataFile) -> tuple[bool, bool]:

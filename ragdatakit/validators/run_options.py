@@ -86,7 +86,7 @@ class Engine(Protocol):
 
     def map(self, function: Callable[[K], V], keys: Sequence[K], /) -> Iterator[V]:
         """What the function gives for each key, in their order. The function, keys and results are pickled. Raises
-        `RagdataError` where one cannot be had."""
+        `EngineError` where one cannot be had."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,8 +26,6 @@ _OF_SETS = {"queries": "queries.jsonl", "qrels": "qrels/<split>.tsv"}
 class BeirChecks(FormatChecks):
     """Checks of one BEIR folder."""
 
-    ranged = frozenset(("queries", "corpus", "qrels"))
-
     def __init__(self, dataset: Dataset, profiles: tuple[str, ...]) -> None:
         super().__init__(dataset, profiles)
         self._split = ""
@@ -35,6 +33,9 @@ class BeirChecks(FormatChecks):
 
     def needs(self, kind: str, split: str | None = None) -> Needs:
         return Needs(records=True, may_be_empty=kind == "qrels")  # each split is loaded by itself: see `finish_file`
+
+    def in_ranges(self, kind: str) -> bool:
+        return True
 
     def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
         if not isinstance(value, dict):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -76,6 +76,21 @@ class DataMindChecks(FormatChecks):
     def start_file(self, file: DataFile) -> None:
         """A chunk without a source gets the file's name for one; question ids are compared within a file."""
         self._name = file.name.rsplit("/", 1)[-1]
+
+    def in_ranges(self, kind: str) -> bool:
+        """Lines of JSON."""
+        return kind in _LINES
+
+    def state(self, file: DataFile) -> Any:
+        """What is counted, and the images that no record has named."""
+        return self._fatal, self._tally.counts(), self._images.unnamed()
+
+    def merge(self, file: DataFile, states: Sequence[Any]) -> None:
+        """The sums; and the images that are named nowhere."""
+        for fatal, counts, unnamed in states:
+            self._fatal += fatal
+            self._tally.add(counts)
+            self._images.keep_unnamed(unnamed)
 
     def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
         """The faults of one chunk, triple, question or result."""

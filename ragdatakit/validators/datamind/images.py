@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
@@ -56,6 +57,11 @@ class ImageFolder:
                     self._unnamed[path.relative_to(self._profile).as_posix()] = path
             if len(self._unnamed) > _LISTED_AT_MOST:
                 return
+
+    def keep_unnamed(self, names: Iterable[str]) -> None:
+        """Strike off all but these."""
+        kept = set(names)
+        self._unnamed = {name: path for name, path in (self._unnamed or {}).items() if name in kept}
 
     def unnamed(self) -> list[str]:
         """Names (relative to the profile) of the images that no record has named."""

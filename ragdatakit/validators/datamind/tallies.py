@@ -29,6 +29,11 @@ class Tally:
             with self._lock:
                 self._counts.update(counts)
 
+    def counts(self) -> Counter[Trait]:
+        """What was counted so far."""
+        with self._lock:
+            return self._counts.copy()
+
     def problems(self) -> Iterator[Problem]:
         """One problem per trait, and start again."""
         with self._lock:

@@ -39,6 +39,10 @@ class RagCheckerChecks(FormatChecks):
         """Rows have something that the declaration does not say; corpora and queries are remembered."""
         return Needs(records=kind == "results", values=kind != "results")
 
+    def in_ranges(self, kind: str) -> bool:
+        """Those that are remembered; rows are compared with them."""
+        return kind != "results"
+
     def record(self, file: DataFile, value: Any) -> Iterator[Problem]:
         """The faults of one row, which may be millions."""
         if not isinstance(value, dict):

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.errors import EngineError, RagdataError
 from ragdatakit.validators.side_process import SideStream, has_room
 
 K = TypeVar("K")
@@ -49,10 +49,10 @@ class LocalEngine:
                 while (found := next(streams[number % workers], None)) is None:
                     begun += 1
                     if begun > RETRIES:
-                        raise RagdataError(f"processes that check a part of the data were ended {begun} times")
+                        raise EngineError(f"processes that check a part of the data were ended {begun} times")
                     streams[number % workers] = begin(number)
                 if isinstance(found, _Failed):
-                    raise RagdataError(f"a part of the data could not be checked: {found.words}")
+                    raise EngineError(f"a part of the data could not be checked: {found.words}")
                 yield found
 
 

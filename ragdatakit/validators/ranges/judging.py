@@ -8,12 +8,12 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ragdatakit.files.containers.sources import FileFault, RangeSource
+from ragdatakit.files.containers.sources import CHANGED, FileFault, HeadedSource, RangeSource, file_state
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.scanner.library import code_seeds, library, take_seeds
 from ragdatakit.schemas import get_format
 from ragdatakit.schemas.declarations import Format
-from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.errors import EngineError
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators import checks_of
 from ragdatakit.validators.collector import Selection
@@ -71,16 +71,29 @@ class Job:
 class RangeSummary:
     """What a range is: its blocks, each with its offset and, where it is a line too long to be held, its length; in
     place of the lines are what is wrong with them and their key columns. ``more`` counts problems of single records
-    beyond those that may be shown, ``state`` is what the format's checks have kept."""
+    beyond those that may be shown, ``state`` is what the format's checks have kept. ``key`` are the numbers of the file
+    and of the range. Of a file that was read from its beginning: whether it has a byte-order mark, its header, its
+    ``bytes`` unpacked, and where its row groups begin."""
+
+    key: tuple[int, int]
 
     blocks: list[tuple[int, int, CheckedBlock]] = field(default_factory=list)
     more: Counter[str] = field(default_factory=Counter)
     faults: list[FileFault] = field(default_factory=list)
     state: Any = None
+    bom: bool = False
+    header: bytes | None = None
+    bytes: int = 0
+    row_groups: list[int] = field(default_factory=list)
+
+
+def judge_one(key: tuple[Job, Range]) -> RangeSummary:
+    """`judge_range` of a job and a range of it."""
+    return judge_range(*key)
 
 
 def judge_range(job: Job, part: Range) -> RangeSummary:
-    """Judge the records that begin in a range. Raises `RagdataError` where they could not be judged alike here."""
+    """Judge the records that begin in a range. Raises `EngineError` where they could not be judged alike here."""
     _be_alike(job)
     file = job.dataset.files[job.number]
     checks = checks_of(job.dataset.format.name)(job.dataset, job.checked)
@@ -88,18 +101,18 @@ def judge_range(job: Job, part: Range) -> RangeSummary:
     run = DatasetRun(job.dataset, checks, job.profiles, job.selection, options, Counter())
     run.big = job.big
     checks.start_file(file)
-    return _Judge(run, _NoSets(), file, job.fresh).judge(part)  # type: ignore[arg-type]
+    return _Judge(run, _NoSets(), file, job.fresh).judge(job.number, part)  # type: ignore[arg-type]
 
 
 def _be_alike(job: Job) -> None:
     """Make the same codes as the process that has the job."""
     if job.version != __version__:
         words = f"ragdata {__version__} is asked to work for ragdata {job.version}"
-        raise RagdataError(f"{words}; install the same everywhere")
+        raise EngineError(f"{words}; install the same everywhere")
     if job.process != os.getpid() and job.big:
         take_seeds(job.seeds)
     if job.big and _code() != job.code:
-        raise RagdataError("texts do not have the same codes everywhere; install the same scanner everywhere")
+        raise EngineError("texts do not have the same codes everywhere; install the same scanner everywhere")
 
 
 def _code() -> bytes:
@@ -126,14 +139,13 @@ class _NoSets:
 class _Judge(LinesRun):
     """Reads a range."""
 
-    def judge(self, part: Range) -> RangeSummary:
+    def judge(self, number: int, part: Range) -> RangeSummary:
         """What it is."""
-        plain = self.source
-        source = RangeSource(
-            plain.path, False, plain.block_bytes, max_line_bytes=plain.max_line_bytes, boundary=plain.boundary
-        )
-        source.start, source.end, source.exact, source.state = part.start, part.end, not part.number, part.state
-        found, kept, checker = RangeSummary(), Counter[str](), self._block_checker()
+        source = self.source if part.whole else self._of_range(part)
+        found, kept, checker = RangeSummary((number, part.number)), Counter[str](), self._block_checker()
+        if part.whole and file_state(source.path.stat()) != part.state:
+            found.faults.append(FileFault("unreadable-file", {"reason": CHANGED}))
+            return found
         for block in source.blocks():
             checked = CheckedBlock() if block.skipped else self._work(checker, block)
             self._trim(checked, kept)
@@ -142,7 +154,17 @@ class _Judge(LinesRun):
             found.blocks.append((block.offset, block.skipped, checked))
         found.more, found.faults = self.more, source.faults
         found.state = self.run_.checks.state(self.file)
+        found.bom, found.bytes, found.row_groups = source.bom, source.bytes_read, source.row_groups
+        found.header = source.header if isinstance(source, HeadedSource) else None
         return found
+
+    def _of_range(self, part: Range) -> RangeSource:
+        plain = self.source
+        source = RangeSource(
+            plain.path, False, plain.block_bytes, max_line_bytes=plain.max_line_bytes, boundary=plain.boundary
+        )
+        source.start, source.end, source.exact, source.state = part.start, part.end, not part.number, part.state
+        return source
 
     def _trim(self, checked: CheckedBlock, kept: Counter[str]) -> None:
         """Keep no more problems of a rule in a range than may be shown; the others are counted."""

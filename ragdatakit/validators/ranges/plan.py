@@ -16,29 +16,31 @@ RANGE_BYTES = 16 << 20
 @dataclass(frozen=True, slots=True)
 class Range:
     """The lines of a file that begin at ``start`` or behind, and before ``end``; ``number`` counts from 0, and that
-    one begins with the first line below the header. ``state`` is that of the file when it was planned."""
+    one begins with the first line below the header. ``state`` is that of the file when it was planned. ``whole``: the
+    file has to be read from its beginning, header and all."""
 
     number: int
     start: int
     end: int
     state: str
+    whole: bool = False
 
 
 def plan_ranges(source: Source, target_bytes: int | None = None) -> list[Range] | None:
-    """The ranges of a file of lines; None where it has to be read from its beginning, or cannot be read: packed data,
-    Parquet, a pointer. The header and the byte-order mark are left in ``source``."""
+    """The ranges of a file of lines; None where it is not what its name says, or cannot be read. Packed data and
+    Parquet are one range; of others the header and the byte-order mark are left in ``source``."""
     target = max(target_bytes or RANGE_BYTES, 1)
-    if source.gz or is_parquet(source.path):
-        return None
     try:
         with source.boundary.open(source.path) as file:
             info, head = os.fstat(file.fileno()), file.read(256)
     except OSError:
         return None
-    if head.startswith(GZIP_MAGIC) or pointer_fault(head, info.st_size) is not None:
+    if head.startswith(GZIP_MAGIC) != source.gz or pointer_fault(head, info.st_size) is not None:
         return None
-    first = _first_line(source, head, info.st_size)
     state = file_state(info)
+    if source.gz or is_parquet(source.path):
+        return [Range(0, 0, info.st_size, state, whole=True)]
+    first = _first_line(source, head, info.st_size)
     return [Range(i, *pair, state) for i, pair in enumerate(pairwise(bounds(first, info.st_size, target)))]
 
 

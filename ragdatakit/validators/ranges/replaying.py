@@ -1,55 +1,88 @@
-"""What was found in the ranges of a file taken in order, as if its blocks were checked one after the other."""
+"""What was found in the ranges of files taken in order, as if their blocks were checked one after the other."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from functools import partial
+from dataclasses import dataclass
 from typing import Any
 
 from ragdatakit.files.containers.lines import LONG_LINE, iter_lines
 from ragdatakit.files.containers.positions import Located
-from ragdatakit.files.containers.sources import Block
+from ragdatakit.files.containers.sources import Block, HeadedSource, Source
+from ragdatakit.files.datasets import DataFile
 from ragdatakit.validators.dataset_run import DatasetRun
-from ragdatakit.validators.ranges.judging import Job, RangeSummary, can_be_sent, judge_range
+from ragdatakit.validators.ranges.judging import Job, RangeSummary, can_be_sent, judge_one
 from ragdatakit.validators.ranges.plan import Range, plan_ranges
 from ragdatakit.validators.reading.blocks import CheckedBlock, LineEnds
 from ragdatakit.validators.reading.file_runs import LinesRun
 
 
-class RangedLinesRun(LinesRun):
-    """A file of lines whose ranges are judged by themselves; one that has to be read from its beginning is not."""
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """The ranges of a file (None: it is read as ever), and what all that were planned with it are, in order."""
 
-    _in_ranges = False
+    source: Source
+    ranges: list[Range] | None
+    found: Iterator[RangeSummary]
+
+
+class RangedLinesRun(LinesRun):
+    """A file of lines whose ranges are judged by themselves, together with those of the files of its kind behind it."""
+
+    _ranges: list[Range] | None = None
 
     def run(self) -> None:
         """Have the ranges judged, and take what they are."""
-        planned = plan_ranges(self.source)
-        if planned is None:
+        planned = self._planned()
+        self.source, self._ranges = planned.source, planned.ranges
+        if self._ranges is None:
             super().run()
             return
-        self._in_ranges = True
         self._records, self._lines, self._ends = 0, int(self.declared.columns.header), LineEnds()
         states: list[Any] = []
-        for part, summary in zip(planned, self._judged(planned), strict=True):
+        number = self.run_.dataset.files.index(self.file)
+        for part in self._ranges:
+            summary = next(one for one in planned.found if one.key == (number, part.number))
             self._replay(summary)
             states.append(summary.state)
             self.source.bytes_read = part.end
+            if part.whole:
+                self._take_whole(summary)
             self.run_.progress(self.file, part.end)
         if self.fresh:
-            self.run_.checks.merge(self.file, states)
+            self.run_.checks.merge(self.file, [state for state in states if state is not None])
         self._finish(self._records)
         if self.fresh:
             self._report_header()
             self._report_ends()
 
-    def _judged(self, planned: list[Range]) -> Iterator[RangeSummary]:
+    def _planned(self) -> _Planned:
         run, engine = self.run_, self.run_.options.engine
         assert isinstance(run, DatasetRun)
-        judge = partial(judge_range, Job.of(run, self.file, self.fresh))
-        if engine is None or len(planned) < 2 or not can_be_sent(run.big):
-            return map(judge, planned)
-        return engine.map(judge, planned)
+        assert engine is not None
+        if self.file not in run.ahead:
+            run.ahead.clear()
+            keys: list[tuple[Job, Range]] = []
+            plans: dict[DataFile, tuple[Source, list[Range] | None]] = {}
+            for file in self._from_here(run):
+                source = self.source if file is self.file else run.source(file)
+                ranges = plan_ranges(source)
+                plans[file] = source, ranges
+                job = Job.of(run, file, self.fresh) if ranges else None
+                keys += [(job, part) for part in ranges or () if job is not None]
+            here = len(keys) < 2 or not can_be_sent(run.big)
+            found = map(judge_one, keys) if here else engine.map(judge_one, keys)
+            run.ahead.update({file: _Planned(*plan, found) for file, plan in plans.items()})
+        planned: _Planned = run.ahead.pop(self.file)
+        return planned
+
+    def _from_here(self, run: DatasetRun) -> list[DataFile]:
+        """The file and those that are read next, of its kind and split."""
+        kind, split = self.file.kind, self.file.split
+        alike = (f for f in run.dataset.files if (f.kind, f.split) == (kind, split))
+        behind = [f for f in sorted(alike, key=lambda f: f.name) if f.name > self.file.name]
+        return [self.file, *(f for f in behind if run.container(f) == run.container(self.file))]
 
     def _replay(self, summary: RangeSummary) -> None:
         for offset, skipped, checked in summary.blocks:
@@ -61,8 +94,16 @@ class RangedLinesRun(LinesRun):
         self.more.update(summary.more)
         self.source.faults += [fault for fault in summary.faults if fault not in self.source.faults]
 
+    def _take_whole(self, summary: RangeSummary) -> None:
+        """What the range says of its file."""
+        self.source.bom, self.source.bytes_read = summary.bom, summary.bytes
+        self.source.row_groups += summary.row_groups
+        self.file.row_groups = self.source.row_groups
+        if isinstance(self.source, HeadedSource):
+            self.source.header = summary.header
+
     def _take_keys(self, checked: CheckedBlock) -> None:
-        if not self._in_ranges:
+        if self._ranges is None:
             super()._take_keys(checked)
             return
         for first, batch, values, _ in checked.batches:
@@ -76,7 +117,9 @@ class RangedLinesRun(LinesRun):
 
     def locate(self, records: Iterable[int]) -> Iterable[Located]:
         """Find records again, in the blocks that have them."""
-        return self._found(sorted(set(records))) if self._in_ranges and self.table.records else super().locate(records)
+        if self._ranges is None or self._ranges[0].whole or not self.table.records:
+            return super().locate(records)
+        return self._found(sorted(set(records)))
 
     def _found(self, records: list[int]) -> Iterator[Located]:
         table = self.table

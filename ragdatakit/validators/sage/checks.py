@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.detection.sniffing import json_container
@@ -61,6 +61,19 @@ class SageChecks(FormatChecks):
         """Benchmark questions are declared in full; documents are kept for the results that name them."""
         compared = kind == "documents" and self._documents is not None
         return Needs(records=kind != "benchmark-questions", values=compared)
+
+    def in_ranges(self, kind: str) -> bool:
+        """Records that are compared with documents are not judged without them, nor a mapping without their number."""
+        return kind != "mapping" and not (kind == "records" and self._documents is not None)
+
+    def state(self, file: DataFile) -> Any:
+        """How many records there are of each generation."""
+        return self._generations
+
+    def merge(self, file: DataFile, states: Sequence[Any]) -> None:
+        """Count them together."""
+        for generations in states:
+            self._generations.update(generations)
 
     def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
         """The faults of one record of any kind."""

@@ -28,8 +28,6 @@ _MOST_RESULTS = 1000
 class TrecChecks(FormatChecks):
     """Checks of one collection."""
 
-    ranged = frozenset(("topic-lines", "qrels", "run"))
-
     def __init__(self, dataset: Dataset, profiles: tuple[str, ...]) -> None:
         super().__init__(dataset, profiles)
         self._file = ""
@@ -40,6 +38,9 @@ class TrecChecks(FormatChecks):
 
     def needs(self, kind: str, split: str | None = None) -> Needs:
         return Needs(records=kind in _IDS, columns=("qid",) if kind in ("qrels", "run") else (), values=True)
+
+    def in_ranges(self, kind: str) -> bool:
+        return True
 
     def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
         return self._record_problems(file.kind, value) if isinstance(value, dict) else ()
