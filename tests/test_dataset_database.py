@@ -80,8 +80,8 @@ def test_light_splade_is_taken_by_sql(name: str) -> None:
     ("path", "tables"),
     [
         ("beir/valid/folder", {"documents"}),
-        ("datamind/valid/both-loaders", {"nodes", "edges"}),
-        ("datamind/valid/repository", {"nodes", "edges"}),
+        ("datamind/valid/both-loaders", {"chunks", "nodes", "edges"}),
+        ("datamind/valid/repository", {"chunks", "nodes", "edges"}),
     ],
 )
 def test_what_is_taken_by_sql(path: str, tables: set[str]) -> None:
@@ -551,4 +551,36 @@ def test_a_triple_that_readers_differ_on(tmp_path: Path, line: str) -> None:
         for table in ("nodes", "edges"):
             assert rows(fast, table) == rows(plain, table)
         assert {"nodes", "edges"} <= fast.taken_by_sql
+        assert [loss.as_dict() for loss in fast.losses] == [loss.as_dict() for loss in plain.losses]
+
+
+ODD_CHUNKS = [
+    '{"id": 5, "text": "a number"}',
+    '{"text": "no id", "source": "a.md"}',
+    '{"id": "", "text": "an empty id", "metadata": {"source": "b.md"}}',
+    '{"id": "c1", "text": ""}',
+    '{"id": "c2", "text": "", "image_path": "i.png"}',
+    '{"id": "c3", "text": "x", "source": "", "metadata": {"source": "c.md", "page": 1}}',
+    '{"id": "c4", "text": "x", "source": "c.md", "metadata": { "k" : "a\\u00e9", "n": [1, { "m" : 2 }] }}',
+    '{"id": "c5", "text": "x", "metadata": { }, "modality": "text", "image_description": ""}',
+    '{"id": "a-s1", "text": "x", "source": "c.md", "metadata": {"source_id": "s1", "source": "c.md"}}',
+    '{"id": "c6", "text": "x", "metadata": [1], "more": {"deep": null}}',
+    '{"id": "c7", "text": "x", "source": "a.jsonl", "metadata": null}',
+    '{"id": "c8", "text": "x", "metadata": {"k": 1, "k": 2}}',
+    "[]",
+]
+
+
+@pytest.mark.parametrize("files", [1, 2])
+@pytest.mark.parametrize("line", [*ODD_CHUNKS, "\n".join(ODD_CHUNKS)], ids=[*map(str, range(14))])
+def test_a_chunk_that_readers_differ_on(tmp_path: Path, line: str, files: int) -> None:
+    (tmp_path / "chunks").mkdir()
+    (tmp_path / "triplets").mkdir()
+    (tmp_path / "triplets" / "a.jsonl").write_text('{"subject": "x", "relation": "r", "object": "y"}\n')
+    usual = '{"id": "u", "text": "usuál", "source": "c.md", "metadata": {"page": 3}}'
+    for number in range(files):
+        (tmp_path / "chunks" / f"{'ab'[number]}.jsonl").write_text(f"{usual}\n{line}\n{usual}\n")
+    with both_ways(tmp_path) as (fast, plain):
+        assert rows(fast, "chunks") == rows(plain, "chunks")
+        assert "chunks" in fast.taken_by_sql
         assert [loss.as_dict() for loss in fast.losses] == [loss.as_dict() for loss in plain.losses]

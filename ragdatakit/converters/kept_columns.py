@@ -12,7 +12,7 @@ import numpy as np
 
 from ragdatakit.database.columns import Kind, PackedColumn, packed, packed_texts
 from ragdatakit.scanner.blocks import BlockScanner, KeptValues, ScannedBlock
-from ragdatakit.scanner.notes import REFUSED
+from ragdatakit.scanner.notes import BLANK
 
 if TYPE_CHECKING:
     from ragdatakit.files.containers.json_text import Raw
@@ -40,7 +40,8 @@ class KeptColumn:
 
 class KeptColumns:
     """Reads files of lines that are objects as ``record`` declares them, except those of which ``asked`` says that they
-    stay open. ``batches_of`` makes batches of the rows of all other records."""
+    stay open. ``batches_of`` makes batches of the rows of all other records. `_slice` has the values of ``further``
+    fields, too."""
 
     def __init__(
         self,
@@ -48,10 +49,11 @@ class KeptColumns:
         columns: Sequence[KeptColumn],
         batches_of: Callable[[Iterator[Any]], Iterable[Columns]],
         asked: Iterable[Asked] = (),
+        further: Sequence[str] = (),
     ) -> None:
         self._columns = tuple(columns)
         self._batches_of = batches_of
-        self._scanner = BlockScanner(record, {}, asked, kept=[c.field for c in columns if c.field])
+        self._scanner = BlockScanner(record, {}, asked, kept=[*(c.field for c in columns if c.field), *further])
 
     def batches(self, file: DataFile, records: RecordReader, row_of: RowOf) -> Iterator[Columns]:
         """The rows of a file, in its order."""
@@ -65,7 +67,7 @@ class KeptColumns:
             first, data, scanned = taken
             done = 0
             for why, row, line, start, end in scanned.notes:
-                if why != REFUSED:
+                if why == BLANK:
                     continue
                 if row > done:
                     yield self._slice(scanned, done, row)
@@ -79,12 +81,23 @@ class KeptColumns:
             number += scanned.rows
 
     def _slice(self, scanned: ScannedBlock, first: int, last: int) -> Columns:
+        """The columns of some rows."""
         return [
             _column(column, scanned.kept[column.field], first, last)
             if column.field
             else packed(column.kind, [column.nothing] * (last - first))
             for column in self._columns
         ]
+
+
+def values_of(kept: KeptValues, first: int, last: int) -> list[bytes | None]:
+    """The values of some rows, as they are written; None where there is none."""
+    places, data = kept.offsets[first : last + 1].tolist(), kept.data
+    values: list[bytes | None] = [data[start:end] for start, end in pairwise(places)]
+    for row in kept.missing.tolist():
+        if first <= row < last:
+            values[row - first] = None
+    return values
 
 
 def _column(column: KeptColumn, kept: KeptValues, first: int, last: int) -> PackedColumn:

@@ -67,17 +67,29 @@ def chunk_rows(files: list[DataFile], records: RecordReader) -> Iterator[Chunk]:
     ordinals: dict[str, int] = {}
     for file in files:
         stem = _stem(file) if len(files) == 1 else None
-        names = _names(file)
+        names = file_names(file)
         for number, fields in enumerate(records.shaped(file, _LINE)):
             if isinstance(fields, dict):
-                own = _Own.found(fields, stem) if stem is not None else None
-                chunk = own.chunk(fields) if own else _foreign(fields, names, ordinals)
+                chunk = chunk_of(file, stem is not None, records, ordinals, number, fields)
             else:
-                chunk = _plain(fields, names, stem, ordinals)
-            if chunk.text or chunk.image_path:
+                chunk = _given(file, records, number, _plain(fields, names, stem, ordinals))
+            if chunk is not None:
                 yield chunk
-            else:
-                records.leave_out(file, number, _BLANK_TEXT, chunk.chunk_id)
+
+
+def chunk_of(
+    file: DataFile, alone: bool, records: RecordReader, ordinals: dict[str, int], number: int, fields: dict[str, Raw]
+) -> Chunk | None:
+    """The chunk that a record is; None where it is left out. ``alone``: ragdata may have written its file."""
+    own = _Own.found(fields, _stem(file)) if alone else None
+    return _given(file, records, number, own.chunk(fields) if own else _foreign(fields, file_names(file), ordinals))
+
+
+def _given(file: DataFile, records: RecordReader, number: int, chunk: Chunk) -> Chunk | None:
+    if chunk.text or chunk.image_path:
+        return chunk
+    records.leave_out(file, number, _BLANK_TEXT, chunk.chunk_id)
+    return None
 
 
 def document_rows(files: list[DataFile], records: RecordReader) -> Iterator[Document]:
@@ -85,7 +97,7 @@ def document_rows(files: list[DataFile], records: RecordReader) -> Iterator[Docu
     for file in files:
         for number, fields in enumerate(records.objects(file)):
             own = _Own.found(fields, _stem(file))
-            chunk = own.chunk(fields) if own else _foreign(fields, _names(file), {})
+            chunk = own.chunk(fields) if own else _foreign(fields, file_names(file), {})
             if chunk.text:
                 yield Document(chunk.chunk_id, chunk.text, own.title if own else None, chunk.metadata)
             else:
@@ -96,7 +108,7 @@ def _stem(file: DataFile) -> str:
     return PurePosixPath(file.name).stem
 
 
-def _names(file: DataFile) -> tuple[str, str]:
+def file_names(file: DataFile) -> tuple[str, str]:
     """The name of a file, with and without its ending."""
     return PurePosixPath(file.name).name, _stem(file)
 
@@ -159,10 +171,9 @@ def _plain(line: _Line, names: tuple[str, str], stem: str | None, ordinals: dict
     metadata, source = None, line.source or None
     document = source
     if data != b"{}" and data[:1] == b"{":
-        fields = fields_of(data)
-        metadata = _as_written(data, fields)
-        document = source or string_of(fields.get("source")) or None
-    document, ordinal = _placed(document, names, ordinals)
+        metadata, named = metadata_and_source(data, source is not None)
+        document = source or named
+    document, ordinal = placed(document, names, ordinals)
     return Chunk(
         line.id or made_id(source or names[0], line.text),
         line.text,
@@ -176,7 +187,13 @@ def _plain(line: _Line, names: tuple[str, str], stem: str | None, ordinals: dict
     )
 
 
-def _placed(document: str | None, names: tuple[str, str], ordinals: dict[str, int]) -> tuple[str | None, int | None]:
+def metadata_and_source(data: bytes, has_source: bool) -> tuple[str | None, str | None]:
+    """Metadata as they are kept, and the source that they name, unless the chunk ``has_source``."""
+    fields = fields_of(data)
+    return _as_written(data, fields), None if has_source else string_of(fields.get("source")) or None
+
+
+def placed(document: str | None, names: tuple[str, str], ordinals: dict[str, int]) -> tuple[str | None, int | None]:
     """The document of a chunk, where the file's own names are none, and how many chunks of it came before."""
     if document is None or document in names:
         return None, None
@@ -199,7 +216,7 @@ def _foreign(fields: Mapping[str, Raw], names: tuple[str, str], ordinals: dict[s
     metadata = fields_of(raw) if raw is not None and bytes(raw)[:1] == b"{" else {}
     source = string_of(fields.get("source")) or None
     document = source or string_of(metadata.get("source")) or None
-    document, ordinal = _placed(document, names, ordinals)
+    document, ordinal = placed(document, names, ordinals)
     for field, value in fields.items():
         if field not in _FIELDS and bytes(value) != b"null":
             metadata.setdefault(field, value)

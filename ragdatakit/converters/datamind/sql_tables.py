@@ -1,4 +1,5 @@
-"""The graph of a DataMind profile by SQL: its triples are read once, and DuckDB says what distinct nodes they name."""
+"""The chunks of a DataMind profile from the scanner, and its graph by SQL: triples are read once, and DuckDB says what
+distinct nodes they name."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from ragdatakit.converters.datamind.graph import Triple, properties_of, triple_of, triples
-from ragdatakit.converters.sql_files import canonical_columns, fill
+from ragdatakit.converters.sql_files import canonical_columns, fill, read_columns
 from ragdatakit.database.columns import Kind, PackedColumn, packed
 from ragdatakit.database.dataset_database import SqlTable
 from ragdatakit.files.containers.json_text import Raw
@@ -41,11 +42,25 @@ _SHAPE = Record(
 
 
 def datamind_tables(dataset: Dataset, records: RecordReader) -> dict[str, SqlTable]:
-    """The nodes and the edges, where the profile has files of them."""
+    """The chunks, the nodes and the edges, where the profile has files of them."""
+    chunks = sorted(dataset.of_kind("chunks"), key=lambda file: file.name)
+    found = {"chunks": SqlTable("chunks", partial(_load_chunks, chunks, records))} if chunks else {}
     triplets = _Triplets(sorted(dataset.of_kind("triplets"), key=lambda file: file.name), records)
     if not triplets.files:
-        return {}
-    return {"nodes": SqlTable("nodes", triplets.nodes), "edges": SqlTable("edges", triplets.edges)}
+        return found
+    return found | {"nodes": SqlTable("nodes", triplets.nodes), "edges": SqlTable("edges", triplets.edges)}
+
+
+def _load_chunks(
+    files: list[DataFile], records: RecordReader, connection: duckdb.DuckDBPyConnection, table: str
+) -> dict[str, int]:
+    def batches() -> Iterator[list[PackedColumn]]:
+        from ragdatakit.converters.datamind.chunk_columns import chunk_batches  # needs numpy
+
+        yield from chunk_batches(files, records)
+
+    read_columns(connection, table, "chunks", batches)
+    return {}
 
 
 class _Triplets:
