@@ -62,7 +62,7 @@ def test_the_command_shows_them() -> None:
 
     assert "RAGChecker's metrics, outputs: 2 rows with labels" in screen.out
     assert "  generator   context_utilization                25.0" in screen.out
-    assert "q1: right answer, not said: 'the mapping was in 1931'" in screen.out
+    assert "q1: right answer, not said: the mapping was in 1931" in screen.out
     assert document["claims"][0]["groups"]["overall_metrics"]["precision"] == 50.0
 
 

@@ -251,3 +251,16 @@ def test_questions_that_cannot_be_judged_are_dropped(tmp_path: Path) -> None:
         ("runs", "its text is not known"),
         ("runs", "the system did not answer it"),
     }
+
+
+def test_what_is_made_is_counted_by_passage(tmp_path: Path) -> None:
+    passages = [{"doc_id": f"d{n}", "text": f"Text {n}."} for n in range(3)]
+    row = {**OUTPUT, "retrieved_context": passages, "gt_answer_claims": ["a"]}
+    row["retrieved2answer"] = [[E, N, E]]
+    tables = read_tables(given(tmp_path, row, {**row, "query_id": "q2"}))
+
+    found = rows(tables)
+
+    made = {loss.table: loss.count for loss in tables.losses if loss.kind == "derived" and loss.column is None}
+    assert made == {"documents": 3, "qrels": 4}
+    assert (len(found["documents"]), len(found["qrels"])) == (3, 4)

@@ -292,7 +292,7 @@ def _claim_scores(scores: ClaimScores, paint: Painter, options: EvaluationOption
         rows = [[name, _BY_WORDS[name], f"{100 * value:.1f}"] for name, value in scores.by_words.items()]
         yield from column_lines([["approximate", "", "%"], *rows], paint, left=(0, 1), gap=3)
     for failed in () if options.quiet else scores.failed[: options.worst]:
-        line = f"{one_line(failed.question_id)}: {failed.of}, {failed.why}: {one_line(failed.claim)!r}"
+        line = f"{one_line(failed.question_id)}: {failed.of}, {failed.why}: {one_line(failed.claim)}"
         yield paint("dim", cut_to(f"{_INDENT}{line}", options.width))
 
 

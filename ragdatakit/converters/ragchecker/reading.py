@@ -181,14 +181,14 @@ class RagCheckerReading:
             return
         seen: set[str] = set()
         file, by_row = self._results or self._queries[0], self._by_row
-        for question_id, number, passages in self._passages():
+        for question_id, _, passages in self._passages():
             for place, passage in enumerate(passages):
                 target = _target(question_id, place, passage, by_row)
                 if target in seen:
                     continue
                 seen.add(target)
                 why = "the passages that were retrieved, as there is no corpus"
-                self._records.tell_once("derived", "documents", None, why, file, number, question_id)
+                self._records.tell_once("derived", "documents", None, why, file, len(seen), target)
                 yield Document(target, string_of(passage.get("text")) or "", string_of(passage.get("title")))
 
     def chunks(self) -> Iterator[Chunk]:
@@ -207,8 +207,8 @@ class RagCheckerReading:
 
     def qrels(self) -> Iterator[Qrel]:
         """Passages that entail a claim of the right answer, as RAGChecker takes them for relevant."""
-        kind, by_row = "chunk" if self._chunks else "document", self._by_row
-        for number, question_id, fields in self._rows():
+        kind, by_row, made = "chunk" if self._chunks else "document", self._by_row, 0
+        for _, question_id, fields in self._rows():
             names = ("retrieved2answer", "gt_answer_claims", "retrieved_context")
             row = {name: long_or_short(fields[name]) for name in names if name in fields}
             if row.get("retrieved2answer") is None or not labels_fit(row):
@@ -225,7 +225,10 @@ class RagCheckerReading:
                     seen.add(target)
                     why = "passages that entail a claim of the right answer"
                     assert self._results is not None
-                    self._records.tell_once("derived", "qrels", None, why, self._results, number, target)
+                    self._records.tell_once(
+                        "derived", "qrels", None, why, self._results, made, f"{question_id} {target}"
+                    )
+                    made += 1
                     yield Qrel(question_id, target, 1, kind)
 
 
