@@ -18,6 +18,7 @@ import pytest
 
 import ragdatakit
 from ragdatakit.fixes import difference, staged_files
+from ragdatakit.fixes.applying import PlainFile
 from ragdatakit.fixes.difference import Difference
 from ragdatakit.outputs.sorted_entries import SortedEntries
 from tests.broad import some
@@ -399,3 +400,26 @@ def applied(old: list[str], diff: list[str]) -> list[str]:
             new += [old[at]] if line[0] == " " else []
             at += 1
     return new + old[at:]
+
+
+@pytest.mark.parametrize("works", ["always", "once", "never"])
+def test_long_parts_are_copied_as_they_are(works: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the system cannot do it from file to file, or stops."""
+    data = bytes(range(256)) * (3 << 12)
+    (tmp_path / "before").write_bytes(data)
+    times = iter({"always": [True] * 99, "once": [True, False], "never": [False]}[works])
+
+    def sendfile(to: int, source: int, at: int, number: int) -> int:
+        if not next(times):
+            raise OSError(errno.EINVAL, "not here")
+        return os.write(to, os.pread(source, min(number, 1 << 20), at))
+
+    monkeypatch.setattr(os, "sendfile", sendfile, raising=False)
+    source = PlainFile(tmp_path / "before")
+    with (tmp_path / "after").open("xb") as target:
+        target.write(b"head")
+        source.copy(10, len(data) - 5, target)
+        target.write(b"tail")
+    source.close()
+
+    assert (tmp_path / "after").read_bytes() == b"head" + data[10:-5] + b"tail"
