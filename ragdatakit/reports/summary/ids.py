@@ -114,7 +114,7 @@ def _of_values(values: Numbers) -> _Integers:
 
 
 def _integers(connection: duckdb.DuckDBPyConnection, source: IdColumn, known: bool) -> _Integers | None:
-    """None unless ids are integers as they are usually written, but for a few; ``known``: all are."""
+    """None unless ids are integers as they are usually written, except for a few; ``known``: all are."""
     column = f'"{source.column}"'
     if known:
         query = f'select {column}::bigint as number from main."{source.table}" where {source.where}'

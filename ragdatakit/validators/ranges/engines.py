@@ -25,7 +25,7 @@ class _Failed:
 
 
 class LocalEngine:
-    """Processes on this machine, at most so many at a time; each holds one result that nobody has taken yet."""
+    """Processes on this machine, at most this many at a time; each holds one result that nobody has taken yet."""
 
     def __init__(self, jobs: int) -> None:
         self._jobs = jobs
