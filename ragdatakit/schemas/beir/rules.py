@@ -213,6 +213,16 @@ FILE_RULES: tuple[Rule, ...] = (
         bad="q1\td1\t9223372036854775808",
         good="q1\td1\t3",
     ),
+    Rule(
+        "BE128 two-id-columns error",
+        summary="A Parquet file of documents or queries that has a column `id` beside `_id`.",
+        message="has the columns _id and id",
+        upstream="MTEB's loader calls the one as the other, and stops with ValueError",
+        hint="drop one of the two, or give `id` another name",
+        source="mteb/abstasks/retrieval_dataset_loaders.py: RetrievalDatasetLoader._load_corpus and _load_queries",
+        bad="corpus/test-00000-of-00001.parquet with the columns _id, id, title, text",
+        good="corpus/test-00000-of-00001.parquet with the columns _id, title, text",
+    ),
 )
 
 SET_RULES: tuple[Rule, ...] = (

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.files.containers.parquet_rows import shard_split
+from ragdatakit.files.containers.parquet_rows import is_parquet, shard_split
 from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.files.detection.sniffing import parquet_head
 from ragdatakit.files.texts.flat_text import INVISIBLE, is_blank
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.checks import FormatChecks, Needs
@@ -81,6 +82,11 @@ class BeirChecks(FormatChecks):
         for file in self.dataset.files:
             if file.path.name.endswith(".gz"):
                 yield file, Problem("compressed-file")
+            if file.kind == "qrels" or not is_parquet(file.path):
+                continue
+            head = parquet_head(file.path, file.boundary)
+            if head is not None and {"_id", "id"} <= head.records[0].keys():
+                yield file, Problem("two-id-columns")
 
     def finish_file(self, file: DataFile, records: int, table: CsvTable | None = None) -> Iterator[Placed]:
         if file.kind == "qrels":
