@@ -310,6 +310,12 @@ def test_the_action_and_the_workflows_are_without_findings_of_zizmor(tmp_path: P
     assert done.stderr.count("completed") == len(workflows()) + 1
 
 
+def test_actions_that_the_action_uses_are_named_by_their_commits() -> None:
+    used = [one["uses"] for one in ACTION["runs"]["steps"] if "uses" in one]
+
+    assert used and all(re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", each) for each in used)
+
+
 @needs_bash
 def test_only_what_is_new_since_a_revision_fails(runner: Path) -> None:
     work = runner / "work"
