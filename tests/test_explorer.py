@@ -140,6 +140,7 @@ def test_from_a_question_to_why_its_gold_is_not_found(explorer: Explorer) -> Non
     worst = rows(ranked)[1]
     address = re.search(r'href="[^"]*/(\d+/questions/\d+\?mode=bm25)"', ranked)
     assert address is not None and "not found" in worst
+    assert "3 of 25 judged questions miss all of their gold" in ranked
 
     page = get(explorer, address[1])
 

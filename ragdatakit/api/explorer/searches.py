@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragdatakit.api.explorer.jobs import Jobs
 from ragdatakit.api.explorer.opened import OpenedDataset
-from ragdatakit.reports.html.explorer.values import Found, RankedQuestion, Target
+from ragdatakit.reports.html.explorer.values import Found, RankedQuestion, RankedQuestions, Target
 from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:
@@ -68,19 +68,19 @@ class Searches:
         ]
         return Found(mode, hits, [(place, _target(labels, place.target_id)) for place in places], done.notes)
 
-    def ranked(self, mode: str) -> Sequence[RankedQuestion]:
+    def ranked(self, mode: str) -> RankedQuestions:
         """The judged questions with the ranks of their gold, the worst first. Raises as `retriever` does."""
         retriever, gold = self.retriever(), self._gold()
         if gold is None or not gold.judged:
             raise RagdataError("no question has a judgement")
 
-        def work() -> list[RankedQuestion]:
+        def work() -> RankedQuestions:
             return self._ranked(retriever, gold, mode)
 
-        found: list[RankedQuestion] = self.jobs.result(("ranked", mode), "searching for every question", work)
+        found: RankedQuestions = self.jobs.result(("ranked", mode), "searching for every question", work)
         return found
 
-    def _ranked(self, retriever: Retriever, gold: Gold, mode: str) -> list[RankedQuestion]:
+    def _ranked(self, retriever: Retriever, gold: Gold, mode: str) -> RankedQuestions:
         passages = retriever.index.passages
         of_documents = gold.unit == "document" and passages.unit == "chunk"
         asked = gold.judged[:_MOST_RANKED]
@@ -97,9 +97,10 @@ class Searches:
         ranked.sort(key=lambda one: (-one[0], one[1]))
         shown = ranked[:_MOST_QUESTIONS]
         rows = self._opened.labels(("questions",), [question.question_id for _, _, question, _ in shown])
-        return [
+        worst = [
             RankedQuestion(rows.get(q.question_id, Target(q.question_id, q.text)), ranks) for _, _, q, ranks in shown
         ]
+        return RankedQuestions(worst, len(ranked), sum(ranks[0] is None for _, _, _, ranks in ranked))
 
     def _gold(self) -> Gold | None:
         """The questions with their gold; None where there are none."""

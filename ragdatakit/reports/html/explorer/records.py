@@ -11,7 +11,7 @@ from ragdatakit.reports.html.explorer.values import (
     DatasetState,
     Found,
     Links,
-    RankedQuestion,
+    RankedQuestions,
     Record,
     RecordList,
     Related,
@@ -258,22 +258,20 @@ def _hit(links: Links, dataset: DatasetState, hit: Hit, is_gold: bool, target: T
             at = end
         words += escape(snippet.text[at:])
     passage = f'{target_html(links, dataset.number, target)}<br><span dir="auto">{words}</span>'
-    return hit.rank, hit.score, Cell(badge("gold", "good") if is_gold else ""), Cell(passage)
+    return str(hit.rank), hit.score, Cell(badge("gold", "good") if is_gold else ""), Cell(passage)
 
 
 def _gold(links: Links, dataset: DatasetState, place: GoldPlace, target: Target) -> tuple[Any, ...]:
-    rank: Any = place.rank if place.rank is not None else f"not in the first {place.depth:,}"
+    rank = str(place.rank) if place.rank is not None else f"not in the first {place.depth:,}"
     has, lacks = (", ".join(term.text for term in terms) for terms in (place.shared, place.missing))
     return rank, Cell(target_html(links, dataset.number, target)), has, lacks, place.fault or place.why
 
 
-def ranks_page(
-    links: Links, dataset: DatasetState, mode: str, ranked: Sequence[RankedQuestion], modes: Sequence[str]
-) -> bytes:
+def ranks_page(links: Links, dataset: DatasetState, mode: str, ranked: RankedQuestions, modes: Sequence[str]) -> bytes:
     """The questions with the ranks of their gold, the worst first."""
     address = links.ranks(dataset.number)
     rows = []
-    for one in ranked:
+    for one in ranked.worst:
         words = ", ".join("not found" if rank is None else str(rank) for rank in one.ranks[:_SHOWN_RANKS])
         words += " …" * (len(one.ranks) > _SHOWN_RANKS)
         question = target_html(links, dataset.number, one.question)
@@ -281,10 +279,9 @@ def ranks_page(
             to = links.record(dataset.number, one.question.table, one.question.row, mode=mode)
             question = f'{link(to, one.question.id)} <span class="label" dir="auto">{escape(one.question.label)}</span>'
         rows.append((Cell(question), words))
-    missed = sum(one.ranks[0] is None for one in ranked)
-    lead = (
-        f"{dataset.name}: of {many(len(ranked), 'question')}, the worst first, {number(missed)} miss all of their gold"
-    )
+    lead = f"{dataset.name}: {number(ranked.missed)} of {many(ranked.judged, 'judged question')} miss all of their gold"
+    if len(rows) < ranked.judged:
+        lead += f"; the worst {number(len(rows))}"
     listed = table("Questions", ("question", "ranks of its gold"), rows, hidden_caption=True)
     return page(links, "Ranks of gold", _modes(address, modes, mode) + listed, lead=lead, dataset=dataset, here=address)
 

@@ -177,6 +177,15 @@ class FixShown:
 
 
 @dataclass(frozen=True, slots=True)
+class RankedQuestions:
+    """The questions whose gold is found last, of ``judged`` that were searched for; ``missed`` miss all of it."""
+
+    worst: Sequence[RankedQuestion]
+    judged: int
+    missed: int
+
+
+@dataclass(frozen=True, slots=True)
 class RankedQuestion:
     """A question, the ranks of its gold passages (None: not found), and its row (None where it is in no table)."""
 
