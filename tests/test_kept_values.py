@@ -1,0 +1,94 @@
+"""Values that the scanner keeps of fields, beside what Python's JSON reader makes of the same lines."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+
+from ragdatakit.scanner.blocks import BlockScanner, KeptValues
+from ragdatakit.scanner.library import library
+from ragdatakit.scanner.notes import BLANK
+from ragdatakit.schemas.declarations import Field, Record
+
+pytestmark = pytest.mark.skipif(library() is None, reason="no compiled scanner")
+
+RECORD = Record(
+    name="kept",
+    title="",
+    description="",
+    fields=(
+        Field("id: integer"),
+        Field("text: string"),
+        Field("title?: string | null"),
+        Field("more?: object | null"),
+        Field("score?: number | null"),
+    ),
+    extra="forbid",
+)
+NAMES = [f.name for f in RECORD.fields]
+PIECES = [
+    '"',
+    "\\",
+    "\\n",
+    "\\u00e9",
+    "\\ud83d\\ude00",
+    "é",
+    "漢",
+    "{",
+    "}",
+    ",",
+    ":",
+    "null",
+    "1.5",
+    " ",
+    "\t",
+    "\x00",
+]
+
+
+def line(chance: random.Random) -> str:
+    text = chance.choice(["", "plain", "caf\\u00e9 \\ud83d\\ude00", "“é” 漢字", 'a \\"quoted\\" word\\n'])
+    parts = [f'"id": {chance.choice([0, 7, -12, 123456])}', f'"text": "{text}"']
+    parts += chance.sample(
+        ['"title": null', f'"title": "{text}"', '"more": {"a": [1, {"b": null}]}', '"more": {}', '"score": -0.25'],
+        chance.randint(0, 2),
+    )
+    chance.shuffle(parts)
+    whole = "{" + ", ".join(parts) + "}"
+    if chance.random() < 0.2:
+        place = chance.randrange(len(whole))
+        whole = whole[:place] + chance.choice(PIECES) + whole[place + chance.randint(0, 2) :]
+    return whole
+
+
+def value(kept: KeptValues, row: int) -> str | None:
+    if row in kept.missing.tolist():
+        return None
+    return kept.data[kept.offsets[row] : kept.offsets[row + 1]].decode()
+
+
+@pytest.mark.parametrize("portable", [False, True])
+@pytest.mark.parametrize("seed", range(5))
+def test_kept_values_are_what_the_lines_say(seed: int, portable: bool) -> None:
+    chance = random.Random(seed)
+    lines = [line(chance) for _ in range(400)]
+    scanner = BlockScanner(RECORD, {}, portable=portable, kept=NAMES)
+    scanned = scanner.scan("".join(f"{one}\n" for one in lines).encode())
+
+    assert scanned is not None
+    refused = {note[2] for note in scanned.notes}
+    rows = [note[1] for note in scanned.notes if note[0] != BLANK]
+    proved = [one for number, one in enumerate(lines) if number not in refused]
+    places = [row for row in range(scanned.rows) if row not in set(rows)]
+    assert len(places) == len(proved) > 200
+    for row, one in zip(places, proved, strict=True):
+        found = json.loads(one)
+        for name in ("text", "title"):
+            assert value(scanned.kept[name], row) == found.get(name)
+        for name in ("id", "more", "score"):
+            given = value(scanned.kept[name], row)
+            assert (None if given is None else json.loads(given)) == found.get(name)
+    for row in rows:
+        assert all(value(scanned.kept[name], row) is None for name in NAMES)
