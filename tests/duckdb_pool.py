@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _CHANGED = ("memory_limit", "temp_directory", "threads")
 """Settings that another user of a database may want otherwise."""
 _LOCKED = "select current_setting('lock_configuration') or not current_setting('enable_external_access')"
+_ATTACHED = "select count(*) from duckdb_databases() where not internal and database_name <> 'memory'"
 _numbers = itertools.count(1)
 _Key = tuple[tuple[str, str], ...]
 
@@ -88,9 +89,11 @@ def _set_up(own: Any, config: dict[str, Any]) -> bool:
 
 
 def _emptied(given: _Given) -> bool:
+    """Whether nothing is left in it, nor attached to it, and it may be used again."""
     try:
         given.own.execute(f"detach {given.name}")
-        return not given.own.execute(_LOCKED).fetchall()[0][0]
+        (attached,) = given.own.execute(_ATTACHED).fetchall()[0]
+        return not attached and not given.own.execute(_LOCKED).fetchall()[0][0]
     except Exception:  # noqa: BLE001 - what cannot be emptied is not used again
         return False
 

@@ -8,7 +8,6 @@ import duckdb
 import pytest
 
 from tests.costs import cpu, dearer, recorded
-from tests.duckdb_pool import reused
 
 SETTINGS = {"autoinstall_known_extensions": "false", "memory_limit": "100MB"}
 
@@ -38,23 +37,27 @@ def test_processes_that_ended_count() -> None:
 
 
 def test_a_database_that_is_used_again_is_empty() -> None:
-    with reused():
-        for _ in range(3):
-            connection = duckdb.connect(config={**SETTINGS, "threads": 1})
-            assert connection.execute("select count(*) from duckdb_tables()").fetchone() == (0,)
-            assert connection.execute("select current_setting('threads')").fetchone() == (1,)
-            connection.execute("create table main.t as select 1 as a; create schema files; create temp table u (a int)")
-            connection.execute("set threads = 2")
-            with connection.cursor() as other:
-                assert other.execute("select a from t").fetchall() == [(1,)]
-            connection.close()
-            with pytest.raises(duckdb.ConnectionException):
-                connection.execute("select 1")
+    for _ in range(3):
+        connection = duckdb.connect(config={**SETTINGS, "threads": 1})
+        assert connection.execute("select count(*) from duckdb_tables()").fetchone() == (0,)
+        assert connection.execute("select current_setting('threads')").fetchone() == (1,)
+        connection.execute("create table main.t as select 1 as a; create schema files; create temp table u (a int)")
+        connection.execute("set threads = 2")
+        with connection.cursor() as other:
+            assert other.execute("select a from t").fetchall() == [(1,)]
+        connection.close()
+        with pytest.raises(duckdb.ConnectionException):
+            connection.execute("select 1")
+
+
+def test_a_database_to_which_others_were_attached_is_not_used_again() -> None:
+    for _ in range(2):
+        with duckdb.connect(config=dict(SETTINGS)) as connection:
+            connection.execute("attach ':memory:' as other")
 
 
 def test_a_locked_database_is_not_used_again() -> None:
-    with reused():
-        with duckdb.connect(config=dict(SETTINGS)) as connection:
-            connection.execute("set enable_external_access = false; set lock_configuration = true")
-        with duckdb.connect(config=dict(SETTINGS)) as connection:
-            connection.execute("set enable_progress_bar = false")
+    with duckdb.connect(config=dict(SETTINGS)) as connection:
+        connection.execute("set enable_external_access = false; set lock_configuration = true")
+    with duckdb.connect(config=dict(SETTINGS)) as connection:
+        connection.execute("set enable_progress_bar = false")
