@@ -54,7 +54,7 @@ def found(folder: Path, *, infos: bool = False) -> list[tuple[str, str, int | No
 
 
 @pytest.mark.parametrize("source", VALID, ids=lambda place: f"{place.parents[1].name}-{place.name}")
-@pytest.mark.broad
+@pytest.mark.broad(20)
 def test_what_is_written_is_read_back_equal(source: Path, tmp_path: Path) -> None:
     name = source.parents[1].name
     plain = ragdatakit.convert(source, tmp_path / "plain", to=name)

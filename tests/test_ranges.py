@@ -180,13 +180,14 @@ def test_parts_that_cannot_be_had_leave_no_report(tmp_path: Path, in_ranges: Any
     assert (code, words) == (2, "ragdata: processes that check a part of the data were ended 4 times\n")
 
 
-def test_in_processes(tmp_path: Path, in_ranges: Any, in_codes: Any) -> None:
+def test_in_processes(tmp_path: Path, in_ranges: Any, in_codes: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     in_codes(True)
     folder = faulty_set(tmp_path / "set", 400)
     in_ranges("")
     expected = outcome(folder)
 
-    in_ranges("3", engine=LocalEngine(2))
+    in_ranges("1", engine=LocalEngine(2))
+    monkeypatch.setattr(plan, "bounds", lambda first, end, target: [*range(first, end, 9000), end])
 
     assert outcome(folder) == expected
 
