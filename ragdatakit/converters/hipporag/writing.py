@@ -6,7 +6,6 @@ that is to be found is in the corpus letter by letter, every question has an ans
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -67,7 +66,7 @@ class WrittenCorpus:
     def __init__(self, tables: CanonicalTables) -> None:
         self.tables = tables
         self.places: dict[str, int] = {}
-        self.codes = array("Q")
+        self.codes: list[int] = []
         self.by_code: dict[int, int] = {}
         for document in tables.peek_passages():
             code = passage_code(passage_text(_title(document, len(self.codes)), document.text))

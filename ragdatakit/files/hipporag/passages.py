@@ -43,8 +43,8 @@ def passage_id(passage: str) -> str:
 
 
 def passage_code(passage: str) -> int:
-    """64 bits that stand for a passage."""
-    return int.from_bytes(_md5(passage).digest()[:8], "little")
+    """What stands for a passage."""
+    return int.from_bytes(_md5(passage).digest(), "little")
 
 
 def _md5(text: str) -> Any:

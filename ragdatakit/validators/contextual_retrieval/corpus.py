@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, TypeGuard
 
+from ragdatakit.files.texts.codes import code_of
 from ragdatakit.schemas.findings import Problem
 
 _SHOWN = 60
-
-
-def code_of(*parts: str | int) -> int:
-    """64 bits that stand for some words, within this process."""
-    return hash(parts)
 
 
 def content_code(text: str) -> int:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from ragdatakit.files.texts.codes import code_of
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.validators.contextual_retrieval.corpus import Corpus, code_of, content_code, is_index
+from ragdatakit.validators.contextual_retrieval.corpus import Corpus, content_code, is_index
 
 _MOST_REMEMBERED = 100_000
 

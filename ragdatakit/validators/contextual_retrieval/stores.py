@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.machine import refuse_machine_fault
+from ragdatakit.files.texts.codes import code_of
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.validators.contextual_retrieval.corpus import Corpus, code_of, content_code, is_index
+from ragdatakit.validators.contextual_retrieval.corpus import Corpus, content_code, is_index
 
 if TYPE_CHECKING:
     from ragdatakit.files.contextual_retrieval.vector_stores import VectorStore

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.containers.sources import BOM
+from ragdatakit.files.texts.codes import code_of
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.checks import FormatChecks, Needs
 
@@ -78,7 +79,7 @@ class TripleLines:
             if self.delimiter == FORKED_DELIMITER:
                 yield Problem("double-comma-delimiter", None, line.strip(), line=number)
             yield from _part_problems(triple, line, number)
-            code = hash(line.strip())
+            code = code_of(line.strip())
             if code in self._seen:
                 yield Problem("repeated-triple", None, line.strip(), line=number)
             self._seen.add(code)

@@ -14,6 +14,7 @@ import orjson
 
 from ragdatakit.arrays.small_graphs import Graph, PlainGraph
 from ragdatakit.files.containers import strict_json
+from ragdatakit.files.texts.codes import code_of
 from ragdatakit.schemas.declarations import INT64_MAX, INT64_MIN
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.texts import some_of
@@ -410,7 +411,7 @@ class QuestionChecks(FormatChecks):
         """The row of an earlier file that asks the same."""
         if not isinstance(question, str) or not question or question.isspace():
             return None
-        text = hash(question)
+        text = code_of(question)
         self._here.setdefault(text, row)
         return self._earlier.get(text)
 

@@ -7,7 +7,6 @@ import math
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import chain
-from typing import Any
 
 from ragdatakit.files.containers.indents import Indent
 from ragdatakit.files.containers.positions import Located
@@ -15,6 +14,7 @@ from ragdatakit.files.containers.sources import Source
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.lightrag.graphml import Fault, GraphReader, Item
 from ragdatakit.files.lightrag.names import SEPARATOR, normalised, pair_of, sources_of
+from ragdatakit.files.texts.codes import code_of
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.lightrag.known import Described, Known
 
@@ -67,9 +67,9 @@ class GraphCheck:
         problem.position, problem.length = _span(place.raw, self._reader.place(item, attribute))
         return place
 
-    def _described(self, item: Item, texts: Any) -> Described:
+    def _described(self, item: Item, *texts: str) -> Described:
         joined = item.attributes.get("source_id", "")
-        return Described(item.line, item.number, hash(texts), tuple(map(self._known.one, sources_of(joined))))
+        return Described(item.line, item.number, code_of(*texts), tuple(map(self._known.one, sources_of(joined))))
 
     def _node(self, item: Item) -> Iterator[tuple[Problem, str]]:
         name = self._known.one(item.name)
@@ -104,7 +104,7 @@ class GraphCheck:
         source, target = map(self._known.one, item.ends)
         pair = pair_of(source, target)
         get = item.attributes.get
-        described = self._described(item, (get("keywords", ""), get("description", "")))
+        described = self._described(item, get("keywords", ""), get("description", ""))
         shown = f"{source} – {target}"
         if pair in self._edges:
             yield Problem("repeated-edge", value=shown), ""

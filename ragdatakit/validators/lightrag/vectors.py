@@ -16,6 +16,7 @@ from ragdatakit.files.containers.sources import Source
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.lightrag.names import entity_id, pair_of, relation_ids
 from ragdatakit.files.lightrag.vectors import VectorRows
+from ragdatakit.files.texts.codes import code_of
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.lightrag.known import Known
 
@@ -140,7 +141,7 @@ class VectorCheck:
         chunks = self._known.chunks
         if chunks is not None and chunk not in chunks:
             yield Problem("vector-without-chunk", "/__id__", chunk)
-        elif chunks is not None and "content" in row and hash(row["content"]) != chunks[chunk] != 0:
+        elif chunks is not None and "content" in row and _code(row["content"]) != chunks[chunk] != 0:
             yield Problem("other-content", "/content", row["content"], {"value": f'"{chunk}"'})
 
     def _entity(self, row: dict[str, Any]) -> Iterator[Problem]:
@@ -157,7 +158,7 @@ class VectorCheck:
         content = row.get("content")
         if isinstance(content, str) and len(content) < _LONG and content.startswith(name):
             text = content[len(name) :].removeprefix("\n")
-            if hash(text) != nodes[name].texts:
+            if code_of(text) != nodes[name].texts:
                 yield Problem("stale-content", "/content", name)
         elif "content" in row and (not isinstance(content, str) or len(content) < _LONG):
             yield Problem("stale-content", "/content", name)
@@ -300,6 +301,10 @@ def _unpacked(vector: str) -> bytes | None:
     return found if unpacking.eof and len(found) % 2 == 0 else None
 
 
+def _code(content: Any) -> int | None:
+    return code_of(content) if isinstance(content, str) else None
+
+
 def _is_fresh(content: Any, source: str, target: str, texts: int) -> bool:
     """Whether the content of a relation is made of the keywords and the description in the graph, as any version
     makes it."""
@@ -309,14 +314,14 @@ def _is_fresh(content: Any, source: str, target: str, texts: int) -> bool:
         return True
     for first, second in ((source, target), (target, source)):
         before, found, rest = content.partition(f"\t{first}\n{second}\n")  # since 1.2
-        if found and hash((before, rest)) == texts:
+        if found and code_of(before, rest) == texts:
             return True
         if content.startswith(f"{first}\t{second}\n"):  # 1.3 and 1.4
             keywords, _, description = content[len(first) + len(second) + 2 :].partition("\n")
-            if hash((keywords, description)) == texts:
+            if code_of(keywords, description) == texts:
                 return True
         before, found, rest = content.partition(first + second)  # 0.x
-        if found and hash((before, rest)) == texts:
+        if found and code_of(before, rest) == texts:
             return True
     return False
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from ragdatakit.files.texts.codes import code_of
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.checks import FormatChecks, Needs
 from ragdatakit.validators.ragchecker.groups import GroupMeans, group_problems
@@ -66,11 +67,11 @@ class RagCheckerChecks(FormatChecks):
                 self._keyless.add(kind)
             elif kind == "queries":
                 query = fields.get("query")
-                self._queries.setdefault(key, set()).update({hash(query)} if isinstance(query, str) else ())
+                self._queries.setdefault(key, set()).update({code_of(query)} if isinstance(query, str) else ())
             else:
                 self._documents.add(key)
                 if kind == "chunks" and isinstance(fields.get("text"), str):
-                    self._chunks.add(hash((key, fields["text"])))
+                    self._chunks.add(code_of(key, fields["text"]))
         return ()
 
     def derive(self, kind: str, value: Any, to_show: bool = False) -> dict[str, Any]:
@@ -112,7 +113,7 @@ class RagCheckerChecks(FormatChecks):
         if key is not None and self._usable("queries"):
             if key not in self._queries:
                 yield Problem("query-not-in-queries", "/query_id", row["query_id"])
-            elif isinstance(query, str) and hash(query) not in self._queries[key]:
+            elif isinstance(query, str) and code_of(query) not in self._queries[key]:
                 yield Problem("query-unlike-queries", "/query", row["query_id"])
         if not self._usable(*_CORPORA):
             return
@@ -127,7 +128,7 @@ class RagCheckerChecks(FormatChecks):
                 yield Problem("passage-unlike-chunk", f"/retrieved_context/{i}/text", passage["doc_id"])
 
     def _has(self, doc_id: str, text: str) -> bool:
-        return hash((doc_id, text)) in self._chunks
+        return code_of(doc_id, text) in self._chunks
 
 
 def _key(value: Any) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ragdatakit.files.texts.codes import code_of
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.sage.record import is_blank
 from ragdatakit.validators.sage.stages import Stages
@@ -62,9 +63,9 @@ class Documents:
         if key is not None:
             self._by_id.setdefault(key, self.count)
         contents = document.get("contents")
-        self._texts.append(hash(contents) if isinstance(contents, str) else None)
+        self._texts.append(code_of(contents) if isinstance(contents, str) else None)
         title = document.get("title")
-        self._titles.append(hash(title) if isinstance(title, str) else None)
+        self._titles.append(code_of(title) if isinstance(title, str) else None)
         self.count += 1
 
     def problems(self, stages: Stages) -> Iterator[Problem]:
@@ -99,9 +100,9 @@ class Documents:
             return
         text, title = result.get("text"), result.get("title")
         facts = {"document": number, "other": "another one"}
-        if isinstance(text, str) and self._texts[number] not in (None, hash(text)):
+        if isinstance(text, str) and self._texts[number] not in (None, code_of(text)):
             yield Problem("result-unlike-document", f"/{pointer}/text", text, {**facts, "field": f"{where}.text"})
-        if isinstance(title, str) and self._titles[number] not in (None, hash(title)):
+        if isinstance(title, str) and self._titles[number] not in (None, code_of(title)):
             yield Problem("result-unlike-document", f"/{pointer}/title", title, {**facts, "field": f"{where}.title"})
 
 
