@@ -10,26 +10,26 @@ use crate::plan::{Plan, ABI};
 use crate::rows::{self, Rows};
 use crate::sheet::Sheet;
 
-struct Random(u64);
+pub(crate) struct Random(pub u64);
 
 impl Random {
-    fn below(&mut self, limit: usize) -> usize {
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         (self.0 >> 33) as usize % limit.max(1)
     }
 
-    fn of<'a, T>(&mut self, list: &'a [T]) -> &'a T {
+    pub(crate) fn of<'a, T>(&mut self, list: &'a [T]) -> &'a T {
         &list[self.below(list.len())]
     }
 }
 
-fn tries(usual: usize) -> usize {
+pub(crate) fn tries(usual: usize) -> usize {
     std::env::var("RAGDATA_FUZZ").ok().and_then(|number| number.parse().ok()).unwrap_or(usual)
 }
 
-fn text(blob: &mut Vec<u8>, text: &str) {
+pub(crate) fn text(blob: &mut Vec<u8>, text: &str) {
     blob.extend((text.len() as u16).to_le_bytes());
     blob.extend(text.as_bytes());
 }
@@ -210,7 +210,7 @@ fn damaged(random: &mut Random) -> Vec<u8> {
 }
 
 /// All that was found, and that it is consistent.
-fn found(plan: &Plan, block: &mut Scanned, data: &[u8], level: Level) -> Option<Vec<Vec<u64>>> {
+pub(crate) fn found(plan: &Plan, block: &mut Scanned, data: &[u8], level: Level) -> Option<Vec<Vec<u64>>> {
     if scan(plan, block, data, level) == Outcome::LoneReturn {
         return None;
     }
@@ -252,7 +252,13 @@ fn fuzz_lines() {
 }
 
 /// All that was found in elements, and that it is consistent.
-fn found_elements(plan: &Plan, block: &mut Scanned, data: &[u8], members: Elements, level: Level) -> Vec<Vec<u64>> {
+pub(crate) fn found_elements(
+    plan: &Plan,
+    block: &mut Scanned,
+    data: &[u8],
+    members: Elements,
+    level: Level,
+) -> Vec<Vec<u64>> {
     let done = elements::scan(plan, block, data, members, level);
     let [rows, last, ..] = block.summary;
     assert!(done <= data.len() && last <= done as u64);

@@ -11,6 +11,8 @@ mod csv_cut;
 mod elements;
 #[cfg(test)]
 mod fuzz;
+#[cfg(test)]
+mod fuzz_kinds;
 mod hash;
 mod isa;
 mod json;

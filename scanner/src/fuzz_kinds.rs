@@ -1,0 +1,262 @@
+//! Damaged records of kinds that have a way of their own: numbered members, lists of values, elements between tags, and
+//! what is counted and digested of objects in records. As in `fuzz.rs`.
+
+use crate::columns::{Scanned, NOTE_WIDTH};
+use crate::elements::Elements;
+use crate::fuzz::{found, found_elements, text, tries, Random};
+use crate::isa::Level;
+use crate::plan::{Plan, ABI};
+use crate::tagged;
+
+/// Name, type, type of what is in it, flags.
+type Declared<'a> = (&'a str, u8, u8, u8);
+/// Owner, number of fields, whether it is a list of the values.
+type Owned = (u16, u16, bool);
+/// Kind, field, number, text.
+type Asked<'a> = (u8, u16, u64, &'a str);
+/// Object, kind, count, fields, text, the field without which it is asked.
+type Related<'a> = (u8, u8, u8, &'a [u16], &'a str, u16);
+
+fn blob(fields: &[Declared], scopes: &[Owned], asked: &[Asked], relations: &[Related], tags: &[&str]) -> Vec<u8> {
+    let mut blob =
+        [&ABI.to_le_bytes()[..], &7_u64.to_le_bytes(), &u64::MAX.to_le_bytes(), &(fields.len() as u16).to_le_bytes()]
+            .concat();
+    for (name, kind, below, flags) in fields {
+        text(&mut blob, name);
+        blob.extend([*kind, *below, *flags]);
+        blob.extend([0; 18]); // no limits, and no texts that alone are allowed
+    }
+    blob.push(scopes.len() as u8);
+    for (owner, count, is_row) in scopes {
+        blob.extend(owner.to_le_bytes());
+        blob.extend(count.to_le_bytes());
+        blob.extend([0, u8::from(*is_row)]);
+        text(&mut blob, "");
+    }
+    blob.extend((asked.len() as u16).to_le_bytes());
+    for (kind, field, number, characters) in asked {
+        blob.push(*kind);
+        blob.extend(field.to_le_bytes());
+        blob.extend(number.to_le_bytes());
+        text(&mut blob, characters);
+    }
+    blob.extend((relations.len() as u16).to_le_bytes());
+    for (scope, kind, count, of, words, unless) in relations {
+        blob.extend([*scope, *kind]);
+        if *kind >= 254 {
+            blob.extend(unless.to_le_bytes()); // the key
+        } else {
+            blob.push(*count);
+            blob.extend(0.5_f64.to_le_bytes());
+        }
+        blob.push(of.len() as u8);
+        for field in *of {
+            blob.extend(field.to_le_bytes());
+        }
+        text(&mut blob, words);
+        if *kind >= 254 {
+            text(&mut blob, " ");
+        } else {
+            blob.extend(unless.to_le_bytes());
+        }
+    }
+    blob.extend([0, 0, tags.len() as u8]);
+    for tag in tags {
+        text(&mut blob, tag);
+    }
+    blob
+}
+
+/// Scores of a teacher.
+fn numbered() -> Vec<u8> {
+    let fields = [("qid", 1, 7, 1 + 8), ("scores", 5, 2, 1), ("@doc_ids", 6, 1, 8), ("@scores", 6, 2, 8)];
+    blob(&fields, &[(0, 4, false)], &[(29, 1, 2 | 3 << 16, "")], &[], &[])
+}
+
+/// Results of an extraction, and questions with titled contexts.
+fn rows() -> Vec<u8> {
+    let fields = [
+        ("idx", 3, 7, 0),
+        ("passage", 3, 7, 1 + 8),
+        ("entities", 6, 3, 0),
+        ("triples", 6, 7, 0),
+        ("facts", 6, 7, 0),
+        ("context", 6, 7, 0),
+        ("_id", 7, 7, 0),
+        ("id", 7, 7, 0),
+        ("@id", 3, 7, 8),
+        ("0", 3, 7, 1),
+        ("1", 3, 7, 1),
+        ("2", 3, 7, 1),
+        ("title", 3, 7, 1),
+        ("sentence", 1, 7, 1),
+        ("title", 3, 7, 1),
+        ("sentences", 6, 3, 1),
+        ("@passage", 3, 7, 8),
+    ];
+    let scopes = [(0, 9, false), (3, 3, true), (4, 2, true), (5, 3, true)];
+    let asked =
+        [(31, 1, 0, ""), (32, 1, 0, ""), (33, 1, 0, "error:"), (33, 1, 1, "re"), (23, 9, 0, "aei7"), (30, 0, 0, "")];
+    let none = u16::MAX;
+    let relations: [Related; 9] = [
+        (0, 20, 0, &[0, 1], "chunk-", none),
+        (0, 22, 0, &[9, 10, 11], "", none),
+        (1, 21, 0, &[9, 11], "", none),
+        (0, 24, 1, &[9, 11, 2], "", none),
+        (0, 23, 0, &[12, 13, 14, 15], "", none),
+        (0, 7, 0, &[14], "", 4),
+        (0, 0, 0, &[4, 5], "", none),
+        (0, 254, 0, &[7, 6], "", 8),
+        (3, 255, 0, &[14, 15], "\n", 16),
+    ];
+    blob(&fields, &scopes, &asked, &relations, &[])
+}
+
+/// Documents between tags.
+fn tags() -> Vec<u8> {
+    let fields = [("docno", 3, 7, 1 + 8), ("title", 3, 7, 0), ("text", 3, 7, 1)];
+    blob(&fields, &[(0, 3, false)], &[(30, 0, 0, ""), (1, 2, 0, " \t\u{3000}")], &[], &["doc", "top"])
+}
+
+const LINES: [&str; 6] = [
+    "{\"qid\": 3, \"scores\": {\"1\": 0.5, \"-7\": 1e3, \"12\": -0.0}}\n",
+    "{\"qid\": 4, \"scores\": {\"1\": 2, \"7\": 2.0}}\n",
+    "{\"idx\": \"chunk-0cc175b9c0f1b6a831c399e269772661\", \"passage\": \"a\", \"entities\": [\"Reef\", \"\\u00e9 1\"], \"triples\": [[\"Reef\", \"is\", \"\u{e9} 1\"], [\"Reef\", \"has\", \"7\"]]}\n",
+    "{\"_id\": \"q\", \"passage\": \"reef, the\", \"facts\": [[\"Reef\", 1]], \"context\": [[\"Reef\", [\"a\", \"b\"]], [\"Pier\", []]]}\r\n",
+    "{\"id\": 7, \"passage\": \"Error: x\", \"triples\": [[\"a\", \"b\", \"A!\"], [\"a\", \"b\", \"A!\"]], \"context\": []}\n",
+    "\n",
+];
+const DOCUMENTS: [&str; 5] = [
+    "<DOC>\n<DOCNO> d1 </DOCNO>\n<TITLE>Reef</TITLE>\n<TEXT>a &amp; <P>b</P>\n</TEXT>\n</DOC>\n",
+    "<doc><docno>d2</docno><text>\u{6f22}</Text ></doc >\n",
+    "<TOP><num> Number: 3 <title> x </TOP>",
+    "<DOC id=\"1\"><DOCNO>d 3</DOCNO></DOC>",
+    "x </DOC> <DOCS> &#32; ",
+];
+const PIECES: [&[u8]; 28] = [
+    b"\"",
+    b"\\",
+    b"{",
+    b"}",
+    b"[",
+    b"]",
+    b",",
+    b":",
+    b"\n",
+    b"\r",
+    b" ",
+    b"0",
+    b"-",
+    b"e9",
+    b"null",
+    b"\xff",
+    b"\xc3",
+    b"\\u00e9",
+    b"\"1\": 1, ",
+    b"<",
+    b">",
+    b"</",
+    b"<DOC>",
+    b"</DOC>",
+    b"</text>",
+    b"&",
+    b"\xe2\x84\xaa",
+    b"[\"Reef\", 0],",
+];
+
+fn damaged(random: &mut Random, lines: &[&str]) -> Vec<u8> {
+    let mut data = Vec::new();
+    for _ in 0..=random.below(4) {
+        data.extend(random.of(lines).as_bytes());
+    }
+    for _ in 0..random.below(4) {
+        let at = random.below(data.len());
+        match random.below(4) {
+            0 => data[at] = random.below(256) as u8,
+            1 => drop(data.drain(at..(at + random.below(40)).min(data.len()))),
+            2 => data.truncate(at),
+            _ => drop(data.splice(at..at, random.of(&PIECES).iter().copied())),
+        }
+        if data.is_empty() {
+            break;
+        }
+    }
+    data
+}
+
+#[test]
+fn fuzz_kinds_of_lines() {
+    let plans = [numbered(), rows()].map(|blob| Plan::parse(&blob).unwrap());
+    let mut random = Random(0x2545_F491_4F6C_DD1D);
+    let mut blocks = [Scanned::new(), Scanned::new()];
+    for _ in 0..tries(30_000) {
+        let mut data = damaged(&mut random, &LINES);
+        let number = random.below(2);
+        let (plan, block) = (&plans[number], &mut blocks[number]);
+        let quick = found(plan, block, &data, Level::best());
+        assert_eq!(found(plan, block, &data, Level::Portable), quick, "{:?}", String::from_utf8_lossy(&data));
+        for byte in &mut data {
+            if *byte == b'\n' && random.below(8) > 0 {
+                *byte = b',';
+            }
+        }
+        let quick = found_elements(plan, block, &data, Elements::Values, Level::best());
+        assert_eq!(found_elements(plan, block, &data, Elements::Values, Level::Portable), quick);
+    }
+}
+
+#[test]
+fn sound_lines_are_proved() {
+    let plan = Plan::parse(&numbered()).unwrap();
+    let mut block = Scanned::new();
+    found(&plan, &mut block, LINES[0].as_bytes(), Level::best());
+    assert_eq!((block.rows, block.notes.len(), block.columns[2].owners.len()), (1, 0, 3));
+    let plan = Plan::parse(&rows()).unwrap();
+    found(&plan, &mut block, LINES[3].as_bytes(), Level::best());
+    assert_eq!((block.rows, block.columns[8].missing.len(), block.columns[16].owners.len()), (1, 0, 2));
+}
+
+#[test]
+fn fuzz_tagged() {
+    let plan = Plan::parse(&tags()).unwrap();
+    let mut random = Random(0xD1B5_4A32_D192_ED03);
+    let mut block = Scanned::new();
+    for _ in 0..tries(30_000) {
+        let data = damaged(&mut random, &DOCUMENTS);
+        let [quick, portable] = [Level::best(), Level::Portable].map(|level| {
+            let done = tagged::scan(&plan, &mut block, &data, level);
+            let rows = block.summary[0];
+            assert!(done <= data.len());
+            for note in block.notes.chunks_exact(NOTE_WIDTH) {
+                assert!(note[1] < rows && note[3] < note[4] && note[4] <= done as u64);
+                assert_eq!(note[2], data[..note[3] as usize].split(|&byte| byte == b'\n').count() as u64 - 1);
+            }
+            assert_eq!(block.columns[0].codes.numbers.len() as u64, 2 * rows);
+            (done, block.summary, block.notes.clone(), block.columns[0].codes.numbers.clone())
+        });
+        assert_eq!(quick, portable, "{:?}", String::from_utf8_lossy(&data));
+    }
+}
+
+#[test]
+fn fuzz_declarations_of_kinds() {
+    let wholes = [numbered(), rows(), tags()];
+    let mut random = Random(88_172_645_463_325_252);
+    for _ in 0..tries(30_000) {
+        let mut blob = random.of(&wholes).clone();
+        for _ in 0..=random.below(3) {
+            let at = random.below(blob.len());
+            blob[at] = random.below(256) as u8;
+        }
+        blob.truncate(blob.len() - random.below(2) * random.below(blob.len()));
+        if let Some(plan) = Plan::parse(&blob) {
+            let mut block = Scanned::new();
+            let data = damaged(&mut random, if plan.tags.is_empty() { &LINES } else { &DOCUMENTS });
+            if plan.tags.is_empty() {
+                found(&plan, &mut block, &data, Level::best());
+            } else {
+                tagged::scan(&plan, &mut block, &data, Level::best());
+            }
+        }
+    }
+}
