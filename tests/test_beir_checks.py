@@ -116,7 +116,7 @@ def test_errors_are_what_the_loader_stops_at_or_misreads(name: str) -> None:
 
 
 def test_every_fixture_was_loaded() -> None:
-    there = {f"{p.parent.name}/{p.name}" for p in (FIXTURES / "beir").glob("*/*")}
+    there = {f"{p.parent.name}/{p.name}" for p in (FIXTURES / "beir").glob("*/*") if not [*p.rglob("*.parquet")]}
 
     assert set(LOADER) == there
 

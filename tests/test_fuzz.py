@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -90,6 +91,12 @@ def test_a_process_that_does_not_come_back_is_found(
 )
 def test_what_no_run_may_say_is_found(outcome: Outcome, said: str) -> None:
     assert said in "; ".join(usual(outcome))
+
+
+@pytest.fixture(autouse=True)
+def scratch_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A case puts scratch files into its own folder, which is gone after its test."""
+    monkeypatch.setattr("tempfile.tempdir", tempfile.tempdir)
 
 
 def test_engines_that_differ_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
