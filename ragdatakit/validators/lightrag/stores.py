@@ -44,7 +44,9 @@ class ChunkStore:
         content = chunk.get("content")
         again = self._known.chunks is not None and chunk_id in self._known.chunks
         if self._known.chunks is not None:
-            self._known.chunks[self._known.one(chunk_id)] = code_of(content) if isinstance(content, str) and content else 0
+            self._known.chunks[self._known.one(chunk_id)] = (
+                code_of(content) if isinstance(content, str) and content else 0
+            )
         if not isinstance(content, str) or not content:
             where = "/chunk/content" if "content" in chunk else "/chunk"
             yield Problem("chunk-without-content", where, content)
