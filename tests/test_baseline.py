@@ -199,6 +199,36 @@ def test_rules_that_are_reported_once_a_file_are_a_number(project: Path) -> None
     assert "BE118" in validate(project).out
 
 
+def test_one_record_is_accepted_of_a_rule_that_is_reported_once_a_file(project: Path) -> None:
+    shutil.rmtree(project / "data")
+    shutil.copytree(FIXTURES / "demo-search", project / "data")
+    corpus = project / "data/corpus.jsonl"
+    record = json.loads(corpus.read_text("utf-8").splitlines()[0])
+    copied = [json.dumps({**record, "_id": f"copy-{n}"}) + "\n" for n in range(5)]
+    validate(project, "--write-baseline")
+    accepted = [one for one in entries(project) if one["rule"] == "BE208"]
+    assert accepted == [{"path": "data/corpus.jsonl", "rule": "BE208"}]
+    same = validate(project, "--fail-on", "warning")
+    assert (same.code, same.err) == (0, "")
+
+    edit(corpus, lambda lines: [*lines, *copied])
+    more = validate(project, "--fail-on", "warning")
+    updated = validate(project, "--update-baseline", "--fail-on", "warning")
+
+    assert more.code == updated.code == 1 and "BE208" in more.out and "(in 6 records of this file)" in more.out
+    note = f"ragdata: {BASELINE_NAME}: BE208 data/corpus.jsonl: 6 findings, 1 accepted; all are reported"
+    assert note in more.err and "no longer needed" not in more.err
+    assert [one for one in entries(project) if one["rule"] == "BE208"] == accepted
+    rewrite(project, *({**one, "reason": one["rule"]} for one in entries(project)))
+    validate(project, "--write-baseline")
+    numbered = {**accepted[0], "count": 6, "reason": "BE208"}
+    assert [one for one in entries(project) if one["rule"] == "BE208"] == [numbered]
+    assert validate(project, "--fail-on", "warning").code == 0
+    edit(corpus, lambda lines: lines[:-5])
+    validate(project, "--write-baseline")
+    assert [one for one in entries(project) if one["rule"] == "BE208"] == [{**accepted[0], "reason": "BE208"}]
+
+
 def test_a_day_and_a_reason_stay(project: Path) -> None:
     validate(project, "--write-baseline")
     today = datetime.now(UTC).date()

@@ -36,6 +36,11 @@ class BaselineEntry:
         return self.path, self.rule
 
     @property
+    def accepts(self) -> int:
+        """How many it accepts: without a number one finding, which stands for one record."""
+        return self.count or 1
+
+    @property
     def words(self) -> str:
         """Which finding it is, for people."""
         record = f" {self.key}" if self.key else ""
@@ -65,7 +70,7 @@ class BaselineUse:
     """What a run had to do with one baseline, ``file``.
 
     ``stale`` are entries of what was checked that no finding has; ``lower`` counts of which fewer were found, and
-    ``exceeded`` those of which more were, each with the number found; ``expired`` entries whose day is over, though the
+    ``exceeded`` entries of which more were, with the number found; ``expired`` entries whose day is over, though the
     finding is still there, ``ending`` those whose day comes within two weeks. ``powerless`` are entries of rules that
     cannot be accepted. ``written`` is how many entries the file has since, if it was written.
     """

@@ -30,8 +30,8 @@ def _of_baseline(use: BaselineUse) -> Iterator[str]:
         yield f"{_number(use.ending)} {verb} soon: {_those(use.ending, with_day=True)}"
     for entry, found in use.exceeded[:_SHOWN]:
         yield (
-            f"{visible_text(entry.words)}: {many(found, 'finding')}, {entry.count:,} accepted; all are reported, as a "
-            "number does not say which are new (--since REV does)"
+            f"{visible_text(entry.words)}: {many(found, 'finding')}, {entry.accepts:,} accepted; all are reported, as "
+            "a number does not say which are new (--since REV does)"
         )
     if len(use.exceeded) > _SHOWN:
         yield f"{len(use.exceeded) - _SHOWN:,} more numbers are exceeded"

@@ -62,7 +62,11 @@ class Group:
 
 
 class BaselineMatch:
-    """The findings that a baseline accepts; with ``accept_all`` every one that may be, which `groups` gathers."""
+    """The findings that a baseline accepts; with ``accept_all`` every one that may be, which `groups` gathers.
+
+    ``found`` counts by the digests of single entries, ``exceeded`` has those whose finding, reported once a file,
+    stands for more records than are accepted; ``counted`` is what was found of ``budgets``, the entries with a number.
+    """
 
     def __init__(self, baseline: Baseline, today: date | None = None, *, accept_all: bool = False) -> None:
         self.baseline = baseline
@@ -70,6 +74,7 @@ class BaselineMatch:
         self.accept_all = accept_all
         self.groups: dict[Bucket, Group] = {}
         self.found = Counter[int]()
+        self.exceeded = set[int]()
         self.counted = Counter[Bucket]()
         self.budgets = {entry.bucket: entry for entry in baseline.entries if entry.count}
         self._allowed = Counter[int]()
@@ -96,8 +101,11 @@ class BaselineMatch:
             return True if self.accept_all else None if self.holds(budget) else False
         digest = _digest(bucket, finding, once)
         if digest in self.found:
-            self.found[digest] += 1
-            return self.accept_all or self.found[digest] <= self._allowed[digest]
+            self.found[digest] += finding.count if once else 1
+            is_within = self.found[digest] <= self._allowed[digest]
+            if once and not is_within:
+                self.exceeded.add(digest)
+            return self.accept_all or is_within
         return self.accept_all
 
     def settled(self, finding: Finding) -> bool:

@@ -57,15 +57,14 @@ def use_of(match: BaselineMatch, checked: Checked) -> BaselineUse:
     scope = _Scope.of(match.baseline, checked)
     stale, lower, exceeded, expired = [], [], [], []
     for entry, found in _with_numbers(match):
-        wanted = entry.count or 1
-        if found < wanted and scope.has(entry):
+        if found < entry.accepts and scope.has(entry):
             if found and entry.count:
                 lower.append((entry, found))
             else:
                 stale.append(entry)
         elif found and not match.holds(entry):
             expired.append(entry)
-        elif entry.count and found > entry.count:
+        elif found > entry.accepts:
             exceeded.append((entry, found))
     entries = match.baseline.entries
     return BaselineUse(
@@ -80,7 +79,7 @@ def use_of(match: BaselineMatch, checked: Checked) -> BaselineUse:
 
 
 def _with_numbers(match: BaselineMatch) -> Iterator[tuple[BaselineEntry, int]]:
-    """The entries, each with how many findings it stands for (a single one: 0 or 1)."""
+    """The entries, each with how many findings it stands for (a single one: 0 or 1, unless it is exceeded)."""
     left = Counter(match.found)
     singles = sorted((e for e in match.baseline.entries if not e.count), key=lambda e: (not match.holds(e), e.nth))
     for entry in singles:
@@ -88,7 +87,7 @@ def _with_numbers(match: BaselineMatch) -> Iterator[tuple[BaselineEntry, int]]:
             yield entry, 0
             continue
         digest = digest_of(entry)
-        found = min(left[digest], 1)
+        found = left[digest] if digest in match.exceeded else min(left[digest], 1)
         left[digest] -= found
         yield entry, found
     for bucket, budget in match.budgets.items():
@@ -122,11 +121,12 @@ def rewritten(match: BaselineMatch, checked: Checked) -> Baseline:
         budget, unseen = match.budgets.get(bucket), kept.get(bucket, [])
         if group.is_budget or (unseen and budget is not None):
             count = max([group.count, *(entry.count for entry in unseen)])
-            kept[bucket] = [_as_before(BaselineEntry(*bucket, count=count), budget, match)]
+            was = budget or before.get((digest_of(BaselineEntry(*bucket)), 1))  # one record of what is reported once
+            kept[bucket] = [_as_before(BaselineEntry(*bucket, count=count), was, match)]
             continue
         new = {(digest_of(entry), entry.nth): entry for entry in group.entries}
         others = [entry for entry in unseen if (digest_of(entry), entry.nth) not in new]
-        kept[bucket] = [*others, *(_as_before(entry, before.get(which), match) for which, entry in new.items())]
+        kept[bucket] = [*others, *(_as_before(entry, before.get(which, budget), match) for which, entry in new.items())]
     return Baseline.at(match.baseline.file, (entry for entries in kept.values() for entry in entries))
 
 
