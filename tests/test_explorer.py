@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.parse
@@ -218,6 +219,8 @@ def test_the_lines_are_those_of_the_findings(data: Path) -> None:
         ("0/documents?sort=text;drop", 200),
         ("0/documents?rule=NO1", 200),
         ("0/graph?node=%22", 404),
+        ("0/qrels?rule=BE101", 200),
+        ("0/questions/0?mode=nonsense", 200),
     ],
 )
 def test_odd_addresses(explorer: Explorer, address: str, status: int) -> None:
@@ -237,6 +240,33 @@ def ask(explorer: Explorer, path: str, method: str = "GET", host: str = "") -> t
     found = answer.status, answer.read().decode()
     connection.close()
     return found
+
+
+def test_an_address_that_is_none_gets_an_answer(explorer: Explorer, capfd: pytest.CaptureFixture[str]) -> None:
+    assert ask(explorer, "http://[/x")[0] == 404
+    assert ask(explorer, "?")[0] == 404
+    assert capfd.readouterr().err == ""
+
+
+def test_closing_while_it_loads_leaves_no_thread(tmp_path: Path) -> None:
+    lines(tmp_path / "corpus.jsonl", *({"_id": str(n), "title": "", "text": "x"} for n in range(20_000)))
+    lines(tmp_path / "queries.jsonl", {"_id": "1", "text": "x"})
+    for delay in (0.0, 0.02, 0.05):
+        before = set(threading.enumerate())
+        explorer = ragdatakit.explore(tmp_path)
+        time.sleep(delay)
+        explorer.close()
+        for thread in set(threading.enumerate()) - before:
+            thread.join(timeout=10)
+        assert not [thread for thread in set(threading.enumerate()) - before if thread.is_alive()]
+
+
+def test_the_browser_is_led_by_a_page_of_the_user(tmp_path: Path) -> None:
+    from ragdatakit.cli.servers.explore import _leading_to
+
+    page = _leading_to("http://127.0.0.1:1/token/", tmp_path)
+
+    assert "url=http://127.0.0.1:1/token/" in page.read_text("utf-8")
 
 
 def test_it_is_for_nobody_else(explorer: Explorer) -> None:

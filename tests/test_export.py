@@ -81,6 +81,30 @@ def test_frictionless_finds_what_is_wrong_and_nothing_else(tmp_path: Path) -> No
     assert {"hash-count", "foreign-key"} <= {kind for _, kind, _ in wrong}
 
 
+@pytest.mark.parametrize("names", [("日本", "中文"), ("a b", "A-b"), ("a-b", "a/b")])
+def test_names_are_unique(names: tuple[str, str], tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    shutil.copytree(FIXTURES / "beir/valid/splits", folder)
+    judged = (folder / "qrels/test.tsv").read_bytes()
+    shutil.rmtree(folder / "qrels")
+    for name in names:
+        place = folder / "qrels" / f"{name}.tsv"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(judged)
+
+    resources = [each["name"] for each in ragdatakit.export(folder, to="datapackage")["resources"]]
+    records = [each["@id"] for each in ragdatakit.export(folder)["recordSet"]]
+
+    assert len(set(resources)) == len(resources) and len(set(records)) == len(records)
+
+
+def test_a_name_may_begin_with_dots(tmp_path: Path) -> None:
+    place = tmp_path / "..corpus.jsonl"
+    place.write_text('{"_id": "1", "title": "", "text": "x"}\n', encoding="utf-8")
+
+    assert ragdatakit.export(place, source_format="beir")["distribution"][0]["contentUrl"] == "..corpus.jsonl"
+
+
 def test_the_command_writes_the_same(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     shutil.copytree(FIXTURES / "beir/valid/splits", folder)

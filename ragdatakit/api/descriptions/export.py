@@ -153,6 +153,6 @@ def _type(field: Field) -> tuple[ValueType, bool]:
 def _relative(path: Path, base: Path) -> str:
     """Where a file lies below the dataset's folder, with ``/``. Raises `RagdataError` where it is elsewhere."""
     found = os.path.relpath(path.absolute(), base.absolute())
-    if found.startswith(".."):
+    if found == ".." or found.startswith(f"..{os.sep}"):
         raise RagdataError(f"{path} is not below {base}, where a description could name it; give the folder of both")
     return found.replace(os.sep, "/")

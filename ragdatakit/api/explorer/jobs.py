@@ -8,6 +8,9 @@ from typing import Any
 
 from ragdatakit.schemas.errors import RagdataError
 
+_KEPT = 200
+"""Results that stay; of more the oldest ones that are of one question are let go."""
+
 
 class Waiting(Exception):
     """It is being done; the message says what is."""
@@ -27,16 +30,16 @@ class Jobs:
     def result(self, key: Hashable, what: str, work: Callable[[], Any]) -> Any:
         """The result of the work. Raises `Waiting` while it is being done, and the error with which it ended."""
         with self._lock:
-            if key not in self._results and key not in self._running:
+            if key in self._results:
+                done = self._results[key]
+                if isinstance(done, Exception):
+                    del self._results[key]
+                    raise done
+                return done
+            if key not in self._running:
                 self._running.add(key)
                 threading.Thread(target=self._do, args=(key, work), daemon=True).start()
-        if key in self._running:
-            raise Waiting(f"{what}{self._progress}")
-        done = self._results[key]
-        if isinstance(done, Exception):
-            del self._results[key]
-            raise done
-        return done
+        raise Waiting(f"{what}{self._progress}")
 
     def tell(self, what: str, done: int, total: int) -> None:
         """Say how far the work is."""
@@ -45,11 +48,15 @@ class Jobs:
     def _do(self, key: Hashable, work: Callable[[], Any]) -> None:
         with self._turn:
             self._progress = ""
+            done: Any
             try:
-                self._results[key] = work()
+                done = work()
             except (RagdataError, OSError, ImportError) as error:
-                self._results[key] = error
+                done = error
             except Exception as error:  # noqa: BLE001 - a thread that ended would be waited for
-                self._results[key] = RagdataError(f"internal error: {type(error).__name__}: {error}")
-            finally:
-                self._running.discard(key)
+                done = RagdataError(f"internal error: {type(error).__name__}: {error}")
+        with self._lock:
+            self._results[key] = done
+            self._running.discard(key)
+            while len(self._results) > _KEPT:
+                self._results.pop(next(each for each in self._results if isinstance(each, tuple)))

@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from ragdatakit.api.sources import FoundDataset
     from ragdatakit.database.dataset_database import DatasetDatabase
 
+
+class NoSuchPageError(LookupError):
+    """There is no such dataset, table or record."""
+
+
 PAGE = 50
 """Records on a page."""
 _MOST_RELATED, _CELL, _LABEL, _LONGEST, _MOST_IDS = 20, 300, 160, 200_000, 200
@@ -36,6 +41,8 @@ class OpenedDataset:
     def __init__(self, number: int, found: FoundDataset, database: DatasetDatabase) -> None:
         self.number, self.found, self.database = number, found, database
         self._lock = threading.Lock()
+        self._orders_lock = threading.Lock()
+        self._closed = False
         self._counts: dict[str, int] = {}
         self._faults: dict[str, str] = {}
         self._connection: duckdb.DuckDBPyConnection | None = None
@@ -48,6 +55,8 @@ class OpenedDataset:
 
         for table in self.database.tables:
             with self._lock:
+                if self._closed:
+                    return
                 try:
                     self._connection = self.database.load(table)
                     types = f"select column_name, column_type from (describe main.{sql_name(table)})"
@@ -58,9 +67,10 @@ class OpenedDataset:
 
     def close(self) -> None:
         """Stop what is being read, and let go of the database."""
+        self._closed = True
         if self._connection is not None:
             self._connection.interrupt()
-        if self._lock.acquire(timeout=5):
+        with self._lock:  # a table that is being read from its rows is read to its end
             self.database.close()
 
     @property
@@ -100,13 +110,13 @@ class OpenedDataset:
         return RecordList(table, wanted, columns, [(n, found[n]) for n in numbers if n in found], total)
 
     def record(self, table: str, row: int) -> dict[str, Any]:
-        """The values of a record. Raises `LookupError` where there is none."""
+        """The values of a record. Raises `NoSuchPageError` where there is none."""
         columns = self._columns(table, all_of_them=True)
         at = self._cursor()
         cells = ", ".join(_whole(column, self._types[table][column]) for column in columns)
         found = at.execute(f"select {cells} from main.{sql_name(table)} where rowid = ?", [row]).fetchone()
         if found is None:
-            raise LookupError
+            raise NoSuchPageError
         return dict(zip(columns, found, strict=True))
 
     def targets(self, table: str, values: dict[str, Any]) -> dict[str, list[Target]]:
@@ -188,29 +198,37 @@ class OpenedDataset:
     def _order(self, at: duckdb.DuckDBPyConnection, table: str, wanted: Wanted, ids: tuple[str, ...]) -> Any:
         """The row numbers of all records that are wanted, in order."""
         key = (table, Wanted(wanted.search, wanted.equal, wanted.rule, wanted.sort, wanted.down), ids)
-        if key not in self._orders:
-            columns = self._columns(table)
-            conditions, values = ["true"], []
-            if wanted.search:
-                texts = [f"contains(lower({self._text(table, c)}), lower(?))" for c in columns]
-                conditions.append(f"({' or '.join(texts)})")
-                values += [wanted.search] * len(texts)
-            for column, value in wanted.equal:
-                if column in columns:
-                    is_list = (table, column) in LISTS
-                    conditions.append(
-                        f"list_contains({sql_name(column)}, ?)" if is_list else f"{self._text(table, column)} = ?"
-                    )
-                    values.append(value)
-            if wanted.rule:
-                conditions.append(f"{IDS[table]} in (select unnest(?::varchar[]))")
-                values.append([*ids])  # type: ignore[arg-type]
-            sort = f"{sql_name(wanted.sort)} {'desc' if wanted.down else 'asc'} nulls last, " * (wanted.sort in columns)
-            query = f"select rowid from main.{sql_name(table)} where {' and '.join(conditions)} order by {sort}rowid"
-            self._orders[key] = at.execute(query, values).fetchnumpy()["rowid"]
+        with self._orders_lock:
+            if key in self._orders:
+                self._orders.move_to_end(key)
+                return self._orders[key]
+        found = at.execute(*self._ordered(table, wanted, ids)).fetchnumpy()["rowid"]
+        with self._orders_lock:
+            self._orders[key] = found
             while len(self._orders) > _KEPT:
                 self._orders.popitem(last=False)
-        return self._orders[key]
+        return found
+
+    def _ordered(self, table: str, wanted: Wanted, ids: tuple[str, ...]) -> tuple[str, list[Any]]:
+        """The query for these row numbers, and its values."""
+        columns = self._columns(table)
+        conditions: list[str] = ["true"]
+        values: list[Any] = []
+        if wanted.search:
+            texts = [f"contains(lower({self._text(table, c)}), lower(?))" for c in columns]
+            conditions.append(f"({' or '.join(texts)})")
+            values += [wanted.search] * len(texts)
+        for column, value in wanted.equal:
+            if column in columns:
+                is_list = (table, column) in LISTS
+                text = f"list_contains({sql_name(column)}, ?)" if is_list else f"{self._text(table, column)} = ?"
+                conditions.append(text)
+                values.append(value)
+        if wanted.rule:
+            conditions.append(f"{IDS[table]} in (select unnest(?::varchar[]))" if table in IDS else "false")
+            values += [[*ids]] if table in IDS else []
+        sort = f"{sql_name(wanted.sort)} {'desc' if wanted.down else 'asc'} nulls last, " * (wanted.sort in columns)
+        return f"select rowid from main.{sql_name(table)} where {' and '.join(conditions)} order by {sort}rowid", values
 
     def _cursor(self) -> duckdb.DuckDBPyConnection:
         if self._connection is None:
@@ -218,9 +236,9 @@ class OpenedDataset:
         return self._connection.cursor()
 
     def _columns(self, table: str, *, all_of_them: bool = False) -> list[str]:
-        """The columns that are shown. Raises `LookupError` for a table that the dataset has not."""
+        """The columns that are shown. Raises `NoSuchPageError` for a table that the dataset has not."""
         if table not in self.database.tables:
-            raise LookupError
+            raise NoSuchPageError
         hidden = (*_HIDDEN.get(table, ()), *(() if all_of_them else (_ORDER_OF_FIELDS,)))
         found = (column for column in TABLES[table].columns if column not in hidden)
         return sorted(found, key=lambda column: column == "text")  # the longest is last

@@ -9,9 +9,9 @@ from functools import partial
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from ragdatakit.api.explorer.jobs import Waiting
+from ragdatakit.api.explorer.opened import NoSuchPageError
 from ragdatakit.api.explorer.views import Views
 from ragdatakit.reports.html.explorer.layout import message_page, waiting_page
 from ragdatakit.schemas.errors import RagdataError
@@ -78,16 +78,16 @@ class _Handler(BaseHTTPRequestHandler):
         port = self.server.server_address[1]  # type: ignore[index]
         if self.headers.get("Host") not in (f"127.0.0.1:{port}", f"localhost:{port}"):
             return HTTPStatus.FORBIDDEN, b"this page is for this machine only\n"
-        address = urlsplit(self.path[:_LONGEST_ADDRESS])
-        _, token, *parts = (*address.path.split("/"), "")[:-1] if address.path.count("/") > 1 else ("", "", "")
+        path, _, query = self.path[:_LONGEST_ADDRESS].partition("?")
+        _, token, *parts = path.split("/") if path.count("/") > 1 else ("", "", "")
         root = self._views.links.root
         if not hmac.compare_digest(f"/{token}".encode(), root.encode()):
             return HTTPStatus.NOT_FOUND, b"there is no such page: take the whole address that ragdata printed\n"
         try:
-            return HTTPStatus.OK, self._views.page([part for part in parts if part], address.query)
+            return HTTPStatus.OK, self._views.page([part for part in parts if part], query)
         except Waiting as waiting:
             return HTTPStatus.OK, waiting_page(self._views.links, str(waiting))
-        except LookupError:
+        except NoSuchPageError:
             return HTTPStatus.NOT_FOUND, message_page(self._views.links, "Not found", "There is no such page.")
         except (RagdataError, OSError) as error:
             return HTTPStatus.OK, message_page(self._views.links, "This does not work", str(error))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import parse_qs, unquote
 
 from ragdatakit.api.explorer.checked import fix_shown, is_below, region
 from ragdatakit.api.explorer.jobs import Waiting
-from ragdatakit.api.explorer.opened import PAGE, OpenedDataset
+from ragdatakit.api.explorer.opened import PAGE, NoSuchPageError, OpenedDataset
 from ragdatakit.api.explorer.references import IDS
 from ragdatakit.reports.html.explorer.findings import finding_page, findings_page
 from ragdatakit.reports.html.explorer.layout import overview_page
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from ragdatakit.api.explorer.checked import Checked
     from ragdatakit.api.explorer.explored import Explored
 
+_Item = TypeVar("_Item")
 _MOST_FINDINGS = 10
 _MODE = "bm25"
 
@@ -31,7 +33,7 @@ class Views:
         self.links = Links(root)
 
     def page(self, parts: list[str], query: str) -> bytes:
-        """The page at an address below the root. Raises `LookupError` where there is none, `Waiting` where it takes
+        """The page at an address below the root. Raises `NoSuchPageError` where there is none, `Waiting` where it takes
         longer."""
         words = {name: values[-1] for name, values in parse_qs(query, keep_blank_values=True).items()}
         match [unquote(part) for part in parts]:
@@ -49,10 +51,10 @@ class Views:
                 return self._records(self._dataset(number), table, words)
             case [number, table, row]:
                 return self._record(self._dataset(number), table, _number(row), words)
-        raise LookupError
+        raise NoSuchPageError
 
     def _dataset(self, number: str) -> OpenedDataset:
-        return self._explored.datasets[_number(number)]
+        return _at(self._explored.datasets, _number(number))
 
     def _checked(self) -> tuple[Checked | None, str]:
         """What validation finds, and what to say while it is running."""
@@ -116,7 +118,7 @@ class Views:
         from ragdatakit.reports.neighbourhoods import find_node, read_neighbourhoods
 
         if opened.count("edges") is None:
-            raise Waiting("reading the graph") if "edges" in opened.database.tables else LookupError
+            raise Waiting("reading the graph") if "edges" in opened.database.tables else NoSuchPageError
         name, similar = find_node(opened.database, node) if node else ("", [])
         graph = read_neighbourhoods(opened.database, name)
         row = opened.labels(("nodes",), [name]).get(name, Target(name)) if name else None
@@ -131,7 +133,7 @@ class Views:
 
     def _finding(self, number: int) -> bytes:
         checked = self._explored.checked()
-        finding = checked.report.findings[number]
+        finding = _at(checked.report.findings, number)
         records = []
         for opened in self._explored.datasets:
             key = (finding.key or "").partition("=")[2]
@@ -146,7 +148,14 @@ class Views:
         return [target for target in found if target is not None]
 
 
+def _at(found: Sequence[_Item], number: int) -> _Item:
+    """One of them. Raises `NoSuchPageError`."""
+    if number >= len(found):
+        raise NoSuchPageError
+    return found[number]
+
+
 def _number(text: str) -> int:
     if not text.isascii() or not text.isdigit() or len(text) > 12:
-        raise LookupError
+        raise NoSuchPageError
     return int(text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import webbrowser
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
@@ -39,7 +40,15 @@ def command(**words: Any) -> int:
     with explore(list(words["paths"]) or [Path()], **options) as explorer:
         click.echo(explorer.url)
         click.echo("Ctrl-C stops it.", err=True)
-        if not words["no_browser"] and sys.stdout.isatty():
-            webbrowser.open(explorer.url)
-        explorer.wait()
+        with TemporaryDirectory(prefix="ragdata-") as folder:
+            if not words["no_browser"] and sys.stdout.isatty():
+                webbrowser.open(_leading_to(explorer.url, Path(folder)).as_uri())
+            explorer.wait()
     return 0
+
+
+def _leading_to(url: str, folder: Path) -> Path:
+    """A page that leads to the address: in the command line of a browser other users of the machine would read it."""
+    page = folder / "explore.html"
+    page.write_text(f'<meta http-equiv="refresh" content="0; url={url}"><a href="{url}">{url}</a>\n', encoding="utf-8")
+    return page

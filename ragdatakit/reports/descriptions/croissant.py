@@ -5,7 +5,13 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ragdatakit.reports.descriptions.described import DescribedColumn, DescribedDataset, DescribedFile, FileForm
+from ragdatakit.reports.descriptions.described import (
+    DescribedColumn,
+    DescribedDataset,
+    DescribedFile,
+    FileForm,
+    unique_names,
+)
 
 _CONTEXT = {
     "@language": "en",
@@ -59,6 +65,7 @@ def croissant(dataset: DescribedDataset) -> dict[str, Any]:
     """The description as JSON-LD. Records of files that only their framework reads have none; nor have columns of
     objects, and, in one JSON document, columns that not every record has."""
     said = {_SAID[name]: value for name, value in dataset.said.items() if value}
+    names = unique_names([_name(file.path) for file in dataset.files])
     return {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
@@ -66,7 +73,9 @@ def croissant(dataset: DescribedDataset) -> dict[str, Any]:
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         **said,
         "distribution": [_file(file) for file in dataset.files],
-        "recordSet": [found for file in dataset.files if (found := _records(file))],
+        "recordSet": [
+            found for file, name in zip(dataset.files, names, strict=True) if (found := _records(file, name))
+        ],
     }
 
 
@@ -83,11 +92,14 @@ def _file(file: DescribedFile) -> dict[str, Any]:
     }
 
 
-def _records(file: DescribedFile) -> dict[str, Any] | None:
+def _name(path: str) -> str:
+    return re.sub(r"\.(gz|[a-z]+)$", "", re.sub(r"\.gz$", "", path)).replace("/", "-")
+
+
+def _records(file: DescribedFile, name: str) -> dict[str, Any] | None:
     columns = [column for column in file.columns if column.type in _TYPES and (column.always or file.form != "json")]
     if not file.form or not columns:
         return None
-    name = re.sub(r"\.(gz|[a-z]+)$", "", re.sub(r"\.gz$", "", file.path)).replace("/", "-")
     found: dict[str, Any] = {"@type": "cr:RecordSet", "@id": name, "name": name, "description": file.title}
     if file.key and {*file.key} <= {column.name for column in columns}:
         found["key"] = [{"@id": f"{name}/{column}"} for column in file.key]

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
-from ragdatakit.reports.descriptions.described import DescribedColumn, DescribedDataset, DescribedFile, FileForm
+from ragdatakit.reports.descriptions.described import (
+    DescribedColumn,
+    DescribedDataset,
+    DescribedFile,
+    FileForm,
+    unique_names,
+)
 
 _MEDIA: dict[FileForm, str] = {
     "ndjson": "application/x-ndjson",
@@ -35,7 +42,9 @@ def datapackage(dataset: DescribedDataset) -> dict[str, Any]:
         found["licenses"] = [{"path" if "://" in license_ else "name": license_}]
     if said.get("cite"):
         found["sources"] = [{"title": said["cite"]}]
-    return found | {"resources": [_resource(file) for file in dataset.files]}
+    names = unique_names([_name(file.path.replace("/", "-")) for file in dataset.files])
+    named = dict(zip((file.path for file in dataset.files), names, strict=True))
+    return found | {"resources": [_resource(file, named) for file in dataset.files]}
 
 
 def _name(text: str) -> str:
@@ -43,9 +52,9 @@ def _name(text: str) -> str:
     return re.sub(r"[^a-z0-9._-]+", "-", text.lower()).strip("-") or "data"
 
 
-def _resource(file: DescribedFile) -> dict[str, Any]:
+def _resource(file: DescribedFile, named: Mapping[str, str]) -> dict[str, Any]:
     found: dict[str, Any] = {
-        "name": _name(file.path.replace("/", "-")),
+        "name": named[file.path],
         "title": file.title,
         "path": file.path,
         "mediatype": _MEDIA[file.form],
@@ -68,10 +77,7 @@ def _resource(file: DescribedFile) -> dict[str, Any]:
         schema["primaryKey"] = [*file.key]
     if file.references:
         schema["foreignKeys"] = [
-            {
-                "fields": [each.column],
-                "reference": {"resource": _name(each.to_file.replace("/", "-")), "fields": [each.to_column]},
-            }
+            {"fields": [each.column], "reference": {"resource": named[each.to_file], "fields": [each.to_column]}}
             for each in file.references
         ]
     return found | {"schema": schema}

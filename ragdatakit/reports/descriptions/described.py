@@ -58,3 +58,16 @@ class DescribedDataset:
     format: str
     files: Sequence[DescribedFile]
     said: Mapping[str, str]
+
+
+def unique_names(names: Sequence[str]) -> list[str]:
+    """The names, with a number behind those that another one before has, too."""
+    taken: set[str] = set()
+    found = []
+    for name in names:
+        new, number = name, 2
+        while new in taken:
+            new, number = f"{name}-{number}", number + 1
+        taken.add(new)
+        found.append(new)
+    return found
