@@ -98,6 +98,21 @@ def test_names_are_unique(names: tuple[str, str], tmp_path: Path) -> None:
     assert len(set(resources)) == len(resources) and len(set(records)) == len(records)
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "hipporag/broken/aliases-not-list",
+        "arag/broken/questions-not-json",
+        "graphrag/broken/unreadable-table",
+        "shared/broken/broken-compression",
+    ],
+)
+def test_damaged_data_is_refused_in_plain_words(name: str) -> None:
+    done = run("export", FIXTURES / name / "data")
+
+    assert done.code == 2 and "`ragdata validate` says what is wrong" in done.err and "report it" not in done.err
+
+
 def test_a_name_may_begin_with_dots(tmp_path: Path) -> None:
     place = tmp_path / "..corpus.jsonl"
     place.write_text('{"_id": "1", "title": "", "text": "x"}\n', encoding="utf-8")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from pathlib import Path
 
 import pyarrow as pa
@@ -20,7 +21,10 @@ ODD = {
     "e.ndjson": (b"\x89PNG\0\0", "it is not text"),
     "f.jsonl.gz": (gzip.compress(b"nothing"), "it is not JSON: expecting value at line 1, column 1"),
 }
+LONG = json.dumps([{"a": f"{n}" * 40} for n in range(9_000)]).encode()
 SOUND = {
+    "g.json.gz": gzip.compress(LONG, 0),
+    "h.json": LONG,
     "a.json": b'{"a":\n [1, 2]}\n',
     "b.jsonl": b'\xef\xbb\xbf{"a": 1}\n{"b"\n',
     "c.json": b"[" + b'{"a": "\xc3\xa9"},' * 10_000,

@@ -125,12 +125,18 @@ def _contents(file: DataFile) -> tuple[int, str, bool]:
 
 
 def _columns(file: DataFile, kind: File, database: DatasetDatabase) -> tuple[int, list[DescribedColumn]]:
-    """How many records a file has, and which columns they have."""
+    """How many records a file has, and which columns they have. Raises `RagdataError` where they are damaged."""
+    import duckdb
+
     at = database.load()
     view = f"{FILES}.{sql_name(file.kind.replace('-', '_'))}"
-    names = [row[0] for row in at.execute(f"describe {view}").fetchall() if row[0] not in ("split", "file")]
-    counts = ", ".join(f"count({sql_name(name)})" for name in names)
-    found = at.execute(f"select count(*), {counts} from {view} where file = ?", [file.name]).fetchone()
+    try:
+        names = [row[0] for row in at.execute(f"describe {view}").fetchall() if row[0] not in ("split", "file")]
+        counts = ", ".join(f"count({sql_name(name)})" for name in names)
+        found = at.execute(f"select count(*), {counts} from {view} where file = ?", [file.name]).fetchone()
+    except duckdb.Error:
+        words = "its records are not what the format declares, so that they cannot be described"
+        raise RagdataError(f"{file.display}: {words}; `ragdata validate` says what is wrong") from None
     if found is None:
         return 0, []
     fields = {field.name: field for record in kind.records for field in record.fields}

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from ragdatakit.files.detection.sniffing import beginning
+from ragdatakit.files.detection.sniffing import beginning, emptiness
 from ragdatakit.files.paths.boundary import ANYWHERE, Boundary
+from ragdatakit.files.paths.folders import size_of
 
 _HEAD = 64 << 10
 _TEXTS = (".json", ".jsonl", ".ndjson", ".csv", ".tsv")
@@ -18,7 +19,10 @@ def odd_beginning(path: Path, boundary: Boundary = ANYWHERE) -> str:
     name = path.name.lower().removesuffix(".gz")
     if not name.endswith(_TEXTS):
         return ""
+    if empty := emptiness(path, boundary):
+        return f"it {empty}"
     head, is_cut = beginning(path, _HEAD, boundary)
+    is_cut = is_cut or size_of(path) > _HEAD
     if head.startswith(_UTF_16):
         return "it is UTF-16; convert it with `iconv -f utf-16 -t utf-8`"
     if b"\0" in head:
@@ -44,10 +48,10 @@ def _not_json(text: str, is_cut: bool) -> str:
     try:
         json.loads(text)
     except json.JSONDecodeError as error:
-        if is_cut and error.pos > len(text) - 100:
+        if is_cut and (error.pos > len(text) - 100 or error.msg.startswith("Unterminated")):
             return ""
         what = error.msg[:1].lower() + error.msg[1:]
-        return f"it is not JSON: {what} at line {error.lineno}, column {error.colno}"
+        return f"it is not JSON: {what.removesuffix(' at')} at line {error.lineno}, column {error.colno}"
     except (ValueError, RecursionError):
         return ""
     return ""
