@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import ragdatakit
 from tests.test_fix_conditions import GFM, NAMES, SPLADE, fix, lines, made, read, removed
 
@@ -51,6 +53,19 @@ def test_all_judgements_of_a_leaked_query_leave_the_training_split(tmp_path: Pat
     assert train.read_text("utf-8") == "query-id\tcorpus-id\tscore\nq3\td3\t1\n"
     assert (root / "qrels/test.tsv").read_bytes() == test
     assert result.removed == ROUNDS + 5
+
+
+def test_the_header_of_judgements_is_not_of_a_query_that_is_called_like_it(tmp_path: Path) -> None:
+    root = made(tmp_path, "beir/broken/query-in-two-splits")
+    header, leaked = "query-id\tcorpus-id\tscore\n", "query-id\td1\t1\n"
+    with (root / "queries.jsonl").open("a", encoding="utf-8") as queries:
+        queries.write(lines({"_id": "query-id", "text": "which light"}))
+    for split in ("train", "test"):
+        (root / f"qrels/{split}.tsv").write_text(f"{header}{leaked}q{len(split)}\td3\t1\n{leaked}", "utf-8")
+
+    ragdatakit.fix(root, unsafe=True, removed=tmp_path / "removed.ndjson", select=["BE207"])
+
+    assert (root / "qrels/train.tsv").read_text("utf-8") == f"{header}q5\td3\t1\n"
 
 
 def test_what_is_in_two_splits_none_of_which_is_trained_on_stays(tmp_path: Path) -> None:
@@ -101,6 +116,17 @@ def test_ids_of_chunks_are_written_plainly(tmp_path: Path) -> None:
     assert json.loads(read(root, "chunks")) == expected
 
 
+@pytest.mark.parametrize("chunk", [r"\u00207:Harbour text is long. More.", r"0\u0037:Harbour text is long. More."])
+def test_an_id_that_is_written_with_escapes_stays(chunk: str, tmp_path: Path) -> None:
+    before = f'["{chunk}", "3:Reef text. Here."]'
+    root = made(tmp_path, "arag/broken/padded-chunk-id", chunks=before)
+
+    result = fix(root, unsafe=True, select=["AR111"])
+
+    assert read(root, "chunks") == before
+    assert [f.fix for f in result.report.findings if f.code == "AR111"] == [None]
+
+
 def test_an_id_that_another_chunk_has_is_not_taken(tmp_path: Path) -> None:
     chunks = [
         {"id": "0", "text": "The lamp was lit."},
@@ -127,6 +153,17 @@ def test_a_padded_name_is_stripped_safely_for_the_loader_that_strips_it(tmp_path
         assert (after != before) == changed
         if changed:
             assert list(json.loads(after).values()) == ["Tide", "caused_by", "Café"]
+
+
+def test_a_name_with_half_a_character_stays_where_it_would_have_to_be_written_anew(tmp_path: Path) -> None:
+    root = made(tmp_path, "datamind/broken/padded-name")
+    triples = root / "triplets/notes.jsonl"
+    before = '{"subject": "Ti\\ud800de\\u0020", "relation": "caused_by", "object": " Caf\\ud800"}\n'
+    triples.write_text(before, "utf-8")
+
+    fix(root, unsafe=True, profile="v1", select=["DM307"])
+
+    assert triples.read_text("utf-8") == before.replace(" Caf", "Caf")
 
 
 def test_names_of_a_graph_are_stripped_with_its_edges(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ragdatakit.files.containers.positions import Located, byte_positions
-from ragdatakit.files.containers.strict_json import MOST_LOCATED
+from ragdatakit.files.containers.strict_json import MOST_LOCATED, SURROGATE
 from ragdatakit.schemas.fixes import Applicability, Edit, Fix, Part
 from ragdatakit.validators.faults import Fault
 
@@ -42,9 +42,10 @@ def record_text(fault: Fault) -> str | None:
 
 
 def edit_of(fault: Fault, text: str, start: int, end: int, new: str) -> Edit | None:
-    """Put ``new`` in the place of these characters of the record; None where nothing would change."""
+    """Put ``new`` in the place of these characters of the record; None where nothing would change, and where it has
+    half a character (a lone surrogate, once unescaped), which UTF-8 has no bytes for."""
     located = fault.located
-    if located is None or text[start:end] == new:
+    if located is None or text[start:end] == new or SURROGATE.search(new):
         return None
     first, last = byte_positions(located.raw, text, (start, end))
     return Edit(located.byte_offset + first, located.byte_offset + last, new)

@@ -34,7 +34,7 @@ def whole_bytes(path: Path, boundary: Boundary, most: int = LONGEST, marked: boo
 
 def without_lines_of(file: DataFile, first: str, separator: bytes | None = None) -> tuple[Edit, ...]:
     """All lines of a file whose first cell is this one go; none where the file is long, or has quote marks, between
-    which a cell may go on on the next line. ``separator`` None: any blanks."""
+    which a cell may go on on the next line. ``separator`` None: any blanks, and no header, which else stays."""
     spans = _lines_by_first(file.path, present_state(file.path), file.boundary, separator).get(first.encode(), ())
     return tuple(Edit(start, end, part="line") for start, end in spans)
 
@@ -45,11 +45,13 @@ def _lines_by_first(
 ) -> Mapping[bytes, list[tuple[int, int]]]:
     found: dict[bytes, list[tuple[int, int]]] = {}
     data, at = whole_bytes(path, boundary, _LONG, marked=True) or b"", 0
+    below_header = separator is None
     if separator is not None and b'"' in data:
         return found
     for line in data.split(b"\n"):
         row = line.removesuffix(b"\r")
-        if row.strip():
+        if row.strip() and below_header:
             found.setdefault(row.split(separator, 1)[0], []).append((at, at + len(row)))
+        below_header = below_header or bool(row.strip())
         at += len(line) + 1
     return found

@@ -34,9 +34,10 @@ def _plain_id(fault: Fault) -> Fix | None:
     text, expected = record_text(fault), str(fault.problem.facts.get("expected", ""))[1:-1]
     if text is None or not expected or _ids(fault.file).get(expected) != 1:
         return None
-    at, length = fault.problem.position, len(str(fault.problem.value))
-    if at is not None:  # the beginning of a string
-        return unsafe(edit_of(fault, text, at, at + length, expected))
+    at, found = fault.problem.position, str(fault.problem.value)
+    if at is not None:  # the beginning of a string; where it is written with escapes, it is longer than the id
+        is_plain = text.startswith(found, at)
+        return unsafe(edit_of(fault, text, at, at + len(found), expected)) if is_plain else None
     return replaced(lambda value, _: json.dumps(expected, ensure_ascii=False), unsafe)(fault)
 
 
