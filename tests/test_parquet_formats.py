@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,20 @@ def test_what_is_written_is_read_back_equal(source: Path, tmp_path: Path) -> Non
     assert rows(tmp_path / "there") == rows(tmp_path / "plain") == rows(tmp_path / "back")
     rules = [f.rule for f in ragdatakit.validate(tmp_path / "there").findings if f.rule != "parquet-not-loaded"]
     assert rules == [f.rule for f in ragdatakit.validate(tmp_path / "plain").findings]
+
+
+def test_nulls_that_are_read_back_as_missing_fields_are_in_the_account(tmp_path: Path) -> None:
+    source = Path(shutil.copytree(FIXTURES / "arag/valid/predictions", tmp_path / "source"))
+    questions = source / "questions.json"
+    questions.write_text(questions.read_text("utf-8").replace('"id": "s2",', '"id": "s2", "flag": null,'), "utf-8")
+
+    there = ragdatakit.convert(source, tmp_path / "there", to="arag", container="parquet")
+    plain = ragdatakit.convert(source, tmp_path / "plain", to="arag")
+
+    (loss,) = there.conversions[0].losses
+    assert (loss.kind, loss.table, loss.column, loss.count) == ("coerced", "questions", "flag", 1)
+    assert "s2" in loss.examples[0]
+    assert plain.lossless
 
 
 def splade(folder: Path, **changed: Any) -> Path:

@@ -1,7 +1,8 @@
 """Files of a conversion put into Parquet: their records are read once more, and become rows.
 
 What a column holds is decided by all its values, as whoever reads it sees one type: texts, integers, lists of either,
-or JSON, in which values are as they stand. A field that some records lack is null in their rows.
+or JSON, in which values are as they stand. A field that some records lack is null in their rows, and so a null that was
+one is read back as a field that is not there: the account of losses has it.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import PurePosixPath
 
-from ragdatakit.files.containers.json_text import Raw, compact, dumps, fields_of, items_of, loads, string_of
-from ragdatakit.files.containers.parquet_rows import RECODED, is_parquet
+from ragdatakit.files.containers.json_text import Raw, compact, dumps, fields_of, is_null, items_of, loads, string_of
+from ragdatakit.files.containers.parquet_rows import RECODED, is_parquet, row_form
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.paths.boundary import boundary_of
 from ragdatakit.files.paths.name_patterns import ends_as
@@ -24,14 +25,15 @@ from ragdatakit.schemas.declarations import INT64_MAX, INT64_MIN, Field, File, F
 PARQUET = "parquet"
 """The value of the option ``container`` that asks for it."""
 Row = Mapping[str, Raw]
+_NO_NULLS = "in Parquet a null says that the record lacks the field"
 
 
-def put_into_parquet(out: Output, fmt: Format) -> None:
+def put_into_parquet(out: Output, fmt: Format, losses: Losses) -> None:
     """Put shards ``STEM-00000-of-00001.parquet`` in place of each file whose kind may be Parquet."""
     for name in [*out.files] if out.folder is not None else ():
         kind = _kind_of(name, fmt)
         if kind is not None and not is_parquet(PurePosixPath(name)):
-            _put_file(out, name, kind)
+            _put_file(out, name, kind, losses)
 
 
 def _kind_of(name: str, fmt: Format) -> File | None:
@@ -45,11 +47,14 @@ def _kind_of(name: str, fmt: Format) -> File | None:
     return None
 
 
-def _put_file(out: Output, name: str, kind: File) -> None:
+def _put_file(out: Output, name: str, kind: File, losses: Losses) -> None:
     columns: dict[str, Holds] = {}
+    kept = row_form(kind).required
     for row in _rows(out, name, kind):
         for column, raw in row.items():
             columns[column] = _joined(columns.get(column), raw)
+            if column not in kept and is_null(raw):
+                losses.add("coerced", kind.kind, column, _NO_NULLS, bytes(next(iter(row.values()))).decode())
     for column, holds in columns.items():
         columns[column] = _usual(kind, column) if holds in ("nothing", "empty") else holds
     stem = name.rsplit("/", 1)[0] + "/" if "/" in name else ""
@@ -129,6 +134,6 @@ _LISTS_OF: dict[Holds, Holds] = {"text": "texts", "integer": "integers"}
 
 
 def _value(raw: Raw, holds: Holds) -> object:
-    if bytes(raw) == b"null":
+    if is_null(raw):
         return None
     return compact(raw) if holds == "json" else loads(raw)

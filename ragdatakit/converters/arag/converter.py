@@ -150,7 +150,7 @@ def _write(tables: CanonicalTables, out: Output, options: Options) -> None:
     if tables.any("answers"):
         write_predictions(tables, out, questions.renamed)
     if options["container"] == PARQUET:
-        put_into_parquet(out, ARAG)
+        put_into_parquet(out, ARAG, tables.losses)
 
 
 def _write_chunks(tables: CanonicalTables, out: Output, numbered_only: bool) -> None:

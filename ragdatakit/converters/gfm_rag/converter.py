@@ -60,7 +60,7 @@ def _write(tables: CanonicalTables, out: Output, options: Options) -> None:
     if "questions" in tables:
         Questions(tables, passages, graph).write(out)
     if options["container"] == PARQUET:
-        put_into_parquet(out, GFM_RAG)
+        put_into_parquet(out, GFM_RAG, tables.losses)
 
 
 def _add_graph(tables: CanonicalTables, path: Path) -> None:

@@ -64,7 +64,7 @@ def write(tables: CanonicalTables, out: Output, options: Options) -> None:
         teacher.write(out, plan, named)
     masters.distribute(plan.splits, named, options["documents"])
     if options["container"] == PARQUET:
-        put_into_parquet(out, LIGHT_SPLADE)
+        put_into_parquet(out, LIGHT_SPLADE, tables.losses)
     elif plan.splits == (TRAIN, VALIDATION):
         out.write("data.yaml", _config(len(plan.positives[TRAIN]), counts[TRAIN], teacher is not None))
 
