@@ -136,6 +136,7 @@ class Repairs:
         is left: what is repaired need not be removed."""
         state.expected = by_rule(faults)
         withheld = state.withheld
+        state.staged.see(+faults)
         for file in withheld.files:
             self._may_write(state, file)
         unwritable = next((file for file in withheld.files if file in state.left), None)

@@ -74,6 +74,7 @@ class SeenFaults:
         }
         fixes = [*self.single, *((those[0], change) for those, change in self.alike.items())]
         with StagedFiles(self.dataset, beside=False) as staged:
+            staged.see(+faults)
             refusals = {file: staged.refusal(file) for file in {file for file, _ in fixes} | self.withheld.files}
         unwritable = next((file for file in self.withheld.files if refusals[file]), None)
         for applicability, mended in _MENDED.items():

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gzip
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self
@@ -20,6 +20,7 @@ from ragdatakit.files.paths.folder_locks import FolderBeside, remove_abandoned
 from ragdatakit.files.paths.project import project_root
 from ragdatakit.files.paths.writing import flush_to_disk, named
 from ragdatakit.fixes.applying import PlainFile
+from ragdatakit.fixes.not_text import seen_in_head, seen_in_lines
 from ragdatakit.outputs.file_states import present_state
 from ragdatakit.outputs.scratch import ScratchFolder
 from ragdatakit.outputs.staging import companion, dismiss
@@ -52,6 +53,8 @@ class StagedFiles:
         self._boundaries = {file: file.boundary for file in dataset.files}
         self._seen = {file: present_state(file.path) for file in dataset.files}
         self._number = 0
+        self._doubted: set[str] = set()
+        self._not_text: dict[tuple[DataFile, bool], str] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -62,6 +65,10 @@ class StagedFiles:
         for file, boundary in self._boundaries.items():
             file.path, file.boundary = file.place, boundary
         self._stack.close()
+
+    def see(self, faults: Iterable[tuple[str, str]]) -> None:
+        """Of which kinds of files, by rules and kinds, some are not UTF-8."""
+        self._doubted |= {kind for rule, kind in faults if rule == "invalid-utf8"}
 
     def refusal(self, file: DataFile) -> str:
         """Why a file cannot be replaced; empty where it can."""
@@ -77,7 +84,17 @@ class StagedFiles:
             return "it may only be read"
         if self._seen[file] is None or present_state(path) != self._seen[file]:
             return "it changed while it was read"
-        return ""
+        return self._seen_in(file)
+
+    def _seen_in(self, file: DataFile) -> str:
+        known = file, file.kind in self._doubted
+        if known not in self._not_text:
+            place = file.place, self._boundaries[file]
+            try:
+                self._not_text[known] = seen_in_head(*place) or (seen_in_lines(*place) if known[1] else "")
+            except OSError as error:
+                self._not_text[known] = f"it cannot be read: {error.strerror or error}"
+        return self._not_text[known]
 
     def add(self, file: DataFile, fill: Fill) -> Any:
         """The next version of a file, which ``fill`` writes, given the version before. Raises `OSError`, and
