@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -15,8 +16,10 @@ from ragdatakit.files.texts.compared_answers import without_articles
 from ragdatakit.scanner.blocks import BlockScanner
 from ragdatakit.scanner.predicates import Vacuous
 from ragdatakit.schemas import get_format
+from ragdatakit.schemas.arag.published import subset_of_source
 from ragdatakit.schemas.declarations import Field, Record
 from ragdatakit.validators.arag.predicates import PREDICTIONS, questions
+from ragdatakit.validators.arag.questions import evidence_shape
 from tests.block_mutations import tries
 from tests.scanner_tools import needs_scanner
 from tests.test_scanner_records import found_in
@@ -36,6 +39,7 @@ EVIDENCE: tuple[Any, ...] = (
     ),
     *([["Ada", "kept"]], [["Skarn", "a", 1]]),
 )
+FOLDERS = ("skarn", "hotpotqa", "2wikimultihop", "musique", "medical")
 SOURCES = ("skarn", "skarn", "hotpotqa", "2Wikimultihopqa", "2wi\u212ai", "musique", "Medical", "novel-7", "")
 TYPES = ("", "", "bridge", "comparison", "Fact Retrieval", "inference", "other")
 
@@ -45,8 +49,13 @@ def asked(rng: Random, number: int, source: str, evidence: Any) -> dict[str, Any
     odd = rng.random() < 0.05
     value: dict[str, Any] = {rng.choice(("id",) * 9 + ("qid",)): f"s{number}", "source": source}
     value |= {"question": f"When was lamp {number} lit?", "answer": rng.choice(ANSWERS if odd else ANSWERS[:2])}
-    value["question_type"] = rng.choice(TYPES if odd else TYPES[:2])
+    subset = subset_of_source(source)
+    value["question_type"] = rng.choice(TYPES if odd else subset.question_types if subset else TYPES[:2])
     value["evidence"] = rng.choice(EVIDENCE) if odd else evidence
+    if rng.random() < 0.1:
+        value["source"] = rng.choice(SOURCES)
+    elif rng.random() < 0.1:
+        del value["source"]
     return value
 
 
@@ -66,7 +75,9 @@ def spoilt(values: list[Any], rng: Random) -> list[bytes]:
 
 def questions_and_predictions(rng: Random, many: int) -> dict[str, bytes]:
     """The files of a corpus without its chunks."""
-    source, evidence = rng.choice(SOURCES), rng.choice(EVIDENCE)
+    source = rng.choice(SOURCES)
+    subset = subset_of_source(source) if rng.random() < 0.8 else None
+    evidence = rng.choice([e for e in EVIDENCE if subset is None or evidence_shape(e) in subset.evidence])
     values = [asked(rng, rng.randrange(2 * many), source, evidence) for _ in range(many)]
     answered = [predicted(rng, rng.choice(values)) for _ in range(many)] if values else []
     rows = rng.choice((b", ", b",\n")).join(spoilt(values, rng))
@@ -78,16 +89,33 @@ def questions_and_predictions(rng: Random, many: int) -> dict[str, bytes]:
 def test_questions_and_predictions_are_checked_as_in_plain_python(seed: int, tmp_path: Path) -> None:
     rng = Random(seed)
     for number in range(tries(80) // len(SEEDS)):
-        folder = tmp_path / rng.choice(("skarn", "hotpotqa", "2wikimultihop")) / str(number)
-        folder = folder.parent if rng.random() < 0.5 else folder
+        folder = tmp_path / rng.choice(FOLDERS) / str(number)
+        folder = folder.parent if rng.random() < 0.8 else folder
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "predictions.jsonl").unlink(missing_ok=True)
-        files = questions_and_predictions(rng, rng.choice((1, 3, 12)))
+        files = questions_and_predictions(rng, rng.choice((1, 3, 12, 12)))
         for name, data in files.items():
             (folder / name).write_bytes(data)
         plain = found_in(folder, "arag", 1 << 40, 1 << 20, 1)
         size, jobs = rng.choice((1, 40, 150, 600, 1 << 19)), rng.choice((1, 2, 7))
         assert found_in(folder, "arag", -1, size, jobs) == plain, (size, jobs, files)
+
+
+@pytest.mark.parametrize("changed", [{}, {"source": "zz"}, {"source": "Musique"}, {"source": 7}])
+def test_questions_without_a_known_source_are_of_the_subset_of_their_folder(
+    changed: dict[str, Any], tmp_path: Path
+) -> None:
+    first = {"id": "s1", "question": "Where?", "answer": "Skarn", "evidence": [["Skarn", ["It was lit."]]]}
+    first |= {"source": "hotpotqa", "question_type": "bridge"}
+    other = {name: value for name, value in first.items() if name != "source"} | {"id": "s2"} | changed
+    last = [first | {"id": f"s{number}"} for number in (3, 4)]
+    (tmp_path / "musique").mkdir()
+    (tmp_path / "musique/questions.json").write_text(json.dumps([first, other, *last]))
+
+    found = found_in(tmp_path / "musique", "arag", -1, 1 << 20, 1)
+
+    assert found == found_in(tmp_path / "musique", "arag", 1 << 40, 1 << 20, 1)
+    assert {code for code in ("AR214", "AR220") if code in str(found)} == {"AR214", "AR220"}
 
 
 def test_sound_questions_and_predictions_are_proved() -> None:
@@ -101,6 +129,13 @@ def test_sound_questions_and_predictions_are_proved() -> None:
             record = get_format("arag").file(kind).record
             block = BlockScanner(record, {"@qid": "@qid"}, predicates or ()).scan(line_of(value, rng))
             assert block is not None and (block.rows, block.notes) == (1, []), value
+
+    question |= {"source": "HotpotQA", "question_type": "bridge", "evidence": [["Skarn", ["It was lit."]]]}
+    for folder in ("reefs", "hotpotqa", "musique"):
+        block = BlockScanner(
+            get_format("arag").file("questions").record, {"@qid": "@qid"}, questions(question, folder) or ()
+        ).scan(line_of(question, rng))
+        assert block is not None and (block.rows, block.notes) == (1, []), folder
 
 
 def test_texts_without_a_word_are_noted() -> None:

@@ -17,6 +17,7 @@ from ragdatakit.scanner.predicates import (
     Lacks,
     MarkInside,
     NoSentence,
+    NotStarting,
     OpenIfBlank,
     Starting,
     Vacuous,
@@ -72,8 +73,8 @@ def questions(first: Any, folder: str) -> tuple[Asked, ...] | None:
     """What is asked of the questions of a file, of which this is the ``first``; None where they are too odd."""
     if not isinstance(first, dict):
         return None
-    source = first.get("source")
-    subset = (subset_of_source(source) if isinstance(source, str) else None) or subset_named(folder)
+    source, named = first.get("source"), subset_named(folder)
+    subset = (subset_of_source(source) if isinstance(source, str) else None) or named
     shape = evidence_shape(first["evidence"]) if "evidence" in first else "text"
     if shape is None or (subset is not None and shape not in subset.evidence):
         return None
@@ -87,18 +88,28 @@ def questions(first: Any, folder: str) -> tuple[Asked, ...] | None:
         _text("answer", non_empty=True, required=True),
         Vacuous("answer"),
         MarkInside("answer"),
-        *_of_source(subset),
+        *_of_source(subset, named),
         *_EVIDENCE[shape],
     )
 
 
-def _of_source(subset: Subset | None) -> Iterator[Asked]:
-    """That the questions are of no other subset, and have the types of this one."""
-    yield _text("source")
+def _of_source(subset: Subset | None, named: Subset | None) -> Iterator[Asked]:
+    """That the questions are of no other subset, and have the types of this one.
+
+    Questions whose source is missing or unknown are of the subset that the folder is ``named`` after.
+    """
+    yield _text("source", required=subset is not named)
+    if subset is not None and subset is not named:
+        yield NotStarting("source", subset.source)
+    else:
+        yield from _other_sources(subset)
+    if subset is not None:
+        yield Taken(Field("question_type?: string", enum=subset.question_types))
+
+
+def _other_sources(subset: Subset | None) -> Iterator[Asked]:
     for other in SUBSETS:
         if other is not subset:
             yield Starting("source", other.source)
             if "k" in other.source:  # whose capital letter may be the sign for Kelvin
                 yield Starting("source", other.source.replace("k", "\u212a"))
-    if subset is not None:
-        yield Taken(Field("question_type?: string", enum=subset.question_types))
