@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ragdatakit.files.lightrag.names import NO_SOURCES, SEPARATOR, normalised, pair_of, sanitized
+from ragdatakit.files.texts.codes import code_of, code_of_value
 from ragdatakit.schemas.findings import Problem
 
 PARTS = ("chunks", "entities", "relationships")
@@ -38,7 +39,7 @@ def payload_problems(payload: dict[str, Any]) -> Iterator[Problem]:
         aliases = _All()
     for place, entity in entities:
         yield from _entity(entity, f"/entities/{place}", aliases, names)
-    pairs: dict[tuple[str, str], int] = {}
+    pairs: dict[tuple[str, str], bytes] = {}
     for place, relation in relationships:
         yield from _relation(relation, f"/relationships/{place}", aliases, names, pairs)
 
@@ -79,15 +80,11 @@ def _chunk(chunk: dict[str, Any], pointer: str, aliases: dict[Any, int]) -> Iter
     elif not isinstance(alias, str):
         yield Problem("alias-not-text", f"{pointer}/source_id", alias)
     else:
-        code = _code(content)
-        if aliases.get(alias, code) != code:
+        # codes: payloads of millions of texts are judged without holding them
+        code = code_of(content if isinstance(content, str) else "")
+        if alias in aliases and (aliases[alias] != code or not isinstance(content, str)):
             yield Problem("shared-alias", f"{pointer}/source_id", alias)
-        aliases[alias] = code if isinstance(content, str) else _code("")
-
-
-def _code(value: Any) -> int:
-    """What stands for a value that may be long: payloads of millions of texts are judged without holding them."""
-    return hash(value if isinstance(value, str) else repr(value))
+        aliases[alias] = code
 
 
 class _Names:
@@ -143,7 +140,7 @@ def _alias(value: dict[str, Any], pointer: str, aliases: dict[Any, int]) -> Iter
 
 
 def _relation(
-    relation: dict[str, Any], pointer: str, aliases: dict[Any, int], names: _Names, pairs: dict[tuple[str, str], int]
+    relation: dict[str, Any], pointer: str, aliases: dict[Any, int], names: _Names, pairs: dict[tuple[str, str], bytes]
 ) -> Iterator[Problem]:
     found: list[Problem] = []
     ends = [names.stored(relation, field, pointer, found) for field in ("src_id", "tgt_id")]
@@ -166,9 +163,9 @@ def _relation(
 
 
 def _pair(
-    relation: dict[str, Any], pointer: str, pair: tuple[str, str], pairs: dict[tuple[str, str], int]
+    relation: dict[str, Any], pointer: str, pair: tuple[str, str], pairs: dict[tuple[str, str], bytes]
 ) -> Iterator[Problem]:
-    said = _code((relation.get("keywords"), relation.get("description")))
+    said = code_of_value([relation.get("keywords"), relation.get("description")])
     if pair in pairs:
         rule = "repeated-relationship" if pairs[pair] == said else "conflicting-relationship"
         yield Problem(rule, f"{pointer}/src_id", " – ".join(pair))

@@ -1,0 +1,93 @@
+"""Payloads of custom graphs: which chunks and relationships of one are taken for equal."""
+
+from __future__ import annotations
+
+import builtins
+import json
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragdatakit import validate
+from ragdatakit.files.texts import codes
+from ragdatakit.files.texts.codes import code_of_value
+from ragdatakit.validators.lightrag import payload
+from tests.lightrag_cases import payload as sound
+
+VALUES: tuple[Any, ...] = (
+    *(None, True, False, 0, 1, -1, -0.0, 1.0, 0.5, 1e30, 10**30, int(1e30), 16, "10", 10, 1e-05, -(1 << 20000)),
+    *(
+        "",
+        "1",
+        "null;",
+        '"1:a',
+        "a",
+        "\ud800",
+        "é",
+        [],
+        {},
+        [[]],
+        [{}],
+        [1, 2],
+        [1.0, True + 1],
+        [2, 1],
+        ["a", "b"],
+        ["ab"],
+    ),
+    *({"a": 1, "b": [2]}, {"b": [2.0], "a": True}, {"a": [2], "b": 1}, ["a", 1, "b", [2]], [[1], 2], [[1, 2]], [None]),
+)
+
+
+def test_values_have_one_code_where_they_are_equal() -> None:
+    for one, other in product(VALUES, VALUES):
+        assert (code_of_value(one) == code_of_value(other)) == (one == other), (one, other)
+
+
+def test_a_value_may_be_deep() -> None:
+    deep: list[Any] = []
+    for _ in range(10**5):
+        deep = [deep]
+
+    assert code_of_value(deep) == code_of_value([deep[0]])
+    assert code_of_value(deep) != code_of_value([deep])
+
+
+def _codes(parts: dict[str, Any], place: Path) -> list[str]:
+    (place / "custom_kg.json").write_text(json.dumps(sound() | parts), encoding="utf-8")
+    return [f.code for f in validate(place, format="lightrag").findings if f.code in ("LR517", "LR519", "LR520")]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "code"),
+    [
+        (1, 1.0, "LR520"),
+        ({"a": 1, "b": [2]}, {"b": [2.0], "a": True}, "LR520"),
+        (["reef"], ["pier"], "LR519"),
+        ("reef", ["reef"], "LR519"),
+    ],
+)
+def test_equal_relationships_are_repeated_others_conflict(one: Any, other: Any, code: str, tmp_path: Path) -> None:
+    relation = sound()["relationships"][0]
+
+    assert _codes({"relationships": [relation | {"keywords": k} for k in (one, other)]}, tmp_path) == [code]
+
+
+def test_chunks_without_a_text_share_no_alias_with_one(tmp_path: Path) -> None:
+    chunk = sound()["chunks"][0]
+    contents = ("A reef.", None, "", "", 1, "A reef.", "A reef.")
+
+    assert _codes({"chunks": [chunk | {"content": c} for c in contents]}, tmp_path) == ["LR517"] * 3
+
+
+def test_texts_of_one_hash_are_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (codes, payload):
+        clash = lambda value: builtins.hash(value) if str(value).endswith("\0") else 7  # noqa: E731
+        monkeypatch.setattr(module, "hash", clash, raising=False)
+    chunk, relation = sound()["chunks"][0], sound()["relationships"][0]
+    chunks = [chunk | {"content": text} for text in ("A reef.", "A pier.")]
+    relations = [relation | {"description": text} for text in ("A reef.", "A pier.")]
+
+    assert _codes({"chunks": [*sound()["chunks"], *chunks], "relationships": relations}, tmp_path).count("LR517") == 2
+    assert _codes({"relationships": relations}, tmp_path) == ["LR519"]
