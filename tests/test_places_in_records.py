@@ -62,7 +62,7 @@ def test_lines_of_data_are_cut_to_the_terminal() -> None:
     finding = Finding("QU203", "x", "warning", "told", "a.jsonl", line=12, column=3, excerpt=marked)
     report = Report([], [finding], {"error": 0, "warning": 1, "info": 0}, {"QU203": 1})
 
-    lines = list(text_lines(report, TextOptions(width=80)))
+    lines = "\n".join(text_lines(report, TextOptions(width=80))).split("\n")
     (shown, marks) = [line for line in lines if " | " in line]
 
     assert max(width_of(line) for line in (shown, marks)) <= 80
