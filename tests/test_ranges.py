@@ -8,6 +8,7 @@ import os
 import pickle
 import signal
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -18,6 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ragdatakit.api import validate as api
+from ragdatakit.schemas import get_format
 from ragdatakit.schemas.errors import EngineError
 from ragdatakit.validators.ranges import engines, plan
 from ragdatakit.validators.ranges.engines import LocalEngine
@@ -262,3 +264,10 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     other = run("validate", folder, "--engine", "dask")
     assert other.code == 2
     assert "local" in other.err
+
+
+def test_a_format_of_named_tables_goes_to_processes_as_it_is() -> None:
+    table = replace(get_format("beir"), name="table")
+
+    assert pickle.loads(pickle.dumps(get_format("beir"))) is get_format("beir")
+    assert pickle.loads(pickle.dumps(table)) == table

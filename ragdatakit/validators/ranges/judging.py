@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copyreg
 import os
+import pickle
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 from ragdatakit.files.containers.sources import CHANGED, FileFault, HeadedSource, RangeSource, file_state
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.scanner.library import code_seeds, library, take_seeds
-from ragdatakit.schemas import get_format
+from ragdatakit.schemas import FORMATS, get_format
 from ragdatakit.schemas.declarations import Format
 from ragdatakit.schemas.errors import EngineError
 from ragdatakit.schemas.findings import Problem
@@ -26,7 +27,16 @@ from ragdatakit.validators.run_options import RunOptions
 from ragdatakit.version import __version__
 
 _TEXT = "Is this text the same everywhere?"
-copyreg.pickle(Format, lambda fmt: (get_format, (fmt.name,)))
+
+
+def _reduced(fmt: Format) -> Any:
+    """A format that is known by its name goes by it; that of named tables, say, goes as it is."""
+    if fmt.name in FORMATS and get_format(fmt.name) is fmt:
+        return get_format, (fmt.name,)
+    return fmt.__reduce_ex__(pickle.HIGHEST_PROTOCOL)
+
+
+copyreg.pickle(Format, _reduced)
 
 
 @dataclass(frozen=True, slots=True)
