@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -14,8 +13,9 @@ from ragdatakit.api.remote import at_hand
 from ragdatakit.api.sources import database_of, only_dataset
 from ragdatakit.database.dataset_database import FILES, DatasetDatabase
 from ragdatakit.files.containers.parquet_rows import is_parquet
-from ragdatakit.files.containers.sources import GZIP_MAGIC
+from ragdatakit.files.containers.sources import Source
 from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.files.paths.manifest import file_digest
 from ragdatakit.files.paths.sql_text import sql_name
 from ragdatakit.reports.descriptions.croissant import croissant
 from ragdatakit.reports.descriptions.datapackage import datapackage
@@ -61,7 +61,6 @@ def _described(part: Dataset, database: DatasetDatabase, base: Path) -> Iterable
     for file in part.files:
         kind = next((each for each in part.format.files if each.kind == file.kind), None)
         form = _form(file, kind) if kind is not None else ""
-        size, digest, packed = _contents(file)
         records, columns = _columns(file, kind, database) if kind is not None and form else (None, [])
         names = {column.name for column in columns if not column.repeated}
         key = next((each.fields for each in part.format.keys if each.kind == file.kind), ())
@@ -78,9 +77,9 @@ def _described(part: Dataset, database: DatasetDatabase, base: Path) -> Iterable
             title=title,
             split=file.split,
             form=form,
-            packed=packed,
-            size=size,
-            sha256=digest,
+            packed=Source(file.path, False, boundary=file.boundary).is_packed(),
+            size=file.path.stat().st_size,
+            sha256=file_digest(file.path, file.boundary),
             records=records,
             columns=columns,
             key=key if {*key} <= names else (),
@@ -111,17 +110,6 @@ def _form(file: DataFile, kind: File) -> FileForm:
         return "json" if is_array else "ndjson" if is_lines else ""
     forms: dict[str, FileForm] = {"ndjson": "ndjson", "csv": "csv"}
     return forms.get(kind.container, "")
-
-
-def _contents(file: DataFile) -> tuple[int, str, bool]:
-    """The size of a file, its digest, and whether it is packed. Raises `OSError`."""
-    digest, size, packed = hashlib.sha256(), 0, False
-    with file.boundary.open(file.path) as opened:
-        while piece := opened.read(1 << 20):
-            packed = packed or (not size and piece.startswith(GZIP_MAGIC))
-            digest.update(piece)
-            size += len(piece)
-    return size, digest.hexdigest(), packed
 
 
 def _columns(file: DataFile, kind: File, database: DatasetDatabase) -> tuple[int, list[DescribedColumn]]:

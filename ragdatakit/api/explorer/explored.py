@@ -34,7 +34,7 @@ class Explored:
             opened = OpenedDataset(number, each, database_of(each, options.memory_limit))
             self._stack.callback(opened.close)
             self.datasets.append(opened)
-            owner = next((path for path in paths if _holds(path, each.source.root)), paths[0])
+            owner = next((path for path in paths if each.source.root.is_relative_to(path)), paths[0])
             self.searches.append(Searches(opened, str(owner), RetrieverOptions(**words)))
 
     def load(self) -> None:
@@ -64,7 +64,3 @@ class Explored:
     def close(self) -> None:
         """Stop what is being read, and let go of the databases."""
         self._stack.close()
-
-
-def _holds(path: Path, root: Path) -> bool:
-    return root == path or path in root.parents

@@ -76,7 +76,7 @@ class Views:
             rule=words.get("rule", ""),
             sort=words.get("sort", ""),
             down=words.get("down") == "1",
-            first=max(_number(words.get("from") or "0"), 0),
+            first=_number(words.get("from") or "0"),
         )
         checked, waiting = self._checked()
         if wanted.rule and checked is None:
@@ -105,10 +105,10 @@ class Views:
             return record_page(self.links, opened.state, record, mode)
         searches = self._explored.searches[opened.number]
         try:
-            found, waiting = searches.found(values.get("question_id"), str(values.get("text") or ""), mode), ""
+            found = searches.found(values.get("question_id"), str(values.get("text") or ""), mode)
         except Waiting as words_:
             return record_page(self.links, opened.state, record, mode, waiting=str(words_))
-        return record_page(self.links, opened.state, record, mode, searches.modes(), found, waiting)
+        return record_page(self.links, opened.state, record, mode, searches.modes(), found)
 
     def _ranks(self, opened: OpenedDataset, mode: str) -> bytes:
         searches = self._explored.searches[opened.number]
@@ -128,7 +128,7 @@ class Views:
         checked = self._explored.checked()
         wanted = {name: words.get(name, "") for name in ("severity", "rule", "file", "q")}
         found = checked.listed(*wanted.values())
-        first = max(_number(words.get("from") or "0"), 0)
+        first = _number(words.get("from") or "0")
         return findings_page(self.links, checked.report, found[first : first + PAGE], wanted, len(found), first, PAGE)
 
     def _finding(self, number: int) -> bytes:

@@ -12,6 +12,7 @@ from ragdatakit.reports.html.parts import (
     data_block,
     escape,
     json_text,
+    marked,
     name_html,
     plain,
     prose_html,
@@ -142,11 +143,8 @@ def _excerpt(finding: Finding) -> str:
 
 def _marked(finding: Finding) -> str:
     """The excerpt as HTML, with what is wrong marked."""
-    text, place = _excerpt(finding), _mark(finding)
-    if place is None:
-        return escape(text)
-    start, end = place
-    return f"{escape(text[:start])}<mark>{escape(text[start:end])}</mark>{escape(text[end:])}"
+    place = _mark(finding)
+    return marked(_excerpt(finding), [place] if place is not None else [])
 
 
 def _mark(finding: Finding) -> tuple[int, int] | None:

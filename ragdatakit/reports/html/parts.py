@@ -42,6 +42,15 @@ def name_html(name: object) -> str:
     return _JOINT.sub(r"\1<wbr>", escape(name))
 
 
+def marked(text: str, marks: Iterable[tuple[int, int]]) -> str:
+    """``text`` as HTML, with these parts of it (first character, the one behind the last; ascending) marked."""
+    found, at = "", 0
+    for start, end in marks:
+        found += f"{escape(text[at:start])}<mark>{escape(text[start:end])}</mark>"
+        at = end
+    return found + escape(text[at:])
+
+
 def prose_html(text: object) -> str:
     """A sentence as HTML; what is between backticks is code."""
     return _CODE.sub(r"<code>\1</code>", escape(text))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ragdatakit.reports.html.explorer.layout import link, page, target_html, value_html
+from ragdatakit.reports.html.explorer.layout import beside, link, page, target_html, turns, value_html, words_input
 from ragdatakit.reports.html.explorer.values import FixShown, Links, Region, Target
-from ragdatakit.reports.html.parts import Cell, badge, escape, number, prose_html, section, table
+from ragdatakit.reports.html.parts import Cell, badge, escape, marked, number, prose_html, section, table
 from ragdatakit.schemas.findings import SEVERITIES, Finding
 from ragdatakit.schemas.results import Report
 from ragdatakit.schemas.texts import many
@@ -34,8 +34,7 @@ def findings_page(
     address = links.findings()
     body = (
         f'<form class="tools" role="search" action="{escape(address)}">{selects}'
-        f'<label class="grow">Words<input type="search" name="q" value="{escape(wanted["q"])}" autocomplete="off" '
-        'spellcheck="false" data-words></label><button type="submit">Search</button></form>'
+        f'{words_input("Words", "q", wanted["q"])}<button type="submit">Search</button></form>'
     )
     rows = [
         (
@@ -54,16 +53,14 @@ def findings_page(
             if report.findings
             else f"<p>{badge('passed', 'good')} Nothing is found.</p>"
         )
-    parts = []
+    parts: list[tuple[str, str, str]] = []
     if first:
-        parts.append(
-            f'<a href="{escape(links.findings(**wanted, **{"from": max(first - size, 0)}))}" data-key="p">Previous</a>'
-        )
+        parts.append((links.findings(**wanted, **{"from": max(first - size, 0)}), "Previous", "p"))
     if total > size:
-        parts.append(f"{number(first + 1)} to {number(min(first + size, total))} of {number(total)}")
+        parts.append(("", f"{number(first + 1)} to {number(min(first + size, total))} of {number(total)}", ""))
     if first + size < total:
-        parts.append(f'<a href="{escape(links.findings(**wanted, **{"from": first + size}))}" data-key="n">Next</a>')
-    body += f'<nav class="turns" aria-label="Pages of findings">{" ".join(parts)}</nav>' if parts else ""
+        parts.append((links.findings(**wanted, **{"from": first + size}), "Next", "n"))
+    body += turns("Pages of findings", parts) if parts else ""
     kept = sum(report.counts.values()) - len(report.findings)
     more = f"; {number(kept)} more of the same rules are counted only" if kept > 0 else ""
     lead = f"{many(sum(report.counts.values()), 'finding')} in {many(len(report.datasets), 'dataset')}{more}"
@@ -93,12 +90,7 @@ def finding_page(
     records: Sequence[tuple[int, Target]],
 ) -> bytes:
     """One finding: what is wrong in which lines, what it leads to, what to do, and what the fix would write."""
-    around = [
-        f'<a href="{escape(links.finding(n))}" data-key="{key}">{words}</a>'
-        for n, words, key in ((place - 1, "Previous", "p"), (place + 1, "Next", "n"))
-        if 0 <= n < total
-    ]
-    body = f'<nav class="turns" aria-label="Findings">{" ".join(around)}</nav>'
+    body = turns("Findings", ((links.finding(n), words, key) for n, words, key in beside(place, total)))
     fault = f'<span dir="auto">{escape(finding.fault)}</span>'
     body += f'<p class="verdict">{badge(finding.severity, finding.severity)} {fault}</p>'
     body += f'<p class="path"><bdi>{escape(finding.path)}</bdi>{escape(_place(finding))}</p>'
@@ -113,9 +105,7 @@ def finding_page(
         *(("see", f"{each.path}:{each.line}: {each.message}") for each in finding.related),
     ]
     shown = [row for row in rows if row[1] is not None and (not isinstance(row[1], Cell) or row[1].html)]
-    body += table(
-        "About it", ("", "") if not shown else ("what", "it says"), shown, hidden_caption=True, classes="values"
-    )
+    body += table("About it", ("what", "it says"), shown, hidden_caption=True, classes="values")
     if records:
         named = "".join(f"<li>{escape(t.table)}: {target_html(links, n, t)}</li>" for n, t in records)
         body += section("records", "Records with this id", f"<ul>{named}</ul>")
@@ -131,9 +121,7 @@ def _lines(region: Region) -> str:
     lines, at, shown = region.text.split("\n"), 0, []
     for count, line in enumerate(lines):
         start, end = (min(max(place - at, 0), len(line)) for place in (region.start, region.end))
-        words = escape(line)
-        if start < end:
-            words = f"{escape(line[:start])}<mark>{escape(line[start:end])}</mark>{escape(line[end:])}"
+        words = marked(line, [(start, end)] if start < end else [])
         place = f'<th scope="row" class="n">{region.first_line + count}</th>'
         shown.append(f'<tr>{place}<td><code dir="auto">{words}</code></td></tr>')
         at += len(line) + 1

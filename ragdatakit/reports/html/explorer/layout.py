@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ragdatakit.reports.html.explorer.values import DatasetState, Links, TableState, Target
 from ragdatakit.reports.html.frame import frame
-from ragdatakit.reports.html.parts import Cell, badge, escape, name_html, section, table
+from ragdatakit.reports.html.parts import Cell, badge, escape, section, table
 from ragdatakit.schemas.findings import SEVERITIES
 from ragdatakit.schemas.results import Report
 from ragdatakit.schemas.texts import many, shortened
 
 _LABEL = 160
-_MOST_NAMED = 3
-"""So many datasets have links to their tables on every page."""
 
 
 def page(
@@ -95,7 +93,7 @@ def overview_page(links: Links, states: Sequence[DatasetState], report: Report |
     return page(
         links,
         title,
-        f"{body}{_reload(loading)}",
+        f"{body}{still_reading() if loading else ''}",
         dataset=states[0] if len(states) == 1 else None,
         here=links.overview(),
     )
@@ -128,23 +126,38 @@ def _findings(links: Links, report: Report | None, waiting: str) -> str:
     return section("findings", "Findings", listed)
 
 
-def _reload(loading: object) -> str:
-    return f'<p class="small muted" data-reload>{RELOAD}</p>' if loading else ""
+def still_reading(words: str = "") -> str:
+    """That the page is not whole yet; its script loads it again."""
+    again = "This page is loaded again by itself until all of it is there; without JavaScript, load it again."
+    return f'<p class="small muted" data-reload>{escape(words)}{again}</p>'
 
 
-RELOAD = "This page is loaded again by itself until all of it is there; without JavaScript, load it again."
+def turns(label: str, around: Iterable[tuple[str, str, str]]) -> str:
+    """Links to what comes before and after: addresses, words, and keys; what has no address is no link."""
+    links = (f'<a href="{escape(to)}" data-key="{key}">{words}</a>' if to else words for to, words, key in around)
+    return f'<nav class="turns" aria-label="{escape(label)}">{" ".join(links)}</nav>'
+
+
+def beside(place: int, total: int) -> Iterator[tuple[int, str, str]]:
+    """The places before and after one, with the words and keys of their links."""
+    for other, words, key in ((place - 1, "Previous", "p"), (place + 1, "Next", "n")):
+        if 0 <= other < total:
+            yield other, words, key
+
+
+def words_input(label: str, name: str, value: str) -> str:
+    """Where one types what to search for."""
+    return (
+        f'<label class="grow">{label}<input type="search" name="{name}" value="{escape(value)}" autocomplete="off" '
+        'spellcheck="false" data-words></label>'
+    )
 
 
 def waiting_page(links: Links, what: str) -> bytes:
     """That something is being done."""
-    return page(links, "One moment", f'<p role="status">{escape(what)} …</p>{_reload(True)}')
+    return page(links, "One moment", f'<p role="status">{escape(what)} …</p>{still_reading()}')
 
 
 def message_page(links: Links, title: str, words: str) -> bytes:
     """That something is not there, or does not work."""
     return page(links, title, f'<p dir="auto">{escape(words)}</p>')
-
-
-def name_cell(name: str) -> str:
-    """The name of a column."""
-    return name_html(name)

@@ -6,7 +6,16 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ragdatakit.reports.html.explorer.layout import RELOAD, link, page, target_html, value_html
+from ragdatakit.reports.html.explorer.layout import (
+    beside,
+    link,
+    page,
+    still_reading,
+    target_html,
+    turns,
+    value_html,
+    words_input,
+)
 from ragdatakit.reports.html.explorer.values import (
     DatasetState,
     Found,
@@ -19,7 +28,7 @@ from ragdatakit.reports.html.explorer.values import (
     Wanted,
 )
 from ragdatakit.reports.html.neighbours import walk
-from ragdatakit.reports.html.parts import Cell, badge, escape, name_html, number, section, table
+from ragdatakit.reports.html.parts import Cell, badge, escape, marked, name_html, number, section, table
 from ragdatakit.schemas.neighbourhoods import Neighbourhoods
 from ragdatakit.schemas.retrieved import GoldPlace, Hit
 from ragdatakit.schemas.texts import many
@@ -39,15 +48,14 @@ def records_page(links: Links, dataset: DatasetState, found: RecordList, rules: 
     by_rule = f'<label>Finding<select name="rule"><option value="">any or none</option>{options}</select></label>'
     form = (
         f'<form class="tools" role="search" action="{escape(address)}">'
-        f'<label class="grow">Words<input type="search" name="q" value="{escape(wanted.search)}" autocomplete="off" '
-        f'spellcheck="false" data-words></label>{by_rule if rules else ""}{kept}{_hidden("sort", wanted.sort)}'
+        f"{words_input('Words', 'q', wanted.search)}{by_rule if rules else ''}{kept}{_hidden('sort', wanted.sort)}"
         f'{_hidden("down", "1" if wanted.down else "")}<button type="submit">Search</button> '
         f"{link(address, 'All') if wanted != Wanted(first=wanted.first) else ''}</form>"
     )
     equal = "".join(f"<p>Only those with {escape(n)} = <code>{escape(v)}</code>.</p>" for n, v in wanted.equal)
     body = form + equal
     if total is None:
-        body += f'<p class="small muted" data-reload>The first records; the table is still being read. {RELOAD}</p>'
+        body += still_reading("The first records; the table is still being read. ")
     elif not found.rows:
         body += "<p>No record is like that.</p>"
     if found.rows:
@@ -104,17 +112,16 @@ def _turns(links: Links, dataset: DatasetState, found: RecordList, size: int) ->
     if total is None or total <= size:
         return ""
 
-    def to(place: int, words: str, key: str) -> str:
-        address = links.table(dataset.number, found.table, **found.wanted.query(**{"from": place}))
-        return f'<a href="{escape(address)}" data-key="{key}">{words}</a>'
+    def to(place: int, words: str, key: str) -> tuple[str, str, str]:
+        return links.table(dataset.number, found.table, **found.wanted.query(**{"from": place})), words, key
 
-    parts = []
+    parts: list[tuple[str, str, str]] = []
     if first:
         parts += [to(0, "First", "Home"), to(max(first - size, 0), "Previous", "p")]
-    parts.append(f"{number(first + 1)} to {number(min(first + size, total))} of {number(total)}")
+    parts.append(("", f"{number(first + 1)} to {number(min(first + size, total))} of {number(total)}", ""))
     if first + size < total:
         parts += [to(first + size, "Next", "n"), to((total - 1) // size * size, "Last", "End")]
-    return f'<nav class="turns" aria-label="Pages of records">{" ".join(parts)}</nav>'
+    return turns("Pages of records", parts)
 
 
 def record_page(
@@ -127,13 +134,12 @@ def record_page(
     waiting: str = "",
 ) -> bytes:
     """One record: its values, what it names and is named by; of a question also what is found for it."""
-    around = []
-    for place, words, key in ((record.row - 1, "Previous", "p"), (record.row + 1, "Next", "n")):
-        if 0 <= place < record.total:
-            query = {"mode": mode} if record.table == "questions" else {}
-            address = links.record(dataset.number, record.table, place, **query)
-            around.append(f'<a href="{escape(address)}" data-key="{key}">{words}</a>')
-    body = f'<nav class="turns" aria-label="Records">{" ".join(around)}</nav>'
+    query = {"mode": mode} if record.table == "questions" else {}
+    around = (
+        (links.record(dataset.number, record.table, place, **query), words, key)
+        for place, words, key in beside(record.row, record.total)
+    )
+    body = turns("Records", around)
     if record.findings:
         rows = [
             (Cell(link(links.finding(n), f.code)), Cell(badge(f.severity, f.severity)), Cell(value_html(f.fault)))
@@ -224,7 +230,7 @@ def _search(
     address = f"{links.record(dataset.number, record.table, record.row)}#search"
     form = _modes(address, modes or [mode or "bm25"], mode)
     if waiting:
-        return f'{form}<p role="status">{escape(waiting)} …</p><p class="small muted" data-reload>{RELOAD}</p>'
+        return f'{form}<p role="status">{escape(waiting)} …</p>{still_reading()}'
     if found is None:
         return form
     notes = "".join(f"<p>{escape(note)}</p>" for note in found.notes)
@@ -250,13 +256,7 @@ def _modes(address: str, modes: Sequence[str], mode: str) -> str:
 
 def _hit(links: Links, dataset: DatasetState, hit: Hit, is_gold: bool, target: Target) -> tuple[Any, ...]:
     snippet = hit.snippet
-    words = escape(hit.text[:300])
-    if snippet is not None:
-        words, at = "", 0
-        for start, end in snippet.marks:
-            words += f"{escape(snippet.text[at:start])}<mark>{escape(snippet.text[start:end])}</mark>"
-            at = end
-        words += escape(snippet.text[at:])
+    words = escape(hit.text[:300]) if snippet is None else marked(snippet.text, snippet.marks)
     passage = f'{target_html(links, dataset.number, target)}<br><span dir="auto">{words}</span>'
     return str(hit.rank), hit.score, Cell(badge("gold", "good") if is_gold else ""), Cell(passage)
 
@@ -297,9 +297,9 @@ def graph_page(
     """The graph, to walk in it."""
     address = links.graph(dataset.number)
     body = (
-        f'<form class="tools" role="search" action="{escape(address)}"><label class="grow">Begin with the node'
-        f'<input type="search" name="node" value="{escape(unknown or (node.id if node else ""))}" autocomplete="off" '
-        'spellcheck="false" data-words></label><button type="submit">Show</button></form>'
+        f'<form class="tools" role="search" action="{escape(address)}">'
+        f"{words_input('Begin with the node', 'node', unknown or (node.id if node else ''))}"
+        '<button type="submit">Show</button></form>'
     )
     if unknown:
         others = " ".join(link(links.graph(dataset.number, name), name) for name in similar)
