@@ -16,6 +16,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator
+from dataclasses import replace
 from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -26,6 +27,8 @@ import ragdatakit
 from ragdatakit.api.explorer.checked import fix_shown, region
 from ragdatakit.api.explorer.explore import Explorer
 from ragdatakit.files.paths.boundary import ANYWHERE
+from ragdatakit.schemas.findings import Finding
+from ragdatakit.schemas.fixes import Edit, Fix
 from tests.command_line import FIXTURES
 from tests.html_pages import EVIL
 
@@ -199,6 +202,19 @@ def test_the_lines_are_those_of_the_findings(data: Path) -> None:
         if fix is not None and fix.before:
             assert fix.before.encode() in raw and fix.after != fix.before
     assert shown > 20
+
+
+def test_a_fix_in_another_file_is_shown_there_and_a_withheld_one_is_not(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text("one\n", encoding="utf-8")
+    (tmp_path / "b.jsonl").write_text("two\n", encoding="utf-8")
+    fix = Fix("unsafe", "write three", (Edit(0, 3, "three"),), path=str(tmp_path / "b.jsonl"))
+    finding = Finding("BE207", "a-rule", "warning", "wrong", str(tmp_path / "a.jsonl"), fix=fix)
+
+    shown = fix_shown(finding, ANYWHERE)
+    assert shown is not None and (shown.before, shown.after) == ("two", "three")
+    withheld = fix_shown(replace(finding, fix=replace(fix, withheld="another fault forbids it")), ANYWHERE)
+    assert withheld is not None and (withheld.command, withheld.before) == ("", "")
+    assert withheld.words == "write three; it is not made: another fault forbids it"
 
 
 @pytest.mark.parametrize(

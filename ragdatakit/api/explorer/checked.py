@@ -98,11 +98,14 @@ def fix_shown(finding: Finding, boundary: Boundary) -> FixShown | None:
     if fix is None:
         return None
     command = {"safe": "--fix", "unsafe": "--fix --unsafe-fixes"}.get(fix.applicability, "")
+    if fix.withheld:
+        return FixShown(f"{fix.message}; it is not made: {fix.withheld}", "")
     if not fix.edits:
         return FixShown(fix.message, command)
     first, last = min(edit.start for edit in fix.edits), max(edit.end for edit in fix.edits)
     begin = max(first - _AROUND, 0)
-    data = _read(boundary, finding.path, begin, min(last + _AROUND, begin + _MOST)) if last - first < _MOST else None
+    path = fix.path or finding.path
+    data = _read(boundary, path, begin, min(last + _AROUND, begin + _MOST)) if last - first < _MOST else None
     if data is None or last - begin > len(data):
         return FixShown(fix.message, command)
     start = data.rfind(b"\n", 0, first - begin) + 1

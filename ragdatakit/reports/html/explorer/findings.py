@@ -134,7 +134,7 @@ def _lines(region: Region) -> str:
 
 def _fix(fix: FixShown) -> str:
     words = f"<p>{prose_html(fix.words)}"
-    words += f" (<code>ragdata validate {escape(fix.command)}</code>)" if fix.command else " (a guess: not applied)"
+    words += f" (<code>ragdata validate {escape(fix.command)}</code>)" if fix.command else " (not applied)"
     words += "</p>"
     if not fix.before and not fix.after:
         return words
