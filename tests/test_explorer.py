@@ -200,7 +200,8 @@ def test_the_lines_are_those_of_the_findings(data: Path) -> None:
             assert line == finding.line
             shown += 1
         if fix is not None and fix.before:
-            assert fix.before.encode() in raw and fix.after != fix.before
+            assert finding.fix is not None and fix.after != fix.before
+            assert fix.before.encode() in (Path(finding.fix.path).read_bytes() if finding.fix.path else raw)
     assert shown > 20
 
 
