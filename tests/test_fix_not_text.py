@@ -1,4 +1,4 @@
-"""Files with the name of a data file that hold something else: `--fix` leaves them as they are and says why."""
+"""Files with the name of a data file that hold something else: one finding says what, and `--fix` leaves them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import pickle
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -31,25 +32,40 @@ def _zip() -> bytes:
     return held.getvalue()
 
 
+def _tar() -> bytes:
+    held = io.BytesIO()
+    with tarfile.open(fileobj=held, mode="w") as archive:
+        entry = tarfile.TarInfo("corpus.jsonl")
+        entry.size = len(_LINES) * 9_999
+        archive.addfile(entry, io.BytesIO(_LINES * 9_999))
+    return held.getvalue()
+
+
 _HELD = {
-    "Parquet": (_parquet, "it holds Parquet, not text"),
-    "zip": (_zip, "it holds a zip archive, not text"),
+    "Parquet": (_parquet, "it holds Parquet"),
+    "zip": (_zip, "it holds a zip archive"),
+    "tar": (_tar, "it holds a tar archive"),
     **{
-        f"pickle {protocol}": (lambda n=protocol: pickle.dumps([_LINES, 1.5], n), "it holds a pickle, not text")
+        f"pickle {protocol}": (lambda n=protocol: pickle.dumps([_LINES, 1.5], n), "it holds a pickle")
         for protocol in range(2, 6)
     },
     "gzip in gzip": (lambda: gzip.compress(gzip.compress(_LINES) + b"\n\n"), "it holds gzip data within gzip data"),
-    "UTF-16": (lambda: _LINES.decode().encode("utf-16") + b"\n\n", "it is UTF-16, not UTF-8"),
-    "UTF-32": (lambda: _LINES.decode().encode("utf-32") + b"\n\n", "it is UTF-32, not UTF-8"),
-    "NUL": (lambda: _LINES + b'\0{"_id": "d3", "text": ""}\n\n', "it is not text: there are NUL bytes in it"),
-    "NUL, packed": (lambda: gzip.compress(_LINES + b"\0\n\n", mtime=0), "it is not text: there are NUL bytes in it"),
+    "UTF-16": (lambda: _LINES.decode().encode("utf-16") + b"\n\n", "it is UTF-16"),
+    "UTF-32": (lambda: _LINES.decode().encode("utf-32") + b"\n\n", "it is UTF-32"),
+    "zeros": (lambda: bytes(99), "there are NUL bytes in it"),
+    "noise": (lambda: _LINES + b"\0\xe9\xff\n\n", "there are NUL bytes in it"),
+    "zeros, packed": (lambda: gzip.compress(bytes(1 << 20)), "there are NUL bytes in it"),
+}
+_DOUBTED = {
+    "NUL": (lambda: _LINES + b'\0{"_id": "d3", "text": ""}\n\n', "there are NUL bytes in it, so that it may not be"),
+    "NUL, packed": (lambda: gzip.compress(_LINES + b"\0\n\n", mtime=0), "there are NUL bytes in it"),
     "other bytes": (lambda: _LINES * 2 + b"\xfd7zXZ\n\n", "not all of it is UTF-8, so that it may not be text"),
 }
 
 
-@pytest.mark.parametrize("name", _HELD)
+@pytest.mark.parametrize("name", [*_HELD, *_DOUBTED])
 def test_what_is_not_text_stays_as_it_is(tmp_path: Path, name: str) -> None:
-    make, reason = _HELD[name]
+    make, reason = {**_HELD, **_DOUBTED}[name]
     corpus, queries = tmp_path / "corpus.jsonl", tmp_path / "queries.jsonl"
     corpus.write_bytes(held := make())
     queries.write_bytes(b'{"_id": "q1", "text": "pears"}\n\n')
@@ -57,9 +73,23 @@ def test_what_is_not_text_stays_as_it_is(tmp_path: Path, name: str) -> None:
     outcome = run("validate", tmp_path, "--from", "beir", "--fix", "--unsafe-fixes", "--max-per-rule", "1")
 
     assert outcome.code == 1
+    assert outcome.out.count(f"RD118 error is not UTF-8 text: {reason}") == (name in _HELD)
     assert corpus.read_bytes() == held
     assert queries.read_bytes() == b'{"_id": "q1", "text": "pears"}\n'
-    assert outcome.err.count(f"corpus.jsonl was left as it is: {reason}") == 1
+    assert outcome.err.count(f"corpus.jsonl was left as it is: {reason}") == (name in _DOUBTED)
+
+
+@pytest.mark.parametrize("name", _HELD)
+def test_it_is_one_finding(tmp_path: Path, name: str) -> None:
+    (tmp_path / "corpus.jsonl").write_bytes(_HELD[name][0]())
+    (tmp_path / "queries.jsonl").write_bytes(b'{"_id": "q1", "text": "pears"}\n')
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "qrels/test.tsv").write_bytes(b"query-id\tcorpus-id\tscore\nq1\td1\t1\n")
+
+    for engine in ((), ("--engine", "local")):
+        document = json.loads(run("validate", tmp_path, "--output-format", "json", *engine).out)
+
+        assert [(each["code"], each["line"]) for each in document["findings"]] == [("RD118", None)]
 
 
 def test_fixes_of_it_are_not_promised(tmp_path: Path) -> None:
@@ -69,7 +99,7 @@ def test_fixes_of_it_are_not_promised(tmp_path: Path) -> None:
     findings = json.loads(run("validate", tmp_path, "--from", "beir", "--output-format", "json").out)["findings"]
 
     reasons = {each["fix"]["withheld"] for each in findings if each["code"] == "BE112"}
-    assert reasons == {"it is not text: there are NUL bytes in it"}
+    assert reasons == {"there are NUL bytes in it, so that it may not be text"}
     assert "fixable with" not in run("validate", tmp_path, "--from", "beir").out
 
 

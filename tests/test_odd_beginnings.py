@@ -18,7 +18,7 @@ ODD = {
     "b.json": (b'[{"a": 1},]', "it is not JSON: "),
     "c.jsonl": ('{"a": 1}\n'.encode("utf-16"), "it is UTF-16; convert it with `iconv -f utf-16 -t utf-8`"),
     "d.csv": (b"h\xe9llo,b\n", "byte 1 is not UTF-8"),
-    "e.ndjson": (b"\x89PNG\0\0", "it is not text"),
+    "e.ndjson": (b"\x89PNG\r\n\x1a\n\0\0", "it holds an image"),
     "f.jsonl.gz": (gzip.compress(b"nothing"), "it is not JSON: expecting value at line 1, column 1"),
 }
 LONG = json.dumps([{"a": f"{n}" * 40} for n in range(9_000)]).encode()

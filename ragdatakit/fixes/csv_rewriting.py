@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
+from ragdatakit.files.containers.beginnings import BOM
 from ragdatakit.files.containers.lines import iter_lines
-from ragdatakit.files.containers.sources import BOM, Source
+from ragdatakit.files.containers.sources import Source
 from ragdatakit.files.paths.boundary import ANYWHERE, Boundary
 from ragdatakit.fixes.applying import PlainFile
 

@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, cast
 
-from ragdatakit.files.containers.sources import GZIP_MAGIC
+from ragdatakit.files.containers.beginnings import GZIP_MAGIC
 from ragdatakit.visible_text import visible_text
 
 _BLOCK = 1 << 20

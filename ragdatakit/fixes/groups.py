@@ -38,8 +38,8 @@ _UNREAD_KEY: tuple[Damage, ...] = ("missing", "null", "type", "range", "item-typ
 """The same of a field that the records of other files, or other records, are compared with."""
 _UNREAD_SHARED = frozenset(
     {
-        *("unreadable-file", "link-leaves-dataset", "lfs-pointer", "mislabelled-compression", "broken-compression"),
-        *("decompression-bomb", "invalid-utf8", "line-too-long", "rule-crashed"),
+        *("unreadable-file", "link-leaves-dataset", "lfs-pointer", "not-text", "mislabelled-compression"),
+        *("broken-compression", "decompression-bomb", "invalid-utf8", "line-too-long", "rule-crashed"),
         *("unreliable-key", "duplicate-key"),
     }
 )

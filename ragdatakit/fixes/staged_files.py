@@ -14,7 +14,8 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self
 
-from ragdatakit.files.containers.sources import BOM, GZIP_MAGIC, Source
+from ragdatakit.files.containers.beginnings import BOM, GZIP_MAGIC
+from ragdatakit.files.containers.sources import Source
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.paths.folder_locks import FolderBeside, remove_abandoned
 from ragdatakit.files.paths.project import project_root

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import IO
 
-from ragdatakit.files.containers.sources import BOM
+from ragdatakit.files.containers.beginnings import BOM
 from ragdatakit.files.paths.boundary import Boundary
 from ragdatakit.fixes.applying import PlainFile
 from ragdatakit.fixes.whole_bytes import whole_bytes

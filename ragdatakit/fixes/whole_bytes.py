@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
-from ragdatakit.files.containers.sources import BOM, Source
+from ragdatakit.files.containers.beginnings import BOM
+from ragdatakit.files.containers.sources import Source
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.paths.boundary import Boundary
 from ragdatakit.outputs.file_states import PresentState, present_state

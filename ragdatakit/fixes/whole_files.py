@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import orjson
 
+from ragdatakit.files.containers.beginnings import BOM
 from ragdatakit.files.containers.lines import iter_lines
-from ragdatakit.files.containers.sources import BOM, Source
+from ragdatakit.files.containers.sources import Source
 from ragdatakit.fixes.edits import rewritten, safe
 from ragdatakit.fixes.json_syntax import mend_syntax
 from ragdatakit.fixes.whole_bytes import LONGEST

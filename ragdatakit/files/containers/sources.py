@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, TypeVar, cast
 
+from ragdatakit.files.containers.beginnings import BOM, GZIP_MAGIC, HEAD_BYTES, LFS_PREFIX, unpacked, why_not_text
 from ragdatakit.files.containers.lines import iter_lines
 from ragdatakit.files.containers.parquet_rows import LINES, ParquetRows, RowForm, is_parquet
 from ragdatakit.files.paths.boundary import ANYWHERE, Boundary
@@ -33,9 +34,6 @@ TEXT_BLOCK_BYTES = 1 << 21
 
 SMALL_FILE = 1 << 20
 BOMB_RATIO, BOMB_BYTES = 400, 1 << 30  # text packs 3 to 20 times; deflate's best, of zeros, is 1,032 times
-GZIP_MAGIC = b"\x1f\x8b"
-BOM = b"\xef\xbb\xbf"
-LFS_PREFIX = b"version https://git-lfs.github.com/spec/v1"
 _LONGEST_POINTER = 1024
 IS_POINTER = "it is a Git LFS pointer, not the data; `git lfs pull` fetches that"
 """Why such a file cannot be read, and what to do."""
@@ -71,6 +69,8 @@ class FileFault:
             return f"{file} is empty: there is no gzip data"
         if self.rule == "lfs-pointer":
             return f"{file} could not be read: {IS_POINTER}"
+        if self.rule == "not-text":
+            return f"{file} could not be read: it is not text, {reason}"
         if not records:
             return f"{file} could not be read{'' if records == 0 else ' whole'}: {reason}"
         return f"{file} could not be read whole: {reason}; the rest is missing, from record {records + 1:,} on"
@@ -144,8 +144,8 @@ class Source:
 
     def _judge_head(self, fd: int, info: os.stat_result) -> bool | None:
         """Whether the content is gzip data; None where there is nothing to read."""
-        head = os.pread(fd, 256, 0)
-        if (fault := pointer_fault(head, info.st_size)) is not None:
+        head = os.pread(fd, HEAD_BYTES, 0)
+        if (fault := head_fault(head, info.st_size, is_parquet(self.path))) is not None:
             self.bytes_read = info.st_size
             self.faults.append(fault)
             return None
@@ -386,10 +386,13 @@ def is_lfs_pointer(path: Path, boundary: Boundary) -> bool:
         return False
 
 
-def pointer_fault(head: bytes, size: int) -> FileFault | None:
-    """The fault of a file of so many bytes that begins so, if it is a Git LFS pointer."""
-    is_pointer = head.startswith(LFS_PREFIX) and size < _LONGEST_POINTER
-    return FileFault("lfs-pointer", {"size": lfs_size(head)}) if is_pointer else None
+def head_fault(head: bytes, size: int, is_table: bool = False) -> FileFault | None:
+    """The fault of a file of so many bytes that begins so, if it is a Git LFS pointer, or neither text nor what it is
+    to be: a table of Parquet."""
+    if head.startswith(LFS_PREFIX) and size < _LONGEST_POINTER:
+        return FileFault("lfs-pointer", {"size": lfs_size(head)})
+    reason = "" if is_table else why_not_text(unpacked(head, HEAD_BYTES)[0])
+    return FileFault("not-text", {"reason": reason}) if reason else None
 
 
 def lfs_size(head: bytes) -> int | None:

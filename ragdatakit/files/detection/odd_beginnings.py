@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from ragdatakit.files.containers.beginnings import encoding_other_than_utf8, why_not_text
 from ragdatakit.files.detection.sniffing import beginning, emptiness
 from ragdatakit.files.paths.boundary import ANYWHERE, Boundary
 from ragdatakit.files.paths.folders import size_of
 
 _HEAD = 64 << 10
 _TEXTS = (".json", ".jsonl", ".ndjson", ".csv", ".tsv")
-_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def odd_beginning(path: Path, boundary: Boundary = ANYWHERE) -> str:
@@ -23,10 +23,9 @@ def odd_beginning(path: Path, boundary: Boundary = ANYWHERE) -> str:
         return f"it {empty}"
     head, is_cut = beginning(path, _HEAD, boundary)
     is_cut = is_cut or size_of(path) > _HEAD
-    if head.startswith(_UTF_16):
-        return "it is UTF-16; convert it with `iconv -f utf-16 -t utf-8`"
-    if b"\0" in head:
-        return "it is not text"
+    if reason := why_not_text(head):
+        encoding = encoding_other_than_utf8(head)
+        return f"{reason}; convert it with `iconv -f {encoding.lower()} -t utf-8`" if encoding else reason
     try:
         text = head.decode("utf-8-sig")
     except UnicodeDecodeError as error:

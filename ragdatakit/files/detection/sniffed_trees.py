@@ -6,17 +6,10 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+from ragdatakit.files.containers.beginnings import HEAD_BYTES, unpacked
 from ragdatakit.files.containers.parquet_rows import is_parquet
 from ragdatakit.files.detection.sniffed_text import Beginning
-from ragdatakit.files.detection.sniffing import (
-    HEAD_BYTES,
-    Head,
-    guess_beginning,
-    guess_kind,
-    head_of_beginning,
-    parquet_head,
-    unpacked,
-)
+from ragdatakit.files.detection.sniffing import Head, guess_beginning, guess_kind, head_of_beginning, parquet_head
 from ragdatakit.files.paths.boundary import Boundary
 from ragdatakit.files.paths.folders import Tree, is_regular
 from ragdatakit.schemas.declarations import File, Format

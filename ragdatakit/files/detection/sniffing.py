@@ -5,21 +5,19 @@ from __future__ import annotations
 import csv
 import json
 import re
-import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ragdatakit.files.containers.beginnings import HEAD_BYTES, unpacked
 from ragdatakit.files.containers.parquet_rows import RECODED, is_parquet
-from ragdatakit.files.containers.sources import BOM, GZIP_MAGIC
 from ragdatakit.files.detection.sniffed_text import Beginning
 from ragdatakit.files.paths.boundary import ANYWHERE, Boundary
 from ragdatakit.files.paths.folders import is_regular
 from ragdatakit.schemas.declarations import File, Format
 from ragdatakit.schemas.errors import RagdataError
 
-HEAD_BYTES = 1 << 16
 _FIRST_BYTES = 16
 _PARQUET = "parquet"
 LONG_HEAD_BYTES = 1 << 20
@@ -105,16 +103,6 @@ def beginning(path: Path, length: int, boundary: Boundary = ANYWHERE) -> tuple[b
     except OSError:
         return b"", False
     return unpacked(data, length)
-
-
-def unpacked(data: bytes, length: int) -> tuple[bytes, bool]:
-    """So many uncompressed bytes of the beginning of a file, and whether there are more."""
-    if data.startswith(GZIP_MAGIC):
-        try:
-            data = zlib.decompressobj(wbits=31).decompress(data, length + 1)
-        except zlib.error:
-            return b"", False
-    return data[:length].removeprefix(BOM), len(data) > length
 
 
 def _head_of(text: str, more: bool) -> Head | None:

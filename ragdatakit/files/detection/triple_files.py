@@ -12,7 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ragdatakit.files.detection.sniffing import HEAD_BYTES, LONG_HEAD_BYTES, beginning
+from ragdatakit.files.containers.beginnings import HEAD_BYTES
+from ragdatakit.files.detection.sniffing import LONG_HEAD_BYTES, beginning
 from ragdatakit.files.paths.boundary import ANYWHERE, Boundary
 from ragdatakit.files.paths.folders import is_regular
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from ragdatakit.files.containers.sources import BOM, Source
+from ragdatakit.files.containers.beginnings import BOM
+from ragdatakit.files.containers.sources import Source
 from ragdatakit.fixes.edits import rewritten, safe
 from ragdatakit.fixes.find import Repair
 from ragdatakit.schemas.fixes import Edit, Fix

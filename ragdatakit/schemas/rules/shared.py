@@ -188,6 +188,18 @@ RULES: tuple[Rule, ...] = (
         source="loaders that go by the names of files",
     ),
     Rule(
+        "RD118 not-text error",
+        summary="A file with the name of text that holds something else: a table of Parquet, an archive, a pickle, "
+        "text in UTF-16, bytes of which many are NUL.",
+        message="is not UTF-8 text: {reason}",
+        upstream="the loader stops at the first line",
+        hint="put the text in its place that the name promises: unpack what is packed, convert UTF-16 with `iconv -f "
+        "utf-16 -t utf-8`, and call a table of Parquet `.parquet`",
+        bad="corpus.jsonl: PAR1 15 04 15 …   (Parquet)",
+        good='corpus.jsonl: {"_id": "d1", "text": "Pear trees"}',
+        source='open(encoding="utf-8") and json.loads in Python\'s library',
+    ),
+    Rule(
         "RD201 non-finite-number warning",
         summary="NaN, Infinity or -Infinity: not JSON, though Python reads and writes them.",
         message="{value} is not JSON",
@@ -244,6 +256,7 @@ NOT_CHECKED = frozenset(
         "unreadable-file",
         "link-leaves-dataset",
         "lfs-pointer",
+        "not-text",
         "broken-compression",
         "decompression-bomb",
         "line-too-long",

@@ -8,7 +8,7 @@ import stat
 from pathlib import Path
 from typing import Literal
 
-from ragdatakit.files.containers.sources import GZIP_MAGIC, LFS_PREFIX
+from ragdatakit.files.containers.beginnings import GZIP_MAGIC, LFS_PREFIX
 
 HEAD_BYTES = 1 << 16
 Shape = Literal["lines", "array", "spread objects", "plain text"]

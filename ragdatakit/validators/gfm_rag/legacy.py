@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.files.containers.sources import BOM
+from ragdatakit.files.containers.beginnings import BOM
 from ragdatakit.files.texts.codes import code_of
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.checks import FormatChecks, Needs

@@ -6,8 +6,9 @@ import os
 from dataclasses import dataclass
 from itertools import pairwise
 
+from ragdatakit.files.containers.beginnings import BOM, GZIP_MAGIC, HEAD_BYTES
 from ragdatakit.files.containers.parquet_rows import is_parquet
-from ragdatakit.files.containers.sources import BOM, GZIP_MAGIC, HeadedSource, Source, file_state, pointer_fault
+from ragdatakit.files.containers.sources import HeadedSource, Source, file_state, head_fault
 
 RANGE_BYTES = 16 << 20
 """Of a file in one range, about: its findings and the keys of its records are held together."""
@@ -32,10 +33,10 @@ def plan_ranges(source: Source, target_bytes: int | None = None) -> list[Range] 
     target = max(target_bytes or RANGE_BYTES, 1)
     try:
         with source.boundary.open(source.path) as file:
-            info, head = os.fstat(file.fileno()), file.read(256)
+            info, head = os.fstat(file.fileno()), file.read(HEAD_BYTES)
     except OSError:
         return None
-    if head.startswith(GZIP_MAGIC) != source.gz or pointer_fault(head, info.st_size) is not None:
+    if head.startswith(GZIP_MAGIC) != source.gz or head_fault(head, info.st_size, is_parquet(source.path)) is not None:
         return None
     state = file_state(info)
     if source.gz or is_parquet(source.path):

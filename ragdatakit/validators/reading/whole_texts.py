@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ragdatakit.files.containers.beginnings import HEAD_BYTES
 from ragdatakit.files.containers.positions import Located
-from ragdatakit.files.containers.sources import pointer_fault
+from ragdatakit.files.containers.sources import head_fault
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.collector import NO_RECORD, Place
@@ -33,7 +34,7 @@ def check_text(run: RunContext, file: DataFile) -> bool:
         run.emit(file, Problem("line-too-long", facts={"bytes": TEXT_LIMIT}))
         return False
     file.bytes = len(data)
-    if (fault := pointer_fault(data, len(data))) is not None:
+    if (fault := head_fault(data[:HEAD_BYTES], len(data))) is not None:
         run.emit(file, Problem(fault.rule, facts=fault.facts))
         return False
     for problem in run.guarded(file, lambda: run.checks.text(file, data)):

@@ -1,0 +1,71 @@
+"""What the first bytes of a file say that should be text: packed, a Git LFS pointer, or not text at all."""
+
+from __future__ import annotations
+
+import re
+import zlib
+
+GZIP_MAGIC = b"\x1f\x8b"
+BOM = b"\xef\xbb\xbf"
+LFS_PREFIX = b"version https://git-lfs.github.com/spec/v1"
+HEAD_BYTES = 1 << 16
+"""Bytes that are looked at."""
+_MANY_NULS = 16, 10
+"""From so many on, and one in so many bytes, NULs are no damage of single records."""
+_BINARY: dict[bytes, str] = {
+    rb"PAR1[\0-\x08\x0e-\x1f]": "Parquet",  # a text may begin with PAR1
+    rb"PK(?:\x03\x04|\x05\x06)": "a zip archive",
+    rb"(?s:.{257})ustar[\0 ]": "a tar archive",
+    rb"7z\xbc\xaf\x27\x1c": "a 7z archive",
+    rb"\x28\xb5\x2f\xfd": "zstd data",
+    rb"\xfd7zXZ\0": "xz data",
+    rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)": "bzip2 data",
+    GZIP_MAGIC: "gzip data within gzip data",
+    rb"\x80[\x02-\x05]": "a pickle",
+    rb"\x93NUMPY": "a NumPy array",
+    rb"ARROW1\0\0": "an Arrow file",
+    rb"SQLite format 3\0": "an SQLite database",
+    rb"\x89HDF\r\n": "HDF5",
+    rb"\x89PNG\r\n|\xff\xd8\xff|GIF8[79]a": "an image",
+    rb"%PDF-\d": "a PDF document",
+    rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "an old Office document",
+}
+"""Beginnings of unpacked data, and what they are of."""
+_WIDE = ((b"\xff\xfe\0\0", "UTF-32"), (b"\0\0\xfe\xff", "UTF-32"), (b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"))
+
+
+def unpacked(data: bytes, length: int) -> tuple[bytes, bool]:
+    """So many uncompressed bytes of the beginning of a file, and whether there are more."""
+    if data.startswith(GZIP_MAGIC):
+        try:
+            data = zlib.decompressobj(wbits=31).decompress(data, length + 1)
+        except zlib.error:
+            return b"", False
+    return data[:length].removeprefix(BOM), len(data) > length
+
+
+def encoding_other_than_utf8(head: bytes) -> str:
+    """The encoding that a mark at the beginning names; empty where there is none."""
+    return next((name for mark, name in _WIDE if head.startswith(mark)), "")
+
+
+def why_not_text(head: bytes) -> str:
+    """Why what begins with these unpacked bytes is not text of UTF-8, in words; empty where it may be."""
+    if what := next((what for start, what in _BINARY.items() if re.match(start, head)), ""):
+        return f"it holds {what}"
+    if encoding := encoding_other_than_utf8(head):
+        return f"it is {encoding}"
+    least, share = _MANY_NULS
+    nuls = head.count(b"\0")
+    if nuls and ((nuls >= least and nuls * share >= len(head)) or not is_utf8(head)):
+        return "there are NUL bytes in it"
+    return ""
+
+
+def is_utf8(head: bytes) -> bool:
+    """Whether bytes are UTF-8, except for a character that is cut at their end."""
+    try:
+        head.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return error.start >= len(head) - 3 and error.reason == "unexpected end of data"
+    return True
