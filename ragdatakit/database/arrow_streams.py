@@ -201,17 +201,19 @@ _new_capsule = ctypes.pythonapi.PyCapsule_New
 _new_capsule.restype, _new_capsule.argtypes = ctypes.py_object, (_POINTER, ctypes.c_char_p, _POINTER)
 
 
-class _GivenArray:
+class GivenArray:
     """An array of a stream of somebody else's, until the next one is asked for."""
 
     def __init__(self, found: _Array) -> None:
         self._found = found
         self.length, self.offset, self.null_count = found.length, found.offset, found.null_count
 
-    def children_of(self) -> list[_GivenArray]:
-        """The columns."""
+    def children_of(self) -> list[GivenArray]:
+        """The columns, or the members of lists; none where these are numbers or texts."""
+        if not self._found.n_children:
+            return []
         places = (ctypes.c_void_p * self._found.n_children).from_address(self._found.children)
-        return [_GivenArray(_Array.from_address(place or 0)) for place in places]
+        return [GivenArray(_Array.from_address(place or 0)) for place in places]
 
     def buffers_of(self) -> list[int | None]:
         """Where the buffers are."""
@@ -228,8 +230,8 @@ class GivenStream:
         self._place = place
         self._get_schema, self._get_next = _Get(stream.get_schema), _Get(stream.get_next)
 
-    def arrays(self, wanted: bytes) -> Iterator[_GivenArray]:
-        """The batches, one after the other, all of whose columns must be of the ``wanted`` form."""
+    def arrays(self, *wanted: bytes) -> Iterator[GivenArray]:
+        """The batches, one after the other, all of whose columns must be of one of the ``wanted`` forms."""
         schema = _Schema()
         self._ask(self._get_schema, schema)
         try:
@@ -237,7 +239,7 @@ class GivenStream:
             forms = {_Schema.from_address(place or 0).format for place in columns}
         finally:
             _Release(schema.release)(ctypes.addressof(schema))
-        if forms != {wanted}:
+        if not forms <= {*wanted}:
             raise TypeError(f"columns of the forms {forms}")
         while True:
             found = _Array()
@@ -245,7 +247,7 @@ class GivenStream:
             if not found.release:
                 return
             try:
-                yield _GivenArray(found)
+                yield GivenArray(found)
             finally:
                 _Release(found.release)(ctypes.addressof(found))
 

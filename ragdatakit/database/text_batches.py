@@ -1,5 +1,5 @@
-"""Texts that a query gives, as they lie in memory: read through Arrow's C interface, so that no text becomes an object
-of Python's."""
+"""Texts, and lists of numbers, that a query gives, as they lie in memory: read through Arrow's C interface, so that
+none becomes an object of Python's."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ragdatakit.database.arrow_streams import GivenStream
+from ragdatakit.database.arrow_streams import GivenArray, GivenStream
 
 if TYPE_CHECKING:
     import duckdb
 
-_SHORT_OFFSETS = b"u"
+_SHORT_OFFSETS, _LISTS, _INTEGERS = b"u", b"+l", (b"l", b"L")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,33 @@ class TextBatch:
     data: npt.NDArray[np.uint8]
     offsets: npt.NDArray[np.int32]
     missing: npt.NDArray[np.bool_] | None
+
+
+@dataclass(frozen=True, slots=True)
+class WordBatch:
+    """Integers of 64 bits as words; of lists all members one behind the other, and how many each has. ``has_nulls``:
+    one of them, or a list, is missing. They are valid until the next batch is asked for."""
+
+    words: npt.NDArray[np.uint64]
+    counts: npt.NDArray[np.int32] | None
+    has_nulls: bool
+
+
+def word_batches(stream: Any) -> Iterator[list[WordBatch]]:
+    """The columns of a stream in Arrow's form, all of which are integers of 64 bits, or lists of them."""
+    for array in GivenStream(stream).arrays(_LISTS, *_INTEGERS):
+        yield [_words_of(column) for column in array.children_of()]
+
+
+def _words_of(column: GivenArray) -> WordBatch:
+    members = column.children_of()
+    if not members:
+        words = _numbers(column.buffers_of()[1], np.uint64, column.length, column.offset)
+        return WordBatch(words, None, bool(column.null_count))
+    places = _numbers(column.buffers_of()[1], np.int32, column.length + 1, column.offset)
+    first, end = (int(places[0]), int(places[-1])) if len(places) else (0, 0)
+    words = _numbers(members[0].buffers_of()[1], np.uint64, end - first, members[0].offset + first)
+    return WordBatch(words, np.diff(places), bool(column.null_count or members[0].null_count))
 
 
 def text_batches(connection: duckdb.DuckDBPyConnection, query: str) -> Iterator[TextBatch]:

@@ -59,11 +59,23 @@ class ParquetTable:
 
     def arrays(self, query: str) -> Iterator[Numbers]:
         """Numbers that a query gives, as arrays, one row group after the other; ``{}`` in it stands for the rows."""
-        first = 0
-        for count in self.group_rows():
+        for of_group in self._of_groups(query):
+            yield self._connection.execute(of_group).fetchnumpy()
+
+    def streams(self, query: str) -> Iterator[Any]:
+        """The same as streams in Arrow's form."""
+        for of_group in self._of_groups(query):
+            yield self._connection.sql(of_group).__arrow_c_stream__()
+
+    def _of_groups(self, query: str) -> Iterator[str]:
+        counts, first = self.group_rows(), 0
+        if len(counts) == 1:
+            yield query.format(f"read_parquet({self._file})")
+            return
+        for count in counts:
             rows = f"read_parquet({self._file}, file_row_number = true)"
             where = f"file_row_number >= {first} and file_row_number < {first + count}"
-            yield self._connection.execute(query.format(f"(from {rows} where {where})")).fetchnumpy()
+            yield query.format(f"(from {rows} where {where})")
             first += count
 
 

@@ -214,11 +214,11 @@ class ArrayProofs(Proofs):
         level = self._numbers("communities", "level")
         entities = self._places("communities", "entity_ids", "entities", "id")
         owners = self._rows("communities", "entity_ids")
-        levels = np.unique(level)
+        levels = set(level.tolist())  # np.unique loads modules that take longer
         if len(levels) > _MOST_LEVELS:
             return None
         found: dict[int, Places] = {}
-        for number in levels.tolist():
+        for number in levels:
             here = level[owners] == number
             of = np.full(len(self._columns["entities"]["id"].codes), -1, np.int32)
             of[entities[here]] = owners[here]

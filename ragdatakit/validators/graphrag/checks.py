@@ -132,6 +132,7 @@ class GraphRagChecks(FormatChecks):
         """The rows of one table by themselves; it becomes one that others may refer to."""
         import duckdb
 
+        from ragdatakit.validators.graphrag.coded_columns import has_sizes
         from ragdatakit.validators.graphrag.row_faults import row_faults
         from ragdatakit.validators.graphrag.sql_tables import UnreadableTableError
 
@@ -141,7 +142,8 @@ class GraphRagChecks(FormatChecks):
             if not aside:
                 self._columns[kind] = self._coded(tables, table)
             whole = self._columns.get(kind, {})
-            count, found = row_faults(tables, file.kind, table, self._generation, whole.keys())
+            proved = ("odd-size",) if has_sizes(whole) else ()
+            count, found = row_faults(tables, file.kind, table, self._generation, whole.keys(), proved)
             for problem in found:
                 yield file, problem
         except (UnreadableTableError, duckdb.Error) as error:

@@ -3,6 +3,7 @@ is dear; of a small one by one query, as queries are."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -11,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ragdatakit.database.text_batches import word_batches
 from ragdatakit.files.containers.parquet_tables import ParquetTable, opened_parquet
-from ragdatakit.files.paths.sql_text import hash_expression, sql_name
+from ragdatakit.files.paths.sql_text import sql_name
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.validators.graphrag.sql_tables import SqlTable, SqlTables, code_of
 
@@ -32,7 +34,7 @@ class Coded:
     """A column without a null anywhere.
 
     ``codes`` are those of its texts or of the members of its lists, or its integers; ``counts`` how many members each
-    list has (None: no lists); ``lengths`` the lengths in bytes that its texts have, where they are no lists.
+    list has (None: no lists); ``lengths`` of ids the least and the greatest length in a large table, else all.
     ``size`` is the number of codes.
     """
 
@@ -79,6 +81,13 @@ def viewed_columns(tables: SqlTables, table: SqlTable, names: list[str]) -> dict
     }
 
 
+def has_sizes(columns: Mapping[str, Coded]) -> bool:
+    """Whether each community is proved to have the size of its list of members."""
+    size, members = columns.get("size"), columns.get("entity_ids")
+    counts = members.counts if members is not None else None
+    return size is not None and counts is not None and np.array_equal(size.codes.view(np.int64), counts)
+
+
 def _code_in_view(name: str, kind: str) -> str:
     """The code of a text, the codes of a list of texts, or the integers themselves, in SQL."""
     column = sql_name(name)
@@ -109,35 +118,29 @@ def value_count(stored: StoredTable, names: list[str]) -> int:
 
 
 def _read(parquet: ParquetTable, name: str) -> Coded | None:
-    kind = parquet.columns[name]
-    item, column, is_list = kind.removesuffix("[]"), sql_name(name), kind.endswith("[]")
-    if item not in _CODES or (not is_list and _nulls(parquet, column)):
+    """Codes, and how many each list has, come out of one pass."""
+    kind, column = parquet.columns[name], sql_name(name)
+    item = kind.removesuffix("[]")
+    if item not in ("VARCHAR", "BIGINT"):
         return None
+    wanted = [_code_in_view(name, _KINDS[kind])]
+    if kind == "VARCHAR" and name == "id":
+        wanted.append(f"strlen({column})")
+    codes: list[Codes] = []
     counts: list[npt.NDArray[np.int32]] = []
-    if is_list:
-        for found in parquet.arrays(f"select len({column}) as n, {column} is null as missing from {{}}"):
-            if found["missing"].any():
-                return None
-            counts.append(np.asarray(found["n"], np.int32))
-    size = sum(int(number.sum()) for number in counts) if is_list else parquet.rows
-    codes, end = np.empty(size, np.uint64), 0
-    source = f"(select unnest({column}) as c from {{}})" if is_list else f"(select {column} as c from {{}})"
     lengths: set[int] = set()
-    for found in parquet.arrays(f"select {_CODES[item]} as code, c is null as missing from {source}"):
-        if found["missing"].any():
-            return None
-        piece = np.asarray(found["code"])
-        codes[end : end + len(piece)] = piece.view(np.uint64)
-        end += len(piece)
-    if item == "VARCHAR" and not is_list:
-        for found in parquet.arrays(f"select distinct strlen({column}) as n from {{}}"):
-            lengths.update(found["n"].tolist())
-    return Coded(codes, np.concatenate(counts) if counts else None, frozenset(lengths), size)
+    for stream in parquet.streams(f"select {', '.join(wanted)} from {{}}"):
+        for found, *sizes in word_batches(stream):
+            if found.has_nulls:
+                return None
+            codes.append(found.words.copy())
+            counts += [] if found.counts is None else [found.counts]
+            for given in sizes if len(found.words) else ():
+                lengths |= {int(given.words.min()), int(given.words.max())}
+    whole = np.concatenate(codes) if codes else np.empty(0, np.uint64)
+    of_lists = np.concatenate([np.empty(0, np.int32), *counts]) if kind.endswith("]") else None
+    return Coded(whole, of_lists, frozenset(lengths), len(whole))
 
 
-def _nulls(parquet: ParquetTable, column: str) -> bool:
-    return any(found["n"].any() for found in parquet.arrays(f"select count(*) - count({column}) as n from {{}}"))
-
-
-_CODES = {"VARCHAR": hash_expression("c"), "BIGINT": "c"}
-"""What codes are, in SQL, by the type of the column."""
+_KINDS = {"VARCHAR": "text", "BIGINT": "integer", "VARCHAR[]": "texts", "BIGINT[]": "integers"}
+"""What DuckDB's types are called in a declaration."""

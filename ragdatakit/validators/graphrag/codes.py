@@ -22,7 +22,7 @@ _NUMBERS = {
     "documents": ("human_readable_id",),
     "entities": ("human_readable_id", "degree", "frequency"),
     "relationships": ("human_readable_id", "combined_degree"),
-    "communities": ("community", "level", "parent"),
+    "communities": ("community", "level", "parent", "size"),
     "reports": ("community",),
     "covariates": ("human_readable_id",),
 }

@@ -68,7 +68,7 @@ def row_checks(kind: str, table: SqlTable, generation: str) -> Iterator[RowCheck
         if table.has(column.name):
             yield from _typed_checks(kind, table, column, generation)
     for check in _FURTHER.get(kind, ()):
-        if table.has(*_columns_of(check)):
+        if table.has(*columns_of(check)):
             yield check
     for name in _SHOWN_TEXTS.get(kind, ()):
         if table.has(name):
@@ -125,7 +125,8 @@ def _normal(title: Any) -> dict[str, Any] | None:
     return {"normal": normal} if normal != title else None
 
 
-def _columns_of(check: RowCheck) -> list[str]:
+def columns_of(check: RowCheck) -> list[str]:
+    """The columns that a check looks at, its own first."""
     return list(_NAMES.get(check.rule, (check.column,)))
 
 

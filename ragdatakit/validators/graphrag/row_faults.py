@@ -9,7 +9,7 @@ from ragdatakit.files.paths.sql_text import sql_name
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.graphrag.tables import Column
 from ragdatakit.validators.graphrag.list_cells import torn_members
-from ragdatakit.validators.graphrag.row_checks import RowCheck, row_checks
+from ragdatakit.validators.graphrag.row_checks import RowCheck, columns_of, row_checks
 from ragdatakit.validators.graphrag.sql_tables import SqlTable, SqlTables
 
 LARGE = 16 << 20
@@ -17,13 +17,23 @@ LARGE = 16 << 20
 
 
 def row_faults(
-    tables: SqlTables, kind: str, table: SqlTable, generation: str, whole: Container[str] = ()
+    tables: SqlTables,
+    kind: str,
+    table: SqlTable,
+    generation: str,
+    whole: Container[str] = (),
+    proved: Container[str] = (),
 ) -> tuple[int, Iterable[Problem]]:
-    """How many rows a table has, and what is wrong with them; columns in ``whole`` have been read, and have no null.
+    """How many rows a table has, and what is wrong with them; columns in ``whole`` have been read, and have no null,
+    rules in ``proved`` are kept.
 
     Raises `duckdb.Error` where it cannot be read.
     """
-    checks = [c for c in row_checks(kind, table, generation) if not (c.is_of_nulls and c.column in whole)]
+    checks = [
+        check
+        for check in row_checks(kind, table, generation)
+        if check.rule not in proved and not (check.is_of_nulls and check.column in whole)
+    ]
     broken: list[RowCheck] = []
     passes = list(_passes(table, checks, whole))
     queries = []
@@ -49,16 +59,20 @@ def _read_whole(table: SqlTable, name: str) -> str:
 def _passes(
     table: SqlTable, checks: list[RowCheck], whole: Container[str]
 ) -> Iterator[tuple[list[str], list[RowCheck]]]:
-    """Columns that are read together, with the checks that are made of them: of a big table one after the other, as a
-    reader of many columns holds a piece of each."""
+    """Columns that are read together, with the checks that are made of them: of a big table those that one check looks
+    at, as a reader of many columns holds a piece of each."""
     if size_of(table.stored.file.path) < LARGE:
         yield [name for name in table.types if name not in whole], checks
         return
     yield [], []
+    with_others = {check.column: columns_of(check) for check in checks if len(columns_of(check)) > 1}
+    beside = {name for names in with_others.values() for name in names} - with_others.keys()
     for name in table.types:
-        found = [check for check in checks if check.column == name]
-        if found or name not in whole:
-            yield [name] if name not in whole else [], found
+        columns = [] if name in beside else with_others.get(name, [name])
+        found = [check for check in checks if check.column in columns]
+        unread = [column for column in columns if column not in whole]
+        if found or unread:
+            yield unread, found
 
 
 def _problems(tables: SqlTables, table: SqlTable, broken: list[RowCheck]) -> Iterator[Problem]:
