@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import re
 import signal
 import socket
 import subprocess
@@ -530,7 +531,7 @@ def test_a_limit_of_size(hub: Hub, tmp_path: Path) -> None:
     [
         (("fetch",), "Missing argument 'NAME'"),
         (("fetch", "hf:a/b"), "Missing argument 'DIR'"),
-        (("fetch", "arag/novel", "data", "--include", "*.json"), "choose among the files of hf: sources"),
+        (("fetch", "arag/novel", "data", "--include", "*.json"), "choose among the files of a repository"),
         (("fetch", "hf:a/b", "data", "--max-size", "many"), "is not a size"),
     ],
 )
@@ -545,7 +546,7 @@ def test_the_list_needs_no_library(tmp_path: Path) -> None:
     outcome = run_with(None, tmp_path, "fetch", "--list")
 
     assert outcome.code == 0
-    assert [line.split()[0] for line in outcome.out.splitlines()[:5]] == [d.name for d in PUBLIC_DATASETS]
+    assert [line.split()[0] for line in outcome.out.split("\n\n")[0].splitlines()] == [d.name for d in PUBLIC_DATASETS]
 
 
 def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -560,7 +561,38 @@ def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_the_words_of_the_public_datasets() -> None:
+    assert len({dataset.name for dataset in PUBLIC_DATASETS}) == len(PUBLIC_DATASETS)
     for dataset in PUBLIC_DATASETS:
-        assert all(len(digest) == 64 for digest in dataset.files.values())
-        assert len(dataset.revision) == 40
-        assert {dataset.name_of(path) for path in dataset.files} == {"chunks.json", "questions.json"}
+        assert all(re.fullmatch("[0-9a-f]{64}", digest) for digest in dataset.files.values())
+        assert re.fullmatch("[0-9a-f]{40}", dataset.revision), "a commit, not a branch"
+        assert dataset.format == dataset.name.split("/")[0]
+        assert dataset.licence
+
+
+def test_a_set_of_beir_comes_whole_at_its_commit_and_is_sound(hub: Hub, tmp_path: Path) -> None:
+    scifact = next(d for d in PUBLIC_DATASETS if d.name == "beir/scifact")
+    fixture = ROOT / "fixtures/beir/valid/folder"
+    files = {path.relative_to(fixture).as_posix(): path.read_bytes() for path in fixture.rglob("*") if path.is_file()}
+    hub.add(scifact.repo, {**files, "README.md": b"# SciFact\n", ".gitattributes": b""}, sha=scifact.revision)
+
+    outcome = run_with(hub, tmp_path, "fetch", "beir/scifact", "data")
+    chosen = run_with(hub, tmp_path, "fetch", "beir/scifact", "some", "--include", "corpus*")
+
+    assert outcome.code == 0, outcome.err
+    assert "mteb/scifact at d56462d0e63a" in outcome.out
+    assert "licence: CC BY-NC 4.0" in outcome.out
+    assert set(contents(tmp_path / "data")) == {*files, "README.md", "ragdata.json"}
+    assert run_with(None, tmp_path, "validate", "data").code == 0
+    assert chosen.code == 0, chosen.err
+    assert set(contents(tmp_path / "some")) == {"corpus.jsonl", "ragdata.json"}
+
+
+def test_a_set_of_hipporag_with_other_bytes_than_released(hub: Hub, tmp_path: Path) -> None:
+    dataset = next(d for d in PUBLIC_DATASETS if d.name == "hipporag/musique")
+    hub.add(dataset.repo, {**dict.fromkeys(dataset.files, b"[]"), "nq_rear.json": b"[]"}, sha=dataset.revision)
+
+    outcome = run_with(hub, tmp_path, "fetch", "hipporag/musique", "data")
+
+    assert outcome.code == 2
+    assert "nothing was put in place" in outcome.err
+    assert [get for get in hub.gets("/resolve/") if "nq_rear" in get] == []

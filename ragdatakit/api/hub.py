@@ -54,12 +54,13 @@ def _request(source: str, options: FetchOptions) -> FetchRequest:
             max_bytes=options.max_bytes,
         )
     dataset = public_dataset(source)
-    if include or exclude:
-        raise RagdataError(f"include and exclude choose among the files of hf: sources; {source} is whole")
+    if dataset.files and (include or exclude):
+        raise RagdataError(f"include and exclude choose among the files of a repository; {source} is whole")
     return FetchRequest(
         repo=dataset.repo,
         revision=dataset.revision,
-        include=tuple(dataset.files),
+        include=tuple(dataset.files) or include,
+        exclude=exclude,
         folder=dataset.folder,
         sha256=dataset.files,
         name=dataset.name,

@@ -21,8 +21,8 @@ _option = options_of(FetchOptions)
 @click.argument("source", required=False, metavar="NAME")
 @click.argument("folder", required=False, metavar="DIR", type=DataPath(file_okay=False, path_type=Path))
 @click.option("--list", "listing", is_flag=True, help="List the datasets that have a name.")
-@_option("--include", multiple=True, metavar="PATTERN", help="Only these files (hf: sources); may be repeated.")
-@_option("--exclude", multiple=True, metavar="PATTERN", help="Not these files (hf: sources); may be repeated.")
+@_option("--include", multiple=True, metavar="PATTERN", help="Only these files of the repository; may be repeated.")
+@_option("--exclude", multiple=True, metavar="PATTERN", help="Not these files of the repository; may be repeated.")
 @_option("--max-size", "max_bytes", type=Size(), metavar="SIZE", help="Refuse to load more than this.")
 @_option("--overwrite", help="Replace DIR and all that is in it.")
 @click.option("--dry-run", is_flag=True, help="Show the files and their sizes, load nothing.")
@@ -35,7 +35,7 @@ def command(**words: Any) -> None:
     HF_HUB_OFFLINE hold.
 
     \b
-    ragdata fetch arag/2wikimultihop data
+    ragdata fetch beir/scifact data
     ragdata fetch hf:OWNER/NAME@v1.0 data --include '*.jsonl' --include README.md
     """
     if words["listing"]:
@@ -87,6 +87,7 @@ def _show_list() -> None:
     from ragdatakit.schemas.public_datasets import PUBLIC_DATASETS
 
     width = max(len(dataset.name) for dataset in PUBLIC_DATASETS)
+    sized = max(len(dataset.title) for dataset in PUBLIC_DATASETS)
     for dataset in PUBLIC_DATASETS:
-        click.echo(f"{dataset.name:<{width}}  {dataset.format}  {dataset.title}  (hf:{dataset.repo})")
+        click.echo(f"{dataset.name:<{width}}  {dataset.title:<{sized}}  hf:{dataset.repo}")
     click.echo("\nAny other dataset of the Hugging Face hub: ragdata fetch hf:OWNER/NAME DIR")
