@@ -16,6 +16,7 @@ from ragdatakit.files.containers.nesting import MOST_NESTED, has_deep_line
 from ragdatakit.files.containers.sources import Source, is_lfs_pointer
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.machine import refuse_little_space
+from ragdatakit.files.memory_database import memory_database
 from ragdatakit.files.paths.folders import is_regular, size_of
 from ragdatakit.files.paths.sql_text import sql_name
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
@@ -72,17 +73,7 @@ class SqlTable:
 
 def _in_memory(memory_limit: int, scratch: Path) -> duckdb.DuckDBPyConnection:
     refuse_little_space("columns")
-    import duckdb
-
-    settings: dict[str, str | bool | int | float | list[str]] = {
-        "autoinstall_known_extensions": "false",
-        "autoload_known_extensions": "false",
-        "memory_limit": f"{memory_limit}B",
-        "temp_directory": str(scratch / "spilled"),
-    }
-    connection = duckdb.connect(config=settings)
-    connection.execute("set enable_progress_bar = false")
-    return connection
+    return memory_database({"memory_limit": f"{memory_limit}B", "temp_directory": str(scratch / "spilled")})
 
 
 class SharedConnection:

@@ -23,6 +23,7 @@ from ragdatakit.database.select_statements import (
     without_end,
 )
 from ragdatakit.files.containers.arrow_library import arrow_library
+from ragdatakit.files.memory_database import without_progress_bar
 from ragdatakit.files.paths.sql_text import sql_name, sql_text
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import MachineError, QueryError, RagdataError, skip_unreadable
@@ -360,12 +361,12 @@ def _create_empty(connection: duckdb.DuckDBPyConnection, table: str) -> None:
 
 def _lock(connection: duckdb.DuckDBPyConnection) -> None:
     """Nothing but what is in the database can be reached any more, and this cannot be changed."""
+    without_progress_bar(connection)
     known = {name for (name,) in connection.execute("select name from duckdb_settings()").fetchall()}
     # The statement was parsed and found to only read: this is the second wall, for what the first may overlook. Without
     # the settings of Python ``from df`` would name a variable of whoever called. The lock comes last, as it ends all
     # setting.
     wanted = {
-        "enable_progress_bar": "false",
         "max_temp_directory_size": f"'{_MOST_SPILLED}'",
         "allow_community_extensions": "false",
         "allow_persistent_secrets": "false",

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragdatakit.files.memory_database import memory_database
 from ragdatakit.files.paths.boundary import Boundary
 from ragdatakit.files.paths.sql_text import is_sql_path, sql_text, unglobbed
 from ragdatakit.schemas.errors import RagdataError
@@ -96,16 +97,7 @@ def opened_parquet(path: Path, boundary: Boundary) -> Iterator[ParquetTable]:
 @cache
 def _reader() -> duckdb.DuckDBPyConnection:
     """The database that reads all of them: to open one takes longer than to read a small file."""
-    import duckdb
-
-    config: dict[str, str | bool | int | float | list[str]] = {
-        "autoinstall_known_extensions": "false",
-        "autoload_known_extensions": "false",
-        "memory_limit": _MEMORY,
-        "threads": 1,
-    }
-    connection = duckdb.connect(config=config)
-    connection.execute("set enable_progress_bar = false")
+    connection = memory_database({"memory_limit": _MEMORY, "threads": 1})
     connection.execute("set global disable_parquet_prefetching = true")  # which holds a whole column at once
     return connection
 

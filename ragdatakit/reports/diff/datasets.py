@@ -16,9 +16,9 @@ from ragdatakit.database.columns import Kind, packed
 from ragdatakit.database.dataset_database import FILES, DatasetDatabase
 from ragdatakit.database.file_counts import unpacked_size
 from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.files.memory_database import memory_database
 from ragdatakit.files.paths.manifest import file_digest
 from ragdatakit.files.paths.own_files import MANIFEST
-from ragdatakit.files.paths.sql_text import sql_text
 from ragdatakit.reports.diff.kinds import KindSide, compare_kind
 from ragdatakit.reports.diff.tables import Rows, TableComparison, stored_rows
 from ragdatakit.schemas.canonical import TABLES
@@ -117,12 +117,8 @@ def compare_datasets(
 
 
 def _compare_records(before: Compared, after: Compared, diff: DatasetDiff, options: CompareOptions) -> None:
-    import duckdb
-
-    with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as work:
-        work.execute("set enable_progress_bar = false")
-        work.execute(f"set temp_directory = {sql_text(str(before.database.scratch / 'compared'))}")
-        work.execute("set memory_limit = '512MB'")
+    spilled = str(before.database.scratch / "compared")
+    with memory_database({"temp_directory": spilled, "memory_limit": "512MB"}) as work:
         comparison = TableComparison(work, options.records)
         diff.tables = list(_compare_tables(comparison, before.database, after.database, options))
         if before.format == after.format and diff.files:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ragdatakit.database.arrow_streams import incoming
 from ragdatakit.database.columns import Kind, PackedColumn, packed
+from ragdatakit.files.memory_database import memory_database
 from ragdatakit.files.paths.sql_text import hash_expression, is_sql_path, sql_name, sql_text, unglobbed
 from ragdatakit.outputs.scratch import ScratchFolder
 from ragdatakit.schemas.graphrag.tables import Column
@@ -80,22 +81,18 @@ class SqlTables:
     """The views of one dataset of so many bytes, by kind. To be closed."""
 
     def __init__(self, size: int) -> None:
-        import duckdb
 
         self.are_large = size >= _SMALL
         self._scratch = ScratchFolder()
-        config: dict[str, str | bool | int | float | list[str]] = {
-            "autoinstall_known_extensions": "false",
-            "autoload_known_extensions": "false",
+        settings: dict[str, str | int] = {
             "memory_limit": f"{MEMORY}B",
             "allocator_background_threads": "true",  # which give back what one query freed while the next one runs
             "temp_directory": str(self._scratch.path / "spilled"),
             "preserve_insertion_order": "false",
         }
         if not self.are_large:
-            config["threads"] = 1
-        self._connection = duckdb.connect(config=config)
-        self._connection.execute("set enable_progress_bar = false")
+            settings["threads"] = 1
+        self._connection = memory_database(settings)
         self._connection.execute("set global disable_parquet_prefetching = true")  # which holds a whole column at once
         # Statistics of files leave NaN out: what a NaN becomes is then taken for no null, unseen.
         off = "statistics_propagation" if self.are_large else _NOT_WORTH_IT
