@@ -4,7 +4,7 @@
 
 Whole files come from the declarations (rules, formats, schemas, the schema of the output). In README.md and the other
 written pages, the examples are run and the blocks between ``<!-- generated: NAME -->`` and ``<!-- end generated -->``
-are filled.
+are filled; the cells of the notebooks are run.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
 from docs.generator.format_pages import format_pages  # noqa: E402 - found only now that the root is on the path
+from docs.generator.notebooks import notebooks  # noqa: E402
 from docs.generator.pages import written_pages  # noqa: E402
 from docs.generator.rule_pages import rule_pages  # noqa: E402
 from docs.generator.terminal import pictures  # noqa: E402
@@ -49,7 +50,11 @@ def generated(wanted: Callable[[str], bool] = lambda _: True) -> dict[str, str]:
     by_command = {"report": summary_schema(), **search_output_schemas(), **query_schemas(), "gate": gate_schema()}
     files.update({f"docs/output-schema-{name}.json": _json(schema) for name, schema in by_command.items()})
     files.update({f"docs/schemas/{name}": _json(document) for name, document in documents(all_formats()).items()})
-    return {**{name: text for name, text in files.items() if wanted(name)}, **written_pages(wanted)}
+    return {
+        **{name: text for name, text in files.items() if wanted(name)},
+        **written_pages(wanted),
+        **notebooks(wanted),
+    }
 
 
 def drifted(files: dict[str, str], wanted: Callable[[str], bool] = lambda _: True) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -125,6 +126,18 @@ def test_modules_that_a_page_names_are_there(page: str) -> None:
     named = set(re.findall(r"`([\w/.-]+\.py)`", text))
 
     assert [name for name in named if not any(f"/{path}".endswith(f"/{name}") for path in there)] == []
+
+
+def test_every_recipe_has_a_notebook_of_which_every_cell_was_run() -> None:
+    pages = sorted((ROOT / "docs/recipes").glob("*.md"))
+    for page in pages:
+        if page.stem == "index":
+            continue
+        notebook = json.loads(page.with_suffix(".ipynb").read_text())
+        cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+        assert [cell["execution_count"] for cell in cells] == [*range(1, len(cells) + 1)]
+        assert not [output for cell in cells for output in cell["outputs"] if output["output_type"] == "error"]
+        assert f"({page.stem}.ipynb)" in page.read_text()
 
 
 def test_an_example_is_run_and_its_output_filled_in() -> None:

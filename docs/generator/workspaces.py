@@ -115,13 +115,13 @@ class Workspace:
 
     def _run_here(self, words: list[str], *, as_one: bool) -> Outcome:
         """What ragdata prints, run in this process: starting one takes longer than most examples."""
-        settings = {name: text for name, text in self._environment().items() if not name.startswith("PYTHON")}
+        settings = {name: text for name, text in self.environment().items() if not name.startswith("PYTHON")}
         with pytest.MonkeyPatch.context() as patch, mock.patch.dict(os.environ, settings, clear=True):
             answer_in_this_process(patch)
             return run(*words, env=settings, cwd=self.folder, as_one=as_one)
 
     def _run_by_shell(self, command: str, given: str, further: Mapping[str, str] | None = None) -> str:
-        environment = self._environment()
+        environment = self.environment()
         if further:
             del environment["NO_COLOR"]
         done = subprocess.run(
@@ -136,7 +136,8 @@ class Workspace:
         )
         return done.stdout.decode()
 
-    def _environment(self) -> dict[str, str]:
+    def environment(self) -> dict[str, str]:
+        """The variables with which commands and kernels run."""
         return {
             "PATH": os.pathsep.join([str(self.folder / ".bin"), os.environ.get("PATH", "")]),
             "HOME": str(self.folder),

@@ -130,4 +130,4 @@ _SOURCE = "](:source:)"
 
 def is_copied(place: str) -> bool:
     """Whether a file of the repository is next to the pages of the site."""
-    return place.startswith("docs/") and place.endswith((".json", ".png", ".svg"))
+    return place.startswith("docs/") and place.endswith((".ipynb", ".json", ".png", ".svg"))
