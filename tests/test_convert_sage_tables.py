@@ -486,3 +486,15 @@ def test_datamind_questions_come_back(tmp_path: Path) -> None:
     assert [r["references"] for r in records_in(target)] == [["spring tide"], ["neap tide"]]
     (found,) = back.rglob("*.jsonl")
     assert [json.loads(line) for line in found.read_text().splitlines()] == lines
+
+
+def test_tables_read_together_are_those_read_alone(tmp_path: Path) -> None:
+    odd = {"query": "q", "retrieval_results": ["bare", {"contents": "older", "": 1, "id": 3}], "retrieval_time": 2}
+    lines = [odd, {"query": "r", "question": {"id": 7}, "retrieval_results": [], "retrieval_time": 1}]
+    (tmp_path / "records.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    for folder in (tmp_path, *FIXTURES.iterdir(), *FIXTURES.parent.glob("broken/sg2*")):
+        with ragdatakit.open_database(folder) as together, ragdatakit.open_database(folder) as alone:
+            together.connection()
+            for table in alone.tables:
+                assert together.relation(table).fetchall() == alone.relation(table).fetchall(), table
+            assert [loss.as_dict() for loss in together.losses] == [loss.as_dict() for loss in alone.losses]

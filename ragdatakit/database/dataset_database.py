@@ -20,11 +20,12 @@ from ragdatakit.files.memory_database import memory_database
 from ragdatakit.files.paths.folders import is_regular, size_of
 from ragdatakit.files.paths.sql_text import sql_name
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
+from ragdatakit.files.reading.tables_together import SharedRows
 from ragdatakit.outputs.file_states import PresentState, present_state
 from ragdatakit.outputs.scratch import ScratchFolder
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.conversions import Losses
-from ragdatakit.schemas.errors import MissingExtraError, UnknownNameError
+from ragdatakit.schemas.errors import MachineError, MissingExtraError, RagdataError, UnknownNameError
 from ragdatakit.schemas.options import DATABASE_MEMORY
 
 if TYPE_CHECKING:
@@ -219,7 +220,7 @@ class DatasetDatabase:
         connection = self._connect()
         for table in tables:
             self._refuse_unknown(table)
-            if table not in self._loaded:
+            if table not in self._loaded and not self._fill_together(connection, table, tables):
                 known = len(self.losses.unread)
                 self._loaded[table] = self._fill(connection, table)
                 if not self._loaded[table] and len(self.losses.unread) > known:
@@ -325,14 +326,54 @@ class DatasetDatabase:
                 return _rows_in(connection, table)
         return self._fill_by_rows(connection, table)
 
+    def _fill_together(self, connection: duckdb.DuckDBPyConnection, table: str, wanted: Sequence[str]) -> bool:
+        """Fill a table, and those of the others that are wanted whose rows come of the same records; False where it is
+        alone, or not all can be read."""
+        source = self._tables.sources.get(table)
+        if self._strict or not isinstance(source, SharedRows):
+            return False
+        group = source.group
+        sources = {name: self._tables.sources.get(name) for name in wanted if name not in self._loaded}
+        names = [n for n, one in sources.items() if isinstance(one, SharedRows) and one.group is group]
+        if len(names) < 2:
+            return False
+        losses = {name: Losses() for name in names}
+        known = len(self.losses.unread)
+        for name in names:
+            self._take(connection, f'create table main."{name}" as', name, iter(()), None)
+        try:
+            for rows in group.together(names):
+                for name, some in rows.items():
+                    self._take(connection, f'insert into main."{name}"', name, iter(some), losses[name])
+        except MachineError:
+            raise
+        except (RagdataError, RecursionError):  # each is read as far as it can be
+            for name in names:
+                connection.execute(f'drop table main."{name}"')
+            return False
+        for name in names:
+            self._loaded[name] = _rows_in(connection, name)
+            self.losses.take(losses[name])
+        if not self._loaded[names[0]] and len(self.losses.unread) > known:
+            self.unread.add(names[0])
+        self.give_back()
+        return True
+
+    @staticmethod
+    def _take(
+        connection: duckdb.DuckDBPyConnection, statement: str, table: str, rows: Iterator[Any], losses: Losses | None
+    ) -> int:
+        """Give rows of a table to a statement that creates it, or adds to it; how many there were."""
+        with incoming(connection, "incoming_rows", schema_of(table), row_batches(table, rows, losses)):
+            done = connection.execute(f"{statement} select * from incoming_rows")
+            return int(done.fetchall()[0][0])
+
     def _file_states(self) -> list[PresentState | None]:
         return [present_state(file.path) for part in self._parts for file in part.files]
 
     def _fill_by_rows(self, connection: duckdb.DuckDBPyConnection, table: str) -> int:
-        batches = row_batches(table, self._tables.peek(table), None if self._strict else self.losses)
-        with incoming(connection, "incoming_rows", schema_of(table), batches):
-            created = connection.execute(f'create table main."{table}" as select * from incoming_rows')
-            return int(created.fetchall()[0][0])
+        losses = None if self._strict else self.losses
+        return self._take(connection, f'create table main."{table}" as', table, self._tables.peek(table), losses)
 
     def _tell(self, what: str, done: int, total: int) -> None:
         if self._progress is not None:

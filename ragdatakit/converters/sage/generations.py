@@ -6,7 +6,6 @@ A record is its fields, each value as it is in the file: what nobody has to chan
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -61,12 +60,12 @@ def raw_of(value: Any) -> Raw:
 
 def is_object(raw: Raw | None) -> bool:
     """Whether a value is a JSON object."""
-    return raw is not None and bytes(raw)[:1] == b"{"
+    return raw is not None and json_text.begins(raw, b"{")
 
 
 def is_string(raw: Raw | None) -> bool:
     """Whether a value is a JSON string."""
-    return raw is not None and bytes(raw)[:1] == b'"'
+    return raw is not None and json_text.begins(raw, b'"')
 
 
 def text_in(element: Raw) -> str | None:
@@ -125,12 +124,28 @@ def needs_renaming(record: Fields) -> bool:
     question = record.get("question")
     if question is not None and not is_object(question):
         return True
-    return any(map(_is_older_element, _all_results(record)))
+    lists = (record.get(f"{stage}_results") for stage in STAGES)
+    return any(found is not None and not _all_have_text(found) and _has_older_elements(found) for found in lists)
 
 
-def _all_results(record: Fields) -> Iterable[Raw]:
-    for stage in STAGES:
-        yield from items_of(record.get(f"{stage}_results")) or ()
+class _WithText(msgspec.Struct):
+    text: Raw
+
+
+_ALL_WITH_TEXT = msgspec.json.Decoder(list[_WithText])
+
+
+def _all_have_text(results: Raw) -> bool:
+    """Whether all are objects with ``text``, as most are: none of them is an older one."""
+    try:
+        _ALL_WITH_TEXT.decode(results)
+    except msgspec.DecodeError:
+        return False
+    return True
+
+
+def _has_older_elements(results: Raw) -> bool:
+    return any(map(_is_older_element, items_of(results) or ()))
 
 
 def _is_older_element(element: Raw) -> bool:
@@ -341,7 +356,8 @@ def is_for_operators(before: str) -> bool:
     if not before.startswith("{"):
         return False
     record = json_text.fields_of(before)
-    older = any(is_object(e) and _is_older_element(e) for e in _all_results(record))
+    results = (e for stage in STAGES for e in items_of(record.get(f"{stage}_results")) or ())
+    older = any(is_object(e) and _is_older_element(e) for e in results)
     return not older and not any(key in OLDER for key in record) and "query" in record
 
 

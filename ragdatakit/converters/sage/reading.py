@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ragdatakit.converters import Options
@@ -16,7 +16,11 @@ from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.paths.boundary import listed_file
 from ragdatakit.files.reading.canonical_tables import RowSource
 from ragdatakit.files.reading.record_reading import RecordReader
+from ragdatakit.files.reading.tables_together import SharedRows
 from ragdatakit.schemas.canonical import Asset, Trace
+
+_AT_ONCE = 1 << 22
+"""Bytes of records whose rows are given together."""
 
 
 class Sample(NamedTuple):
@@ -31,18 +35,54 @@ def read_sage(dataset: Dataset, records: RecordReader, options: Options) -> dict
     """The tables of a dataset: questions, runs, answers, and records as a whole; documents; the mapping as it is."""
     found: dict[str, RowSource] = {}
     if any(dataset.of_kind(kind) for kind in ("records", "benchmark-questions", "benchmark-results", "dumps")):
-        samples = Samples(dataset, records, options)
-        found = {
-            "questions": lambda: (question_of(s.record, s.question_id) for s in samples.read()),
-            "runs": lambda: (run for s in samples.read() for run in runs_of(s.record, s.question_id, samples.tell)),
-            "answers": lambda: (a for s in samples.read() if (a := answer_of(s.record, s.question_id)) is not None),
-            "traces": lambda: (Trace(s.question_id, _text(s.record), s.before) for s in samples.read(whole=True)),
-        }
+        group = _Tables(Samples(dataset, records, options))
+        found = {table: SharedRows(group, table) for table in ("questions", "runs", "answers", "traces")}
     if dataset.of_kind("documents"):
         found["documents"] = lambda: document_rows(dataset.of_kind("documents"), records)
     if dataset.of_kind("mapping"):
         found["assets"] = lambda: (Asset(f.name, listed_file(f.path)) for f in dataset.of_kind("mapping"))
     return found
+
+
+class _Tables:
+    """The tables that are made of records."""
+
+    def __init__(self, samples: Samples) -> None:
+        self._samples = samples
+
+    def rows(self, table: str) -> Iterator[Any]:
+        """The rows of one table."""
+        for sample in self._samples.read(whole=table == "traces"):
+            yield from self._made_of(sample, table, self._samples.tell)
+
+    def together(self, tables: Collection[str]) -> Iterator[Mapping[str, Sequence[Any]]]:
+        """The rows of several. What is said of runs comes after what is said of questions, as if they were read
+        after them."""
+        later: list[tuple[Any, ...]] = []
+        made: dict[str, list[Any]] = {table: [] for table in tables}
+        size = 0
+        for sample in self._samples.read(whole=set(tables) == {"traces"}):
+            for table in tables:
+                made[table] += self._made_of(sample, table, lambda *loss: later.append(loss))
+            size += sum(memoryview(value).nbytes for value in sample.record.values())
+            if size > _AT_ONCE:
+                yield made
+                made, size = {table: [] for table in tables}, 0
+        yield made
+        for loss in later:
+            self._samples.tell(*loss)
+
+    @staticmethod
+    def _made_of(sample: Sample, table: str, tell: Callable[..., None]) -> Iterable[Any]:
+        record, question_id = sample.record, sample.question_id
+        if table == "runs":
+            return runs_of(record, question_id, tell)
+        if table == "questions":
+            return (question_of(record, question_id),)
+        if table == "traces":
+            return (Trace(question_id, _text(record), sample.before),)
+        answer = answer_of(record, question_id)
+        return (answer,) if answer is not None else ()
 
 
 def _text(record: Fields) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import msgspec
+
 from ragdatakit.converters.sage.documents import KEPT_METADATA
-from ragdatakit.converters.sage.generations import Fields, is_object, is_string, number_in, raw_of, text_in
+from ragdatakit.converters.sage.generations import Fields, is_object, is_string, number_in, raw_of
 from ragdatakit.files.containers import json_text
 from ragdatakit.files.containers.json_text import Raw, items_of
 from ragdatakit.schemas.canonical import Answer, Question, Run
@@ -25,12 +27,17 @@ _COLUMNS = {name: column for column, name in _NAMES.items()}
 _RESERVED = frozenset((*_COLUMNS, "references", KEPT_ORDER, KEPT_METADATA))
 _LENGTHS = ("original_length", "refined_length", "compression_ratio")
 _SCORES = ("score", "similarity_score", "relevance_score")
+_TEXTS = ("text", *TEXT_KEYS)
+_OBJECTS = msgspec.json.Decoder(list[Fields])
 _ANSWER_KEYS = ("generated", "prompt", "generation_time")
 
 
 def id_in(raw: Raw | None) -> str | None:
     """The id in an object, numbers by their digits; None where it has none that can be one."""
-    fields = json_text.fields_of(raw) if raw is not None and is_object(raw) else {}
+    return _id_of(json_text.fields_of(raw)) if raw is not None and is_object(raw) else None
+
+
+def _id_of(fields: Fields) -> str | None:
     found = fields.get("id")
     if is_string(found):
         return json_text.string_of(found)
@@ -108,9 +115,10 @@ def _same_references(raw: Raw, references: list[str]) -> bool:
 def runs_of(record: Fields, question_id: str | None, tell: Callable[..., None]) -> Iterator[Run]:
     """What the stages found, best first."""
     for stage in STAGES:
-        results, docs = items_of(record.get(f"{stage}_results")), items_of(record.get(f"{stage}_docs"))
-        seconds = _seconds(record.get(f"{stage}_time"))
-        found = results or docs or []
+        results, seconds = record.get(f"{stage}_results"), _seconds(record.get(f"{stage}_time"))
+        found: Sequence[Raw | Fields] = (
+            _objects_in(results) or items_of(results) or items_of(record.get(f"{stage}_docs")) or ()
+        )
         if seconds is not None and not found:
             reason = f"the {stage} found nothing to which it could belong"
             tell(("time", question_id, stage), "lost", "runs", "seconds", reason, f"{question_id}: {seconds}")
@@ -118,32 +126,45 @@ def runs_of(record: Fields, question_id: str | None, tell: Callable[..., None]) 
             yield _run(item, question_id or "", stage, rank, seconds)
 
 
+def _objects_in(results: Raw | None) -> list[Fields] | None:
+    """The fields of results that are all objects, as they usually are."""
+    try:
+        return _OBJECTS.decode(results) if results is not None else None
+    except msgspec.DecodeError:
+        return None
+
+
 def _seconds(raw: Raw | None) -> float | None:
     value = number_in(raw)
     return value if value is not None and value >= 0 else None
 
 
-def _run(item: Raw, question_id: str, stage: str, rank: int, seconds: float | None) -> Run:
-    text = text_in(item)
-    if not is_object(item):
-        return Run(question_id, stage, rank, None, text, None, seconds)
-    fields = json_text.fields_of(item)
-    used = next((key for key in ("text", *TEXT_KEYS) if key in fields), "")
-    fields.pop(used, None)
-    scored = next((key for key in _SCORES if number_in(fields.get(key)) is not None), "")
-    score = number_in(fields.pop(scored, None))
+def _run(item: Raw | Fields, question_id: str, stage: str, rank: int, seconds: float | None) -> Run:
+    if isinstance(item, Raw):
+        if not is_object(item):
+            return Run(question_id, stage, rank, None, json_text.string_of(item), None, seconds)
+        item = json_text.fields_of(item)
+    fields = item
+    used = next((key for key in _TEXTS if key in fields), None)
+    text = json_text.string_of(fields.pop(used)) if used is not None else None
+    score = None
+    for key in _SCORES:
+        if (score := number_in(fields.get(key))) is not None:
+            del fields[key]
+            break
     inner = fields.get("metadata")
-    target = id_in(inner)
+    more = json_text.fields_of(inner) if inner is not None and is_object(inner) else None
+    target = _id_of(more) if more else None
     if target is None:
-        target = id_in(item)
-    if is_object(inner) and fields.keys().isdisjoint(more := json_text.fields_of(fields["metadata"])):
+        target = _id_of(fields)
+    if more is not None and fields.keys().isdisjoint(more):
         del fields["metadata"]
         if is_object(more.get(KEPT_METADATA)):
             beside = {name: raw for name, raw in more.items() if name not in ("id", KEPT_METADATA)}
             fields = beside | json_text.fields_of(more[KEPT_METADATA]) | fields
             return Run(question_id, stage, rank, target, text, score, seconds, json_text.object_text(fields))
         fields = more | fields
-    if "id" in fields and target is not None and json_text.string_of(fields["id"]) == target:
+    if target is not None and "id" in fields and json_text.string_of(fields["id"]) == target:
         del fields["id"]
     return Run(question_id, stage, rank, target, text, score, seconds, json_text.object_text(fields))
 

@@ -101,6 +101,8 @@ def _compact(raw: Raw | bytes) -> bytes:
 
 def object_text(fields: Mapping[str, Raw] | Iterable[tuple[str, Raw]]) -> str | None:
     """A JSON object of these fields as compact text; None where there are none."""
+    if not fields:
+        return None
     pairs = fields.items() if isinstance(fields, Mapping) else fields
     parts = [part for name, raw in pairs for part in (b",", _ENCODER.encode(name), b":", _compact(raw))]
     if not parts:
