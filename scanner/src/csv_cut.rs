@@ -120,7 +120,7 @@ fn cells(record: &[u8]) -> u64 {
         if record[at] == b'"' {
             at = closing::<Portable>(record, at + 1).map_or(record.len(), |quote| quote + 1);
         }
-        at = Portable::find(record, at, b',') + 1;
+        at = <Portable>::find(record, at, b',') + 1;
         count += u64::from(at <= record.len());
     }
     count

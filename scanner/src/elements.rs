@@ -5,9 +5,9 @@
 //! (`files/containers/element_scans.py`); where they do not, Python goes on from there.
 
 use crate::columns::{Note, Scanned};
-use crate::isa::{Isa, Level, Portable, Spread};
+use crate::isa::{Isa, Level, Portable};
 use crate::json::{peek, skip_blanks};
-use crate::lines::{declared_value, finish_object, finish_record, record, text, Record};
+use crate::lines::{finish_record, record, text, Record};
 use crate::plan::Plan;
 
 /// What is in a block.
@@ -47,7 +47,7 @@ pub fn last_comma(data: &[u8], level: Level) -> Cut {
         return crate::simd::last_comma(data);
     }
     let _ = level;
-    last_comma_with::<Portable>(data)
+    last_comma_with::<Portable<true>>(data)
 }
 
 #[inline(always)]
@@ -69,7 +69,7 @@ pub fn last_comma_with<I: Isa>(data: &[u8]) -> Cut {
                 None => return last.or_broken(),
             },
             b',' if depth == 0 => {
-                let next = skip_blanks::<Spread<I>>(data, at + 1);
+                let next = skip_blanks::<I>(data, at + 1);
                 if !matches!(data.get(next), None | Some(b',' | b']' | b'}')) {
                     last = Cut::At(at);
                 }
@@ -105,7 +105,7 @@ pub fn scan(plan: &Plan, into: &mut Scanned, data: &[u8], elements: Elements, le
         return crate::simd::scan_elements(plan, into, data, elements);
     }
     let _ = level;
-    scan_with::<Spread<Portable>>(plan, into, data, elements)
+    scan_with::<Portable<true>>(plan, into, data, elements)
 }
 
 #[inline(always)]
@@ -176,8 +176,8 @@ fn element<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8], start: usize, e
     if peek(data, colon) != b':' {
         return None;
     }
-    found.end = declared_value::<I>(plan, into, data, skip_blanks::<I>(data, colon + 1), 1, &mut found)?;
-    finish_object::<I>(plan, 0, into, data, start, &mut found);
+    found.end = I::value(plan, into, data, skip_blanks::<I>(data, colon + 1), 1, &mut found)?;
+    I::together(plan, 0, into, data, start, &mut found);
     finish_record(plan, into, data, &mut found);
     Some(found)
 }

@@ -1,9 +1,10 @@
 //! What the scanner asks of the processor, and the way that works on all of them, 8 bytes at a time.
 
 use crate::columns::Scanned;
-use crate::lines::{object, Record};
-use crate::plan::Plan;
-use std::marker::PhantomData;
+use crate::hash::Seeds;
+use crate::json;
+use crate::lines::{self, Record};
+use crate::plan::{Plan, Type};
 
 /// Which way of looking at bytes is used; all give the same results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,10 +41,13 @@ impl Level {
     }
 }
 
-/// Searches that are worth doing many bytes at a time.
-pub trait Isa {
+/// Searches that are worth doing many bytes at a time, and the parts of a scan that are functions of their own.
+///
+/// Whatever calls a search is inlined up to a function that is compiled for the processor, so each place that calls a
+/// part would hold a copy of it, and of all that is in it: the scanner took two minutes to compile that way.
+pub trait Isa: Sized {
     /// Whether a line end is a blank like others: in records that may be spread over lines.
-    const SPREAD: bool = false;
+    const SPREAD: bool;
     /// The first place from `from` on that ends a plain piece of a JSON string: a quote, a backslash, a control
     /// character, or the end of the data.
     fn string_stop(data: &[u8], from: usize) -> usize;
@@ -55,58 +59,10 @@ pub trait Isa {
     fn find_both(data: &[u8], from: usize, first: u8, last: u8, apart: usize) -> usize;
     /// Whether the data is UTF-8.
     fn utf8(data: &[u8]) -> bool;
-    /// An object in a record: a function of its own, as it may hold others.
-    fn nested(
-        plan: &Plan,
-        scope: usize,
-        into: &mut Scanned,
-        data: &[u8],
-        at: usize,
-        found: &mut Record,
-    ) -> Option<usize>;
-    /// The same where records may be spread over lines.
-    fn nested_spread(
-        plan: &Plan,
-        scope: usize,
-        into: &mut Scanned,
-        data: &[u8],
-        at: usize,
-        found: &mut Record,
-    ) -> Option<usize>;
-}
 
-/// The same searches, for records that may be spread over lines.
-pub struct Spread<I>(PhantomData<I>);
-
-impl<I: Isa> Isa for Spread<I> {
-    const SPREAD: bool = true;
-
-    #[inline(always)]
-    fn string_stop(data: &[u8], from: usize) -> usize {
-        I::string_stop(data, from)
-    }
-
-    #[inline(always)]
-    fn find(data: &[u8], from: usize, wanted: u8) -> usize {
-        I::find(data, from, wanted)
-    }
-
-    #[inline(always)]
-    fn find_any<const N: usize>(data: &[u8], from: usize, wanted: [u8; N]) -> usize {
-        I::find_any(data, from, wanted)
-    }
-
-    #[inline(always)]
-    fn find_both(data: &[u8], from: usize, first: u8, last: u8, apart: usize) -> usize {
-        I::find_both(data, from, first, last, apart)
-    }
-
-    #[inline(always)]
-    fn utf8(data: &[u8]) -> bool {
-        I::utf8(data)
-    }
-
-    fn nested(
+    /// An object of a plan: see `lines::object`.
+    #[inline(never)]
+    fn object(
         plan: &Plan,
         scope: usize,
         into: &mut Scanned,
@@ -114,23 +70,37 @@ impl<I: Isa> Isa for Spread<I> {
         at: usize,
         found: &mut Record,
     ) -> Option<usize> {
-        I::nested_spread(plan, scope, into, data, at, found)
+        lines::object::<Self>(plan, scope, into, data, at, found)
     }
 
-    fn nested_spread(
+    /// The value of a declared field: see `lines::declared_value`.
+    #[inline(never)]
+    fn value(
         plan: &Plan,
-        scope: usize,
         into: &mut Scanned,
         data: &[u8],
         at: usize,
+        field: usize,
         found: &mut Record,
     ) -> Option<usize> {
-        I::nested_spread(plan, scope, into, data, at, found)
+        lines::declared_value::<Self>(plan, into, data, at, field, found)
+    }
+
+    /// What is asked of the values of an object together: see `lines::finish_object`.
+    #[inline(never)]
+    fn together(plan: &Plan, scope: usize, into: &mut Scanned, data: &[u8], from: usize, found: &mut Record) {
+        lines::finish_object::<Self>(plan, scope, into, data, from, found);
+    }
+
+    /// Any value, passed over: see `json::skip`.
+    #[inline(never)]
+    fn skip(data: &[u8], from: usize, below: Type, seeds: &Seeds, names: &mut Vec<u64>) -> Option<usize> {
+        json::skip::<Self>(data, from, below, seeds, names)
     }
 }
 
 /// Words of 8 bytes.
-pub struct Portable;
+pub struct Portable<const SPREAD: bool = false>;
 
 const LOW: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = 0x8080_8080_8080_8080;
@@ -141,7 +111,9 @@ fn zeros(word: u64) -> u64 {
     word.wrapping_sub(LOW) & !word & HIGH
 }
 
-impl Isa for Portable {
+impl<const SPREAD: bool> Isa for Portable<SPREAD> {
+    const SPREAD: bool = SPREAD;
+
     #[inline(always)]
     fn string_stop(data: &[u8], from: usize) -> usize {
         let mut at = from;
@@ -224,30 +196,6 @@ impl Isa for Portable {
     fn utf8(data: &[u8]) -> bool {
         std::str::from_utf8(data).is_ok()
     }
-
-    #[inline(never)]
-    fn nested(
-        plan: &Plan,
-        scope: usize,
-        into: &mut Scanned,
-        data: &[u8],
-        at: usize,
-        found: &mut Record,
-    ) -> Option<usize> {
-        object::<Self>(plan, scope, into, data, at, found)
-    }
-
-    #[inline(never)]
-    fn nested_spread(
-        plan: &Plan,
-        scope: usize,
-        into: &mut Scanned,
-        data: &[u8],
-        at: usize,
-        found: &mut Record,
-    ) -> Option<usize> {
-        object::<Spread<Self>>(plan, scope, into, data, at, found)
-    }
 }
 
 #[cfg(test)]
@@ -264,9 +212,9 @@ mod tests {
                     data[place] = byte;
                     for from in [0, place, place + 1] {
                         let plain = (from..length).find(|&i| data[i] == b'"' || data[i] == b'\\' || data[i] < 0x20);
-                        assert_eq!(Portable::string_stop(&data, from), plain.unwrap_or(length));
+                        assert_eq!(<Portable>::string_stop(&data, from), plain.unwrap_or(length));
                         let equal = (from..length).find(|&i| data[i] == b'\n').unwrap_or(length);
-                        assert_eq!(Portable::find(&data, from, b'\n'), equal);
+                        assert_eq!(<Portable>::find(&data, from, b'\n'), equal);
                         #[cfg(target_arch = "x86_64")]
                         if Level::best() == Level::Avx2 {
                             assert_eq!(crate::simd::string_stop(&data, from), plain.unwrap_or(length));

@@ -1,10 +1,10 @@
 //! A block of whole lines, each of which is a record in JSON.
 
 use crate::cells;
-use crate::columns::{Column, Note, Scanned, NOTE_WIDTH};
+use crate::columns::{Note, Scanned, NOTE_WIDTH};
 use crate::hash::{code, hash};
 use crate::isa::{Isa, Level, Portable};
-use crate::json::{boolean, has_twice, integer, number, peek, skip, skip_blanks, string, unescape, word};
+use crate::json::{boolean, has_twice, integer, number, peek, skip_blanks, string, unescape, word};
 use crate::members::{is_like, members};
 use crate::plan::{Field, Plan, Type};
 use crate::predicates::{has_repeat, is_unlike_number, Predicate};
@@ -256,7 +256,7 @@ pub fn object<I: Isa>(
                 }
                 seen |= 1 << local;
                 into.given |= 1 << field;
-                let behind = declared_value::<I>(plan, into, data, at, field, found)?;
+                let behind = value::<I>(plan, into, data, at, field, found)?;
                 if let Some(place) = plan.fields[field].kept.filter(|_| !matches!(peek(data, at), b'"' | b'n')) {
                     into.kept[place].push(&data[at..behind]);
                 }
@@ -266,7 +266,7 @@ pub fn object<I: Isa>(
                 behind
             } else {
                 let mut names = std::mem::take(&mut into.names);
-                let behind = skip::<I>(data, at, Type::Any, &plan.seeds, &mut names);
+                let behind = I::skip(data, at, Type::Any, &plan.seeds, &mut names);
                 into.names = names;
                 behind?
             };
@@ -293,7 +293,9 @@ pub fn object<I: Isa>(
             }
         }
     }
-    finish_object::<I>(plan, number, into, data, from, found);
+    if !scope.relations.is_empty() || !scope.joined.is_empty() {
+        I::together(plan, number, into, data, from, found);
+    }
     Some(end)
 }
 
@@ -324,12 +326,12 @@ fn row<I: Isa>(
             at = skip_blanks::<I>(data, at + 1);
         }
         into.given |= 1 << field;
-        at = skip_blanks::<I>(data, declared_value::<I>(plan, into, data, at, field, found)?);
+        at = skip_blanks::<I>(data, I::value(plan, into, data, at, field, found)?);
     }
     if peek(data, at) != b']' {
         return None;
     }
-    finish_object::<I>(plan, number, into, data, from, found);
+    I::together(plan, number, into, data, from, found);
     Some(at + 1)
 }
 
@@ -416,6 +418,32 @@ fn member<I: Isa>(
     Some((local, colon + 1))
 }
 
+/// The same as `Isa::value`, with integers of which nothing else is asked right here: they take no longer than a call.
+#[inline(always)]
+fn value<I: Isa>(
+    plan: &Plan,
+    into: &mut Scanned,
+    data: &[u8],
+    at: usize,
+    number: usize,
+    found: &mut Record,
+) -> Option<usize> {
+    let field = &plan.fields[number];
+    let is_plain = field.kind == Type::Integer && field.tally.is_none() && !field.given;
+    if is_plain && peek(data, at) != b'n' {
+        return take_integer(into, field, number, data, at);
+    }
+    I::value(plan, into, data, at, number, found)
+}
+
+#[inline(always)]
+fn take_integer(into: &mut Scanned, field: &Field, number: usize, data: &[u8], at: usize) -> Option<usize> {
+    let (value, behind) = integer(data, at)?;
+    is_within(field, value as f64).then_some(())?;
+    into.take(field, number, (at, behind), u128::from(value as u64));
+    Some(behind)
+}
+
 /// The value of a declared field: the place behind it.
 #[inline(always)]
 pub fn declared_value<I: Isa>(
@@ -434,19 +462,13 @@ pub fn declared_value<I: Isa>(
         }
         return Some(behind);
     }
-    found.candidate |= field.predicates.iter().any(|predicate| matches!(predicate, Predicate::Given));
+    found.candidate |= field.given;
     if let Some(tally) = field.tally {
         found.counted |= 1 << tally;
     }
-    match field.kind {
-        Type::Integer => {
-            let (value, behind) = integer(data, at)?;
-            if !is_within(field, value as f64) {
-                return None;
-            }
-            into.take(field, number, (at, behind), u128::from(value as u64));
-            Some(behind)
-        }
+    let may_be_text = field.kind == Type::Any && (field.texts || field.key || field.simple);
+    match if may_be_text && peek(data, at) == b'"' { Type::Text } else { field.kind } {
+        Type::Integer => take_integer(into, field, number, data, at),
         Type::Text => text::<I>(plan, into, data, at, number, found),
         Type::Number => {
             let behind = self::number(data, at)?;
@@ -459,20 +481,16 @@ pub fn declared_value<I: Isa>(
             into.hold(field, number, (at, behind));
             Some(behind)
         }
-        Type::Any if field.texts && peek(data, at) == b'"' => text::<I>(plan, into, data, at, number, found),
         Type::Any if field.texts => items::<I>(plan, into, data, at, number, found),
         Type::Array => items::<I>(plan, into, data, at, number, found),
         Type::Any if field.key || field.simple => {
-            if peek(data, at) == b'"' {
-                return text::<I>(plan, into, data, at, number, found);
-            }
             // 0 is no value for Python where "0" is one
             let (_, behind) = integer(data, at).filter(|&(value, _)| value != 0 && !field.only_text)?;
             into.take(field, number, (at, behind), code(&plan.seeds, &data[at..behind]));
             Some(behind)
         }
         Type::Object | Type::Any if field.scope.is_some() => {
-            I::nested(plan, field.scope.unwrap_or_default(), into, data, at, found)
+            I::object(plan, field.scope.unwrap_or_default(), into, data, at, found)
         }
         Type::Object | Type::Any => {
             if field.kind == Type::Object
@@ -495,7 +513,7 @@ pub fn declared_value<I: Isa>(
                     object.behind
                 })
             } else {
-                skip::<I>(data, at, field.below, &plan.seeds, &mut names)
+                I::skip(data, at, field.below, &plan.seeds, &mut names)
             };
             into.names = names;
             into.hold(field, number, (at, behind?));
@@ -595,42 +613,41 @@ pub fn text<I: Isa>(
     let is_tested = plan.unlike_number == Some(number) && !into.unlike_number;
     let row = into.rows;
     let Scanned { text: unescaped, spelled, columns, held, kept, .. } = into;
-    let mut look = |bytes: &[u8], column: &mut Column| {
-        if let Some(place) = field.kept {
-            kept[place].push(bytes);
-        }
-        if field.key || field.held {
-            let code = code(&plan.seeds, bytes);
-            if field.key {
-                column.push(code, row);
-                found.candidate |= field.known.as_ref().is_some_and(|known| !known.has(code));
-            }
-            if field.held {
-                held[number].push(Held { start: at + 1, end, escaped, code: code as u64 });
-            }
-        }
-        if let Some(spelling) = &field.spelling {
-            if spelling.reduce(bytes, spelled) {
-                column.spelled.push(crate::hash::code(&plan.seeds, spelled));
-            } else {
-                column.spelled.push(0);
-                column.odd.extend_from_slice(&[row, at as u64, end as u64 + 1]);
-            }
-        }
-        found.candidate |= field.predicates.iter().any(|predicate| predicate.of_text(bytes, raw.len()));
-        if is_tested && is_unlike_number(bytes) {
-            found.candidate = true;
-            found.unlike_number = true;
-        }
-        !field.refusals.iter().any(|predicate| predicate.of_text(bytes, raw.len()))
-    };
-    let is_proved = if escaped {
+    let bytes = if escaped {
         unescape(raw, unescaped);
-        look(unescaped, &mut columns[number])
+        &unescaped[..]
     } else {
-        look(raw, &mut columns[number])
+        raw
     };
-    is_proved.then_some(end + 1)
+    let column = &mut columns[number];
+    if let Some(place) = field.kept {
+        kept[place].push(bytes);
+    }
+    if field.key || field.held {
+        let code = code(&plan.seeds, bytes);
+        if field.key {
+            column.push(code, row);
+            found.candidate |= field.known.as_ref().is_some_and(|known| !known.has(code));
+        }
+        if field.held {
+            held[number].push(Held { start: at + 1, end, escaped, code: code as u64 });
+        }
+    }
+    if let Some(spelling) = &field.spelling {
+        if spelling.reduce(bytes, spelled) {
+            column.spelled.push(crate::hash::code(&plan.seeds, spelled));
+        } else {
+            column.spelled.push(0);
+            column.odd.extend_from_slice(&[row, at as u64, end as u64 + 1]);
+        }
+    }
+    found.candidate |= field.predicates.iter().any(|predicate| predicate.of_text(bytes, raw.len()));
+    if is_tested && is_unlike_number(bytes) {
+        found.candidate = true;
+        found.unlike_number = true;
+    }
+    let is_refused = field.refusals.iter().any(|predicate| predicate.of_text(bytes, raw.len()));
+    (!is_refused).then_some(end + 1)
 }
 
 /// A list: the place behind it.
@@ -653,19 +670,14 @@ fn items<I: Isa>(
     }
     if !matches!(field.below, Type::Integer | Type::Text | Type::Number) && field.scope.is_none() && !field.texts {
         let mut names = std::mem::take(&mut into.names);
-        let behind = skip::<I>(data, from, field.below, &plan.seeds, &mut names);
+        let behind = I::skip(data, from, field.below, &plan.seeds, &mut names);
         into.names = names;
         return behind;
     }
     let before = into.columns[number].codes.numbers.len();
     loop {
         let behind = match field.below {
-            Type::Integer => {
-                let (value, behind) = integer(data, at)?;
-                is_within(field, value as f64).then_some(())?;
-                into.take(field, number, (at, behind), u128::from(value as u64));
-                behind
-            }
+            Type::Integer => take_integer(into, field, number, data, at)?,
             Type::Number => {
                 if field.key {
                     return None; // such a list is made of an object
@@ -676,7 +688,7 @@ fn items<I: Isa>(
                 behind
             }
             Type::Object => {
-                let behind = I::nested(plan, field.scope?, into, data, at, found)?;
+                let behind = I::object(plan, field.scope?, into, data, at, found)?;
                 into.hold(field, number, (at, behind));
                 behind
             }

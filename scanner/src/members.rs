@@ -2,7 +2,7 @@
 
 use crate::hash::hash;
 use crate::isa::Isa;
-use crate::json::{has_twice, peek, skip, skip_blanks, string};
+use crate::json::{has_twice, peek, skip_blanks, string};
 use crate::plan::{Plan, Type};
 
 /// The questions about the members of one field.
@@ -70,7 +70,7 @@ pub fn members<I: Isa>(
         }
         let at = skip_blanks::<I>(data, colon + 1);
         found.candidate |= asked.flat && matches!(peek(data, at), b'{' | b'[' | b'n');
-        let behind = skip::<I>(data, at, Type::Any, &plan.seeds, below)?;
+        let behind = I::skip(data, at, Type::Any, &plan.seeds, below)?;
         if asked.like.as_ref().is_some_and(|(field, _, _)| plan.fields[*field].name == name) {
             found.like = Some((at, behind));
         }

@@ -58,6 +58,8 @@ pub struct Field {
     pub greatest: Option<f64>,
     pub allowed: Vec<Vec<u8>>,
     pub predicates: Vec<Predicate>,
+    /// Whether `Given` is one of them.
+    pub given: bool,
     /// Texts for which one of these says yes are not proved.
     pub refusals: Vec<Predicate>,
     /// Whether a value that is neither a text nor null is not proved.
@@ -378,7 +380,10 @@ impl Plan {
             5 if field.kind == Type::Array && field.below == Type::Integer && field.key => {
                 field.predicates.push(Predicate::ItemTwice);
             }
-            8 => field.predicates.push(Predicate::Given),
+            8 => {
+                field.predicates.push(Predicate::Given);
+                field.given = true;
+            }
             9 if field.key && field.kind == Type::Text => {
                 self.fields.get(limit).filter(|other| other.key && other.kind == Type::Text)?;
                 self.equal.push((number, limit));
@@ -415,6 +420,7 @@ impl Field {
             greatest: (flags & 32 != 0).then_some(greatest),
             allowed,
             predicates: Vec::new(),
+            given: false,
             refusals: Vec::new(),
             only_text: false,
             members: None,

@@ -3,13 +3,16 @@
 #![allow(unsafe_code)]
 
 use crate::columns::Scanned;
-use crate::csv_cut::RowCut;
-use crate::elements::{Cut, Elements};
-use crate::isa::{Isa, Level, Spread};
-use crate::lines::{object, scan_with, Outcome, Record};
-use crate::plan::Plan;
-use crate::rows::Rows;
+use crate::csv_cut::{self, RowCut};
+use crate::elements::{self, Cut, Elements};
+use crate::hash::Seeds;
+use crate::isa::{Isa, Level, Portable};
+use crate::json;
+use crate::lines::{self, Outcome, Record};
+use crate::plan::{Plan, Type};
+use crate::rows::{self, Rows};
 use crate::sheet::Sheet;
+use crate::tagged;
 use std::arch::x86_64::{
     __m256i, _mm256_alignr_epi8, _mm256_and_si256, _mm256_broadcastsi128_si256, _mm256_cmpeq_epi8, _mm256_loadu_si256,
     _mm256_min_epu8, _mm256_movemask_epi8, _mm256_or_si256, _mm256_permute2x128_si256, _mm256_set1_epi8,
@@ -18,7 +21,24 @@ use std::arch::x86_64::{
 };
 
 /// AVX2; only for processors of which `Level::best` says that they have it.
-pub struct Avx2;
+pub struct Avx2<const SPREAD: bool = false>;
+
+/// Functions that are compiled for AVX2, with all that is inlined into them.
+macro_rules! compiled {
+    ($($seen:vis fn $name:ident = $room:ident::$written:ident::<$way:ty>(
+        $($argument:ident: $kind:ty),*
+    ) -> $result:ty;)*) => {$(
+        $seen fn $name($($argument: $kind),*) -> $result {
+            #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
+            unsafe fn compiled<I: Isa>($($argument: $kind),*) -> $result {
+                $room::$written::<I>($($argument),*)
+            }
+            debug_assert_eq!(Level::best(), Level::Avx2);
+            // SAFETY: the caller has asked whether the processor has these features.
+            unsafe { compiled::<$way>($($argument),*) }
+        }
+    )*};
+}
 
 #[inline(always)]
 fn load(chunk: &[u8; 32]) -> __m256i {
@@ -26,7 +46,9 @@ fn load(chunk: &[u8; 32]) -> __m256i {
     unsafe { _mm256_loadu_si256(chunk.as_ptr().cast()) }
 }
 
-impl Isa for Avx2 {
+impl<const SPREAD: bool> Isa for Avx2<SPREAD> {
+    const SPREAD: bool = SPREAD;
+
     #[inline(always)]
     fn string_stop(data: &[u8], from: usize) -> usize {
         let mut at = from;
@@ -44,7 +66,7 @@ impl Isa for Avx2 {
             }
             at += 32;
         }
-        crate::isa::Portable::string_stop(data, at)
+        <Portable>::string_stop(data, at)
     }
 
     #[inline(always)]
@@ -59,7 +81,7 @@ impl Isa for Avx2 {
             }
             at += 32;
         }
-        crate::isa::Portable::find(data, at, wanted)
+        <Portable>::find(data, at, wanted)
     }
 
     #[inline(always)]
@@ -77,7 +99,7 @@ impl Isa for Avx2 {
             }
             at += 32;
         }
-        crate::isa::Portable::find_any(data, at, wanted)
+        <Portable>::find_any(data, at, wanted)
     }
 
     #[inline(always)]
@@ -100,31 +122,22 @@ impl Isa for Avx2 {
             }
             at += 32;
         }
-        crate::isa::Portable::find_both(data, at, first, last, apart)
+        <Portable>::find_both(data, at, first, last, apart)
     }
 
-    fn nested(
-        plan: &Plan,
-        scope: usize,
-        into: &mut Scanned,
-        data: &[u8],
-        at: usize,
-        found: &mut Record,
-    ) -> Option<usize> {
-        // SAFETY: this way runs only where AVX2 is, as its caller does.
-        unsafe { nested_compiled::<Self>(plan, scope, into, data, at, found) }
-    }
-
-    fn nested_spread(
-        plan: &Plan,
-        scope: usize,
-        into: &mut Scanned,
-        data: &[u8],
-        at: usize,
-        found: &mut Record,
-    ) -> Option<usize> {
-        // SAFETY: as of `nested`.
-        unsafe { nested_compiled::<Spread<Self>>(plan, scope, into, data, at, found) }
+    compiled! {
+        fn object = lines::object::<Self>(
+            plan: &Plan, scope: usize, into: &mut Scanned, data: &[u8], at: usize, found: &mut Record
+        ) -> Option<usize>;
+        fn value = lines::declared_value::<Self>(
+            plan: &Plan, into: &mut Scanned, data: &[u8], at: usize, field: usize, found: &mut Record
+        ) -> Option<usize>;
+        fn together = lines::finish_object::<Self>(
+            plan: &Plan, scope: usize, into: &mut Scanned, data: &[u8], from: usize, found: &mut Record
+        ) -> ();
+        fn skip = json::skip::<Self>(
+            data: &[u8], from: usize, below: Type, seeds: &Seeds, names: &mut Vec<u64>
+        ) -> Option<usize>;
     }
 
     #[inline(always)]
@@ -148,88 +161,16 @@ impl Isa for Avx2 {
     }
 }
 
-/// The scan of a block, all of it compiled for AVX2. Call it only where `Level::best` says that the processor has it.
-pub fn scan(plan: &Plan, into: &mut Scanned, data: &[u8]) -> Outcome {
-    debug_assert_eq!(Level::best(), Level::Avx2);
-    // SAFETY: the caller has asked whether the processor has these features.
-    unsafe { scan_compiled(plan, into, data) }
-}
-
-/// The same of elements.
-pub fn scan_elements(plan: &Plan, into: &mut Scanned, data: &[u8], elements: Elements) -> usize {
-    debug_assert_eq!(Level::best(), Level::Avx2);
-    // SAFETY: the caller has asked whether the processor has these features.
-    unsafe { scan_elements_compiled(plan, into, data, elements) }
-}
-
-/// The same of elements between tags.
-pub fn scan_tagged(plan: &Plan, into: &mut Scanned, data: &[u8]) -> usize {
-    debug_assert_eq!(Level::best(), Level::Avx2);
-    // SAFETY: the caller has asked whether the processor has these features.
-    unsafe { scan_tagged_compiled(plan, into, data) }
-}
-
-/// The same of a border between elements.
-pub fn last_comma(data: &[u8]) -> Cut {
-    debug_assert_eq!(Level::best(), Level::Avx2);
-    // SAFETY: the caller has asked whether the processor has these features.
-    unsafe { last_comma_compiled(data) }
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
-unsafe fn scan_elements_compiled(plan: &Plan, into: &mut Scanned, data: &[u8], elements: Elements) -> usize {
-    crate::elements::scan_with::<Spread<Avx2>>(plan, into, data, elements)
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
-unsafe fn scan_tagged_compiled(plan: &Plan, into: &mut Scanned, data: &[u8]) -> usize {
-    crate::tagged::scan_with::<Avx2>(plan, into, data)
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
-unsafe fn nested_compiled<I: Isa>(
-    plan: &Plan,
-    scope: usize,
-    into: &mut Scanned,
-    data: &[u8],
-    at: usize,
-    found: &mut Record,
-) -> Option<usize> {
-    object::<I>(plan, scope, into, data, at, found)
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
-unsafe fn last_comma_compiled(data: &[u8]) -> Cut {
-    crate::elements::last_comma_with::<Avx2>(data)
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
-unsafe fn scan_compiled(plan: &Plan, into: &mut Scanned, data: &[u8]) -> Outcome {
-    scan_with::<Avx2>(plan, into, data)
-}
-
-/// The scan of rows; as `scan`.
-pub fn scan_rows(sheet: &Sheet, into: &mut Rows, data: &[u8]) {
-    debug_assert_eq!(Level::best(), Level::Avx2);
-    // SAFETY: the caller has asked whether the processor has these features.
-    unsafe { rows_compiled(sheet, into, data) }
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
-unsafe fn rows_compiled(sheet: &Sheet, into: &mut Rows, data: &[u8]) {
-    crate::rows::scan_with::<Avx2>(sheet, into, data);
-}
-
-/// The cut of rows; as `scan`.
-pub fn cut_rows(data: &[u8], most: u64, ended: bool, widths: [u64; 2]) -> RowCut {
-    debug_assert_eq!(Level::best(), Level::Avx2);
-    // SAFETY: the caller has asked whether the processor has these features.
-    unsafe { cut_compiled(data, most, ended, widths) }
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
-unsafe fn cut_compiled(data: &[u8], most: u64, ended: bool, widths: [u64; 2]) -> RowCut {
-    crate::csv_cut::cut_with::<Avx2>(data, most, ended, widths)
+// The ways into a scan. Call them only where `Level::best` says that the processor has AVX2.
+compiled! {
+    pub fn scan = lines::scan_with::<Avx2>(plan: &Plan, into: &mut Scanned, data: &[u8]) -> Outcome;
+    pub fn scan_elements = elements::scan_with::<Avx2<true>>(
+        plan: &Plan, into: &mut Scanned, data: &[u8], elements: Elements
+    ) -> usize;
+    pub fn scan_tagged = tagged::scan_with::<Avx2>(plan: &Plan, into: &mut Scanned, data: &[u8]) -> usize;
+    pub fn last_comma = elements::last_comma_with::<Avx2<true>>(data: &[u8]) -> Cut;
+    pub fn scan_rows = rows::scan_with::<Avx2>(sheet: &Sheet, into: &mut Rows, data: &[u8]) -> ();
+    pub fn cut_rows = csv_cut::cut_with::<Avx2>(data: &[u8], most: u64, ended: bool, widths: [u64; 2]) -> RowCut;
 }
 
 /// The check of Keiser and Lemire ("Validating UTF-8 in less than one instruction per byte"): three tables of halves
@@ -347,15 +288,15 @@ unsafe fn look_up(table: &[u8; 16], places: __m256i) -> __m256i {
 
 #[cfg(test)]
 pub fn string_stop(data: &[u8], from: usize) -> usize {
-    Avx2::string_stop(data, from)
+    <Avx2>::string_stop(data, from)
 }
 
 #[cfg(test)]
 pub fn find(data: &[u8], from: usize, wanted: u8) -> usize {
-    Avx2::find(data, from, wanted)
+    <Avx2>::find(data, from, wanted)
 }
 
 #[cfg(test)]
 pub fn utf8(data: &[u8]) -> bool {
-    Avx2::utf8(data)
+    <Avx2>::utf8(data)
 }
