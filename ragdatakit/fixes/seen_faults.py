@@ -67,12 +67,14 @@ class SeenFaults:
         self, faults: Counter[tuple[str, str]], is_unasked: Callable[[str], bool]
     ) -> Iterator[tuple[WithheldFix, str]]:
         """Fixes that would not be made, each with the reason; whether that is all of them is in ``sure`` then."""
+        fixes = [*self.single, *((those[0], change) for those, change in self.alike.items())]
+        if not fixes:
+            return
         unseen = self._unseen(faults, is_unasked)
         by_name = self.withheld.rules.by_name
         hopeless = {
             (rule, kind): n for (rule, kind), n in faults.items() if self.matters(rule) and not by_name[rule].fix
         }
-        fixes = [*self.single, *((those[0], change) for those, change in self.alike.items())]
         with StagedFiles(self.dataset, beside=False) as staged:
             staged.see(+faults)
             refusals = {file: staged.refusal(file) for file in {file for file, _ in fixes} | self.withheld.files}

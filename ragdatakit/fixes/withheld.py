@@ -41,7 +41,7 @@ class FormatRules:
     @classmethod
     def of(cls, fmt: Format) -> FormatRules:
         """Those of this format."""
-        return cls({rule.name: rule for rule, of in all_rules() if of is None or of is fmt})
+        return cls({rule.name: rule for rule, _ in all_rules([fmt])})
 
 
 def change_of(fault: Fault, fix: Fix) -> Change:

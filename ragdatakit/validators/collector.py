@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from ragdatakit.files.configuration.reading import refuse_unknown_rule
@@ -225,7 +226,7 @@ class Collector:
         self._states: dict[str, RuleState] = {}
         self._own = {rule.name: rule for rule in fmt.rules}
         self._delayed: dict[tuple[str, str], tuple[Problem, DataFile, Place] | None] = {}
-        self._root = project_root()
+        self._root: Path | None = None
         self._names: dict[str, str] = {}
         self._enough: dict[tuple[str, str], int] = {}
         self._made = Counter[tuple[str, str]]()
@@ -430,6 +431,7 @@ class Collector:
     def _in_project(self, path: str) -> str:
         """What a file is called in the project."""
         if path not in self._names:
+            self._root = self._root or project_root()
             self._names[path] = path_within(self._root, path)
         return self._names[path]
 

@@ -117,9 +117,8 @@ def check_paths(
         for each in checked:
             _check_own_rules(each, detected.configuration_of(each.dataset), options, carried, report)
     report.quality_only = bool(found) and all(map(_is_undeclared, found))
-    if found:
+    if unreadable := list(dict.fromkeys(detected.unreadable)) if found else []:
         keep = partial(kept.add, (len(checked), 0, "", False, 0, 0, ""))
-        unreadable = list(dict.fromkeys(detected.unreadable))
         _report_unreadable(unreadable, found[0], selection, options, carried, report, keep)
     _settle(report, checked, findings, paths, selection, options)
     report.seconds = time.perf_counter() - started

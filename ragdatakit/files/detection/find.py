@@ -177,13 +177,14 @@ def _detect_in_folders(
     looked_at: list[Path] = []
     for folder in folders:
         looked_at.append(folder)
+        place = named_place(folder)
         for fmt in formats:
             as_written = written.format_of(folder) == fmt.name
             if not as_written and written.format_of(folder):
                 continue
             names: set[str] = set()  # of the layouts that fit
             for layout in fmt.layouts:
-                if layout.name in names or not _is_in_place(folder, layout):
+                if layout.name in names or (layout.place and not ends_as(place, layout.place)):
                     continue
                 if by_name != "all" and not _may_be_complete(tree, folder, layout):
                     continue
@@ -259,16 +260,13 @@ def _reaches(layout: Layout, root: Path, folder: Path) -> bool:
     return False
 
 
-def _is_in_place(folder: Path, layout: Layout) -> bool:
-    return not layout.place or ends_as(named_place(folder), layout.place)
-
-
 def _may_be_complete(tree: SniffedTree, folder: Path, layout: Layout) -> bool:
     """Whether the names say that a layout may have all it needs: most are ruled out here, at little cost."""
-    if not layout.endings:
-        return all(tree.matches_any(folder, group) for group in layout.signature)
-    loose = layout.loose.keys()
-    return all(not loose.isdisjoint(g) or tree.matches_any(folder, g) for g in layout.signature)
+    loose = layout.loose if layout.endings else ()
+    for group in layout.signature:
+        if not tree.matches_any(folder, group) and not any(pattern in loose for pattern in group):
+            return False
+    return True
 
 
 def _complete(

@@ -96,10 +96,10 @@ class Tree:
 
     def matches_any(self, folder: Path, patterns: tuple[str, ...]) -> bool:
         """Whether anything below ``folder`` matches one of the patterns; the names in it rule most of them out."""
-        for names, first in zip(self._names(folder), _beginnings(patterns), strict=True):
-            if not first.isdisjoint(names.begun()):
-                return any(self.match(folder, pattern) for pattern in patterns)
-        return False
+        (files, folders), (of_files, of_folders) = self._names(folder), _beginnings(patterns)
+        if of_files.isdisjoint(files.begun()) and of_folders.isdisjoint(folders.begun()):
+            return False
+        return any(self.match(folder, pattern) for pattern in patterns)
 
     def may_match(self, folder: Path, patterns: tuple[str, ...]) -> Iterator[str]:
         """The patterns that files or folders below ``folder`` may match: the names in it rule most of them out.
