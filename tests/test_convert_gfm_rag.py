@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ragdatakit import RagdataError, validate
 from ragdatakit.converters.gfm_rag.attributes import cell_of_json, json_of_cell
-from ragdatakit.converters.gfm_rag.mentions import NameFinder
+from ragdatakit.converters.gfm_rag.mentions import NameFinder, _words
 from ragdatakit.converters.gfm_rag.names import NameColumn, looks_like_number
 from ragdatakit.files.containers.csv_cells import chunk_rows
 from ragdatakit.outputs.renamed_ids import map_back, read_renamed
@@ -605,3 +608,9 @@ def test_nodes_that_are_no_object_are_reported(name: str) -> None:
     list(tables.peek("qrels"))
 
     assert "it is not an object of types and names" in {loss.reason for loss in tables.losses}
+
+
+@given(text=st.text("aB9 é漢ж-_ก", max_size=14))
+def test_words_of_mixed_scripts_are_none_of_ascii(text: str) -> None:
+    runs = re.findall(r"[^\W_ก漢]+", text.lower())
+    assert _words(text.lower()) == [run if run.isascii() else "" for run in runs if re.search("[a-z0-9]", run)]

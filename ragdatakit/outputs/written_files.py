@@ -197,7 +197,10 @@ class CsvWriter(FileWriter):
         self.records += 1
 
     def _row(self, row: Sequence[object]) -> None:
-        writer = self._quoted if any("\r" in cell for cell in row if isinstance(cell, str)) else self._csv
+        writer = self._csv
+        for cell in row:
+            if isinstance(cell, str) and "\r" in cell:
+                writer = self._quoted
         writer.writerow(row)
         self._rows += 1
         if self._rows >= _ROWS or self._text.tell() > _FLUSH:

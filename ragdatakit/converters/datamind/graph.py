@@ -29,6 +29,9 @@ _FIELDS = frozenset(
 )
 
 
+_NONE = Raw(b"")
+
+
 class _Line(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     """A triple as most sets have it, which is read at once; others are read field by field."""
 
@@ -37,9 +40,9 @@ class _Line(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     object: str
     subject_type: str | None = None
     object_type: str | None = None
-    subject_properties: Raw = Raw(b"")
-    object_properties: Raw = Raw(b"")
-    properties: Raw = Raw(b"")
+    subject_properties: Raw = _NONE
+    object_properties: Raw = _NONE
+    properties: Raw = _NONE
     confidence: float | None = None
     source: str | None = None
 
@@ -64,14 +67,24 @@ class Triple(NamedTuple):
 
 def edge_rows(files: list[DataFile], records: RecordReader) -> Iterator[Edge]:
     """The triples of all files; names without the white space around them, as v1 keeps them."""
-    for found in triples(files, records):
-        yield Edge(found.source, found.relation, found.target, found.attributes, found.confidence, found.provenance)
+    for file, number, fields in _lines_of(files, records):
+        if (names := _names_in(records, file, number, fields)) is None:
+            continue
+        if isinstance(fields, dict):
+            found = _of_fields(names, fields)
+            yield Edge(*names, found.attributes, found.confidence, found.provenance)
+        else:
+            yield Edge(*names, properties_of(fields.properties), fields.confidence, fields.source or None)
 
 
 def node_rows(files: list[DataFile], records: RecordReader) -> Iterator[Node]:
     """Each entity once, with the type and the properties of the first triple that names it."""
     seen: set[str] = set()
-    for found in triples(files, records):
+    for file, number, fields in _lines_of(files, records):
+        names = _names_in(records, file, number, fields)
+        if names is None or (names[0] in seen and names[2] in seen):
+            continue
+        found = _triple(names, fields)
         if found.source not in seen:
             seen.add(found.source)
             yield Node(found.source, found.source_type, found.source_attributes)
@@ -82,28 +95,45 @@ def node_rows(files: list[DataFile], records: RecordReader) -> Iterator[Node]:
 
 def triples(files: list[DataFile], records: RecordReader) -> Iterator[Triple]:
     """The lines of all files that have a subject, a relation and an object."""
+    for file, number, fields in _lines_of(files, records):
+        if (found := triple_of(records, file, number, fields)) is not None:
+            yield found
+
+
+def _lines_of(files: list[DataFile], records: RecordReader) -> Iterator[tuple[DataFile, int, _Line | dict[str, Raw]]]:
     for file in files:
         for number, fields in enumerate(records.shaped(file, _LINE)):
-            if (found := triple_of(records, file, number, fields)) is not None:
-                yield found
+            yield file, number, fields
 
 
 def triple_of(records: RecordReader, file: DataFile, number: int, fields: _Line | dict[str, Raw]) -> Triple | None:
     """The triple on a line; None where it is left out."""
+    names = _names_in(records, file, number, fields)
+    return _triple(names, fields) if names is not None else None
+
+
+def _triple(names: tuple[str, str, str], fields: _Line | dict[str, Raw]) -> Triple:
+    return _of_fields(names, fields) if isinstance(fields, dict) else _of_line(names, fields)
+
+
+def _names_in(
+    records: RecordReader, file: DataFile, number: int, fields: _Line | dict[str, Raw]
+) -> tuple[str, str, str] | None:
+    """Subject, relation and object on a line, without white space around them; None where it is left out."""
     if isinstance(fields, dict):
         subject, relation, target = (string_of(fields.get(n)) or "" for n in ("subject", "relation", "object"))
     else:
         subject, relation, target = fields.subject, fields.relation, fields.object
     given = subject, relation, target
     names = subject.strip(), relation.strip(), target.strip()
-    if not all(names):
+    if not (names[0] and names[1] and names[2]):
         records.leave_out(file, number, "a triple without a subject, relation or object", names[0] or names[2])
         return None
     if names != given:
         for name, as_given in zip(names, given, strict=True):
             if name != as_given:
                 records.tell_once("coerced", "edges", None, "white space around a name", file, number, as_given)
-    return _of_fields(names, fields) if isinstance(fields, dict) else _of_line(names, fields)
+    return names
 
 
 def _of_line(names: tuple[str, str, str], line: _Line) -> Triple:
@@ -138,10 +168,12 @@ def _of_fields(names: tuple[str, str, str], fields: dict[str, Raw]) -> Triple:
 
 def properties_of(raw: Raw | None) -> str | None:
     """The members of an object as compact text; None where there are none."""
-    return object_text(_object(raw)) if raw is not None and bytes(raw) not in _NO_PROPERTIES else None
+    if raw is None or raw is _NONE or bytes(raw) in _NO_PROPERTIES:
+        return None
+    return object_text(_object(raw))
 
 
-_NO_PROPERTIES = (b"", b"{}", b"null")
+_NO_PROPERTIES = (b"{}", b"null")
 
 
 def _object(raw: Raw | None) -> dict[str, Raw]:

@@ -231,8 +231,10 @@ def edge_fields(edge: Edge, note: Note) -> str | None:
         given["confidence"] = edge.confidence if finite else str(edge.confidence)
     if edge.provenance is not None:
         given["source"] = edge.provenance
+    if not edge.attributes or edge.attributes == NOTHING:
+        return json_text.dumps(given)
     fields = {name: Raw(json_text.dumps(value).encode()) for name, value in given.items()}
-    for name, raw in json_text.fields_of(edge.attributes or NOTHING).items():
+    for name, raw in json_text.fields_of(edge.attributes).items():
         if name in fields:
             note(f"an attribute called {name}, which the edge has besides its own", raw)
         fields.setdefault(name, raw)

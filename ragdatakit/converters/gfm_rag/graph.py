@@ -243,8 +243,10 @@ class Graph:
 
     def _with_content(self, key: str, text: str) -> str:
         """The attributes of a document, with its text."""
-        fields = json_text.fields_of(self._clashing.get(key) or NOTHING)
-        title = self._passages.title_of(key)
+        title, clashing = self._passages.title_of(key), self._clashing.get(key)
+        if clashing is None:
+            return json_text.dumps({"content": text} if title is None else {"title": title, "content": text})
+        fields = json_text.fields_of(clashing)
         if title is not None:
             fields.setdefault("title", Raw(json_text.dumps(title).encode()))
         fields["content"] = Raw(json_text.dumps(text).encode())

@@ -53,13 +53,15 @@ class NameFinder:
 
     def _find_phrases(self, text: str) -> Iterator[str]:
         words = _words(text.lower())
+        words.append("")
         lengths, alone, name_of = self._lengths, self._alone, self._phrases.get
+        if lengths.keys().isdisjoint(pairwise(words)) and alone.isdisjoint(words):
+            return
         behind = 0
-        pairs = list(pairwise((*words, "")))
-        for place in [place for place, pair in enumerate(pairs) if pair in lengths or pair[0] in alone]:
+        for place in [place for place, pair in enumerate(pairwise(words)) if pair in lengths or pair[0] in alone]:
             if place < behind:
                 continue
-            for length in (*lengths.get(pairs[place], ()), 1):
+            for length in (*lengths.get((words[place], words[place + 1]), ()), 1):
                 name = name_of(tuple(words[place : place + length]))
                 if name is not None:
                     yield name
@@ -91,15 +93,17 @@ def _words(text: str) -> list[str]:
     """The words of ASCII letters and digits; an empty one for a word that has other letters, too."""
     if text.isascii():
         return _WORD.findall(text)
-    runs = _runs().findall(text)
-    return [run if run.isascii() else "" for run in runs if run.isascii() or _WORD.search(run)]
+    return _runs().findall(text)
 
 
 @cache
 def _runs() -> re.Pattern[str]:
-    """Letters and digits of scripts that put blanks between words, one next to the other."""
+    """Runs of letters and digits of scripts that put blanks between words: those of ASCII as a group, those that are
+    mixed without; the others are passed over."""
     others = "".join(c for c in map(chr, range(0x80, ord(_SPACED_UP_TO))) if c.isalnum())
-    return re.compile(f"[a-z0-9{others}]+")
+    return re.compile(
+        f"([a-z0-9]++)(?![{others}])|[a-z0-9][a-z0-9{others}]*+|(?<![{others}])[{others}]++[a-z0-9][a-z0-9{others}]*+"
+    )
 
 
 def _cuts_word(text: str, place: int) -> bool:
