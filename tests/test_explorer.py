@@ -116,6 +116,17 @@ def test_every_link_leads_somewhere(explorer: Explorer) -> None:
     assert len(seen) >= 200
 
 
+def test_a_report_leads_to_the_records_of_its_values(explorer: Explorer) -> None:
+    bench = number(explorer, "demo-search")
+    page = get(explorer, f"{bench}/report")
+
+    assert "Length of documents" in page
+    address = re.search(rf'href="[^"]*/({bench}/documents\?doc_id=[^"]*)"', page)
+    assert address, "an example of the documents leads to its record"
+    assert len(rows(get(explorer, address[1]))) == 1 + 1
+    assert "metadata." not in " ".join(re.findall(r'href="([^"]*)"', page)), "what is no column leads nowhere"
+
+
 def test_records_are_searched_sorted_and_turned(explorer: Explorer) -> None:
     base = f"{number(explorer, 'demo-search')}/documents"
     texts = [json.loads(line) for line in (FIXTURES / "demo-search/corpus.jsonl").read_text("utf-8").splitlines()]

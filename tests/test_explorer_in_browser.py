@@ -58,6 +58,8 @@ def pages(explorer: Explorer) -> list[str]:
         f"{search}/ranks",
         f"{graph}/nodes/10",
         f"{graph}/graph?node=osprey",
+        f"{graph}/report",
+        f"{evil}/report",
         "findings",
         "findings/0",
         "findings?rule=SP121",

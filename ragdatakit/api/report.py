@@ -73,7 +73,7 @@ def _report(paths: list[Path], options: ReportOptions) -> Summaries:
             with ExitStack() as opened:
                 try:
                     database = opened.enter_context(database_of(each, options.memory_limit))
-                    summary = _summary(each, database, options)
+                    summary = summary_of(each, database, options)
                     node = _node(database, options.node, summary, similar)
                     if options.neighbourhoods:
                         summary.neighbourhoods = _neighbourhoods(database, node, options.progress)
@@ -161,7 +161,8 @@ def _unread(source: Source, error: RagdataError | OSError) -> Summary:
     return Summary(source.display, source.root.name, source.format, files, splits, losses=[reason], unread=True)
 
 
-def _summary(found: FoundDataset, database: DatasetDatabase, options: ReportOptions) -> Summary:
+def summary_of(found: FoundDataset, database: DatasetDatabase, options: ReportOptions) -> Summary:
+    """What is in an opened dataset. Raises as `report` does."""
     refuse_little_space("columns")
     from ragdatakit.converters.hipporag.data_sets import own_parts
     from ragdatakit.database.file_counts import count_files

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from dataclasses import fields
 from functools import reduce
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragdatakit.api.arguments import reading, several_words
 from ragdatakit.api.explorer.checked import Checked
@@ -15,7 +15,10 @@ from ragdatakit.api.explorer.opened import OpenedDataset
 from ragdatakit.api.explorer.searches import Searches
 from ragdatakit.api.sources import chosen_datasets, database_of
 from ragdatakit.files.paths.boundary import Boundary, boundary_of
-from ragdatakit.schemas.options import ExploreOptions, RetrieverOptions, SourceOptions
+from ragdatakit.schemas.options import ExploreOptions, ReportOptions, RetrieverOptions, SourceOptions
+
+if TYPE_CHECKING:
+    from ragdatakit.schemas.summaries import Summary
 
 
 class Explored:
@@ -59,6 +62,14 @@ class Explored:
             return Checked(report, reduce(Boundary.with_root, self._paths[1:], boundary))
 
         found: Checked = self._jobs.result("checked", "validating", work)
+        return found
+
+    def summary(self, number: int) -> Summary:
+        """What is in a dataset, in numbers. Raises `Waiting` while they are counted."""
+        options = ReportOptions(progress=self._jobs.tell)
+        found: Summary = self._jobs.result(
+            f"summary {number}", "counting", lambda: self.datasets[number].summarized(options)
+        )
         return found
 
     def close(self) -> None:

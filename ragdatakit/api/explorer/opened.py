@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from ragdatakit.api.sources import FoundDataset
     from ragdatakit.database.dataset_database import DatasetDatabase
+    from ragdatakit.schemas.options import ReportOptions
+    from ragdatakit.schemas.summaries import Summary
 
 
 class NoSuchPageError(LookupError):
@@ -64,6 +66,15 @@ class OpenedDataset:
                     self._counts[table] = self.database.count(table)
                 except (RagdataError, OSError, duckdb.Error) as error:
                     self._faults[table] = str(error)
+
+    def summarized(self, options: ReportOptions) -> Summary:
+        """What is in it, in numbers, when all tables have been read."""
+        from ragdatakit.api.report import summary_of
+
+        with self._lock:
+            if self._closed:
+                raise RagdataError("the explorer was closed")
+            return summary_of(self.found, self.database, options)
 
     def close(self) -> None:
         """Stop what is being read, and let go of the database."""

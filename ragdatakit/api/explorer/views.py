@@ -13,6 +13,7 @@ from ragdatakit.api.explorer.references import IDS
 from ragdatakit.reports.html.explorer.findings import finding_page, findings_page
 from ragdatakit.reports.html.explorer.layout import overview_page
 from ragdatakit.reports.html.explorer.records import graph_page, ranks_page, record_page, records_page
+from ragdatakit.reports.html.explorer.report import report_page
 from ragdatakit.reports.html.explorer.values import Links, Record, Target, Wanted
 from ragdatakit.schemas.canonical import TABLES
 
@@ -43,6 +44,8 @@ class Views:
                 return self._findings(words)
             case ["findings", number]:
                 return self._finding(_number(number))
+            case [number, "report"]:
+                return self._report(self._dataset(number))
             case [number, "graph"]:
                 return self._graph(self._dataset(number), words.get("node", ""))
             case [number, "ranks"]:
@@ -67,6 +70,9 @@ class Views:
         checked, waiting = self._checked()
         states = [opened.state for opened in self._explored.datasets]
         return overview_page(self.links, states, checked.report if checked else None, waiting)
+
+    def _report(self, opened: OpenedDataset) -> bytes:
+        return report_page(self.links, opened.state, self._explored.summary(opened.number))
 
     def _records(self, opened: OpenedDataset, table: str, words: dict[str, str]) -> bytes:
         columns = TABLES[table].columns if table in TABLES else ()

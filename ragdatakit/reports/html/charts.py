@@ -5,7 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from ragdatakit.reports.html.parts import Cell, axis_numbers, bar, details, escape, number, short_number, table
+from ragdatakit.reports.html.parts import (
+    Cell,
+    Linked,
+    axis_numbers,
+    bar,
+    details,
+    escape,
+    linked_html,
+    number,
+    short_number,
+    table,
+)
 from ragdatakit.reports.summary.words import labelled, percent, rest_words, rows_counted
 from ragdatakit.schemas.summaries import Bin, Distribution, Frequencies
 from ragdatakit.schemas.texts import shortened
@@ -199,15 +210,23 @@ def _histogram_table(one: Distribution) -> str:
     )
 
 
-def frequencies(one: Frequencies) -> str:
-    """The most frequent values of a column, as a table with bars in it."""
+def frequencies(one: Frequencies, linked: Linked | None = None) -> str:
+    """The most frequent values of a column, as a table with bars in it; ``linked`` leads to the rows with a value."""
     whole = rows_counted(one)
     listed = one.values[:_MOST_VALUES]
     if sum(count for _, count in listed) < _LITTLE * whole:
         listed = one.values[:_FEW_VALUES]  # nearly as many values as rows: a long list of them shows no more
     # A row has several keys: their shares of all keys would say nothing.
     keys = one.name.endswith(_KEYS)
-    labels = ((labelled(value, one.labels.get(value)), count) for value, count in listed)
+    of, _, column = one.name.partition(".")
+    labels = (
+        (
+            labelled(value, one.labels.get(value)),
+            count,
+            linked(of, column, value) if linked and value and not keys else "",
+        )
+        for value, count in listed
+    )
     shown = bar_table(one.title, ("key" if keys else "value", "rows", "share"), labels, whole, shares=not keys)
     rest = rest_words(one, len(listed))
     more = f'<p class="small muted">And {escape(rest)}</p>' if rest else ""
@@ -224,19 +243,25 @@ def single_values(found: Iterable[Frequencies]) -> str:
 
 
 def bar_table(
-    caption: str, columns: tuple[str, str, str], rows: Iterable[tuple[str, int]], whole: float, *, shares: bool = True
+    caption: str,
+    columns: tuple[str, str, str],
+    rows: Iterable[tuple[str, int, str]],
+    whole: float,
+    *,
+    shares: bool = True,
 ) -> str:
-    """Values with their counts, and a bar for each, the longest at full width. ``whole`` is what the shares are of."""
+    """Values with their counts and where they lead (empty: nowhere), and a bar for each, the longest at full width.
+    ``whole`` is what the shares are of."""
     listed = list(rows)
-    most = max((count for _, count in listed), default=0)
+    most = max((count for _, count, _ in listed), default=0)
     cells = (
         (
-            Cell(_text(value)),
+            Cell(linked_html(_text(value), address)),
             count,
             *([Cell(percent(count, whole), numeric=True)] if shares else []),
             Cell(bar(count, most, track=False)),
         )
-        for value, count in listed
+        for value, count, address in listed
     )
     heads = [*columns[: 3 if shares else 2], ""]
     return table(caption, heads, cells, classes="bars")

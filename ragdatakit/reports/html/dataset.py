@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
@@ -11,11 +12,13 @@ from ragdatakit.reports.html.hierarchy import hierarchy_html
 from ragdatakit.reports.html.neighbours import walk
 from ragdatakit.reports.html.parts import (
     Cell,
+    Linked,
     badge,
     bar,
     cards,
     details,
     escape,
+    linked_html,
     name_html,
     number,
     picture_id,
@@ -35,6 +38,7 @@ from ragdatakit.reports.summary.words import (
     unused_columns,
     value_text,
 )
+from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.hierarchies import Hierarchy
 from ragdatakit.schemas.summaries import (
     ColumnSummary,
@@ -55,12 +59,13 @@ _NAME, _VALUE, _ID, _PREVIEW = 120, 4000, 60, 160
 @dataclass(frozen=True, slots=True)
 class Room:
     """How much of a page one dataset may take: charts, bytes of examples, of its graph, and of the texts of its
-    hierarchy."""
+    hierarchy. ``linked`` leads from values to the records that have them."""
 
     charts: int
     example_bytes: int
     graph_bytes: int
     hierarchy_bytes: int
+    linked: Linked | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +84,7 @@ def parts(summary: Summary, prefix: str, room: Room, level: int = 2) -> Iterator
     """
     hierarchy = summary.hierarchy
     made: tuple[tuple[str, str, Callable[[], str]], ...] = (
-        ("distributions", "Distributions", lambda: _distributions(summary, prefix, room.charts)),
+        ("distributions", "Distributions", lambda: _distributions(summary, prefix, room)),
         ("claims", "RAGChecker", lambda: claims_html(summary.claims, prefix)),
         (
             "hierarchy",
@@ -87,8 +92,8 @@ def parts(summary: Summary, prefix: str, room: Room, level: int = 2) -> Iterator
             lambda: _hierarchy(hierarchy, prefix, room.hierarchy_bytes),
         ),
         ("contexts", "Contexts", lambda: _contexts(summary.contexts)),
-        ("graph", "Graph", lambda: _graph(summary, prefix, room.graph_bytes, level + 1)),
-        ("examples", "Examples", lambda: _examples(summary.examples, prefix, room.example_bytes)),
+        ("graph", "Graph", lambda: _graph(summary, prefix, room, level + 1)),
+        ("examples", "Examples", lambda: _examples(summary, prefix, room)),
         ("shape", "Files and rows", lambda: _shape(summary)),
         ("columns", "Columns and ids", lambda: _columns(summary)),
     )
@@ -192,13 +197,13 @@ def _ids(summary: Summary) -> str:
     return table("Ids", ("ids", "rows", "what they are", "such as"), rows) if rows else ""
 
 
-def _distributions(summary: Summary, prefix: str, most: int) -> str:
+def _distributions(summary: Summary, prefix: str, room: Room) -> str:
     every = [d for group in distribution_groups(summary) for d in group if d.count]
     ordered = [d for d in every if d.minimum < d.maximum and d.bins]
     one = {d.name for d in every if d.minimum == d.maximum and d.by is None}
     same = constants(d for d in every if d.minimum == d.maximum and (d.by is None or d.name not in one))
     # What stands for all rows goes first where not everything fits.
-    wanted = {id(d) for d in sorted(ordered, key=lambda d: d.by is not None)[:most]}
+    wanted = {id(d) for d in sorted(ordered, key=lambda d: d.by is not None)[: room.charts]}
     shown = [(histogram(d, picture_id(prefix, "chart", n)), d) for n, d in enumerate(ordered) if id(d) in wanted]
     charts = "".join(chart for chart, d in shown if d.by is None)
     by_part = "".join(chart for chart, d in shown if d.by is not None)
@@ -207,7 +212,7 @@ def _distributions(summary: Summary, prefix: str, most: int) -> str:
     note = f'<p class="small muted">{many(left, "other distribution")} left out of this page.</p>' if left else ""
     several = [f for f in summary.frequencies if f.distinct > 1 and f.values]
     same += single_values(f for f in summary.frequencies if f.distinct == 1)
-    values = "".join(map(frequencies, several)) + same
+    values = "".join(frequencies(one, room.linked) for one in several) + same
     out = f'<p class="small muted how">{_HOW_TO_READ}</p>' if shown else ""
     out += f'<div class="charts">{charts}</div>' if charts else ""
     if by_part:
@@ -258,15 +263,15 @@ def _hierarchy(found: Hierarchy | None, prefix: str, most_bytes: int) -> str:
     return hierarchy_html(found, f"{prefix}-hierarchy", most_bytes) if found is not None else ""
 
 
-def _graph(summary: Summary, prefix: str, most_bytes: int, level: int) -> str:
+def _graph(summary: Summary, prefix: str, room: Room, level: int) -> str:
     graph = summary.graph
-    out = _graph_numbers(graph) if graph is not None else ""
+    out = _graph_numbers(graph, room.linked) if graph is not None else ""
     if summary.neighbourhoods is not None and summary.neighbourhoods.names:
-        out += walk(summary.neighbourhoods, f"{prefix}-walk", most_bytes, level)
+        out += walk(summary.neighbourhoods, f"{prefix}-walk", room.graph_bytes, level)
     return out
 
 
-def _graph_numbers(graph: GraphSummary) -> str:
+def _graph_numbers(graph: GraphSummary, linked: Linked | None) -> str:
     largest = f"largest: {percent(graph.largest_component, graph.nodes)} of the nodes"
     numbers = [
         (number(graph.nodes), "nodes", f"{graph.isolated:,} without an edge" if graph.isolated else ""),
@@ -277,7 +282,11 @@ def _graph_numbers(graph: GraphSummary) -> str:
         (number(graph.parallel_edges), "parallel edges", ""),
     ]
     hubs = bar_table(
-        "Hubs", ("node", "edges", "share"), [(_hub(h), h.degree) for h in graph.hubs], graph.edges, shares=False
+        "Hubs",
+        ("node", "edges", "share"),
+        [(_hub(h), h.degree, linked("nodes", "name", h.name) if linked else "") for h in graph.hubs],
+        graph.edges,
+        shares=False,
     )
     reach = ""
     if graph.reachable:
@@ -296,19 +305,22 @@ def _hub(hub: Hub) -> str:
     return f"{name} ({hub.type})" if hub.type else name
 
 
-def _examples(examples: list[Example], prefix: str, most_bytes: int) -> str:
+def _examples(summary: Summary, prefix: str, room: Room) -> str:
     items: list[tuple[str, str]] = []
     used = 0
-    for example in examples:
-        item = _example(example)
+    for example in summary.examples:
+        item = _example(example, room.linked)
         used += len(item.encode("utf-8", "replace"))
-        if used > most_bytes and items:
+        if used > room.example_bytes and items:
             break
         items.append((example.table, item))
     if not items:
         return ""
-    left = len(examples) - len(items)
+    left = len(summary.examples) - len(items)
     note = f'<p class="small muted">{many(left, "other example")} left out of this page.</p>' if left else ""
+    if room.linked is None:
+        command = escape(f"ragdata explore {shlex.quote(summary.path)}")
+        note += f'<p class="small muted">All records, with what they refer to: <code>{command}</code></p>'
     identity = f"{prefix}-list"
     tables = list(dict.fromkeys(name for name, _ in items))
     options = "".join(f'<option value="{escape(name)}">{escape(_words(name))}</option>' for name in tables)
@@ -338,7 +350,7 @@ def preview(example: Example) -> str:
     return joined if len(joined) <= _PREVIEW or not texts else max(texts.values(), key=len)
 
 
-def _example(example: Example) -> str:
+def _example(example: Example, linked: Linked | None) -> str:
     row = [(str(name), value_text(value), value) for name, value in example.row.items()]
     line = " ".join(shortened(preview(example), _PREVIEW).split())
     fields = []
@@ -350,6 +362,8 @@ def _example(example: Example) -> str:
         )
         if not isinstance(value, str):
             shown = f"<code>{escape(shortened(text, _VALUE))}</code>"
+        if linked and (name,) == TABLES[example.table].key[:1]:
+            shown = linked_html(shown, linked(example.table, name, text))
         if name in example.cut or len(text) > _VALUE:
             shown += ' <span class="badge">cut</span>'
         fields.append(f"<dt>{escape(shortened(name, _NAME))}</dt><dd>{shown}</dd>")

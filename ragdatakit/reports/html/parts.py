@@ -8,7 +8,7 @@ from __future__ import annotations
 import html
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,9 @@ _JOINT = re.compile(r"([._/-])(?=\w)")
 _CODE = re.compile("`([^`]+)`")
 _NAME = re.compile(r"[\w.]{1,40}", re.ASCII)
 
+Linked = Callable[[str, str, str], str]
+"""Where the records are that have a value: takes table, column and value, and gives an address (empty: nowhere)."""
+
 
 def plain(value: object) -> str:
     """``value`` as text in which nothing hides: control characters and the like are shown by their code points."""
@@ -35,6 +38,11 @@ def plain(value: object) -> str:
 def escape(value: object) -> str:
     """``value`` as HTML text, good between tags and in a quoted attribute."""
     return html.escape(plain(value), quote=True)
+
+
+def linked_html(inner: str, address: str) -> str:
+    """HTML that leads to an address, if there is one."""
+    return f'<a href="{escape(address)}">{inner}</a>' if address else inner
 
 
 def name_html(name: object) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ragdatakit.reports.html.explorer.values import DatasetState, Links, TableState, Target
 from ragdatakit.reports.html.frame import frame
-from ragdatakit.reports.html.parts import Cell, badge, escape, section, table
+from ragdatakit.reports.html.parts import Cell, badge, escape, linked_html, section, table
 from ragdatakit.schemas.findings import SEVERITIES
 from ragdatakit.schemas.results import Report
 from ragdatakit.schemas.texts import many, shortened
@@ -29,6 +29,7 @@ def page(
     """A page of the explorer; ``here`` is the address of that which is open in the list of pages."""
     pages = [(links.overview(), "Datasets")]
     if dataset is not None:
+        pages.append((links.report(dataset.number), "report"))
         pages += [(links.table(dataset.number, each.name), each.name) for each in dataset.tables]
         if dataset.has("edges"):
             pages.append((links.graph(dataset.number), "graph"))
@@ -48,7 +49,7 @@ def page(
 
 def link(address: str, words: object) -> str:
     """A link as HTML; the words are text."""
-    return f'<a href="{escape(address)}">{escape(words)}</a>'
+    return linked_html(escape(words), address)
 
 
 def target_html(links: Links, dataset: int, target: Target) -> str:
@@ -73,7 +74,7 @@ def overview_page(links: Links, states: Sequence[DatasetState], report: Report |
     body = _findings(links, report, waiting)
     for state in states:
         rows = [(Cell(link(links.table(state.number, each.name), each.name)), _rows(each)) for each in state.tables]
-        ways = []
+        ways = [link(links.report(state.number), "Report: lengths, values, ids")]
         if state.has("questions") and state.has("qrels"):
             ways.append(f"{link(links.ranks(state.number), 'Which questions miss their gold?')}")
         if state.has("edges"):
@@ -84,7 +85,7 @@ def overview_page(links: Links, states: Sequence[DatasetState], report: Report |
             state.name,
             f'<p class="path"><bdi>{escape(state.path)}</bdi></p>'
             + table(f"Tables of {state.name}", ("table", "records"), rows, hidden_caption=True)
-            + (f"<p>{' · '.join(ways)}</p>" if ways else "")
+            + f"<p>{' · '.join(ways)}</p>"
             + (f"<p>Not read as it is there:</p><ul>{lost}</ul>" if lost else ""),
             lead=state.format,
         )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.retrieved import GoldPlace, Hit
 
@@ -28,6 +29,18 @@ class Links:
     def record(self, dataset: int, table: str, row: int, **query: Any) -> str:
         """One record."""
         return self._to(f"{dataset}/{quote(table, safe='')}/{row}", query)
+
+    def report(self, dataset: int) -> str:
+        """What is in the dataset, in numbers."""
+        return self._to(f"{dataset}/report", {})
+
+    def with_value(self, dataset: int, table: str, column: str, value: str) -> str:
+        """The records with a value in a column, of a node the graph around it; empty where there is no such column."""
+        if column not in TABLES[table].columns:
+            return ""
+        if (table, column) == ("nodes", "name"):
+            return self.graph(dataset, value)
+        return self.table(dataset, table, **{column: value})
 
     def graph(self, dataset: int, node: str = "") -> str:
         """The graph, from a node."""
