@@ -115,7 +115,8 @@ def _known(
         if accepted is not None:
             accepted.finish(report, known.checked)
         if since is not None:
-            report.since, report.notes = options.since, since.notes
+            report.since = options.since
+            report.notes += since.notes
 
     return known, finish
 
@@ -170,6 +171,7 @@ def _run(here: AtHand[ValidateOptions], refused: Callable[[RagdataError], None] 
         ignore=known_rules(several_words(options.ignore), own),
         severity=options.severity,
         max_per_rule=options.max_per_rule,
+        each_record=options.each_record,
         severities={"lfs-pointer": "warning"} if options.skip_unrecognised else {},
     )
     run = RunOptions(

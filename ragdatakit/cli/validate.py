@@ -73,6 +73,7 @@ _option = options_of(ValidateOptions)
 @_option(
     "--max-per-rule", show_default=True, help="Print at most this many findings of one rule (0: all); all are counted."
 )
+@_option("--each-record", help="Report every record of what is otherwise reported once a file.")
 @output_options(_FORMS, old=OLD_NAMES)
 @click.option(
     "--report",

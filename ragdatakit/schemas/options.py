@@ -115,7 +115,8 @@ class ValidateOptions(Options):
 
     ``format`` (None: auto-detected) and ``profile`` are those of ``ragdata formats``; ``select`` and ``ignore`` take
     codes, prefixes of codes and rule names. ``severity`` is the least severe level that counts. ``max_per_rule`` limits
-    the findings that are kept (0: none are dropped), never the counts. ``memory_limit`` is in bytes, at least 16 MiB.
+    the findings that are kept (0: none are dropped), never the counts. ``each_record``: what is reported once a file,
+    with the number of records, is reported record by record. ``memory_limit`` is in bytes, at least 16 MiB.
     ``jobs``: how many blocks of a large file are checked at a time (None: one for each processor that the process may
     use, at most 8); the report is the same for any number. ``engine``: ``local`` checks large files of lines in parts,
     in so many processes; the report is the same. ``follow_links``: files that links lead to out of the path are read,
@@ -153,6 +154,7 @@ class ValidateOptions(Options):
     ignore: str | Iterable[str] = ()
     severity: Severity = _one_of("info", SEVERITIES, "severity")  # noqa: RUF009 - it makes a field
     max_per_rule: int = _number(20, 0)
+    each_record: bool = False
     memory_limit: int = _bytes(1 << 30)
     jobs: int | None = _number(None, 1, 256)
     engine: str | None = _one_of(None, ENGINES, "engine")

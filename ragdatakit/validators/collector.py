@@ -11,7 +11,7 @@ from array import array
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -100,18 +100,19 @@ class Selection:
     """Which findings are wanted.
 
     ``select`` and ``ignore`` hold codes, prefixes of codes or rule names; an empty ``select`` is everything.
-    ``severity`` is the least severe level that counts. ``max_per_rule`` 0 keeps all. ``named_records`` is of how many
-    records a rule that is reported once a file names the numbers (None: as many). ``severities`` has the levels of
-    rules, by their names, that are not those of the format, ``ignored_in`` says what is ignored in one file besides.
-    ``fixable`` (None: all) and ``unfixable`` name the rules whose findings may be repaired. ``enough`` says of a code
-    and a file how many findings need be made there (0: all); the others are only counted, and `Collector.only_counted`
-    says how many they are.
+    ``severity`` is the least severe level that counts. ``max_per_rule`` 0 keeps all. ``each_record``: findings that
+    stand for several records of a file are made of each. ``named_records`` is of how many records a rule that is
+    reported once a file names the numbers (None: as many). ``severities`` has the levels of rules, by their names, that
+    are not those of the format, ``ignored_in`` says what is ignored in one file besides. ``fixable`` (None: all) and
+    ``unfixable`` name the rules whose findings may be repaired. ``enough`` says of a code and a file how many findings
+    need be made there (0: all); the others are only counted, and `Collector.only_counted` says how many they are.
     """
 
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     severity: Severity = "info"
     max_per_rule: int = ValidateOptions.max_per_rule
+    each_record: bool = False
     named_records: int | None = None
     severities: Mapping[str, Severity] = field(default_factory=dict)
     ignored_in: Callable[[DataFile], tuple[str, ...]] | None = None
@@ -127,6 +128,10 @@ class Selection:
     def most_records(self) -> int:
         """How many records such a rule names (0: all)."""
         return self.max_per_rule if self.named_records is None else self.named_records
+
+    def is_once(self, rule: Rule) -> bool:
+        """Whether a rule is reported once a file."""
+        return rule.per_file and not (self.each_record and rule.numbered)
 
     def takes(self, code: str, name: str, severity: Severity) -> bool:
         """Whether findings of such a rule are wanted."""
@@ -253,6 +258,7 @@ class Collector:
         if severity is not None:
             severity = self.selection.severities.get(name, severity)
         applies = applies and severity is not None
+        rule = replace(rule, per_file=self.selection.is_once(rule))
         wanted = severity is not None and applies and self.selection.takes(rule.code, rule.name, severity)
         return RuleState(rule, severity or "info", upstream, wanted, applies)
 

@@ -25,10 +25,17 @@ from ragdatakit.validators.baselines.left_out import CheckedDataset, leave_out, 
 from ragdatakit.validators.baselines.new_findings import Findings, Looking, NewFindings
 from ragdatakit.validators.collector import Collector, Place, Selection
 from ragdatakit.validators.dataset_run import DatasetRun
-from ragdatakit.validators.found_datasets import found_datasets
+from ragdatakit.validators.found_datasets import FoundDatasets, found_datasets
 from ragdatakit.validators.kept_findings import IN_MEMORY, KeptFindings, Key
 from ragdatakit.validators.run_options import RunOptions, TableCheck
-from ragdatakit.validators.run_settings import DatasetSettings, report_missing, settings_of, settle
+from ragdatakit.validators.run_settings import (
+    DatasetSettings,
+    refuse_idle,
+    report_missing,
+    settings_of,
+    settle,
+    why_idle,
+)
 
 _Keep = Callable[[Finding], object]
 
@@ -93,14 +100,13 @@ def check_paths(
         enough = findings.enough
         selection = replace(selection, max_per_rule=0, named_records=selection.max_per_rule, enough=enough)
     checked: list[_Checked] = []
-    for dataset in found:
+    for dataset, settings in _settled(detected, selection, profiles, options, report):
         files = {f.path.absolute() for f in dataset.files}
         if files and files <= seen:  # given twice, as a folder and as a file of it
             continue
         seen |= files
-        settings = settings_of(dataset, detected.configuration_of(dataset), selection, profiles, options)
         dataset.profile = ",".join(settings.profiles or dataset.present_profiles()) or None
-        keep = _keeping(findings, len(checked), dataset)
+        keep = _keeping(findings, len(checked), dataset, selection)
         before = len(report.datasets)
         check = _check if options.repairer is None else _check_and_repair
         collector = check(dataset, settings, options, carried, report, keep)
@@ -123,6 +129,22 @@ def check_paths(
     _settle(report, checked, findings, paths, selection, options)
     report.seconds = time.perf_counter() - started
     return report, findings
+
+
+def _settled(
+    detected: FoundDatasets, selection: Selection, profiles: tuple[str, ...], options: RunOptions, report: Report
+) -> list[tuple[Dataset, DatasetSettings]]:
+    """What holds for each dataset. Raises as `refuse_idle` does."""
+    found: list[tuple[Dataset, DatasetSettings]] = []
+    idle: list[tuple[Dataset, str]] = []
+    for dataset in detected.datasets:
+        configuration = detected.configuration_of(dataset)
+        settings = settings_of(dataset, configuration, selection, profiles, options)
+        found.append((dataset, settings))
+        if why := why_idle(dataset, configuration, settings, options):
+            idle.append((dataset, why))
+    refuse_idle(idle, len(found), selection, options, report)
+    return found
 
 
 def _settle(
@@ -336,7 +358,7 @@ def _add_to_summaries(report: Report, datasets: list[Dataset], collector: Collec
         report.datasets[place] = more
 
 
-def _keeping(findings: KeptFindings | NewFindings, number: int, dataset: Dataset) -> _Keep:
+def _keeping(findings: KeptFindings | NewFindings, number: int, dataset: Dataset, selection: Selection) -> _Keep:
     """What keeps the findings of a dataset in order: datasets by their numbers, files, lines."""
     places = {f.display: i for i, f in enumerate(dataset.files)}
     following = {rule.code for rule in dataset.format.rules if rule.follows}
@@ -350,5 +372,5 @@ def _keeping(findings: KeptFindings | NewFindings, number: int, dataset: Dataset
     if isinstance(findings, KeptFindings):
         return lambda finding: findings.add(key_of(finding), finding)
     splits = {f.display: f.split for f in dataset.files}
-    once = {rule.code for rule in (*dataset.format.rules, *SHARED, *QUALITY) if rule.per_file}
+    once = {rule.code for rule in (*dataset.format.rules, *SHARED, *QUALITY) if selection.is_once(rule)}
     return lambda finding: findings.add(key_of(finding), finding, splits.get(finding.path), finding.code in once)

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from glob import has_magic
 from pathlib import Path
 
 from ragdatakit.files.configuration.chosen import NONE, Configuration
+from ragdatakit.files.configuration.own_rules import own_rules
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.schemas.declarations import Format, names_rule
-from ragdatakit.schemas.errors import UnknownNameError
-from ragdatakit.schemas.findings import Problem, Severity
+from ragdatakit.schemas.declarations import Format, Rule, names_rule
+from ragdatakit.schemas.errors import RagdataError, UnknownNameError
+from ragdatakit.schemas.findings import SEVERITIES, Problem, Severity
 from ragdatakit.schemas.results import Budget, Report
 from ragdatakit.schemas.rules.quality import RULES as OF_QUALITY
 from ragdatakit.schemas.rules.shared import RULES as SHARED
+from ragdatakit.schemas.rules.tables import RULES as OF_TABLES
+from ragdatakit.schemas.texts import many
 from ragdatakit.validators.collector import Collector, Place, Selection
 from ragdatakit.validators.run_options import RunOptions
+from ragdatakit.visible_text import visible_text
 
 USUAL_HOPS = 3
 
@@ -136,6 +140,50 @@ def settle(
             report.passing += number
         elif severities[code] == "warning" and code not in settled and "warning" in settings.fails_on:
             report.failing += number
+
+
+def why_idle(dataset: Dataset, configuration: Configuration, settings: DatasetSettings, options: RunOptions) -> str:
+    """Why none of the selected rules is checked in a dataset; empty where one is, or where none are selected."""
+    selection, fmt = settings.selection, dataset.format
+    if not selection.select:
+        return ""
+
+    def is_named(rule: Rule) -> bool:
+        return any(names_rule(each, rule.code, rule.name) for each in selection.select)
+
+    more = [*(OF_QUALITY if options.quality is not None else ()), *(OF_TABLES if options.tables is not None else ())]
+    own = [own.rule for own in own_rules(configuration) if own.format in ("", fmt.name)]
+    if any(is_named(rule) for rule in (*more, *own)):
+        return ""
+    collector = Collector(fmt, settings.profiles, selection)
+    states = [collector.state(rule.name) for rule in (*fmt.rules, *SHARED) if is_named(rule)]
+    if not states:
+        return f"none of them is of {fmt.name}"
+    of_loader = [state for state in states if state.applies]
+    if not of_loader:
+        return f"none of them is for {fmt.name} ({', '.join(settings.profiles)})"
+    if any(state.wanted for state in of_loader):
+        return ""
+    mildest = SEVERITIES.index(selection.severity)
+    if all(SEVERITIES.index(state.severity) > mildest for state in of_loader):
+        return f"none of them is as severe as {selection.severity}; --severity {of_loader[0].severity} shows more"
+    return "all of them are ignored, too"
+
+
+def refuse_idle(
+    idle: Sequence[tuple[Dataset, str]], checked: int, selection: Selection, options: RunOptions, report: Report
+) -> None:
+    """Say which of so many datasets no selected rule checks, each with `why_idle`. Raises `RagdataError` where they are
+    all, and the command line selects the rules."""
+    if not idle:
+        return
+    dataset, why = idle[0]
+    others = f" and {many(len(idle) - 1, 'other dataset')}" if len(idle) > 1 else ""
+    selected = f" ({', '.join(selection.select)})" if selection.select else ""
+    words = f"the selected rules{selected} check nothing in {visible_text(dataset.display)}{others}: {why}"
+    if selection.select and len(idle) == checked and not options.skip_unrecognised:
+        raise RagdataError(words)
+    report.notes.append(words)
 
 
 def report_missing(dataset: Dataset, configuration: Configuration, collector: Collector) -> None:

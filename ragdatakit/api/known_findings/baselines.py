@@ -106,6 +106,8 @@ def _refuse_odd(options: ValidateOptions) -> None:
     if options.write_baseline and options.update_baseline:
         raise RagdataError("write_baseline accepts all findings, update_baseline none: give one of them")
     writes = options.write_baseline or options.update_baseline
+    if writes and options.each_record:
+        raise RagdataError("a baseline has one entry for what is reported once a file: write it without --each-record")
     if writes and os.environ.get("CI", "").lower() not in ("", "0", "false"):
         raise RagdataError(
             "a baseline is not written in CI (the variable CI is set); write it on your machine, and commit it"

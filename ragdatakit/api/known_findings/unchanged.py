@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ragdatakit.validators.stamps import Stamps
 
 _WITHOUT_EFFECT = frozenset(
-    "jobs max_per_rule skip_unchanged cache_dir since baseline write_baseline update_baseline "
+    "jobs max_per_rule each_record skip_unchanged cache_dir since baseline write_baseline update_baseline "
     "show_baselined strict_baseline".split()
 )
 """Options that change nothing in a dataset without findings."""

@@ -55,6 +55,7 @@ class _Shown:
     error: str = ""
     fixable: Counter[str] = field(default_factory=Counter)
     withheld: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    unlisted: Counter[str] = field(default_factory=Counter)
 
     def passing(self, findings: Iterable[Finding]) -> Iterator[Finding]:
         """The findings as they are, counted."""
@@ -64,6 +65,8 @@ class _Shown:
                 self.facts[code] = finding.severity, finding.rule
                 self.error = self.error or (code if finding.severity == "error" else "")
             self.number[code] += 1
+            if finding.count > 1 and finding.records:
+                self.unlisted[code] += finding.count - 1
             if fix is not None:
                 if fix.withheld:
                     self.withheld[fix.applicability, code, fix.withheld] += 1
@@ -87,6 +90,7 @@ def text_lines(report: Report, options: TextOptions, findings: Iterable[Finding]
         else:
             yield from _by_file(passing, options, paint)
         yield from _capped(report, shown, paint, options.rest)
+        yield from _unlisted(shown, paint)
         if report.datasets and (options.verbose or not shown.number):
             yield from _dataset_lines(report.datasets, paint)
         yield from _unrecognised(report, paint, options.verbose)
@@ -191,6 +195,16 @@ def _capped(report: Report, shown: _Shown, paint: Painter, rest: str) -> Iterato
         _, rule = shown.facts.get(code, ("", ""))
         yield paint("dim", f"… and {number:,} more of {code} {rule} ({rest})")
     if more:
+        yield ""
+
+
+def _unlisted(shown: _Shown, paint: Painter) -> Iterator[str]:
+    """Of how many records no finding tells that stands for several."""
+    for code, number in sorted(shown.unlisted.items()):
+        yield paint(
+            "dim", f"… and {many(number, 'more record')} with {code} {shown.facts[code][1]} (--each-record lists them)"
+        )
+    if shown.unlisted:
         yield ""
 
 
