@@ -136,6 +136,28 @@ def test_errors_stop_and_keep_going_leaves_out(tmp_path: Path) -> None:
         assert len(list(after.rows("chunks"))) == 2
 
 
+def test_of_records_with_one_id_the_one_goes_on_that_the_loader_keeps(tmp_path: Path) -> None:
+    source = tmp_path / "beir"
+    (source / "qrels").mkdir(parents=True)
+    rounds = ((1, 60, "first"), (1, 41, "later"), (1, 3, "last"))
+    corpus = [f'{{"_id": "d{n}", "title": "", "text": "{word} {n}"}}\n' for a, b, word in rounds for n in range(a, b)]
+    (source / "corpus.jsonl").write_text("".join([*corpus, '{"_id": "d7",\n']))
+    (source / "queries.jsonl").write_text('{"_id": "q1", "text": "pears"}\n')
+    (source / "qrels/test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\n")
+
+    stopped = run("convert", "--to", "arag", source, tmp_path / "out")
+    going = run("convert", "--to", "datamind", "--keep-going", source, tmp_path / "out")
+
+    assert "Found 43 errors" in stopped.out  # all of them, though 20 are shown
+    assert "Repair them (`ragdata validate --fix` repairs some), or leave the records out" in stopped.out
+    assert going.code == 0, going.out + going.err
+    assert "42 records: BE201" in going.out and f"for example {source}/corpus.jsonl:1 " in going.out
+    assert f"BE111 invalid-json\n        for example {source}/corpus.jsonl:102 " in going.out
+    with ragdatakit.read(tmp_path / "out") as after:
+        texts = [str(row) for table in after.tables for row in after.rows(table) if "text" in row._fields]
+    assert [len([t for t in texts if word in t]) for word in ("first", "later", "last")] == [19, 38, 2]
+
+
 def test_a_full_target_is_left_alone(tmp_path: Path) -> None:
     source = write_arag(tmp_path / "skarn")
     (tmp_path / "dm").mkdir()

@@ -47,7 +47,7 @@ def unpacked_size(path: Path, boundary: Boundary) -> int:
     size = path.stat().st_size
     if not path.name.lower().endswith(".gz"):
         return size
-    source = Source(path, True, boundary=boundary)
+    source = Source(path, True, boundary=boundary, text=False)
     return sum(len(piece) for piece in source.pieces())
 
 

@@ -65,7 +65,8 @@ class LocatedRecords:
         if container in ("opaque", "streamed"):
             return
         reader = HeadedSource if kind.columns.header else Source
-        source = reader(file.path, file.path.name.lower().endswith(".gz"), max_line_bytes=self._longest)
+        packed = file.path.name.lower().endswith(".gz")
+        source = reader(file.path, packed, max_line_bytes=self._longest, text=False)  # a table has another encoding
         if container == "csv":
             yield from self._rows(file, source)
             return

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import zip_longest
 
 import orjson
 
 from ragdatakit.reports.terminal import Painter, painter
+from ragdatakit.schemas import all_rules, get_format
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.conversions import LOSS_KINDS, Conversion, ConversionResult, ExtractionEstimate, Loss
 from ragdatakit.schemas.texts import size
@@ -73,7 +75,8 @@ def _loss_lines(losses: Iterable[Loss], paint: Painter) -> Iterator[str]:
         what = what if loss.table in TABLES else f"source: {what}"
         unit = "records" if loss.column is None and loss.kind == "dropped" else "values"
         yield f"    {what}  {_counted(loss.count, unit)}: {visible_text(loss.reason)}"
-        if examples := _examples(loss.examples):
+        placed = zip_longest(loss.places, loss.examples, fillvalue="")
+        if examples := _examples([f"{place} {example}".strip() for place, example in placed]):
             yield paint("dim", f"        for example {examples}")
 
 
@@ -93,7 +96,7 @@ def _summary(result: ConversionResult, paint: Painter) -> Iterator[str]:
     written = f"{_counted(len(files), 'files')}, {size(sum(f.bytes for f in files))}"
     if result.refused:
         yield paint("error", "Nothing was written: the source has errors.")
-        yield "Repair them, or leave the records out that have them: --keep-going"
+        yield f"Repair them{_by_fix(result)}, or leave the records out that have them: --keep-going"
         return
     if result.invalid is not None:
         yield paint("error", "Nothing was written: the output would not be valid. This is a fault of ragdata.")
@@ -123,6 +126,17 @@ def _summary(result: ConversionResult, paint: Painter) -> Iterator[str]:
             yield "What was not read, of records or of files, is kept nowhere (--loss-report FILE lists it)."
     else:
         yield "Not everything fits; --sidecar keeps the rest next to the output, --loss-report FILE lists it."
+
+
+def _by_fix(result: ConversionResult) -> str:
+    """With which options ``validate`` repairs some of the errors of the source, where it does."""
+    report = result.source_report
+    if report is None:
+        return ""
+    formats = [get_format(name) for name in dict.fromkeys(dataset.format for dataset in report.datasets)]
+    fixes = {fix for rule, _ in all_rules(formats) if rule.code in report.by_rule for fix in rule.fixes}
+    options = "--fix" if "safe" in fixes else "--fix --unsafe-fixes" if "unsafe" in fixes else ""
+    return f" (`ragdata validate {options}` repairs some)" if options else ""
 
 
 def _estimate(estimate: ExtractionEstimate) -> Iterator[str]:

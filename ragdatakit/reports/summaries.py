@@ -299,4 +299,4 @@ def _loss_text(loss: Loss, became: str) -> str:
     many = f"{loss.count:,} {values}{'s' if loss.count != 1 else ''}"
     more = f" and {loss.count - len(loss.examples):,} more" if loss.count > len(loss.examples) else ""
     which = f" ({', '.join(loss.examples)}{more})" if of_files and loss.examples else ""
-    return f"{_place(loss)}: {many} {became}: {loss.reason}{which}"
+    return f"{_place(loss)}: {many} {became}: {loss.reason}{which or loss.words_of_places()}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any, ClassVar, Literal
 
 from ragdatakit.schemas.notebooks.tabular import Tabular
@@ -24,6 +25,8 @@ _EXAMPLE_CHARACTERS = 120
 class Loss:
     """One way in which the output differs from the source: in how many values or records, with up to three examples.
 
+    ``places`` are those of up to three of the records in the source, as ``corpus.jsonl:61``, where they are known.
+
     ``column`` is None where whole records are meant. ``unread``: a file, or the rest of it, could not be read, and
     nobody knows how many records that are.
     """
@@ -35,6 +38,14 @@ class Loss:
     count: int = 0
     examples: list[str] = field(default_factory=list)
     unread: bool = False
+    places: list[str] = field(default_factory=list)
+
+    def words_of_places(self) -> str:
+        """The places in brackets, behind a blank; empty where none is known."""
+        if not self.places:
+            return ""
+        more = self.count - len(self.places)
+        return f" ({', '.join(self.places)}{f' and {more:,} more' if more > 0 else ''})"
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON form."""
@@ -45,6 +56,7 @@ class Loss:
             "reason": self.reason,
             "count": self.count,
             "examples": self.examples,
+            "places": self.places,
         }
 
 
@@ -63,8 +75,9 @@ class Losses:
         example: object = None,
         count: int = 1,
         unread: bool = False,
+        place: str = "",
     ) -> None:
-        """Count a value (or ``count`` of them); the first examples are kept, cut to a readable length."""
+        """Count a value (or ``count`` of them); the first examples, cut to a readable length, and places are kept."""
         loss = self._found.get((kind, table, column, reason))
         if loss is None:
             loss = self._found[kind, table, column, reason] = Loss(kind, table, column, reason, unread=unread)
@@ -72,14 +85,16 @@ class Losses:
         if example is not None and len(loss.examples) < MOST_EXAMPLES:
             text = str(example)
             loss.examples.append(shortened(text, _EXAMPLE_CHARACTERS))
+        if place and len(loss.places) < MOST_EXAMPLES:
+            loss.places.append(place)
 
     def take(self, others: Losses) -> None:
         """Count what others have counted."""
         for loss in others._found.values():
-            for example in loss.examples:
-                self.add(loss.kind, loss.table, loss.column, loss.reason, example, unread=loss.unread)
-            more = loss.count - len(loss.examples)
-            self.add(loss.kind, loss.table, loss.column, loss.reason, count=more, unread=loss.unread)
+            named = loss.kind, loss.table, loss.column, loss.reason
+            for example, place in zip_longest(loss.examples, loss.places, fillvalue=None):
+                self.add(*named, example, count=0, unread=loss.unread, place=place or "")
+            self.add(*named, count=loss.count, unread=loss.unread)
 
     def __iter__(self) -> Any:
         order = list(LOSS_KINDS)

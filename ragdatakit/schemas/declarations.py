@@ -77,7 +77,8 @@ class Rule:
     (not where ``counted`` is false) and the numbers of some (not where ``numbered`` is false: where sound records have
     it, too, and are only counted). ``severities``: by profile where it differs from ``severity``, under ``""`` what
     holds where no profile was chosen; of several chosen profiles the worst counts. ``follows``: it is mostly the
-    consequence of other findings of its file, and is reported after them. ``since`` is the version that had it first. A
+    consequence of other findings of its file, and is reported after them. ``keeps_last``: of the records that are at
+    fault together the framework takes the last one. ``since`` is the version that had it first. A
     ``preview`` rule may still change; a ``deprecated`` one is reported no more, its code is never used again, and
     ``replaced_by`` is the code of the rule that has taken its place, if any.
     ``fix``: what ``--fix`` does about it, as ``safe: drop the byte-order mark``; several where it depends on the case
@@ -101,6 +102,7 @@ class Rule:
     numbered: bool = True
     severities: Mapping[str, Severity] = field(default_factory=dict)
     follows: bool = False
+    keeps_last: bool = False
     since: str = "0.1.0"
     status: RuleStatus = "stable"
     replaced_by: str = ""

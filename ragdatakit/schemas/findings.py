@@ -17,11 +17,13 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """A second place that a finding speaks of, such as the first line that used an id."""
+    """A second place that a finding speaks of, such as the first line that used an id; ``record`` is the 0-based number
+    of the record there, where it is known."""
 
     path: str
     line: Place | None
     message: str
+    record: int | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON form."""

@@ -249,7 +249,8 @@ class PendingFindings:
             if not pending.shown:
                 continue
             if pending.other is not None:
-                related = (Related(pending.other[0].display, _line_of(pending.other[0], there), pending.note),)
+                file, record = pending.other
+                related = (Related(file.display, _line_of(file, there), pending.note, record),)
             self._collector.complete(pending.record[0], pending.problem, place, related)
 
 

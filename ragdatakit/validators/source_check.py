@@ -11,10 +11,12 @@ from typing import Any, Self
 
 from ragdatakit.files.reading.record_reading import Progress
 from ragdatakit.files.reading.refused_records import Refused
+from ragdatakit.schemas import get_format
 from ragdatakit.schemas.findings import Finding
+from ragdatakit.schemas.options import ValidateOptions
 from ragdatakit.schemas.results import Report
 from ragdatakit.validators.collector import Selection
-from ragdatakit.validators.run import validate_paths
+from ragdatakit.validators.run import check_paths
 from ragdatakit.validators.run_options import RunOptions
 from ragdatakit.validators.side_process import SideProcess
 
@@ -36,23 +38,52 @@ def check_source(
 ) -> Report:
     """The report on a source, without the findings that reading repairs (``values`` are its options).
 
-    The records with errors go to ``refused``.
+    The records with errors go to ``refused``, of those that the framework takes the last of all but that one.
     """
+    options = RunOptions(memory_limit=memory_limit, follow_links=follow_links, progress=progress)
+    all_of_them = Selection(severity="error", max_per_rule=0, each_record=refused is not None)
+    some_suffice = repairs is None and refused is None
+    selection = Selection(severity="error") if some_suffice else all_of_them
+    report, findings = check_paths([path], format_name, (), selection, options)
     faults: Counter[str] = Counter()
-
-    def note(finding: Finding) -> None:
+    replaced = _Replaced(frozenset(rule.name for rule in get_format(format_name).rules if rule.keeps_last))
+    for finding in findings:
         if repairs is not None and repairs(finding, values):
-            return
+            continue
         faults[finding.code] += 1
+        if faults[finding.code] <= ValidateOptions.max_per_rule:
+            report.findings.append(finding)
         if refused is not None:
-            refused.add(finding.path, finding.line, finding.record, f"{finding.code} {finding.rule}")
-
-    options = RunOptions(memory_limit=memory_limit, follow_links=follow_links, progress=progress, on_finding=note)
-    report = validate_paths([path], format_name, (), Selection(severity="error"), options)
-    report.findings = [f for f in report.findings if repairs is None or not repairs(f, values)]
-    report.counts["error"] = faults.total()
-    report.by_rule = dict(faults)
+            refused.add(*replaced.by(finding), f"{finding.code} {finding.rule}")
+    findings.close()
+    if not some_suffice:
+        report.counts["error"] = faults.total()
+        report.by_rule = dict(faults)
     return report
+
+
+_Record = tuple[str, int | None, int | None]
+"""The file of a record, its line and its number."""
+
+
+class _Replaced:
+    """Which record goes of those that are at fault together: the one of the finding, or (by the names of ``rules``) the
+    one before it, as the last one stays."""
+
+    def __init__(self, rules: frozenset[str]) -> None:
+        self._rules = rules
+        self._last: dict[tuple[str, _Record], _Record] = {}
+
+    def by(self, finding: Finding) -> _Record:
+        """The record that goes for this finding; findings come in the order of their records."""
+        record = finding.path, finding.line, finding.record
+        if finding.rule not in self._rules or not finding.related:
+            return record
+        other = finding.related[0]
+        first = other.path, other.line, other.record
+        before = self._last.get((finding.rule, first), first)
+        self._last[finding.rule, first] = record
+        return before
 
 
 class SourceRefusedError(Exception):
@@ -86,7 +117,7 @@ class SourceCheck:
         self._stack.close()
 
     def report(self) -> Report:
-        """The report, waited for. Raises what `validate_paths` raises."""
+        """The report, waited for. Raises what `check_paths` raises."""
         if self._report is None:
             found = self._process.result() if self._process is not None else None
             self._report = found if found is not None else check_source(*self._args)

@@ -83,7 +83,8 @@ class Source:
     ``fault`` is set when the file cannot be read at all; faults met on the way are appended to ``faults`` while
     `blocks` runs. ``bytes_read`` counts uncompressed bytes, ``progress`` bytes of the file itself. It is opened where
     ``boundary`` allows it. The rows of a Parquet file come as text: ``row_form``, ``row_groups`` and ``text_columns``
-    are ``form``, ``groups`` and ``texts`` of `ParquetRows`.
+    are ``form``, ``groups`` and ``texts`` of `ParquetRows`. It may hold something else than text of UTF-8 where it is
+    not to be ``text``.
     """
 
     path: Path
@@ -98,6 +99,7 @@ class Source:
     row_form: RowForm = LINES
     row_groups: list[int] = field(default_factory=list)
     text_columns: set[str] = field(default_factory=set)
+    text: bool = True
 
     @property
     def size(self) -> int:
@@ -145,7 +147,7 @@ class Source:
     def _judge_head(self, fd: int, info: os.stat_result) -> bool | None:
         """Whether the content is gzip data; None where there is nothing to read."""
         head = os.pread(fd, HEAD_BYTES, 0)
-        if (fault := head_fault(head, info.st_size, is_parquet(self.path))) is not None:
+        if (fault := head_fault(head, info.st_size, self.text and not is_parquet(self.path))) is not None:
             self.bytes_read = info.st_size
             self.faults.append(fault)
             return None
@@ -386,12 +388,11 @@ def is_lfs_pointer(path: Path, boundary: Boundary) -> bool:
         return False
 
 
-def head_fault(head: bytes, size: int, is_table: bool = False) -> FileFault | None:
-    """The fault of a file of so many bytes that begins so, if it is a Git LFS pointer, or neither text nor what it is
-    to be: a table of Parquet."""
+def head_fault(head: bytes, size: int, text: bool = True) -> FileFault | None:
+    """What is wrong with a file of so many bytes by its first ones: it is a pointer of Git LFS, or no ``text``."""
     if head.startswith(LFS_PREFIX) and size < _LONGEST_POINTER:
         return FileFault("lfs-pointer", {"size": lfs_size(head)})
-    reason = "" if is_table else why_not_text(unpacked(head, HEAD_BYTES)[0])
+    reason = why_not_text(unpacked(head, HEAD_BYTES)[0]) if text else ""
     return FileFault("not-text", {"reason": reason}) if reason else None
 
 

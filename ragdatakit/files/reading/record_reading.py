@@ -86,6 +86,7 @@ class RecordReader:
         self.progress = progress
         self._longest = max(1 << 24, memory_limit // 4)
         self._noted: set[tuple[str, int]] = set()
+        self._in_lines: set[str] = set()
 
     def objects(self, file: DataFile, container: str = "") -> Iterator[dict[str, Raw]]:
         """The records that are JSON objects, each as its fields, the values as they are in the file."""
@@ -182,7 +183,7 @@ class RecordReader:
         except msgspec.ValidationError:
             found = json_text.loads(raw)
             why = "a number that no float holds became infinite"
-            self.tell_once("coerced", file.kind, None, why, file, place, _beginning(raw))
+            self.tell_once("coerced", file.kind, None, why, file, place, _beginning(raw), self._where(file, place))
             return [found]
 
     def members(self, file: DataFile) -> Iterator[tuple[str, Raw]]:
@@ -210,9 +211,10 @@ class RecordReader:
             with suppress(ValueError, RecursionError):
                 if mended != raw:
                     found = decode(mended)
+                    seen = _beginning(raw), self._where(file, place)
                     for became, reason in ((whole != raw, HALVES), (mended != whole, _NO_NUMBERS)):
                         if became:
-                            self.tell_once("coerced", file.kind, None, reason, file, place, _beginning(raw))
+                            self.tell_once("coerced", file.kind, None, reason, file, place, *seen)
                     return found
         self._drop(file, place, why, raw)
         return None
@@ -226,6 +228,8 @@ class RecordReader:
             header = reader.header or []
             places = {name: i for i, name in reversed(list(enumerate(header)))}
             by_record = is_parquet(file.path)
+            if not by_record:
+                self._in_lines.add(file.display)
             refused = self.refused.records(file) if by_record else self.refused.lines(file)
             plain = not refused and len(places) == len(header)
             if plain and file.path.stat().st_size > _WORTH_COLUMNS:
@@ -255,6 +259,7 @@ class RecordReader:
         """The lines of a text file, without their ends; blank ones too."""
         source = self.source(file)
         refused = self.refused.lines(file)
+        self._in_lines.add(file.display)
         number = 0
         for block in source.blocks():
             self._report(file, source)
@@ -271,6 +276,7 @@ class RecordReader:
         source = self.source(file)
         source.row_form = row_form(kind)
         refused = self.refused.lines(file, kind.columns.header)
+        self._in_lines.add(file.display)
         reader = LineReader(kind)
         number = 0
         for block in source.blocks():
@@ -322,12 +328,14 @@ class RecordReader:
             return raw.decode("utf-8")
         except UnicodeDecodeError as error:
             why = "bytes that are not UTF-8 became U+FFFD"
-            self.tell_once("coerced", file.kind, None, why, file, place, f"byte 0x{raw[error.start]:02x}")
+            byte = f"byte 0x{raw[error.start]:02x}"
+            self.tell_once("coerced", file.kind, None, why, file, place, byte, self._where(file, place))
             return raw.decode("utf-8", "replace")
 
     def content(self, file: DataFile) -> tuple[bytes, bool] | None:
         """A whole file without its byte-order mark, and whether it had one; None where nothing could be read of it."""
         source = self.source(file)
+        source.text = False  # in which encoding is for the caller to know
         data = b"".join(source.pieces())
         self._report(file, source)
         self._close(file, source)
@@ -337,6 +345,7 @@ class RecordReader:
     def stream(self, file: DataFile) -> Iterator[BinaryIO]:
         """A file's bytes, unpacked, without its byte-order mark."""
         source = self.source(file)
+        source.text = False
         with io.BufferedReader(PieceStream(self._reported(file, source)), 1 << 20) as stream:
             yield stream
         self._close(file, source)
@@ -377,6 +386,7 @@ class RecordReader:
         source = self.source(file)
         source.row_form = self._row_form(file, "ndjson")
         refused = self.refused.lines(file)
+        self._in_lines.add(file.display)
         run = LineRun(refused, lambda number, raw: self._drop(file, number, refused[number], raw))
         for block in source.blocks():
             self._report(file, source)
@@ -431,7 +441,8 @@ class RecordReader:
 
     def leave_out(self, file: DataFile, record: int, why: str, example: object) -> None:
         """Say that the caller has no use for a record (counted from 0), once however often the file is read."""
-        self.tell_once("dropped", file.kind, None, why, file, record, example)
+        where = f"{file.display}[{record}]"
+        self.tell_once("dropped", file.kind, None, why, file, record, example, where)
 
     def tell_once(
         self,
@@ -442,18 +453,26 @@ class RecordReader:
         file: DataFile,
         record: int,
         example: object = None,
+        where: str = "",
     ) -> None:
-        """Count what the caller makes of a record (from 0), once however often the file is read."""
+        """Count what the caller makes of a record (from 0), once however often the file is read. ``where`` is its place
+        in words."""
         key = (f"{file.display}\0{table}\0{column}\0{why}", record)
         if key not in self._noted:
             self._noted.add(key)
-            self.losses.add(kind, table, column, why, example)
+            self.losses.add(kind, table, column, why, example, place=where)
 
     def _drop(self, file: DataFile, place: int, why: str, raw: bytes) -> None:
         if (file.display, place) in self._noted:  # files may be read more than once
             return
         self._noted.add((file.display, place))
-        self.losses.add("dropped", file.kind, None, why, _beginning(raw))
+        self.losses.add("dropped", file.kind, None, why, _beginning(raw), place=self._where(file, place))
+
+    def _where(self, file: DataFile, place: int) -> str:
+        """The place of a record, as users look for it: by its line, or its number from 0."""
+        if file.display not in self._in_lines:
+            return f"{file.display}[{place}]"
+        return f"{file.display} row {place - 1}" if is_parquet(file.path) else f"{file.display}:{place}"
 
 
 _WORTH_COLUMNS = 1 << 20

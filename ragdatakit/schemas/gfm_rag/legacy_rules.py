@@ -212,6 +212,7 @@ LEGACY_RULES: tuple[Rule, ...] = (
         summary="One title appears twice in dataset_corpus.json or document2entities.json.",
         message="duplicate title {value}",
         upstream="the last value wins, the first is silently lost",
+        keeps_last=True,
         hint="give each document a title of its own",
         bad='{"Harbour log": ["osprey"], "Harbour log": ["lena"]}',
         good='{"Harbour log": ["osprey", "lena"]}',

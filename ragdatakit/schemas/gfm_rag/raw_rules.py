@@ -52,6 +52,7 @@ RAW_RULES: tuple[Rule, ...] = (
         summary="One title appears twice in raw/documents.json, from which stage1 is to be built.",
         message="duplicate title {value}",
         upstream="the last text wins, the first is silently lost",
+        keeps_last=True,
         hint="give each document a title of its own",
         bad='{"Harbour log": "The tug Osprey.", "Harbour log": "The barge Lena."}',
         good='{"Harbour log": "The tug Osprey.", "Harbour log (2)": "The barge Lena."}',

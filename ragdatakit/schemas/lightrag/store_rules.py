@@ -42,6 +42,7 @@ STORE_RULES: tuple[Rule, ...] = (
         summary="Two records of a store have one id.",
         message="{value} is there already",
         upstream="the last one replaces the others",
+        keeps_last=True,
         hint="give them different ids, or remove one",
         bad='{"chunk-1": {"content": "Joss Alder"}, "chunk-1": {"content": "Mara Venn"}}',
         good='{"chunk-1": {"content": "Joss Alder"}, "chunk-2": {"content": "Mara Venn"}}',

@@ -72,6 +72,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
         summary="Two documents of a corpus have one doc_id.",
         message="duplicate doc_id {value}",
         upstream="chunks are indexed by doc_id and chunk_id: those of the last document replace those of the first",
+        keeps_last=True,
         hint="give them different ids",
         bad='{"doc_id": "d2", "title": "", "text": "Joss Alder mapped it."}\n'
         '{"doc_id": "d2", "title": "", "text": "It is wide."}',

@@ -223,6 +223,7 @@ SET_RULES: tuple[Rule, ...] = (
         summary="Two topics with one number.",
         message="duplicate topic {value}",
         upstream="the last one replaces the others",
+        keeps_last=True,
         hint="keep one of them, or give them different numbers",
         fix=COPY_WORDS,
         bad="<num> Number: 301\n…\n<num> Number: 301",

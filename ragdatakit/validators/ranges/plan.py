@@ -36,7 +36,10 @@ def plan_ranges(source: Source, target_bytes: int | None = None) -> list[Range] 
             info, head = os.fstat(file.fileno()), file.read(HEAD_BYTES)
     except OSError:
         return None
-    if head.startswith(GZIP_MAGIC) != source.gz or head_fault(head, info.st_size, is_parquet(source.path)) is not None:
+    if (
+        head.startswith(GZIP_MAGIC) != source.gz
+        or head_fault(head, info.st_size, not is_parquet(source.path)) is not None
+    ):
         return None
     state = file_state(info)
     if source.gz or is_parquet(source.path):
