@@ -29,6 +29,15 @@ SEARCH = FIXTURES / "demo-search"
     ("words", "message"),
     [
         (("report", "--from", "nosuch", SEARCH), "unknown format 'nosuch'; known: "),
+        (("validate", "--engine", "loacl", SEARCH), "'--engine': unknown engine 'loacl', did you mean local?"),
+        (("validate", "--severity", "warn", SEARCH), "unknown severity 'warn', did you mean warning?"),
+        (("validate", "--output-format", "jsn", SEARCH), "unknown output format 'jsn', did you mean json"),
+        (("validate", "--jobs", "x", SEARCH), "'--jobs': 'x' is not a whole number from 1 to 256"),
+        (
+            ("validate", "--output-file", "a.foo", SEARCH),
+            "--output-file a.foo: the ending .foo is not an output format",
+        ),
+        (("query", SEARCH, "select field_order from documents"), 'column "field_order" not found'),
         (
             ("report", "--dataset", "demo-serch", SEARCH),
             f"unknown dataset 'demo-serch' of {SEARCH}, did you mean demo-search",
@@ -38,7 +47,10 @@ SEARCH = FIXTURES / "demo-search"
         (("validate", SEARCH, "--profile", "v9"), "unknown profile 'v9' of "),
         (("retrieve", SEARCH, "--id", "q999"), f"unknown question 'q999' of {SEARCH}"),
     ],
-    ids=["format", "dataset", "table", "column", "profile", "question"],
+    ids=[
+        *("format", "engine", "severity", "output-format", "jobs", "ending", "field_order"),
+        *("dataset", "table", "column", "profile", "question"),
+    ],
 )
 def test_what_is_unknown_goes_before_where(words: tuple[str, ...], message: str) -> None:
     outcome = run(*words)

@@ -8,6 +8,7 @@ import json
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -29,7 +30,7 @@ from ragdatakit.api.explorer.explore import Explorer
 from ragdatakit.files.paths.boundary import ANYWHERE
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.fixes import Edit, Fix
-from tests.command_line import FIXTURES
+from tests.command_line import FIXTURES, run
 from tests.html_pages import EVIL
 
 GRAPHS = ("gfm-rag/valid/minimal", "graphrag/valid", "raptor/valid")
@@ -349,3 +350,15 @@ def test_ctrl_c_stops_the_command() -> None:
         running.send_signal(signal.SIGINT)
         _, error = running.communicate(timeout=20)
     assert running.returncode == 130 and error == "Ctrl-C stops it.\nragdata: stopped\n"
+
+
+def test_a_port_in_use_is_named(data: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+
+        outcome = run("explore", data, "--no-browser", "--port", str(port))
+
+    assert outcome.code == 2
+    assert outcome.err == f"ragdata: port {port} is in use; --port 0 takes any that is free\n"

@@ -59,3 +59,43 @@ def test_a_table_of_other_columns_is_of_no_format(tmp_path: Path) -> None:
 
     assert "not recognised" in run("validate", tmp_path / "weights.parquet").err
     assert run("validate", tmp_path / "corpus/part.parquet").code == 1  # the folder says what it should be
+
+
+def test_parquet_of_texts_is_no_light_splade(tmp_path: Path) -> None:
+    tables = {
+        "texts": pa.table({"doc_id": ["a"], "text": ["pears"]}),
+        "more": pa.table({"doc_id": [1], "text": ["pears"], "url": ["u"]}),
+        "splade": pa.table({"doc_id": [1], "text": ["pears"]}),
+    }
+    for name, table in tables.items():
+        pq.write_table(table, tmp_path / f"{name}.parquet")
+
+    for name in ("texts", "more"):
+        assert "not recognised as a file of light-splade" in run("validate", tmp_path / f"{name}.parquet").err
+    assert run("validate", tmp_path / "splade.parquet").code == 0
+
+
+@pytest.mark.parametrize(
+    ("cut", "words"),
+    [
+        (0, "it is empty"),
+        (100, "it is cut off, or not written whole: after 100 bytes there is no footer"),
+        (None, "it does not begin as Parquet does"),
+    ],
+)
+def test_damaged_parquet(cut: int | None, words: str, tmp_path: Path) -> None:
+    (tmp_path / "corpus").mkdir()
+    place = tmp_path / "corpus/part.parquet"
+    pq.write_table(pa.table({"_id": ["d1"], "title": [""], "text": ["pears"]}), place)
+    place.write_bytes(b"hello" * 99 if cut is None else place.read_bytes()[:cut])
+
+    alone, below = run("validate", place), run("validate", tmp_path)
+
+    assert f"RD101 error cannot be read: no Parquet file that can be read: {words}" in alone.out
+    assert below.code == 2 and f"corpus/part.parquet: {words}; name the format" in below.err
+
+
+def test_a_folder_with_an_archive_only(tmp_path: Path) -> None:
+    (tmp_path / "data.zip").write_bytes(b"PK\3\4")
+
+    assert "data.zip: it is an archive, which is not read: unpack it first" in run("validate", tmp_path).err

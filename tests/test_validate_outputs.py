@@ -250,7 +250,7 @@ def test_a_report_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
         (("--report", "sarif=a.out", "--report", "junit=a.out"), "is given twice"),
         (("--report", "json=a.out", "--output-file", "a.out"), "is given twice"),
         (("--report", "json=train/triplets.ndjson"), "is a file of the data itself"),
-        (("--output-format", "html"), "'html' is not one of"),
+        (("--output-format", "html"), "unknown output format 'html'"),
         (("--output-file", "a.xml"), "the ending .xml is not an output format of this command"),
     ],
 )

@@ -15,7 +15,7 @@ from ragdatakit.cli.dataset_options import (
     follow_links_option,
     read_words,
 )
-from ragdatakit.cli.declared_options import DataPath, given, options_of
+from ragdatakit.cli.declared_options import DataPath, Names, Number, Whole, given, options_of
 from ragdatakit.cli.output_format import check_place, chosen_form, output_options
 from ragdatakit.cli.standard_output import write_output
 from ragdatakit.schemas.options import ConvertOptions
@@ -57,16 +57,11 @@ _option = options_of(ConvertOptions)
     "-o", "--option", "options", multiple=True, metavar="NAME=VALUE", help="An option of the formats; see --list."
 )
 @click.option(
-    "--chunk-size",
-    type=click.IntRange(0),
-    metavar="N",
-    help="Cut documents into chunks of at most this many units (0: do not).",
+    "--chunk-size", type=Whole(0), metavar="N", help="Cut documents into chunks of at most this many units (0: do not)."
 )
+@click.option("--chunk-overlap", type=Whole(0), metavar="N", help="Units that a chunk repeats of the one before.")
 @click.option(
-    "--chunk-overlap", type=click.IntRange(0), metavar="N", help="Units that a chunk repeats of the one before."
-)
-@click.option(
-    "--chunk-by", type=click.Choice(["tokens", "sentences", "characters"]), help="The unit (default: tokens)."
+    "--chunk-by", type=Names(["tokens", "sentences", "characters"], "unit"), help="The unit (default: tokens)."
 )
 @click.option(
     "--tokenizer", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="A tokenizer.json to count by."
@@ -76,23 +71,23 @@ _option = options_of(ConvertOptions)
 )
 @click.option(
     "--extractor",
-    type=click.Choice(["names", "openai"]),
+    type=Names(["names", "openai"], "extractor"),
     help="Make a graph of the texts: of the names in them, or by a language model (an OpenAI-compatible server), which "
     "also writes summaries (raptor), contexts (contextual-retrieval) and reports (graphrag).",
 )
 @click.option("--model", metavar="NAME", help="Extractor openai: the model to ask.")
 @click.option("--base-url", metavar="URL", help="The server of models (default: OpenAI's).")
 @click.option("--api-key-env", metavar="NAME", help="The environment variable that has its key [OPENAI_API_KEY].")
-@click.option("--linker", type=click.Choice(["bm25", "embeddings"]), help="How questions are linked that name no node.")
+@click.option(
+    "--linker", type=Names(["bm25", "embeddings"], "linker"), help="How questions are linked that name no node."
+)
 @click.option(
     "--embedder",
     metavar="KIND:MODEL",
     help="Linker embeddings, and vectors with a model: openai:MODEL, sentence-transformers:MODEL.",
 )
-@click.option(
-    "--price-in", type=click.FloatRange(0), metavar="N", help="Price of a million prompt tokens, to estimate costs."
-)
-@click.option("--price-out", type=click.FloatRange(0), metavar="N", help="The same of reply tokens.")
+@click.option("--price-in", type=Number(0), metavar="N", help="Price of a million prompt tokens, to estimate costs.")
+@click.option("--price-out", type=Number(0), metavar="N", help="The same of reply tokens.")
 @click.option(
     "--extract",
     "extract",

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, TypeVar
 import click
 from click.core import ParameterSource
 
-from ragdatakit.cli.declared_options import given, options_of
+from ragdatakit.cli.declared_options import Names, Whole, given, options_of
 from ragdatakit.cli.progress import say
 from ragdatakit.schemas.errors import UnknownNameError
 from ragdatakit.schemas.options import SearchOptions
@@ -99,15 +99,13 @@ _DATASET = (
     ),
     click.option(
         "--chunk-size",
-        type=click.IntRange(0),
+        type=Whole(0),
         metavar="N",
         help="Cut documents into chunks of at most this many units, and take those instead.",
     ),
+    click.option("--chunk-overlap", type=Whole(0), metavar="N", help="Units that a chunk repeats of the one before."),
     click.option(
-        "--chunk-overlap", type=click.IntRange(0), metavar="N", help="Units that a chunk repeats of the one before."
-    ),
-    click.option(
-        "--chunk-by", type=click.Choice(["tokens", "sentences", "characters"]), help="The unit (default: tokens)."
+        "--chunk-by", type=Names(["tokens", "sentences", "characters"], "unit"), help="The unit (default: tokens)."
     ),
     follow_links_option,
     *_CONFIG,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import MISSING, Field, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from ragdatakit.schemas.errors import UnknownNameError
 from ragdatakit.schemas.options import LEAST_MEMORY, Limits
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -72,17 +73,48 @@ def words_after_path(words: dict[str, Any], name: str) -> None:
             )
 
 
-class _Choice(click.Choice[str]):
-    """One of some names; of others, ``hint`` may know what to say."""
+class Names(click.Choice[str]):
+    """One of some names, each of which is a ``what``; of others the nearest is suggested, or ``hint`` knows better."""
 
-    def __init__(self, choices: tuple[str, ...], hint: Callable[[str], str] | None) -> None:
-        super().__init__(choices)
-        self._hint = hint
+    def __init__(self, choices: Iterable[str], what: str, hint: Callable[[str], str] | None = None) -> None:
+        super().__init__(tuple(choices))
+        self._what, self._hint = what, hint
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         if self._hint is not None and (hint := self._hint(str(value))):
             self.fail(f"{value!r}: {hint}.", param, ctx)
+        if value not in self.choices:
+            self.fail(str(UnknownNameError(self._what, str(value), self.choices)), param, ctx)
         return super().convert(value, param, ctx)
+
+
+class Whole(click.IntRange):
+    """A whole number within limits."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            self.fail(f"{value!r} is not a whole number{_between(self.min, self.max)}", param, ctx)
+
+
+class Number(click.FloatRange):
+    """A number within limits."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            excepted = [f"{end:g}" for end, open_ in ((self.min, self.min_open), (self.max, self.max_open)) if open_]
+            more = f", {' and '.join(excepted)} excepted" if excepted else ""
+            self.fail(f"{value!r} is not a number{_between(self.min, self.max)}{more}", param, ctx)
+
+
+def _between(least: float | None, most: float | None) -> str:
+    """The limits in words."""
+    if least is None:
+        return "" if most is None else f" up to {most:g}"
+    return f" from {least:g} on" if most is None else f" from {least:g} to {most:g}"
 
 
 def options_of(kind: type) -> Callable[..., Callable[[_Function], _Function]]:
@@ -105,7 +137,7 @@ def _attributes(field: Field[Any]) -> dict[str, Any]:
     if limits is not None:
         found["type"] = _type(limits)
     elif choices is not None:
-        found["type"] = _Choice(choices, field.metadata["hint"])
+        found["type"] = Names(choices, field.metadata["what"], field.metadata["hint"])
     if field.default not in (MISSING, None, ()) and not (choices and not field.default):
         found["default"] = _size(field.default) if isinstance(found.get("type"), Size) else field.default
     return found
@@ -115,8 +147,8 @@ def _type(limits: Limits) -> click.ParamType[Any]:
     if limits.unit.startswith("a number of bytes"):
         return Size(limits.least or 0)
     if limits.whole:
-        return click.IntRange(limits.least, limits.most)
-    return click.FloatRange(limits.least, limits.most, min_open="least" in limits.open, max_open="most" in limits.open)
+        return Whole(limits.least, limits.most)
+    return Number(limits.least, limits.most, min_open="least" in limits.open, max_open="most" in limits.open)
 
 
 def _size(number: int) -> str:

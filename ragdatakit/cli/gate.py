@@ -11,7 +11,7 @@ import click
 
 from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import dataset_name_option, dataset_options, read_words
-from ragdatakit.cli.declared_options import DataPath, given, options_of
+from ragdatakit.cli.declared_options import DataPath, Names, Whole, given, options_of
 from ragdatakit.cli.output_format import check_place, chosen_form, output_options
 from ragdatakit.cli.standard_output import write_output
 from ragdatakit.schemas.options import GateOptions, SuiteOptions
@@ -59,10 +59,10 @@ _RUNS = ("suites", "output_format", "as_json", "data_docs", "sample_rows", "fail
 )
 @click.option(
     "--fail-on",
-    type=click.Choice(["info", "warning", "critical"]),
+    type=Names(["info", "warning", "critical"], "level"),
     help="Exit with 1 from this severity on (default: info, which is all).",
 )
-@_option("--sample-rows", type=click.IntRange(1), default=None, metavar="N", help="Check at most N rows of a table.")
+@_option("--sample-rows", type=Whole(1), default=None, metavar="N", help="Check at most N rows of a table.")
 @_option("--memory-limit", show_default=True, help="The most that the columns of one expectation may take.")
 @click.option("-q", "--quiet", is_flag=True, help="Only the summary line.")
 @click.option("-v", "--verbose", is_flag=True, help="Also the expectations that hold.")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from ragdatakit.cli.declared_options import given
+from ragdatakit.cli.declared_options import Names, given
 from ragdatakit.reports.findings.output_forms import OUTPUT_FORMS
 from ragdatakit.schemas.options import SourceOptions
 
@@ -22,19 +23,17 @@ _ENDINGS: dict[str, tuple[str, ...]] = {
     "parquet": (".parquet",),
     "trec": (".run", ".trec"),
 }
-_OTHERS = frozenset(
-    ".xlsx .xls .ods .pdf .docx .doc .odt .rtf .pptx .png .jpg .jpeg .gif .svg .webp .db .duckdb .sqlite .sqlite3 .tsv "
-    ".xml .yaml .yml .toml .arrow .feather .orc .avro .npy .npz .pkl .pickle .h5 .sql .tex .rst .sarif .gz .zip .bz2 "
-    ".xz .zst .7z .tar .tgz".split()
-)
-"""Endings that stand for forms which no command writes."""
+_TEXT = frozenset(("", ".txt", ".text", ".log", ".out", ".lst", ".tmp"))
+"""Endings of any text, and none."""
+_ENDING = re.compile(r"\.[a-z]\w*")
+"""What is an ending, and not a part of a name, such as a number or a day."""
 
 
-class FormChoice(click.Choice[str]):
+class FormChoice(Names):
     """One of some forms; ``old`` are names that older versions had for some, in no help."""
 
     def __init__(self, forms: Sequence[str], old: Mapping[str, str] | None = None) -> None:
-        super().__init__(forms)
+        super().__init__(forms, "output format")
         self._old = old or {}
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
@@ -90,7 +89,7 @@ def output_form(chosen: str | None, file: Path | None, forms: Sequence[str], usu
         return chosen
     ending = file.suffix.lower() if file is not None else ""
     found = next((form for form in forms if ending in _ENDINGS.get(form, ())), None)
-    if found is None and (ending in _OTHERS or any(ending in endings for endings in _ENDINGS.values())):
+    if found is None and ending not in _TEXT and _ENDING.fullmatch(ending):
         known = ", ".join(_ENDINGS[form][0] for form in forms if form in _ENDINGS)
         raise click.UsageError(
             f"--output-file {file}: the ending {ending} is not an output format of this command; name the file "

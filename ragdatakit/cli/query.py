@@ -15,7 +15,7 @@ import click
 
 from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import dataset_name_option, dataset_options, read_words
-from ragdatakit.cli.declared_options import DataPath, given, options_of, words_after_path
+from ragdatakit.cli.declared_options import DataPath, Whole, given, options_of, words_after_path
 from ragdatakit.cli.output_format import check_place, chosen_form, output_options
 from ragdatakit.cli.standard_output import write_output
 from ragdatakit.schemas.errors import QueryError
@@ -37,7 +37,7 @@ _option = options_of(QueryOptions)
 @output_options(_FORMS)
 @click.option(
     "--limit",
-    type=click.IntRange(0),
+    type=Whole(0),
     metavar="N",
     help=f"At most this many rows (0: all; default: {_USUAL_LIMIT} for a printed table, else all).",
 )

@@ -25,6 +25,7 @@ from ragdatakit.database.select_statements import (
 from ragdatakit.files.containers.arrow_library import arrow_library
 from ragdatakit.files.memory_database import without_progress_bar
 from ragdatakit.files.paths.sql_text import sql_name, sql_text
+from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import MachineError, QueryError, RagdataError, skip_unreadable
 
@@ -303,6 +304,7 @@ class SafeQueries:
         for table in database.tables:
             if ("main", table) in named:
                 database.load(table)
+                _hide(connection, table)
             else:
                 _create_empty(connection, table)
         for view in database.views:
@@ -342,7 +344,8 @@ def _columns(database: DatasetDatabase, schema: str, table: str) -> tuple[Column
         described = database.load().execute(f"describe {schema}.{sql_name(table)}").fetchall()
     except (duckdb.Error, UnicodeDecodeError):
         return ()
-    return tuple(Column(str(name), str(kind)) for name, kind, *_ in described)
+    hidden = _HIDDEN if schema == "main" else ""
+    return tuple(Column(str(name), str(kind)) for name, kind, *_ in described if name != hidden)
 
 
 def _as_text(kind: str, types: Sequence[str], whole: Sequence[str]) -> str:
@@ -357,6 +360,16 @@ def _as_text(kind: str, types: Sequence[str], whole: Sequence[str]) -> str:
 def _create_empty(connection: duckdb.DuckDBPyConnection, table: str) -> None:
     with incoming(connection, "no_rows", schema_of(table), ()):
         connection.execute(f"create table if not exists main.{sql_name(table)} as from no_rows")
+    _hide(connection, table)
+
+
+_HIDDEN = "field_order"
+"""A column for writers, which says nothing of the data."""
+
+
+def _hide(connection: duckdb.DuckDBPyConnection, table: str) -> None:
+    if _HIDDEN in TABLES[table].columns:
+        connection.execute(f"alter table main.{sql_name(table)} drop column if exists {_HIDDEN}")
 
 
 def _lock(connection: duckdb.DuckDBPyConnection) -> None:

@@ -27,7 +27,7 @@ class Related:
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON form."""
-        return {"path": self.path, "line": self.line, "message": self.message}
+        return {"path": self.path, "line": self.line, "message": self.message, "record": self.record}
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hmac
 import secrets
 import sys
@@ -38,7 +39,12 @@ class Server:
     def __init__(self, explored: Explored, port: int) -> None:
         token = secrets.token_urlsafe(24)
         self._views = Views(explored, f"/{token}")
-        self._http = ThreadingHTTPServer(("127.0.0.1", port), partial(_Handler, self._views))
+        try:
+            self._http = ThreadingHTTPServer(("127.0.0.1", port), partial(_Handler, self._views))
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise
+            raise RagdataError(f"port {port} is in use; --port 0 takes any that is free") from None
         self._http.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._http.server_address[1]}/{token}/"
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
+from os import SEEK_END
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragdatakit.files.containers.beginnings import HEAD_BYTES, why_not_text
 from ragdatakit.files.memory_database import memory_database
 from ragdatakit.files.paths.boundary import Boundary
 from ragdatakit.files.paths.sql_text import is_sql_path, sql_text, unglobbed
@@ -24,6 +26,7 @@ _MEMORY = "192MB"
 _ROWS = 1024
 """How many rows become Python values together."""
 _NAN = "NaN"
+_MAGIC = b"PAR1"
 
 
 class ParquetTable:
@@ -91,7 +94,8 @@ def opened_parquet(path: Path, boundary: Boundary) -> Iterator[ParquetTable]:
         with boundary.open(path), _reader().cursor() as connection:
             yield ParquetTable(connection, path)
     except (duckdb.Error, OSError, ValueError) as error:
-        raise RagdataError(f"{path}: no Parquet file that can be read: {_reason(error, path)}") from None
+        reason = damage(path, boundary) or _reason(error, path)
+        raise RagdataError(f"{path}: no Parquet file that can be read: {reason}") from None
 
 
 @cache
@@ -100,6 +104,22 @@ def _reader() -> duckdb.DuckDBPyConnection:
     connection = memory_database({"memory_limit": _MEMORY, "threads": 1})
     connection.execute("set global disable_parquet_prefetching = true")  # which holds a whole column at once
     return connection
+
+
+def damage(path: Path, boundary: Boundary) -> str:
+    """How the ends of a file show that it is no whole Parquet file; empty where they do not, or it cannot be opened."""
+    try:
+        with boundary.open(path) as file:
+            head, size = file.read(HEAD_BYTES), file.seek(0, SEEK_END)
+            file.seek(max(size - len(_MAGIC), 0))
+            tail = file.read()
+    except OSError:
+        return ""
+    if not size:
+        return "it is empty"
+    if not head.startswith(_MAGIC):
+        return f"it does not begin as Parquet does{f'; {why}' if (why := why_not_text(head)) else ''}"
+    return "" if tail == _MAGIC else f"it is cut off, or not written whole: after {size:,} bytes there is no footer"
 
 
 def _reason(error: Exception, path: Path) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from ragdatakit.files.containers.sources import IS_POINTER, is_lfs_pointer
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection.known_folders import known_data
-from ragdatakit.files.detection.odd_beginnings import odd_beginning
+from ragdatakit.files.detection.odd_beginnings import ARCHIVES, IS_ARCHIVE, odd_beginning, unread_by_name
 from ragdatakit.files.detection.sniffing import beginning, emptiness, guess
 from ragdatakit.files.paths.boundary import ANYWHERE, Boundary
 from ragdatakit.files.paths.folders import UnreadableError, is_regular
@@ -18,9 +18,6 @@ from ragdatakit.files.paths.name_patterns import ends_as, named_place
 from ragdatakit.schemas.declarations import ConfigFile, File, Format
 from ragdatakit.schemas.errors import RagdataError, UnrecognisedError
 
-ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst", ".7z", ".rar")
-PACKED = (*ARCHIVES, ".zst", ".bz2", ".xz")
-DATABASES = (".duckdb", ".ddb")
 _HEAD = 1 << 16
 """Bytes of a file that are searched for keys."""
 ConfigReader = Callable[[Path, Format, Boundary], Dataset]
@@ -38,7 +35,7 @@ def lone_file(
         if fmt.config is not None and path.suffix in fmt.config.suffixes:
             return _config_reader(fmt.config)(path, fmt, boundary)
     if path.name.lower().endswith(ARCHIVES):  # what is in one as it is may look like a record
-        raise UnrecognisedError(f"{path} is an archive, which is not read: unpack it first, and give the folder")
+        raise UnrecognisedError(f"{path}: {IS_ARCHIVE}")
     guessed = guess(path, formats, ANYWHERE)
     if by_content and guessed is None:
         raise _not_chosen(path, formats, forced)
@@ -104,10 +101,8 @@ def _why_unrecognised(path: Path, formats: tuple[Format, ...], forced: bool) -> 
         return f"{path} {reason}: there is no record by which to recognise it"
     if is_lfs_pointer(path, ANYWHERE):
         return f"{path}: {IS_POINTER}"
-    if path.name.lower().endswith(PACKED):
-        return f"{path} is packed in a way that is not read: unpack it first"
-    if path.name.lower().endswith(DATABASES):
-        return f"{path} is a database, no dataset: ask it with duckdb, or give what it was made of"
+    if reason := unread_by_name(path):
+        return f"{path}: {reason}"
     if not forced and (known := known_data(path)):
         return known
     names = ", ".join(f.name for f in formats)

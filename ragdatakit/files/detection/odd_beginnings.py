@@ -6,16 +6,26 @@ import json
 from pathlib import Path
 
 from ragdatakit.files.containers.beginnings import encoding_other_than_utf8, why_not_text
+from ragdatakit.files.containers.parquet_rows import is_parquet
+from ragdatakit.files.containers.parquet_tables import damage
 from ragdatakit.files.detection.sniffing import beginning, emptiness
 from ragdatakit.files.paths.boundary import ANYWHERE, Boundary
 from ragdatakit.files.paths.folders import size_of
 
 _HEAD = 64 << 10
+ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst", ".7z", ".rar")
+PACKED = (*ARCHIVES, ".zst", ".bz2", ".xz")
+_DATABASES = (".duckdb", ".ddb")
+IS_ARCHIVE = "it is an archive, which is not read: unpack it first, and give the folder"
 _TEXTS = (".json", ".jsonl", ".ndjson", ".csv", ".tsv")
 
 
 def odd_beginning(path: Path, boundary: Boundary = ANYWHERE) -> str:
     """What is odd about it, in words; empty where nothing is, or where nobody knows what it should be."""
+    if reason := unread_by_name(path):
+        return reason
+    if is_parquet(path):
+        return damage(path, boundary)
     name = path.name.lower().removesuffix(".gz")
     if not name.endswith(_TEXTS):
         return ""
@@ -33,6 +43,18 @@ def odd_beginning(path: Path, boundary: Boundary = ANYWHERE) -> str:
             return f"byte {error.start:,} is not UTF-8"
         text = head[: error.start].decode("utf-8-sig")
     return "" if name.endswith((".csv", ".tsv")) else _not_json(text, is_cut)
+
+
+def unread_by_name(path: Path) -> str:
+    """Why a file with such a name is not read; empty where it may be."""
+    name = path.name.lower()
+    if name.endswith(ARCHIVES):
+        return IS_ARCHIVE
+    if name.endswith(PACKED):
+        return "it is packed in a way that is not read: unpack it first"
+    if name.endswith(_DATABASES):
+        return "it is a database, no dataset: ask it with duckdb, or give what it was made of"
+    return ""
 
 
 def _not_json(text: str, is_cut: bool) -> str:

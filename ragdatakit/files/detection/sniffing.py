@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,8 @@ from ragdatakit.schemas.errors import RagdataError
 
 _FIRST_BYTES = 16
 _PARQUET = "parquet"
+_TEXT_TYPES = ("VARCHAR", "BLOB")
+"""As DuckDB calls them."""
 LONG_HEAD_BYTES = 1 << 20
 """What is looked at where the first records do not end before."""
 
@@ -40,7 +42,7 @@ class Head:
     """The beginning of a file: its container and its first readable records.
 
     ``container`` is ``ndjson``, ``json-array``, ``json-single`` (one object over several lines), ``csv`` or ``parquet``
-    (the last two have one record without values: the columns). ``alone``:
+    (the last two have one record without values: the columns; of ``parquet`` with their types). ``alone``:
     the one record is all that the file has, so that it may be an object of records. ``cut``: the one record does not
     end in what was looked at, and has its first members only.
     """
@@ -66,7 +68,7 @@ def parquet_head(path: Path, boundary: Boundary) -> Head | None:
 
     try:
         with opened_parquet(path, boundary) as table:
-            return Head(_PARQUET, (dict.fromkeys(table.columns),))
+            return Head(_PARQUET, (table.columns,))
     except RagdataError:
         return None
 
@@ -305,7 +307,7 @@ def _by_bytes(read: Read, formats: tuple[Format, ...]) -> tuple[Format, File] | 
 
 def looks_like(head: Head, kind: File) -> int:
     """How well a file's head fits a kind: 0 not at all, else the number of fields that count."""
-    if head.container == _PARQUET and not _may_be_parquet(kind):
+    if head.container == _PARQUET and not _may_be_table(head.records[0], kind):
         return 0
     if kind.container == "json-object" and head.container != _PARQUET:
         return _looks_like_members(head, kind)
@@ -331,6 +333,18 @@ def looks_like(head: Head, kind: File) -> int:
 
 def _may_be_parquet(kind: File) -> bool:
     return kind.container in RECODED and f".{_PARQUET}" in kind.suffixes
+
+
+def _may_be_table(columns: Mapping[str, str], kind: File) -> bool:
+    """Whether a table of columns with these types may have the records of a kind: those that have to be integers are
+    no texts, and there are no others where these are a fault."""
+    if not _may_be_parquet(kind):
+        return False
+    fields = {f.name: f for f in kind.record.fields}
+    texts = [name for name, of_type in columns.items() if of_type in _TEXT_TYPES]
+    if any(name in fields and fields[name].type == "integer" for name in texts):
+        return False
+    return kind.record.extra != "forbid" or columns.keys() <= fields.keys()
 
 
 def _wrapped(head: Head, kind: File) -> list[dict[str, Any]]:

@@ -10,10 +10,11 @@ from ragdatakit.schemas.declarations import Rule
 RULES: tuple[Rule, ...] = (
     Rule(
         "RD101 unreadable-file error",
-        summary="A file that cannot be read: no permission, not a regular file, or it changed while it was read.",
+        summary="A file that cannot be read: no permission, not a regular file, damaged as Parquet, or it changed "
+        "while it was read.",
         message="cannot be read: {reason}",
         upstream="the loader stops when it opens the file",
-        hint="make it a regular file that you may read, and validate again",
+        hint="make it a whole file that you may read, and validate again",
         bad="-rw------- 1 root corpus.jsonl   (read by another user)",
         good="-rw-r--r-- 1 root corpus.jsonl",
         source="open() in Python's library, as every loader calls it",
