@@ -27,7 +27,7 @@ East."""
 _QUOTE_MARKS = "鈥窶"
 _QUOTES = re.compile(f"[A-Za-z.,!?;:)] ?[{_QUOTE_MARKS}][^\x00-\x7f]?")
 """The first two bytes of quotation marks and dashes, read as GBK or Shift-JIS, behind a word of the West."""
-_ACCENTS_ALONE = re.compile("[À-ÖØ-öø-ÿ]{6,}")
+_ACCENTS_ALONE = re.compile("[À-ÖØ-öø-ÿ][À-ÖØ-öø-ÿ]{5,}")
 _LEAST_ACCENTS = 2
 """Words of six accented letters and no other: Estonian has `öö-öö`, and no language two longer ones."""
 _OTHERS = "\u2dff\uf8ff\ufb00-\ufb06\ufffd"
@@ -59,9 +59,9 @@ def garbled(text: str) -> tuple[str, str] | None:
         return text[start : start + _AROUND], _repaired(text[start : start + _AROUND])
     if (east := _of_the_east(text)) is not None:
         return east
-    suspicious = list(islice(_SUSPICIOUS.finditer(text), _MOST_SUSPICIOUS))
-    if not suspicious:
+    if _SUSPICIOUS.search(text) is None:
         return None
+    suspicious = list(islice(_SUSPICIOUS.finditer(text), _MOST_SUSPICIOUS))
     accents = list(islice(_ACCENTS_ALONE.finditer(text), _LEAST_ACCENTS))
     if len(accents) == _LEAST_ACCENTS:
         return accents[0][0][:_LONGEST], ""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -85,8 +86,10 @@ def check_question_texts(run: Checked) -> None:
     if run.progress is not None:
         run.progress.doing = "reading questions"
     for number, row in enumerate(run.questions()):
-        place = question_lookup(row, row.split, number)
-        _check_characters(run, place, "question", row.question_id, "text", row.text or "")
+        text = row.text or ""
+        if not (text.isascii() and text.isprintable()):
+            place = partial(question_lookup, row, row.split, number)
+            _check_characters(run, place, "question", row.question_id, "text", text)
 
 
 def _near_copies(run: Checked) -> NearCopies | None:
@@ -116,9 +119,10 @@ class _Look:
         if not self._characters:
             return
         if not (printable and text.isascii()):
-            _check_characters(self._run, _place(self._run, row, number), self._noun, row[0], "text", text)
+            place = partial(_place, self._run, row, number)
+            _check_characters(self._run, place, self._noun, row[0], "text", text, printable)
         if self._noun == "document" and row.title and not (row.title.isascii() and row.title.isprintable()):
-            _check_characters(self._run, _title(row, number), self._noun, row[0], "title", row.title)
+            _check_characters(self._run, partial(_title, row, number), self._noun, row[0], "title", row.title)
 
     def _keep(self, rule: str, row: Any, number: int, value: str | None, facts: dict[str, Any]) -> None:
         named = {"table": self._noun, "id": shown_id(row[0])}
@@ -138,13 +142,22 @@ def _title(row: Any, number: int) -> RecordLookup:
     return RecordLookup((row.title, row[0], *text), None, row.text or "", ("documents", number))
 
 
-def _check_characters(run: Checked, place: RecordLookup, noun: str, name: str | None, field: str, text: str) -> None:
+def _check_characters(
+    run: Checked,
+    place: Callable[[], RecordLookup],
+    noun: str,
+    name: str | None,
+    field: str,
+    text: str,
+    printable: bool = False,
+) -> None:
+    """Look at the characters of a text that is not plain; ``printable``: it is known that all of them are."""
     if run.findings.wants("garbled-text") and (found := garbled(text)) is not None:
         fragment, repaired = found
         guess = f" (perhaps it was {_quoted(repaired)})" if repaired else ""
         facts = {"fragment": _quoted(fragment), "repaired": guess}
-        run.findings.keep("garbled-text", place, fragment, facts, fragment)
-    elif (not text.isprintable() or _LOST in text) and (match := _CONTROL.search(text)) is not None:
+        run.findings.keep("garbled-text", place(), fragment, facts, fragment)
+    elif ((not printable and not text.isprintable()) or _LOST in text) and (match := _CONTROL.search(text)) is not None:
         number = len(_CONTROL.findall(text))
         facts = {
             "what": _named(match[0]),
@@ -154,7 +167,7 @@ def _check_characters(run: Checked, place: RecordLookup, noun: str, name: str | 
             "more": f", and {number - 1:,} more" if number > 1 else "",
             "obeyed": "" if match[0] == _LOST else "; tools that show the text may obey it",
         }
-        run.findings.keep("control-character", place, match[0], facts, match[0])
+        run.findings.keep("control-character", place(), match[0], facts, match[0])
 
 
 def _named(character: str) -> str:

@@ -12,7 +12,7 @@ _UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0eff\u1000-\u109f\u
 _TOKEN = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")
 _ASCII_TOKEN = re.compile(r"[a-z0-9]+")
 _BETWEEN = re.compile(r"[^\x00-\x7f\w][^\x00-\x7f\w]*")
-_ALONE = re.compile(f"[{_UNSPACED}]")
+_ALONE = re.compile(f"([{_UNSPACED}])")
 
 
 def flat_words(text: str) -> list[str]:
@@ -28,7 +28,7 @@ def flat_bytes(text: str) -> bytes:
     if text.isascii():
         return text.encode("ascii")
     text = _BETWEEN.sub(" ", unicodedata.normalize("NFKC", text).casefold())
-    return _ALONE.sub(r" \g<0> ", text).encode("utf-8", "surrogatepass")
+    return " ".join(_ALONE.split(text)).encode("utf-8", "surrogatepass")
 
 
 INVISIBLE = "\u00ad\u180e\u200b\u200c\u200d\u2060\ufeff"
