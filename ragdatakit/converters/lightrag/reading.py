@@ -13,7 +13,8 @@ from ragdatakit.files.containers.json_text import begins, dumps, fields_of, load
 from ragdatakit.files.containers.long_json import long_or_short
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.lightrag.extraction import records as extracted
-from ragdatakit.files.lightrag.graphml import GraphReader, Item
+from ragdatakit.files.lightrag.graph_items import Item
+from ragdatakit.files.lightrag.graphml import GraphReader
 from ragdatakit.files.lightrag.names import NO_KEYWORDS, SEPARATOR, UNKNOWN_FILE, normalised, sources_of
 from ragdatakit.files.reading.canonical_tables import RowSource
 from ragdatakit.files.reading.noted_rows import Note, NotedRows

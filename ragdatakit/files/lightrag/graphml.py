@@ -1,16 +1,19 @@
 """A graph in GraphML read as a stream, as networkx reads it, with the place of each node and edge.
 
 No entity is ever expanded: the first declaration of one ends the reading. Memory holds one piece of the file and the
-elements in it.
+elements in it. Between two elements that the parser has read, those in the form of networkx are taken without it.
+All of this is the state of one machine, and so is in one module.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from pyexpat import ErrorString, ExpatError, ParserCreate
 from typing import Any
+
+from ragdatakit.files.lightrag.graph_items import Fault, Item
+from ragdatakit.files.lightrag.plain_elements import LONGEST, line_behind_element, may_be_plain, plain_elements
 
 NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
 """Elements of another namespace are not seen by networkx; a root element that has none is read as if it had this."""
@@ -32,38 +35,6 @@ _NAMES = {f"{space}{name}": name for space in (f"{NAMESPACE}}}", "") for name in
 _RUN_OF_TEXT = 1 << 16
 DEEPEST = 10_000
 """Elements that may be open at once."""
-
-
-class Item:
-    """One node or edge: its attributes as texts by name, and where it begins.
-
-    ``name`` is the id of a node, ``ends`` are the two of an edge (of a node: empty). ``number`` counts nodes or edges.
-    """
-
-    __slots__ = ("attributes", "column", "ends", "faults", "line", "name", "number", "offset", "until")
-
-    def __init__(self, name: str, ends: tuple[str, ...], number: int, line: int, column: int, offset: int) -> None:
-        self.name = name
-        self.ends = ends
-        self.number = number
-        self.line = line
-        self.column = column
-        self.offset = offset
-        self.until = offset
-        self.attributes: dict[str, str] = {}
-        self.faults: list[Fault] = []
-
-
-@dataclass(slots=True)
-class Fault:
-    """What networkx stops at, or reads otherwise: ``rule`` names it; ``attribute`` is the one of a node or an edge."""
-
-    rule: str
-    line: int
-    offset: int
-    column: int = 0
-    facts: dict[str, Any] = field(default_factory=dict)
-    attribute: str = ""
 
 
 class _StopReading(Exception):
@@ -90,6 +61,10 @@ class GraphReader:
         self._read: Callable[[str], Any] = str
         self._text: list[str] = []
         self._numbers = [0, 0]
+        self._rest = b""  # of the last piece: what was not given to the parser
+        self._lines = self._lines_passed = 0  # that were read, and those of them that the parser did not see
+        self._plain_tags: bool | None = None  # whether elements without a prefix are of the namespace of the graph
+        self._is_between = False  # the parser is at the beginning of a line, between two elements
         self.directed = False
         self.whole = False
         self._parser = self._new_parser()
@@ -103,6 +78,8 @@ class GraphReader:
         parser.EndElementHandler = self._end_element
         parser.CharacterDataHandler = self._text.append  # of all elements: those of interest take what they need
         parser.EntityDeclHandler = self._entity
+        parser.XmlDeclHandler = self._declared
+        parser.StartDoctypeDeclHandler = self._typed
         return parser
 
     @property
@@ -114,19 +91,70 @@ class GraphReader:
         """Nodes and edges as they come, and what is wrong outside of them; `raw` works until the next are asked for."""
         try:
             for piece in self._pieces:
-                self._hold(piece)
-                self._parser.Parse(piece, False)
+                self._fed -= len(self._rest)
+                whole = self._rest + piece
+                self._hold(whole)
+                self._read_piece(whole)
                 yield self._taken()
                 self._refuse_long()
-            self._parser.Parse(b"", True)
+            self._parser.Parse(self._rest, True)
             self.whole = True
             if not self._graphs:
                 self._faults.append(Fault("no-graph", 1, self._start))
         except ExpatError as error:
-            self._add("graph-not-xml", {"reason": ErrorString(error.code)}, error.lineno, error.offset)
+            line = error.lineno + self._lines_passed
+            self._add("graph-not-xml", {"reason": ErrorString(error.code)}, line, error.offset)
+        except (LookupError, ValueError) as error:  # an encoding that Python does not know, or that has several bytes
+            self._add("graph-not-xml", {"reason": str(error)})
         except _StopReading:
             pass
         yield self._taken()
+
+    def _read_piece(self, piece: bytes) -> None:
+        """Give a piece to the parser, except for plain elements; the beginning of one is left for the next piece."""
+        at, self._rest = 0, b""
+        if not may_be_plain(piece):
+            self._plain_tags = self._is_between = False
+        while at < len(piece):
+            if self._is_between:
+                at = self._take_plain(piece, at)
+            end = line_behind_element(piece, at)
+            if end < 0 and self._is_between and len(piece) - at < LONGEST:
+                self._rest = piece[at:]
+                return
+            end = end if end > 0 else len(piece)
+            self._give(piece, at, end)
+            at = end
+
+    def _give(self, piece: bytes, begin: int, end: int) -> None:
+        """Give the parser a part of a piece, and see whether it has come to the end of an element."""
+        self._parser.Parse(piece[begin:end], False)
+        self._lines += piece.count(b"\n", begin, end)
+        last = self._items[-1] if self._items else None
+        behind = self._fed - len(piece) + piece.rfind(b">", begin, end) + 1
+        self._is_between = last is not None and last.until == behind and self._depth == 2 and piece[end - 1] == 10
+        if self._is_between and last is not None:
+            if self._plain_tags is None:
+                tag = self.raw(last).split(b">", 1)[0]
+                self._plain_tags = tag.startswith((b"<node ", b"<edge ")) and b"xmlns" not in tag
+            self._is_between = self._plain_tags
+
+    def _take_plain(self, piece: bytes, begin: int) -> int:
+        """Take the plain elements from here on; where they end."""
+        from_start, at = self._fed - len(piece), begin
+        for name, ends, attributes, start, end in plain_elements(piece, begin, self._keys):
+            is_edge = bool(ends)
+            line = self._lines + piece.count(b"\n", at, start) + 1
+            item = Item(name, ends, self._numbers[is_edge], line, start - at, from_start + start)
+            item.until = from_start + piece.rfind(b">", at, end) + 1
+            item.attributes = attributes
+            self._items.append(item)
+            self._numbers[is_edge] += 1
+            self._lines += piece.count(b"\n", at, end)
+            at = end
+        self._lines_passed += piece.count(b"\n", begin, at)
+        self._start += at - begin
+        return at
 
     def raw(self, item: Item) -> bytes:
         """The bytes of an element."""
@@ -144,22 +172,26 @@ class GraphReader:
         return max((m.start() for m in _DATA.finditer(self.raw(item)) if m[2] in ids), default=None)
 
     def _hold(self, piece: bytes) -> None:
-        """Keep what the element that is not closed has of earlier pieces."""
-        if self._item is None:
+        """Keep what the element that is not closed, or the tag in which the parser is, has of earlier pieces."""
+        if self._item is None and not self._attribute:
+            self._text.clear()
+        begin = self._begin_of_open()
+        if begin >= self._fed:
             self._held, self._held_from = [], self._fed
-            if not self._attribute:
-                self._text.clear()
-        elif self._item.offset > self._held_from:
-            self._held, self._held_from = [self._held_bytes()[self._item.offset - self._held_from :]], self._item.offset
+        elif begin > self._held_from:
+            self._held, self._held_from = [self._held_bytes()[begin - self._held_from :]], begin
         self._held.append(piece)
         self._fed += len(piece)
 
     def _refuse_long(self) -> None:
         """Stop where one element, or one tag or comment in which the parser is, is longer than may be held."""
-        begin = self._parser.CurrentByteIndex + self._start if self._item is None else self._item.offset
-        if self._fed - begin > self._longest:
+        if self._fed - self._begin_of_open() > self._longest:
             self._add("line-too-long", {"bytes": self._longest})
             raise _StopReading
+
+    def _begin_of_open(self) -> int:
+        """Where the element that is not closed begins, else the tag or the text in which the parser is."""
+        return self._item.offset if self._item is not None else self._parser.CurrentByteIndex + self._start
 
     def _taken(self) -> tuple[list[Item], list[Fault]]:
         taken = self._items, self._faults
@@ -170,11 +202,24 @@ class GraphReader:
         parser = self._parser
         at = parser.CurrentByteIndex + self._start
         column = column if line else parser.CurrentColumnNumber
-        fault = Fault(rule, line or parser.CurrentLineNumber, at, column, facts, self._attribute)
+        fault = Fault(rule, line or self._line, at, column, facts, self._attribute)
         if self._item is not None and rule == "unreadable-attribute":
             self._item.faults.append(fault)
         else:
             self._faults.append(fault)
+
+    @property
+    def _line(self) -> int:
+        """Where the parser is."""
+        number: int = self._parser.CurrentLineNumber
+        return number + self._lines_passed
+
+    def _declared(self, _: str, encoding: str | None, *__: Any) -> None:
+        if (encoding or "utf-8").lower() != "utf-8":
+            self._plain_tags = False
+
+    def _typed(self, *_: Any) -> None:
+        self._plain_tags = False  # a document type may give elements attributes that they do not show
 
     def _entity(self, name: str, *_: Any) -> None:
         self._add("graph-with-entities", {"name": name})
@@ -236,7 +281,7 @@ class GraphReader:
         parser, is_edge = self._parser, bool(ends)
         at = parser.CurrentByteIndex + self._start
         number = self._numbers[is_edge]
-        self._item = Item(name, ends, number, parser.CurrentLineNumber, parser.CurrentColumnNumber, at)
+        self._item = Item(name, ends, number, self._line, parser.CurrentColumnNumber, at)
         self._numbers[is_edge] = number + 1
 
     def _end_element(self, tag: str) -> None:

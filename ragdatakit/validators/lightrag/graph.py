@@ -12,7 +12,8 @@ from ragdatakit.files.containers.indents import Indent
 from ragdatakit.files.containers.positions import Located
 from ragdatakit.files.containers.sources import Source
 from ragdatakit.files.datasets import DataFile
-from ragdatakit.files.lightrag.graphml import Fault, GraphReader, Item
+from ragdatakit.files.lightrag.graph_items import Fault, Item
+from ragdatakit.files.lightrag.graphml import GraphReader
 from ragdatakit.files.lightrag.names import SEPARATOR, normalised, pair_of, sources_of
 from ragdatakit.files.texts.codes import code_of
 from ragdatakit.schemas.findings import Problem
