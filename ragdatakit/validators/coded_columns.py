@@ -29,15 +29,15 @@ def coded_values(keys: KeyColumns, values: list[Any]) -> NumpyBatch:
     batch = NumpyBatch(len(values), 0)
     for name in keys.names:
         column = plain.columns[name]
-        if name in keys.item_types or any(isinstance(v, list) for v in column):
+        if name in keys.item_types or list in set(map(type, column)):
             items = [(i, v) for i, vs in enumerate(column) if vs is not None for v in vs if v is not None]
             codes = _codes([v for _, v in items], keys.item_types.get(name))
             batch.lists[name] = (codes, np.array([i for i, _ in items], np.int64))
             batch.headed[name] = np.array([i for i, vs in enumerate(column) if vs], np.int64)
             continue
         batch.columns[name] = _codes(column, keys.types.get(name))
-        valid = np.array([v is not None for v in column], np.bool_)
-        batch.valid[name] = None if valid.all() else valid
+        there = None not in column
+        batch.valid[name] = None if there else np.array([v is not None for v in column], np.bool_)
         if name in keys.spelled:
             batch.spelled[name] = _spelled_codes(column)
     return batch
@@ -49,13 +49,14 @@ def _spelled_codes(column: list[Any]) -> Any:
 
 def _codes(column: list[Any], kind: str | None) -> Any:
     """Codes of values of this kind, or (None) of what they are; where there are none, those of texts."""
-    if any(isinstance(v, tuple) for v in column):
+    types = set(map(type, column))
+    if tuple in types:
         width = max(len(v) for v in column if v)
         *heads, last = (codes_of_texts([v[i] if v else "" for v in column]) for i in range(width))
         return functools.reduce(lambda codes, head: mix(head, codes), reversed(heads), last)
-    if kind != "integer" and not any(isinstance(v, int) for v in column):
+    if kind != "integer" and types.isdisjoint((int, bool)):
         return codes_of_texts([v if isinstance(v, str) else None for v in column])
-    return np.array([0 if v is None else v for v in column], np.int64).view(np.uint64)
+    return np.array([0 if v is None else v for v in column] if None in column else column, np.int64).view(np.uint64)
 
 
 def spell_odd(scanned: ScannedBlock, data: bytes) -> None:

@@ -51,22 +51,21 @@ class KeyColumns:
     def of_values(self, values: list[Any], first_row: int) -> PythonBatch:
         """Columns of Python values (None where a value is missing or unreadable)."""
         columns: dict[str, list[Any]] = {n: [] for n in self.names}
-        for value in values:
-            is_object = isinstance(value, dict)
-            for name in self._plain:
-                found = value.get(name) if is_object else None
-                if name in self.item_types:
-                    kind = self.item_types[name]
-                    found = [readable_key(i, kind) for i in found] if isinstance(found, list) else None
-                else:
-                    found = readable_key(found, self.types[name])
-                    if type(found) is str and len(found) > LONG_TEXT:
-                        found = None
-                columns[name].append(found)
-            if self._derived:
-                derived = self._derive(self.kind.kind, value) if value is not None else {}
-                for name in self._derived:
-                    columns[name].append(derived.get(name))
+        for name in self._plain:
+            given = (value.get(name) if isinstance(value, dict) else None for value in values)
+            if name in self.item_types:
+                kind = self.item_types[name]
+                columns[name] = [[readable_key(i, kind) for i in v] if isinstance(v, list) else None for v in given]
+            else:
+                kind = self.types[name]
+                found = [readable_key(v, kind) for v in given]
+                if kind != "integer":
+                    found = [None if type(key) is str and len(key) > LONG_TEXT else key for key in found]
+                columns[name] = found
+        for value in values if self._derived else ():
+            derived = self._derive(self.kind.kind, value) if value is not None else {}
+            for name in self._derived:
+                columns[name].append(derived.get(name))
         return PythonBatch(columns, first_row)
 
 

@@ -309,18 +309,18 @@ class DatasetRun:
         millions.
         """
         found: list[Problem] = []
-        of_rule: Counter[str] = Counter()
+        of_rule: dict[str, int] = {}
         most = self.collector.selection.max_per_rule if more is not None else 0
         try:
             for problem in check():
                 if most and not self.all_are_wanted(problem.rule):
-                    of_rule[problem.rule] += 1
-                if not most or of_rule[problem.rule] <= most:
+                    of_rule[problem.rule] = of_rule.get(problem.rule, 0) + 1
+                if not most or of_rule.get(problem.rule, 0) <= most:
                     found.append(problem)
         except Exception as error:  # noqa: BLE001 - a crash of one rule must not hide the others
             refuse_machine_fault(error)
             found.append(Problem("rule-crashed", facts={"reason": f"{type(error).__name__}: {error}"}))
-        if more is not None and most:
+        if more is not None and of_rule:
             more.update({rule: number - most for rule, number in of_rule.items() if number > most})
         return found
 

@@ -12,6 +12,7 @@ from ragdatakit.visible_text import without_commands
 
 BEFORE, AFTER = 50, 60
 _VALUE_LENGTH = 60
+_ENCODER = json.JSONEncoder(ensure_ascii=False, default=str)
 
 
 def visible(text: str) -> str:
@@ -35,7 +36,7 @@ def _visible_character(character: str) -> str:
 def show(value: Any) -> str:
     """A value as JSON, cut to a readable length."""
     try:
-        text = json.dumps(_beginning(value), ensure_ascii=False, default=str)
+        text = _ENCODER.encode(_beginning(value))
     except (ValueError, RecursionError, TypeError):
         text = type(value).__name__
     text = visible(text)

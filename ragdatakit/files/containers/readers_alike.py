@@ -30,7 +30,10 @@ def _count_keys(value: Any, depth: int) -> int:
         total = len(value)
         for item in value.values():
             kind = type(item)
-            if kind is not str and kind is not bool and item is not None:
+            if kind is int:
+                if not -_SAFE <= item <= _SAFE:
+                    return -1
+            elif kind is not str and kind is not bool and item is not None:
                 below = _count_keys(item, depth + 1)
                 if below < 0:
                     return -1

@@ -233,6 +233,8 @@ def end_of(text: str, begin: int) -> int:
 
 def solid(text: str, at: int) -> int:
     """The first place from here on that is not blank."""
+    if text[at : at + 1] not in " \t\n\r":
+        return at
     blanks = _BLANKS.match(text, at)
     return blanks.end() if blanks else at
 

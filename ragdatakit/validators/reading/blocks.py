@@ -90,11 +90,12 @@ def few_of_each(problems: list[Problem], kept: Counter[str], excess: Counter[str
         return problems
     few = []
     for problem in problems:
-        if kept[problem.rule] < most:
-            kept[problem.rule] += 1
+        rule = problem.rule
+        if kept[rule] < most:
+            kept[rule] += 1
             few.append(problem)
         else:
-            excess[problem.rule] += 1
+            excess[rule] += 1
     return few
 
 
@@ -125,9 +126,11 @@ class BlockChecker:
             self._by_line(part, offset, block, take)
             offset = cut
 
-    def _add(self, block: CheckedBlock, located: Located, problems: list[Problem]) -> None:
-        if few := few_of_each(problems, block.kept, block.excess, self._most):
-            block.faulty.append((located, few))
+    def _few(self, block: CheckedBlock, problems: list[Problem]) -> list[Problem]:
+        return few_of_each(problems, block.kept, block.excess, self._most)
+
+    def _blank_line(self, line: bytes) -> Problem:
+        return Problem(self._blank, value=line.decode("utf-8", "replace"))
 
     def _by_line(self, data: bytes, offset: int, block: CheckedBlock, take: Take) -> None:
         examine = self._checker.examine
@@ -140,12 +143,11 @@ class BlockChecker:
             if len(line) > LONG_LINE or line.strip():
                 value, problems = examine(line)
                 values.append(value)
-                if problems:
-                    self._add(block, Located(records, lines, offset + start, bytes(line[:LONG_LINE])), problems)
+                if problems and (few := self._few(block, problems)):
+                    block.faulty.append((Located(records, lines, offset + start, bytes(line[:LONG_LINE])), few))
                 records += 1
-            elif self._blank:
-                blank = Problem(self._blank, value=line.decode("utf-8", "replace"))
-                self._add(block, Located(NO_RECORD, lines, offset + start, line), [blank])
+            elif self._blank and (few := self._few(block, [self._blank_line(line)])):
+                block.faulty.append((Located(NO_RECORD, lines, offset + start, line), few))
             lines += 1
         block.ends.add(ends, block.lines, offset)
         block.records, block.lines = records, lines
@@ -189,12 +191,11 @@ class ScannedChecker(BlockChecker):
         for why, row, line, start, end in scanned.notes:
             raw = data[start:end]
             if why == BLANK:
-                if self._blank:
-                    blank = Problem(self._blank, value=raw.decode("utf-8", "replace"))
-                    self._add(block, Located(NO_RECORD, line, start, raw), [blank])
+                if self._blank and (few := self._few(block, [self._blank_line(raw)])):
+                    block.faulty.append((Located(NO_RECORD, line, start, raw), few))
                 continue
             value, problems = self._checker.examine(raw)
-            if problems:
-                self._add(block, Located(row, line, start, raw), problems)
+            if problems and (few := self._few(block, problems)):
+                block.faulty.append((Located(row, line, start, raw), few))
             values.append((why, row, value))
         return values
