@@ -13,14 +13,14 @@ import pytest
 
 import ragdatakit
 from ragdatakit.fixes.find import MODULES, repairs_of
-from ragdatakit.schemas import all_formats, all_rules
+from ragdatakit.schemas import all_formats, all_rules, rules_by_code
 from ragdatakit.schemas.declarations import names_rule
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.validators import dataset_run
 from tests.broad import chosen
 from tests.test_fixtures import BROKEN, Case, profiles
 
-RULES = {rule.code: rule for rule, _ in all_rules()}
+RULES = rules_by_code()
 FIXABLE = [case for case in BROKEN if any(RULES[entry["code"]].fix for entry in (*case.findings, *case.infos))]
 each = pytest.mark.parametrize("case", [case for case in FIXABLE if chosen(case.id, every=5)], ids=lambda c: c.id)
 

@@ -8,7 +8,7 @@ from itertools import zip_longest
 import orjson
 
 from ragdatakit.reports.terminal import Painter, painter
-from ragdatakit.schemas import all_rules, get_format
+from ragdatakit.schemas import get_format, rules_by_code
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.conversions import LOSS_KINDS, Conversion, ConversionResult, ExtractionEstimate, Loss
 from ragdatakit.schemas.texts import size
@@ -134,7 +134,7 @@ def _by_fix(result: ConversionResult) -> str:
     if report is None:
         return ""
     formats = [get_format(name) for name in dict.fromkeys(dataset.format for dataset in report.datasets)]
-    fixes = {fix for rule, _ in all_rules(formats) if rule.code in report.by_rule for fix in rule.fixes}
+    fixes = {fix for code, rule in rules_by_code(formats).items() if code in report.by_rule for fix in rule.fixes}
     options = "--fix" if "safe" in fixes else "--fix --unsafe-fixes" if "unsafe" in fixes else ""
     return f" (`ragdata validate {options}` repairs some)" if options else ""
 

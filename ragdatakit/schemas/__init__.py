@@ -95,6 +95,11 @@ def all_rules(formats: Iterable[Format] | None = None) -> tuple[tuple[Rule, Form
     return tuple(sorted(found, key=lambda pair: (pair[1] is not None, pair[0].code)))
 
 
+def rules_by_code(formats: Iterable[Format] | None = None) -> dict[str, Rule]:
+    """The same rules by their codes."""
+    return {rule.code: rule for rule, _ in all_rules(formats)}
+
+
 def find_rules(
     name: str, own: Sequence[tuple[Rule, Format | None]] = (), formats: Sequence[Format] | None = None
 ) -> tuple[tuple[Rule, Format | None], ...]:

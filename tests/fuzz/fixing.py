@@ -18,14 +18,14 @@ from typing import Any
 
 import ragdatakit
 from ragdatakit.fixes.groups import unread_rules
-from ragdatakit.schemas import all_formats, all_rules
+from ragdatakit.schemas import all_formats, rules_by_code
 from ragdatakit.schemas.errors import RagdataError
 from tests.framework_readers import READERS, held_by, lost_by
 from tests.fuzz.cases import Case
 from tests.fuzz.commands import environment
 from tests.fuzz.spoiling import spoil
 
-RULES = {rule.code: rule for rule, _ in all_rules()}
+RULES = rules_by_code()
 _TEXTS = {".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".txt", ".run", ".qrels"}
 _UNREAD = frozenset().union(*(unread_rules(fmt.name) for fmt in all_formats()))
 """Names of rules whose faults hide what else is wrong with a record."""
@@ -207,6 +207,10 @@ def _scalars(value: Any) -> Iterator[str]:
             with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
                 yield from _scalars(ast.literal_eval(text))
                 return
+        name, colon, rest = text.partition(":")
+        if colon and name.strip().isdecimal():  # as A-RAG has the id of a chunk before its text
+            yield from (*_scalars(name), *_scalars(rest))
+            return
         try:
             text = str(float(text))
         except (ValueError, OverflowError):

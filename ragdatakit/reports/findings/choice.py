@@ -13,20 +13,20 @@ _Group = tuple[Severity, str]
 class Choice:
     """At most so many findings: errors before warnings, of each rule about as many as of any other.
 
-    Memory: about four times as many findings as are chosen.
+    Of the groups in ``full`` no further one is taken. Memory: about four times as many findings as are chosen.
     """
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._groups: dict[_Group, list[tuple[int, Finding]]] = {}
         self._shares_now: dict[_Group, int] = {}
-        self._full: set[_Group] = set()
+        self.full: set[_Group] = set()
         self._seen = self._kept = 0
 
     def add(self, finding: Finding) -> None:
         """One more, in the order of the report."""
         group = finding.severity, finding.code
-        if group in self._full:
+        if group in self.full:
             return
         those = self._groups.setdefault(group, [])
         self._seen += 1
@@ -37,9 +37,9 @@ class Choice:
             for each, share in self._shares_now.items():
                 del self._groups[each][share:]
             self._kept = sum(map(len, self._groups.values()))
-            self._full = {each for each in self._groups if self._is_full(each)}
+            self.full = {each for each in self._groups if self._is_full(each)}
         elif self._is_full(group):
-            self._full.add(group)
+            self.full.add(group)
 
     def _is_full(self, group: _Group) -> bool:
         return len(self._groups[group]) >= self._shares_now.get(group, self._most)

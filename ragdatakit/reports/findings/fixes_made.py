@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ragdatakit.schemas import all_rules
+from ragdatakit.schemas import rules_by_code
 from ragdatakit.schemas.results import FixResult
 from ragdatakit.schemas.texts import many
 from ragdatakit.visible_text import visible_text
@@ -20,10 +20,10 @@ def fix_notes(result: FixResult, would: bool, listed: bool) -> Iterator[str]:
     elif not result.not_fixed:
         yield "nothing to fix"
     if listed:
-        names = {rule.code: rule.name for rule, _ in all_rules()}
+        rules = rules_by_code()
         for path, counts in sorted(result.fixed.items()):
             for code, count in sorted(counts.items()):
-                yield f"  {visible_text(path)}: {count:,} × {code} {names[code]}"
+                yield f"  {visible_text(path)}: {count:,} × {code} {rules[code].name}"
     if result.removed:
         yield f"what was removed ({many(result.removed, 'piece')}) is in {visible_text(result.removed_to)}"
     for left in result.not_fixed:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 import orjson
 
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.results import Report
+
+_TOGETHER = 64
+"""Findings that are encoded at once, with these around them."""
+_BEFORE, _AFTER = b'{\n  "findings": [', b"\n  ]\n}\n"
 
 
 def json_pieces(report: Report, findings: Iterable[Finding]) -> Iterator[bytes]:
@@ -18,11 +23,11 @@ def json_pieces(report: Report, findings: Iterable[Finding]) -> Iterator[bytes]:
     place = names.index("findings")
     before = _dumps({name: document[name] for name in names[:place]}, orjson.OPT_INDENT_2)
     yield before.removesuffix(b"\n}\n") + b',\n  "findings": ['
-    shown = 0
-    for finding in findings:
-        text = b"\n" + _dumps(finding.as_dict(), orjson.OPT_INDENT_2)[:-1]
-        yield (b"," if shown else b"") + text.replace(b"\n", b"\n    ")
-        shown += 1
+    shown, left = 0, iter(findings)
+    while together := [finding.as_dict() for finding in islice(left, _TOGETHER)]:
+        text = _dumps({"findings": together}, orjson.OPT_INDENT_2)
+        yield (b"," if shown else b"") + text[len(_BEFORE) : -len(_AFTER)]
+        shown += len(together)
     document["shown"] = shown
     after = _dumps({name: document[name] for name in names[place + 1 :]}, orjson.OPT_INDENT_2)
     yield (b"\n  ],\n" if shown else b"],\n") + after.removeprefix(b"{\n")

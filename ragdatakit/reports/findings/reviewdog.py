@@ -20,23 +20,29 @@ _SEVERITIES = {"error": "ERROR", "warning": "WARNING", "info": "INFO"}
 
 def rdjson(found: Found) -> Iterator[bytes]:
     """One object with all diagnostics."""
-    paths, address = Paths(Path.cwd()), cache(address_of)
+    paths, code_of = Paths(Path.cwd()), cache(_code)
     before = b'{"source": ' + orjson.dumps(_SOURCE) + b', "diagnostics": ['
     comma = b""
     for finding in found.findings:
-        yield before + comma + b"\n  " + orjson.dumps(_diagnostic(finding, paths, address))
+        yield before + comma + b"\n  " + orjson.dumps(_diagnostic(finding, paths, code_of))
         before, comma = b"", b","
     yield before + b"]}\n" if before else b"\n]}\n"
 
 
 def rdjsonl(found: Found) -> Iterator[bytes]:
     """One diagnostic per line."""
-    paths, address = Paths(Path.cwd()), cache(address_of)
+    paths, code_of = Paths(Path.cwd()), cache(_code)
     for finding in found.findings:
-        yield orjson.dumps({**_diagnostic(finding, paths, address), "source": _SOURCE}) + b"\n"
+        diagnostic = _diagnostic(finding, paths, code_of)
+        diagnostic["source"] = _SOURCE
+        yield orjson.dumps(diagnostic, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def _diagnostic(finding: Finding, paths: Paths, address: Callable[[str], str]) -> dict[str, Any]:
+def _code(code: str) -> dict[str, str]:
+    return {"value": code, **({"url": url} if (url := address_of(code)) else {})}
+
+
+def _diagnostic(finding: Finding, paths: Paths, code_of: Callable[[str], dict[str, str]]) -> dict[str, Any]:
     location: dict[str, Any] = {"path": unicode_text(paths.name(finding.path))}
     if finding.line is not None:
         location["range"] = _range(finding, finding.line)
@@ -45,7 +51,7 @@ def _diagnostic(finding: Finding, paths: Paths, address: Callable[[str], str]) -
         "message": unicode_text(message),
         "location": location,
         "severity": _SEVERITIES[finding.severity],
-        "code": {"value": finding.code, **({"url": url} if (url := address(finding.code)) else {})},
+        "code": code_of(finding.code),
     }
     if suggestion := _suggestion(finding):
         diagnostic["suggestions"] = [suggestion]

@@ -35,8 +35,11 @@ class _Annotated:
 
     def passing(self, findings: Iterable[Finding]) -> Iterator[Finding]:
         """The findings as they are."""
+        of = self._of
         for finding in findings:
-            self._of[finding.severity].add(finding)
+            choice = of[finding.severity]
+            if (finding.severity, finding.code) not in choice.full:
+                choice.add(finding)
             yield finding
 
     def of(self, severity: Severity) -> list[Finding]:

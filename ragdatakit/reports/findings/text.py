@@ -59,19 +59,20 @@ class _Shown:
 
     def passing(self, findings: Iterable[Finding]) -> Iterator[Finding]:
         """The findings as they are, counted."""
+        facts, number, fixable = self.facts, self.number, self.fixable
         for finding in findings:
             code, fix = finding.code, finding.fix
-            if code not in self.facts:
-                self.facts[code] = finding.severity, finding.rule
+            if code not in facts:
+                facts[code] = finding.severity, finding.rule
                 self.error = self.error or (code if finding.severity == "error" else "")
-            self.number[code] += 1
+            number[code] += 1
             if finding.count > 1 and finding.records:
                 self.unlisted[code] += finding.count - 1
             if fix is not None:
                 if fix.withheld:
                     self.withheld[fix.applicability, code, fix.withheld] += 1
                 else:
-                    self.fixable[fix.applicability] += 1
+                    fixable[fix.applicability] += 1
             yield finding
 
 
@@ -183,8 +184,10 @@ def _excerpt_lines(shown: Excerpt, line: int, severity: Severity, paint: Painter
     number = str(line)
     lines = [f"    {paint('dim', f'{number} |')} {text}"]
     if length or start:
-        marks = "^" * max(1, width_of(text[start : start + length]))
-        blanks = " " * width_of(text[:start])
+        if text.isascii():
+            marks, blanks = "^" * max(1, min(length, len(text) - start)), " " * start
+        else:
+            marks, blanks = "^" * max(1, width_of(text[start : start + length])), " " * width_of(text[:start])
         lines.append(f"    {' ' * len(number)} {paint('dim', '|')} {blanks}{paint(severity, marks)}")
     return lines
 
