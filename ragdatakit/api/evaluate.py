@@ -16,7 +16,7 @@ from ragdatakit.api.remote import renamed
 from ragdatakit.api.results import EvaluationResult
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.options import MOST_RESULTS, DatasetOptions, EvaluateOptions, PathLike
-from ragdatakit.schemas.retrieved import ALL_MODES, mode_hint
+from ragdatakit.schemas.search.modes import ALL_MODES, mode_hint
 
 if TYPE_CHECKING:
     from ragdatakit.files.reading.canonical_tables import CanonicalTables

@@ -16,7 +16,7 @@ from ragdatakit.cli.declared_options import Names, Whole, given, options_of
 from ragdatakit.cli.progress import say
 from ragdatakit.schemas.errors import UnknownNameError
 from ragdatakit.schemas.options import SearchOptions
-from ragdatakit.schemas.retrieved import MODES
+from ragdatakit.schemas.search.modes import MODES
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 

@@ -27,7 +27,7 @@ from ragdatakit.cli.output_format import check_place, chosen_form, output_option
 from ragdatakit.cli.standard_output import write_output
 from ragdatakit.cli.synonyms import old_spelling
 from ragdatakit.schemas.options import MOST_RESULTS, EvaluateOptions
-from ragdatakit.schemas.retrieved import ALL_MODES
+from ragdatakit.schemas.search.modes import ALL_MODES
 
 if TYPE_CHECKING:
     from ragdatakit.schemas.evaluations import Evaluation

@@ -22,7 +22,7 @@ from ragdatakit.cli.output_format import check_place, chosen_form, output_option
 from ragdatakit.cli.progress import say, terminal_progress
 from ragdatakit.cli.standard_output import write_output
 from ragdatakit.schemas.options import RetrieverOptions
-from ragdatakit.schemas.retrieved import MODES, TREE_MODES
+from ragdatakit.schemas.search.modes import MODES, TREE_MODES
 
 if TYPE_CHECKING:
     from ragdatakit.api.questions import Retriever

@@ -19,7 +19,8 @@ from ragdatakit.cli.progress import say
 from ragdatakit.cli.standard_output import write_output
 from ragdatakit.cli.synonyms import old_spelling
 from ragdatakit.schemas.options import RetrieveOptions
-from ragdatakit.schemas.retrieved import EXPLAINED_MODES, Query
+from ragdatakit.schemas.retrieved import Query
+from ragdatakit.schemas.search.modes import EXPLAINED_MODES
 
 if TYPE_CHECKING:
     from ragdatakit.api.questions import AskedQuestions, Gold, Retriever

@@ -9,7 +9,7 @@ from shlex import quote
 
 from ragdatakit.reports.terminal import Painter, column_lines, cut_to, one_line, painter, width_of, wrapped
 from ragdatakit.schemas.evaluations import AnswerScores, ClaimScores, Comparison, Evaluation, RunResult, Sanity, Score
-from ragdatakit.schemas.retrieved import ALL_MODES
+from ragdatakit.schemas.search.modes import ALL_MODES
 from ragdatakit.schemas.texts import many
 from ragdatakit.visible_text import visible_text
 

@@ -24,7 +24,8 @@ from ragdatakit.retrieval.terms.tokens import Tokenizer
 from ragdatakit.retrieval.vectors.vector_files import vectors_kind
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.options import SearchOptions
-from ragdatakit.schemas.retrieved import (
+from ragdatakit.schemas.retrieved import Hit, Query, Retrieval
+from ragdatakit.schemas.search.modes import (
     ALL_MODES,
     EXPLAINED_MODES,
     FRAMEWORK_MODES,
@@ -32,9 +33,6 @@ from ragdatakit.schemas.retrieved import (
     LIGHTRAG_MODES,
     MODES,
     TREE_MODES,
-    Hit,
-    Query,
-    Retrieval,
     mode_hint,
 )
 from ragdatakit.schemas.texts import some_of

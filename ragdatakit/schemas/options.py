@@ -15,7 +15,7 @@ from typing import Any, Literal
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.findings import SEVERITIES, Finding, Severity
 from ragdatakit.schemas.fixes import REMOVED
-from ragdatakit.schemas.retrieved import ALL_MODES, mode_hint
+from ragdatakit.schemas.search.modes import ALL_MODES, mode_hint
 
 FAIL_ON = ("error", "warning", "never")
 

@@ -258,7 +258,8 @@ class Collector:
         if severity is not None:
             severity = self.selection.severities.get(name, severity)
         applies = applies and severity is not None
-        rule = replace(rule, per_file=self.selection.is_once(rule))
+        if (once := self.selection.is_once(rule)) != rule.per_file:
+            rule = replace(rule, per_file=once)
         wanted = severity is not None and applies and self.selection.takes(rule.code, rule.name, severity)
         return RuleState(rule, severity or "info", upstream, wanted, applies)
 

@@ -91,8 +91,16 @@ class Tree:
         parents, last, which = _parsed(pattern)
         here = [folder]
         for segment in parents:
-            here = [p for f in here for p in self.paths(f, self._names(f)[1].matching(segment))]
-        return [p for f in here for p in self.paths(f, self._names(f)[which].matching(last))]
+            here = self._called(here, segment, 1)
+        return self._called(here, last, which)
+
+    def _called(self, folders: list[Path], segment: str, which: int) -> list[Path]:
+        """The files (0) or folders (1) in these folders that match one segment."""
+        found: list[Path] = []
+        for folder in folders:
+            if names := self._names(folder)[which].matching(segment):  # which most have none of
+                found += self.paths(folder, names)
+        return found
 
     def matches_any(self, folder: Path, patterns: tuple[str, ...]) -> bool:
         """Whether anything below ``folder`` matches one of the patterns; the names in it rule most of them out."""

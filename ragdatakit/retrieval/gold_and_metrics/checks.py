@@ -16,8 +16,8 @@ from ragdatakit.schemas import FORMATS
 from ragdatakit.schemas.declarations import Rule
 from ragdatakit.schemas.evaluations import Ceiling, RunResult
 from ragdatakit.schemas.findings import SEVERITIES, Finding, Severity
-from ragdatakit.schemas.retrieved import FRAMEWORK_MODES
 from ragdatakit.schemas.rules.evaluation import RULES
+from ragdatakit.schemas.search.modes import FRAMEWORK_MODES
 from ragdatakit.schemas.texts import encodable, shortened
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from ragdatakit.files.containers.lines import LONG_LINE, iter_lines
 from ragdatakit.files.containers.positions import Located
 from ragdatakit.scanner.notes import BLANK, REFUSED
-from ragdatakit.scanner.relations import OnceCount
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.collector import NO_RECORD
 from ragdatakit.validators.records import RecordChecker
@@ -169,6 +168,8 @@ class ScannedChecker(BlockChecker):
 
     def check(self, data: bytes, take: Take, at_once: bool = True) -> CheckedBlock:
         """All records of a block of whole lines, given to ``take`` as one segment."""
+        from ragdatakit.scanner.relations import OnceCount  # which small data does not need
+
         scanned = self._scanner.scan(data) if at_once else None
         if scanned is None:
             return super().check(data, take)

@@ -16,7 +16,6 @@ from ragdatakit.files.containers.record_forms import RecordForm, form_of
 from ragdatakit.files.containers.sources import Block, HeadedSource
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.scanner.notes import REFUSED
-from ragdatakit.scanner.predicates import Spelled
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.line_cells import LineError, LineReader, cut
 from ragdatakit.validators.collector import NO_RECORD
@@ -99,6 +98,7 @@ class FileRun:
         if asked is None:
             return None
         from ragdatakit.scanner.blocks import BlockScanner, can_scan
+        from ragdatakit.scanner.predicates import Spelled
 
         columns = self.run_.columns(kind)
         keys = columns.fields(checks.texts_of_fields(kind), checks.fields_of_derived(kind))

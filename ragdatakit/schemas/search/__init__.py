@@ -1,0 +1,1 @@
+"""Ways to search, as options name them."""
