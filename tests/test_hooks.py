@@ -441,3 +441,14 @@ def test_a_real_manager_fixes_what_changed(name: str, repository: Path) -> None:
     git(repository, "add", "-A")
     code, out = manager.run()
     assert code == 0
+
+
+def test_the_local_hook_of_the_docs_is_the_one_of_the_repository() -> None:
+    text = (ROOT / "docs/ci.md").read_text("utf-8")
+    (block,) = [part for part in text.split("```yaml\n")[1:] if "repo: local" in part.partition("```")[0]]
+
+    (local,) = yaml.safe_load(block.partition("```")[0])["repos"][0]["hooks"]
+
+    same = HOOKS[local["id"]]
+    assert local["entry"] == f"{same['entry']} --" and local["files"] == same["files"]
+    assert local["require_serial"] is same["require_serial"] is True
