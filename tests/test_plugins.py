@@ -251,12 +251,7 @@ def test_records_that_are_no_rows_do_not_disturb_a_model(site: Path, project: Pa
     assert found.err == ""
 
 
-@pytest.mark.usefixtures("queries_in_processes")
-def test_a_format_is_read_in_other_processes_too(site: Path, project: Path) -> None:
-    """A query runs in a process of its own, which gets the format along."""
-    lines = PAGE.read_text().split("\n")
-    (cards,) = ("\n".join(lines[f.first : f.last]) for f in fences(lines) if f.title.endswith("cards.py"))
-    converter = """
+_READER = """
 from ragdatakit.converters import Converter
 from ragdatakit.schemas.canonical import Document
 import json
@@ -268,17 +263,49 @@ def read(dataset, reader, options):
     return {"documents": documents}
 CONVERTER = Converter("cards", read=read, gives={"documents": ("doc_id", "text")})
 """
+
+
+@pytest.fixture
+def box(site: Path, project: Path) -> Path:
+    """A box of cards in a project whose settings name the plug-in, which reads them."""
+    lines = PAGE.read_text().split("\n")
+    (cards,) = ("\n".join(lines[f.first : f.last]) for f in fences(lines) if f.title.endswith("cards.py"))
     text = cards.replace("    api=1,", "    api=1,\n    converter=CONVERTER,").replace(
-        "CARDS =", converter + "CARDS =", 1
+        "CARDS =", _READER + "CARDS =", 1
     )
     install(site, {"acme_cards.py": text}, {"ragdatakit.formats": "cards = acme_cards:CARDS"})
-    (project / "box").mkdir()
-    (project / "box/cards.ndjson").write_text('{"number": 1, "text": "Pears."}\n')
+    place = project / "box"
+    place.mkdir()
+    (place / "cards.ndjson").write_text('{"number": 1, "text": "Pears."}\n')
+    return place
 
+
+@pytest.mark.usefixtures("queries_in_processes", "box")
+def test_a_format_is_read_in_other_processes_too() -> None:
+    """A query runs in a process of its own, which gets the format along."""
     assert ragdatakit.query("box", "select doc_id, text from documents", config=True).to_pylist() == [
         {"doc_id": "1", "text": "Pears."}
     ]
     assert "cards" in run("report", "box").out
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        (("validate", "{}", "--from", "cards"), "Valid: 1 file"),
+        (("report", "{}", "--from", "cards"), ": cards"),
+        (("query", "{}", "select text from documents", "--from", "cards"), "Pears."),
+        (("convert", "{}", "out", "--to", "arag"), "{}: cards → arag"),
+        (("convert", "{}", "out", "--from", "cards", "--to", "beir"), "{}: cards → beir"),
+        (("retrieve", "{}", "pears", "--from", "cards", "--index-dir", "index"), "«Pears».\n"),
+    ],
+)
+@pytest.mark.parametrize("path", ["box", "box/cards.ndjson"])
+def test_commands_take_the_format_of_a_plug_in(words: tuple[str, ...], shown: str, path: str, box: Path) -> None:
+    outcome = run(*(word.format(path) for word in words))
+
+    assert outcome.code == 0, outcome.err
+    assert shown.format(path) in outcome.out
 
 
 def test_a_plugin_without_its_format_is_explained(project: Path) -> None:
