@@ -16,7 +16,6 @@ from ragdatakit.files.containers.json_text import Raw
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.scanner.library import library
-from ragdatakit.scanner.predicates import OpenIfEdged
 from ragdatakit.schemas.declarations import Field, Record
 
 if TYPE_CHECKING:
@@ -113,6 +112,7 @@ class _Triplets:
             yield from _in_batches(triples([file], self._records))
             return
         from ragdatakit.converters.kept_columns import KeptColumn, KeptColumns  # needs numpy
+        from ragdatakit.scanner.predicates import OpenIfEdged
 
         columns = [
             *(KeptColumn(Kind.TEXT, name) for name in (*_NAMES, *_NODE_TYPES)),
