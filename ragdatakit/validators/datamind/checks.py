@@ -106,7 +106,7 @@ class DataMindChecks(FormatChecks):
             return reference_problems(value)
         else:
             return ()
-        self._tally.add(record_traits(file.kind, value, self._name))
+        self._tally.note(record_traits(file.kind, value, self._name))
         return problems
 
     def predicates(self, kind: str) -> Iterable[Predicate] | None:

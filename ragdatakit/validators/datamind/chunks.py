@@ -96,17 +96,15 @@ def _source_problems(chunk: dict[str, Any]) -> Iterator[Problem]:
 def metadata_problems(metadata: dict[str, Any]) -> Iterator[Problem]:
     """Keys and values that the vector store refuses or changes."""
     for key, item in metadata.items():
-        pointer = f"/metadata/{escape(key)}"
-        facts = {"key": show(key)}
-        if key in FORBIDDEN_KEYS:
-            yield Problem("forbidden-metadata-key", pointer, item, facts)
+        rules = ["forbidden-metadata-key"] if key in FORBIDDEN_KEYS else []
         if isinstance(item, dict):
-            yield Problem("nested-metadata", pointer, item, facts)
+            rules.append("nested-metadata")
         elif isinstance(item, list):
-            rule = "list-metadata" if is_plain_list(item) else "mixed-list-metadata"
-            yield Problem(rule, pointer, item, facts)
+            rules.append("list-metadata" if is_plain_list(item) else "mixed-list-metadata")
         elif item is None or (isinstance(item, int) and not -(2**63) <= item < 2**63):
-            yield Problem("lossy-metadata-value", pointer, item, facts)
+            rules.append("lossy-metadata-value")
+        for rule in rules:  # of most members there is none
+            yield Problem(rule, f"/metadata/{escape(key)}", item, {"key": show(key)})
 
 
 def is_plain_list(items: list[Any]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ragdatakit.schemas.findings import Problem
@@ -29,6 +29,13 @@ class Tally:
             with self._lock:
                 self._counts.update(counts)
 
+    def note(self, traits: Iterable[Trait]) -> None:
+        """Count the traits of one record."""
+        found = list(traits)
+        if found:
+            with self._lock:
+                self._counts.update(found)
+
     def counts(self) -> Counter[Trait]:
         """What was counted so far."""
         with self._lock:
@@ -42,14 +49,13 @@ class Tally:
             yield Problem(rule, facts={"count": f"{count:,}", "key": show(key)})
 
 
-def record_traits(kind: str, value: Any, file_name: str) -> Counter[Trait]:
+def record_traits(kind: str, value: Any, file_name: str) -> Iterator[Trait]:
     """The traits of one record."""
-    counts: Counter[Trait] = Counter()
     if kind == "triplets":
-        counts.update((rule, "") for rule in unused_fields(value))
+        for rule in unused_fields(value):
+            yield rule, ""
     elif kind == "chunks" and isinstance(value, dict):
         if value.get("id") is not None or value.get("source") is not None:
-            counts["unused-id-or-source", ""] += 1
+            yield "unused-id-or-source", ""
         if value.get("text"):
-            counts.update(taken_keys(value.get("metadata"), value.get("source"), file_name))
-    return counts
+            yield from taken_keys(value.get("metadata"), value.get("source"), file_name)
