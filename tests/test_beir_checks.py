@@ -69,6 +69,7 @@ LOADER: dict[str, str | dict[str, tuple[int, int, int]]] = {
     "broken/score-not-integer": "ValueError",
     "broken/score-out-of-range": {"test": (3, 2, 3)},
     "broken/surrogate-not-read": {"test": (4, 2, 3)},
+    "broken/swapped-files": "KeyError",
     "broken/text-not-string": {"test": (4, 2, 3)},
     "broken/text-not-string-2": {"test": (3, 2, 3)},
     "broken/unsafe-id": {"test": (4, 2, 3)},

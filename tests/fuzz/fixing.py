@@ -179,7 +179,8 @@ def _records(name: str, data: bytes) -> list[Any]:
         except csv.Error:
             return []
     if suffix in (".txt", ".run", ".qrels"):
-        rows = [line.split() for line in text.splitlines()]
+        commas = Path(name).name.startswith("kg.txt")  # of triples, around which there may be blanks
+        rows = [(line.replace(",", " ") if commas else line).split() for line in text.splitlines()]
         return [row[:3] + row[4:] if len(row) == 6 else row for row in rows]  # ranks are counted anew
     try:
         return [json.loads(text)]

@@ -318,6 +318,16 @@ SET_RULES: tuple[Rule, ...] = (
         good='{"_id": "d1", "text": "Two boats mapped the reef."}',
         source="GenericDataLoader._load_corpus in beir/datasets/data_loader.py compares no texts",
     ),
+    Rule(
+        "BE209 swapped-files warning",
+        summary="The judgements name queries by ids that documents have, and documents by ids that queries have.",
+        message="seems to hold the documents, and {corpus} the queries",
+        upstream="the loader finds none of the queries that are judged",
+        hint="give each of the two files the name of the other, or swap the columns of the judgements",
+        bad='queries.jsonl: {"_id": "d1", "text": "A pear tree."}\nqrels:         q1\td1\t1',
+        good='queries.jsonl: {"_id": "q1", "text": "pears"}\nqrels:         q1\td1\t1',
+        source=_QRELS,
+    ),
 )
 
 RULES = (*FILE_RULES, *SET_RULES)

@@ -11,6 +11,7 @@ from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection.sniffing import parquet_head
 from ragdatakit.files.texts.flat_text import INVISIBLE, is_blank
 from ragdatakit.schemas.findings import Problem
+from ragdatakit.validators.beir.swapped import are_swapped, lines_of
 from ragdatakit.validators.checks import FormatChecks, Needs
 
 if TYPE_CHECKING:
@@ -87,6 +88,16 @@ class BeirChecks(FormatChecks):
             head = parquet_head(file.path, file.boundary)
             if head is not None and {"_id", "id"} <= head.records[0].keys():
                 yield file, Problem("two-id-columns")
+        yield from self._swapped()
+
+    def _swapped(self) -> Iterator[Placed]:
+        """Files of text whose judgements lead crosswise; those of a prefix go with its own queries."""
+        files = [f for f in self.dataset.files if f.readable and not is_parquet(f.path)]
+        corpus = next((f for f in files if f.kind == "corpus"), None)
+        for queries in (f for f in files if f.kind == "queries" and corpus is not None):
+            qrels = next((f for f in files if f.kind == "qrels" and f.split == queries.split), None)
+            if corpus is not None and qrels is not None and are_swapped(queries, corpus, lines_of(qrels)[1:]):
+                yield queries, Problem("swapped-files", facts={"corpus": corpus.name})
 
     def finish_file(self, file: DataFile, records: int, table: CsvTable | None = None) -> Iterator[Placed]:
         if file.kind == "qrels":
