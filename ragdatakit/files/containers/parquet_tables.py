@@ -123,6 +123,8 @@ def damage(path: Path, boundary: Boundary) -> str:
 
 
 def _reason(error: Exception, path: Path) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
     words = " ".join(str(error).split("\n", 1)[0].split())
     for spelling in (unglobbed(path), str(path)):
         words = (

@@ -6,8 +6,10 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from ragdatakit.files.allocation import give_back_memory
+from ragdatakit.files.containers.parquet_tables import damage
 from ragdatakit.files.containers.sources import is_lfs_pointer, lfs_size
 from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.files.graphrag.frame_metadata import metadata_damage
 from ragdatakit.files.graphrag.index import Index
 from ragdatakit.files.graphrag.settings import Settings, SettingsError, read_settings
 from ragdatakit.files.graphrag.tables import StoredTable
@@ -117,12 +119,13 @@ class GraphRagChecks(FormatChecks):
             self._lost(file)
             return Problem("lfs-pointer", facts={"size": lfs_size(file.boundary.read_bytes(file.path)[:256])})
         try:
+            damaged = "" if table.is_csv else metadata_damage(file.path, file.boundary)  # which waits for no pipe
             table.columns = tables.columns_of(table)
         except (UnreadableTableError, OSError) as error:
             self._lost(file)
-            return _unreadable(error)
+            return _unreadable((not table.is_csv and damage(file.path, file.boundary)) or error)
         stored[file] = table
-        return None
+        return _unreadable(damaged) if damaged else None
 
     def _lost(self, file: DataFile) -> None:
         file.readable = file.to_end = False

@@ -1,0 +1,121 @@
+"""GraphRAG's tables that cannot be read: what is no file, what is cut off, and footers at which pandas stops."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import random
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ragdatakit.files.graphrag.frame_metadata import metadata_damage
+from ragdatakit.files.paths.boundary import ANYWHERE
+from tests.broad import examples
+from tests.command_line import FIXTURES, run
+
+PARQUET = FIXTURES / "graphrag" / "valid" / "parquet"
+
+
+def _folder(path: Path) -> None:
+    path.mkdir()
+
+
+def _pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def _empty(path: Path) -> None:
+    path.touch()
+
+
+def _text(path: Path) -> None:
+    path.write_text("id,title\n")
+
+
+def _cut(path: Path) -> None:
+    path.write_bytes((PARQUET / "entities.parquet").read_bytes()[:-20])
+
+
+@pytest.mark.parametrize(
+    ("damage", "reason"),
+    [
+        (_folder, "it is a folder, not a file"),
+        (_pipe, "it is not a regular file"),
+        (_empty, "it is empty"),
+        (_text, "it does not begin as Parquet does"),
+        (_cut, "it is cut off, or not written whole"),
+    ],
+)
+def test_what_is_no_table_is_said(tmp_path: Path, damage: Callable[[Path], None], reason: str) -> None:
+    index = shutil.copytree(PARQUET, tmp_path / "index")
+    (index / "entities.parquet").unlink()
+    damage(index / "entities.parquet")
+
+    checked = run("validate", index, "--json")
+    converted = run("convert", "--from", "graphrag", "--to", "hipporag", index, tmp_path / "out")
+    shown = run("report", index)
+
+    (finding,) = (f for f in checked.json["findings"] if f["code"] == "GR022")
+    assert finding["message"].startswith(f"it cannot be read: {reason}")
+    assert (checked.code, converted.code, shown.code) == (1, 1, 2)
+    assert reason in shown.err
+    assert "Errno" not in shown.err
+
+
+def _frame() -> bytes:
+    """A table as GraphRAG writes it."""
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    rows = {"id": ["e1", "e2"], "title": ["A", "B"], "degree": [1, 2], "text_unit_ids": [["t1"], ["t1", "t2"]]}
+    held = io.BytesIO()
+    pandas.DataFrame(rows).to_parquet(held, index=False)
+    return held.getvalue()
+
+
+def _is_read(data: bytes) -> bool | None:
+    """Whether pandas reads a table; None where it fails for another reason than what is noted of the frame."""
+    import pandas as pd
+
+    try:
+        pd.read_parquet(io.BytesIO(data))
+    except (KeyError, json.JSONDecodeError, UnicodeDecodeError):
+        return False
+    except Exception:  # noqa: BLE001 - whatever else pyarrow raises
+        return None
+    return True
+
+
+def test_footers_are_judged_as_pandas_does(tmp_path: Path) -> None:
+    data, chance, path = _frame(), random.Random(7), tmp_path / "entities.parquet"
+    footer = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    seen: Counter[tuple[bool | None, bool]] = Counter()
+    for _ in range(examples(600)):
+        damaged = bytearray(data)
+        damaged[chance.randrange(footer, len(data) - 8)] ^= 1 << chance.randrange(8)
+        path.write_bytes(damaged)
+        reason, is_read = metadata_damage(path, ANYWHERE), _is_read(bytes(damaged))
+
+        assert not (reason and is_read), reason
+        seen[is_read, bool(reason)] += 1
+    assert seen[True, False]
+    assert seen[False, True] > 9 * seen[False, False]  # a name in it that is none of the columns', say
+
+
+def test_a_damaged_footer_is_an_error(tmp_path: Path) -> None:
+    from base64 import b64decode, b64encode
+
+    index = shutil.copytree(PARQUET, tmp_path / "index")
+    data = _frame()
+    begin = data.rindex(b"ARROW:schema\x18") + 15
+    encoded = data[begin : data.index(b"\x00", begin)]
+    noted = b64decode(encoded).replace(b'{"index_columns', b'["index_columns')
+    (index / "entities.parquet").write_bytes(data.replace(encoded, b64encode(noted)))
+
+    found = {f["code"]: f["message"] for f in run("validate", index, "--json").json["findings"]}
+
+    assert "pandas.read_parquet stops with JSONDecodeError" in found["GR022"]
