@@ -330,6 +330,7 @@ def test_a_table_that_is_still_read_shows_its_first_records(data: Path, monkeypa
             page = answer.read().decode()
         assert len(rows(page)) == 31 and "still being read" in page
         assert "still being read" in ask(explorer, urlsplit(explorer.url).path + "0/documents/3")[1]
+        assert "reading questions" in ask(explorer, urlsplit(explorer.url).path + "0/questions/0")[1]
 
 
 def test_what_is_not_there_is_an_error(tmp_path: Path) -> None:

@@ -439,3 +439,28 @@ def test_line_ends_stay_beside_a_lone_carriage_return(tmp_path: Path) -> None:
     fix(root, select=["RD109"])
 
     assert (root / POSITIVES).read_bytes() == text
+
+
+@pytest.mark.parametrize(
+    ("written", "fixed"),
+    [
+        ("i\rme\n\n", "i\rme\n"),
+        ("a,b\r1,2\n\n3,4\n", "a,b\r1,2\n3,4\n"),
+        ("a,b\r1,2\r\r3,4\r", "a,b\r1,2\r3,4\r"),
+        ("a,b\n1\r,2\n\n3,4\n", "a,b\n1\r,2\n3,4\n"),
+        ("a,b\r\n1,2\r\n\r\n3,4\r\n", "a,b\r\n1,2\r\n3,4\r\n"),
+    ],
+)
+def test_lines_of_a_whole_file_end_as_in_text_mode(written: str, fixed: str, tmp_path: Path) -> None:
+    """The blank line was looked for by line feeds alone, so that the wrong bytes went, or none."""
+    place = tmp_path / "data/uploads/boats.csv"
+    place.parent.mkdir(parents=True)
+    place.write_bytes(written.encode())
+    (tmp_path / "data/chunks").mkdir()
+    (tmp_path / "data/chunks/notes.jsonl").write_text('{"text": "Tides.", "metadata": {}}\n')
+
+    first = ragdatakit.fix(tmp_path / "data", select="DM654")
+    again = ragdatakit.fix(tmp_path / "data", select="DM654")
+
+    assert place.read_bytes() == fixed.encode()
+    assert first.number == 1 and not again.changed

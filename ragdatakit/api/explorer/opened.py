@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from ragdatakit.api.explorer.jobs import Waiting
 from ragdatakit.api.explorer.references import IDS, LABELS, LISTS, named_by, naming, only_of_kind
 from ragdatakit.files.paths.sql_text import sql_name
 from ragdatakit.reports.html.explorer.values import DatasetState, RecordList, Related, TableState, Target, Wanted
@@ -121,8 +122,12 @@ class OpenedDataset:
         return RecordList(table, wanted, columns, [(n, found[n]) for n in numbers if n in found], total)
 
     def record(self, table: str, row: int) -> dict[str, Any]:
-        """The values of a record. Raises `NoSuchPageError` where there is none."""
+        """The values of a record. Raises `NoSuchPageError` where there is none, `Waiting` while the table is read."""
         columns = self._columns(table, all_of_them=True)
+        if table in self._faults:
+            raise RagdataError(self._faults[table])
+        if table not in self._counts:
+            raise Waiting(f"reading {table}")
         at = self._cursor()
         cells = ", ".join(_whole(column, self._types[table][column]) for column in columns)
         found = at.execute(f"select {cells} from main.{sql_name(table)} where rowid = ?", [row]).fetchone()

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ragdatakit.files.containers.csv_cells import chunk_rows, split_record
+from ragdatakit.files.containers.lines import line_ends
 from ragdatakit.files.containers.parquet_rows import is_parquet
 from ragdatakit.files.containers.positions import BlockTable
 from ragdatakit.files.containers.sources import Source
@@ -113,7 +114,7 @@ def cut_rows(
             break
         raw = data[position:at]
         rows.append(RawRow(offset + position, line, raw, closed))
-        line += _line_ends(raw) + 1
+        line += line_ends(raw) + 1
         position = end.end() if end is not None else len(data)
     return rows, position, line - first_line
 
@@ -124,10 +125,6 @@ def _without_end(data: bytes) -> int:
 
 def _fields(raw: bytes) -> int:
     return len(split_record(raw.decode("utf-8", "replace"))[0])
-
-
-def _line_ends(raw: bytes) -> int:
-    return raw.count(b"\n") + (raw.count(b"\r") - raw.count(b"\r\n") if b"\r" in raw else 0)
 
 
 def _resynchronised(data: bytes, start: int, stop: int, widths: tuple[int, ...]) -> int:

@@ -32,3 +32,13 @@ def iter_lines(data: bytes) -> Iterator[tuple[int, bytes, bytes]]:
         whole = match.group()
         line = whole.rstrip(b"\r\n")
         yield match.start(), line, whole[len(line) :]
+
+
+def line_ends(data: bytes) -> int:
+    """How many lines end in the data."""
+    return data.count(b"\n") + (data.count(b"\r") - data.count(b"\r\n") if b"\r" in data else 0)
+
+
+def line_begin(data: bytes, at: int) -> int:
+    """Where the line begins that a place is in."""
+    return max(data.rfind(b"\n", 0, at), data.rfind(b"\r", 0, at)) + 1

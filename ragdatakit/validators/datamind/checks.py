@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragdatakit.files.containers.lines import line_begin, line_ends
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.schemas.findings import Problem, Related
 from ragdatakit.validators.checks import FormatChecks, Needs
@@ -234,7 +235,7 @@ def _invalid_utf8(data: bytes) -> Iterator[Problem]:
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
-        begin = data.rfind(b"\n", 0, error.start) + 1
+        begin = line_begin(data, error.start)
         position = len(data[begin : error.start].decode("utf-8"))
-        line = data.count(b"\n", 0, begin) + 1
+        line = line_ends(data[:begin]) + 1
         yield Problem("invalid-utf8", facts={"byte": data[error.start]}, line=line, position=position, length=1)

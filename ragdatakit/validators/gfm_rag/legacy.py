@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.containers.beginnings import BOM
+from ragdatakit.files.containers.lines import line_begin, line_ends
 from ragdatakit.files.texts.codes import code_of
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.checks import FormatChecks, Needs
@@ -99,8 +100,8 @@ def decode(data: bytes) -> tuple[str, Problem | None]:
     try:
         return data.decode("utf-8"), None
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        begin = data.rfind(b"\n", 0, error.start) + 1
+        line = line_ends(data[: error.start]) + 1
+        begin = line_begin(data, error.start)
         position = len(data[begin : error.start].decode("utf-8", "replace"))
         facts = {"byte": data[error.start]}
         problem = Problem("invalid-utf8", facts=facts, position=position, length=1, line=line)

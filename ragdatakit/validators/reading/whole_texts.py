@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ragdatakit.files.containers.beginnings import HEAD_BYTES
+from ragdatakit.files.containers.lines import iter_lines
 from ragdatakit.files.containers.positions import Located
 from ragdatakit.files.containers.sources import head_fault
 from ragdatakit.files.datasets import DataFile
@@ -37,21 +38,21 @@ def check_text(run: RunContext, file: DataFile) -> bool:
     if (fault := head_fault(data[:HEAD_BYTES], len(data))) is not None:
         run.emit(file, Problem(fault.rule, facts=fault.facts))
         return False
+    lines: list[tuple[int, bytes]] = []
     for problem in run.guarded(file, lambda: run.checks.text(file, data)):
-        _emit(run, file, problem, data)
+        if problem.line is not None and not lines and run.needs_place(problem.rule, file):
+            lines = [*((begin, bytes(line)) for begin, line, _ in iter_lines(data)), (len(data), b"")]
+        _emit(run, file, problem, lines)
     run.report(run.checks.finish_file(file, 0))
     return True
 
 
-def _emit(run: RunContext, file: DataFile, problem: Problem, data: bytes) -> None:
-    """A problem in a text file; the excerpt comes from its data."""
+def _emit(run: RunContext, file: DataFile, problem: Problem, lines: list[tuple[int, bytes]]) -> None:
+    """A problem in a text file; its lines, as Python's text mode cuts them, where the place may be needed."""
     place = Place.of(problem)
-    if problem.line is not None and run.needs_place(problem.rule, file):
-        lines = data.split(b"\n", problem.line)
-        if problem.line <= len(lines):
-            raw = lines[problem.line - 1].rstrip(b"\r")
-            start = sum(len(line) + 1 for line in lines[: problem.line - 1])
-            located = Located(NO_RECORD, problem.line, start, raw)
-            run.find_fix(file, problem, located)
-            place = Place.within(located, raw.decode("utf-8", "replace"), problem.position, problem.length)
+    if problem.line is not None and problem.line <= len(lines) and run.needs_place(problem.rule, file):
+        start, raw = lines[problem.line - 1]
+        located = Located(NO_RECORD, problem.line, start, raw)
+        run.find_fix(file, problem, located)
+        place = Place.within(located, raw.decode("utf-8", "replace"), problem.position, problem.length)
     run.collector.add(file, problem, place)
