@@ -31,6 +31,7 @@ _BINARY: dict[bytes, str] = {
     rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "an old Office document",
 }
 """Beginnings of unpacked data, and what they are of."""
+_ANY_BINARY = re.compile(b"|".join(b"(" + start + b")" for start in _BINARY))
 _WIDE = ((b"\xff\xfe\0\0", "UTF-32"), (b"\0\0\xfe\xff", "UTF-32"), (b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"))
 
 
@@ -51,8 +52,8 @@ def encoding_other_than_utf8(head: bytes) -> str:
 
 def why_not_text(head: bytes) -> str:
     """Why what begins with these unpacked bytes is not text of UTF-8, in words; empty where it may be."""
-    if what := next((what for start, what in _BINARY.items() if re.match(start, head)), ""):
-        return f"it holds {what}"
+    if found := _ANY_BINARY.match(head):
+        return f"it holds {[*_BINARY.values()][(found.lastindex or 1) - 1]}"
     if encoding := encoding_other_than_utf8(head):
         return f"it is {encoding}"
     least, share = _MANY_NULS

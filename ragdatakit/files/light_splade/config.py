@@ -21,6 +21,8 @@ PATH_KEYS: dict[str, tuple[str, str | None]] = {
 }
 REQUIRED_KEYS = (*(k for k in PATH_KEYS if k not in ("train_triplets", "hard_negative_scores")), "eval_loss_size")
 _MAX_BYTES = 1 << 20
+_DEEPEST = 100
+"""How many lists and mappings in one line may hold each other: YAML takes seconds to give up on more of them."""
 _INTERPOLATION = re.compile(r"\$\{([^${}]*)\}")
 _MARKS = re.compile(r"(\0\d+\0)")
 
@@ -91,12 +93,23 @@ def _load(path: Path) -> Any:
             data = file.read(_MAX_BYTES + 1)
         if len(data) > _MAX_BYTES:
             raise UnrecognisedError(f"{path}: larger than 1 MiB, not a data config")
+        if _is_deep(data):
+            raise UnrecognisedError(f"{path}: not YAML: nested too deeply")
         return yaml.safe_load(data)
     except OSError as error:
         raise RagdataError(f"{path}: {error.strerror}") from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         reason = str(error).replace("\n", " ")[:200]
         raise UnrecognisedError(f"{path}: not YAML: {reason}") from error
+
+
+def _is_deep(data: bytes) -> bool:
+    depth = 0
+    for bracket in re.findall(rb"[\[\]{}]", data):
+        depth += 1 if bracket in b"[{" else -1
+        if depth > _DEEPEST:
+            return True
+    return False
 
 
 class Interpolated(NamedTuple):

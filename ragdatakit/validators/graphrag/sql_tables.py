@@ -20,6 +20,8 @@ from ragdatakit.outputs.scratch import ScratchFolder
 from ragdatakit.schemas.graphrag.tables import Column
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import duckdb
 
     from ragdatakit.files.graphrag.tables import StoredTable
@@ -31,6 +33,8 @@ MOST_MEMORY = 640 << 20
 _PIECE = 1 << 12
 _SMALL = 16 << 20
 """Bytes of tables for which a second thread costs more than it gains."""
+_TINY = 1 << 20
+"""Bytes of tables that are read once and held: each query over a view opens the file and plans its casts again."""
 _SPLIT = (
     "create or replace macro split_list(c) as list_filter(list_transform(string_split(replace(c, chr(10), ','), ','), "
     "lambda x: trim(x, '[] ''\"')), lambda x: x <> '')"
@@ -83,6 +87,7 @@ class SqlTables:
     def __init__(self, size: int) -> None:
 
         self.are_large = size >= _SMALL
+        self._are_tiny = size < min(_TINY, _SMALL)
         self._scratch = ScratchFolder()
         settings: dict[str, str | int] = {
             "memory_limit": f"{MEMORY}B",
@@ -100,6 +105,7 @@ class SqlTables:
         self._connection.execute(_SPLIT)
         self.tables: dict[str, SqlTable] = {}
         self._views = 0
+        self._described: dict[Path, dict[str, str]] = {}
         self._memory = MEMORY
 
     def close(self) -> None:
@@ -185,11 +191,22 @@ class SqlTables:
             columns = [f"{self._expression(table, c, old)} as {sql_name(c)}" for c in table.types]
             raw = [f"{sql_name(c)} as {sql_name(f'raw {c}')}" for c in table.types]
             listed = ", ".join(["__row as row", "__line as line", *columns, *raw, *_aliases(kind, table, old)])
-            self._connection.execute(f"create view {name} as select {listed} from {source}")
+            self._store(name, f"select {listed} from {source}")
         except duckdb.Error as error:
             raise UnreadableTableError(reason_of(error, stored)) from None
         self.tables[kind] = table
         return table
+
+    def _store(self, name: str, query: str) -> None:
+        import duckdb
+
+        if self._are_tiny:
+            try:
+                self._connection.execute(f"create table {name} as {query}")
+                return
+            except duckdb.OutOfMemoryException:  # a small file may hold a long list
+                pass
+        self._connection.execute(f"create view {name} as {query}")
 
     def _parquet(self, table: SqlTable) -> str:
         types = self._types(table.stored)
@@ -202,8 +219,10 @@ class SqlTables:
         path = stored.file.path
         if not is_sql_path(path):
             raise UnreadableTableError("its path is not UTF-8; rename the file or folder")
-        query = f"describe select * from read_parquet({sql_text(unglobbed(path))})"
-        return {name: kind for name, kind, *_ in self._connection.execute(query).fetchall()}
+        if path not in self._described:
+            query = f"describe select * from read_parquet({sql_text(unglobbed(path))})"
+            self._described[path] = {name: kind for name, kind, *_ in self._connection.execute(query).fetchall()}
+        return self._described[path]
 
     def _csv(self, table: SqlTable) -> str:
         places = {name: place for place, name in enumerate(table.stored.columns) if _is_declared(table.stored, name)}
