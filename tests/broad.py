@@ -23,7 +23,7 @@ def some(number: int, every: int = 10, of: str = "") -> list[int]:
     return sorted(Random(f"{SEED} {of} {number}").sample(range(number), -(-number // every)))
 
 
-def examples(number: int, every: int = 5, least: int = 6) -> int:
+def examples(number: int, every: int = 10, least: int = 6) -> int:
     """How many random examples of a property are tried: of the number that all tests try one in ``every``."""
     return number if ALL else max(least, number // every)
 

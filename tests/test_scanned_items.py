@@ -18,6 +18,7 @@ from ragdatakit.validators.hipporag.openie import processed
 from ragdatakit.validators.hipporag.predicates import DOCS
 from ragdatakit.validators.reading import scanned_items
 from tests.block_mutations import tries
+from tests.broad import some
 from tests.scanner_tools import needs_scanner
 from tests.test_scanner_records import PASSAGES, found_in
 from tests.value_mutations import damaged_line, damaged_value, line_of
@@ -122,10 +123,12 @@ def test_sound_results_are_proved() -> None:
 
 
 def test_names_are_reduced_as_in_python() -> None:
-    """All characters: two names of which the same remains are noted."""
+    """All characters, or those of some pages: two names of which the same remains are noted."""
     scanner = BlockScanner(DOCS.record, {"key": DOCS.key}, DOCS.asked)
     noted = 0
-    for first in range(0x80, 0x110000, 64):
+    pages = range(0x80, 0x110000, 64)
+    taken = sorted({*range(64), *some(len(pages), every=8)})
+    for first in (pages[number] for number in taken):
         letters = [chr(code) for code in range(first, first + 64) if not 0xD800 <= code < 0xE000]
         for reduced in {processed(f"a{letter}b") for letter in letters}:
             own = [letter for letter in letters if processed(f"a{letter}b") == reduced]
@@ -136,4 +139,4 @@ def test_names_are_reduced_as_in_python() -> None:
                 block, _ = scanner.scan_elements(line, False)
                 assert block.notes, triple
                 noted += 1
-    assert noted > 10000
+    assert noted > 1500
