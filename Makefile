@@ -27,6 +27,7 @@ DEV := $(VENV)/.stamp-dev
 SCANNER := $(VENV)/.stamp-scanner
 BROWSER := $(VENV)/.stamp-browser
 SITE := $(VENV)/.stamp-site
+CLUSTER := $(VENV)/.stamp-cluster
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -93,6 +94,10 @@ man: $(DEV) $(SITE) ## write the man pages into build/man
 test-scanner: $(SCANNER) ## the compiled scanner's own tests and lints (needs cargo)
 	cd scanner && cargo test --quiet --offline && cargo clippy --quiet --offline --all-targets && cargo fmt --check
 
+.PHONY: test-cluster
+test-cluster: $(DEV) $(SCANNER) $(CLUSTER) ## --engine ray and spark on clusters of two workers (needs Java)
+	$(BIN)/python -m pytest tests/test_clusters.py $(PYTEST_ARGS)
+
 .PHONY: fuzz
 fuzz: $(DEV) $(SCANNER) ## damaged data, failing writes, signals: make fuzz FUZZ_ARGS="--seconds 3600"
 	$(BIN)/python -m tests.fuzz $(FUZZ_ARGS)
@@ -155,6 +160,11 @@ $(SCANNER): scanner/build.py scanner/Cargo.toml scanner/Cargo.lock $(wildcard sc
 $(SITE): pyproject.toml | $(DEV)
 	@echo "installing what the site is made with into $(VENV)"
 	@$(PIP) install --quiet --group docs
+	@touch $@
+
+$(CLUSTER): pyproject.toml | $(DEV)
+	@echo "installing Ray and Spark into $(VENV)"
+	@$(PIP) install --quiet --editable '.[ray,spark]'
 	@touch $@
 
 # Pages are tested in a real browser. A machine that has one keeps it; where none can be had, those tests are skipped.

@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import pickle
+import platform
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -31,6 +32,11 @@ FORMATS = ("beir", "light-splade", "trec", "datamind", "sage", "ragchecker", "sh
 
 class PicklingEngine:
     """Runs everything here, as if it were elsewhere."""
+
+    elsewhere = True
+
+    def close(self) -> None:
+        """There is nothing to end."""
 
     def map(self, function: Callable[[Any], Any], keys: Sequence[Any], /) -> Iterator[Any]:
         for key in keys:
@@ -194,14 +200,38 @@ def test_in_processes(tmp_path: Path, in_ranges: Any, in_codes: Any, monkeypatch
     assert outcome(folder) == expected
 
 
+@pytest.mark.parametrize(("what", "said"), [("gone", "cannot be read (No such file"), ("other", "is not the file")])
+def test_a_worker_that_has_not_the_same_file_fails_the_run(
+    what: str, said: str, tmp_path: Path, in_ranges: Any
+) -> None:
+    class Elsewhere(PicklingEngine):
+        def map(self, function: Callable[[Any], Any], keys: Sequence[Any], /) -> Iterator[Any]:
+            triplets = folder / "triplets.ndjson"
+            if keys[0].file == 3 and what == "gone":
+                triplets.unlink()
+            elif keys[0].file == 3:
+                os.utime(triplets, (1, 1))
+            return super().map(function, keys)
+
+    folder = faulty_set(tmp_path / "train")
+    in_ranges("4", engine=Elsewhere())
+
+    code, words = outcome(folder)
+
+    assert code == 2
+    assert said in words and "triplets.ndjson" in words and platform.node() in words
+
+
 def test_what_changes_meanwhile_is_reported(tmp_path: Path, in_ranges: Any) -> None:
     folder = faulty_set(tmp_path / "set")
     path = folder / "triplets.ndjson"
 
     class Changing(PicklingEngine):
+        elsewhere = False
+
         def map(self, function: Callable[[Any], Any], keys: Sequence[Any], /) -> Iterator[Any]:
             for number, found in enumerate(super().map(function, keys)):
-                if not number and keys[0][0].number == 3:
+                if not number and keys[0].file == 3:
                     path.write_bytes(path.read_bytes() + b"\n")
                 yield found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -61,8 +62,12 @@ def check(
         known, finish = _known(paths, options, arguments)
         stamps = _stamps(paths, options)
         foreseen = ForeseenFixes()
-        arguments[-1] = replace(arguments[-1], known=known, stamps=stamps, repairer=repairer, fixer=foreseen)
-        report, findings = check_paths(paths, *arguments)
+        engine = _engine(options)
+        arguments[-1] = replace(
+            arguments[-1], known=known, stamps=stamps, repairer=repairer, fixer=foreseen, engine=engine
+        )
+        with closing(engine) if engine is not None else nullcontext():
+            report, findings = check_paths(paths, *arguments)
         said = foreseen if repairer is None else repairer
         report.unsure_fixes = not said.sure
         if said.reasons:
@@ -149,11 +154,12 @@ def _own_rules() -> OwnRules:
 def _engine(options: ValidateOptions) -> Engine | None:
     """What checks parts of large files."""
     if options.engine is None:
+        if options.engine_options:
+            raise RagdataError(f"{min(options.engine_options)} is an option of an engine, and none is chosen")
         return None
-    from ragdatakit.files.machine import usual_jobs
-    from ragdatakit.validators.ranges.engines import LocalEngine
+    from ragdatakit.validators.ranges.choice import engine_named
 
-    return LocalEngine(options.jobs or usual_jobs())
+    return engine_named(options.engine, options.engine_options or {}, options.jobs)
 
 
 def _run(here: AtHand[ValidateOptions], refused: Callable[[RagdataError], None] | None) -> tuple[Any, ...]:
@@ -190,6 +196,5 @@ def _run(here: AtHand[ValidateOptions], refused: Callable[[RagdataError], None] 
         on_finding=options.on_finding,
         progress=options.progress,
         quality=checked_quality(selection, options),
-        engine=_engine(options),
     )
     return paths, options.format, several_words(options.profile), selection, run

@@ -99,7 +99,15 @@ _option = options_of(ValidateOptions)
 @_option(
     "--engine",
     metavar="NAME",
-    help="local: check large files of lines in parts, in as many processes as --jobs says; the report is the same.",
+    help="local: check large files of lines in parts, in as many processes as --jobs says; ray, spark: on the workers"
+    " of a cluster. The report is the same.",
+)
+@click.option(
+    "--engine-option",
+    "engine_options",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Which cluster: address=HOST:PORT of Ray, master=spark://HOST:PORT of Spark, or a setting of Spark.",
 )
 @_option(
     "--max-hops",
@@ -170,6 +178,7 @@ def command(**words: Any) -> int:
             words,
             quality=quality,
             options=reading,
+            engine_options=_pairs("--engine-option", words["engine_options"]),
             progress=progress,
             tell=lambda text: say([text]),
             **configured(words),

@@ -105,7 +105,7 @@ class Options(CheckedOptions):
     progress: Progress | None = None
 
 
-ENGINES = ("local",)
+ENGINES = ("local", "ray", "spark")
 """What else may check the parts of large files."""
 
 
@@ -119,7 +119,9 @@ class ValidateOptions(Options):
     with the number of records, is reported record by record. ``memory_limit`` is in bytes, at least 16 MiB.
     ``jobs``: how many blocks of a large file are checked at a time (None: one for each processor that the process may
     use, at most 8); the report is the same for any number. ``engine``: ``local`` checks large files of lines in parts,
-    in so many processes; the report is the same. ``follow_links``: files that links lead to out of the path are read,
+    in so many processes, ``ray`` and ``spark`` on the workers of a cluster: the one that the caller is connected to, or
+    what ``engine_options`` says (``address`` of Ray, ``master`` of Spark, and Spark's own settings), or else one on
+    this machine; the report is the same. ``follow_links``: files that links lead to out of the path are read,
     too. ``strict_files``: the report is not ``ok`` either where data files below the path belong to no
     dataset and were not checked (``unrecognised`` names them).
     ``whole_datasets``: a path that is a file brings the whole dataset that it belongs to, which is looked for in the
@@ -158,6 +160,7 @@ class ValidateOptions(Options):
     memory_limit: int = _bytes(1 << 30)
     jobs: int | None = _number(None, 1, 256)
     engine: str | None = _one_of(None, ENGINES, "engine")
+    engine_options: Mapping[str, str] | None = None
     follow_links: bool = False
     strict_files: bool = False
     whole_datasets: bool = False

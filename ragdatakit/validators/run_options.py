@@ -82,11 +82,17 @@ V = TypeVar("V")
 
 
 class Engine(Protocol):
-    """Where functions of ours run that depend on nothing but their argument."""
+    """Where functions of ours run that depend on nothing but their argument. ``elsewhere``: on other machines, maybe,
+    which have to read the same files."""
+
+    elsewhere: bool
 
     def map(self, function: Callable[[K], V], keys: Sequence[K], /) -> Iterator[V]:
         """What the function gives for each key, in their order. The function, keys and results are pickled. Raises
         `EngineError` where one cannot be had."""
+
+    def close(self) -> None:
+        """Let go of what was begun for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Where ranges are judged: in processes on this machine."""
+"""Where ranges are judged: in processes on this machine; and what those on others have in common with it."""
 
 from __future__ import annotations
 
@@ -18,17 +18,38 @@ RETRIES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class _Failed:
+class Failed:
     """What a function ended with, in words."""
 
     words: str
 
 
+def attempted(function: Callable[[K], V], key: K) -> V | Failed:
+    """What a function gives for a key, or why it gives nothing: whatever it is, it must not be taken for no findings,
+    and is not tried again."""
+    try:
+        return function(key)
+    except Exception as error:  # noqa: BLE001
+        return Failed(str(error) if isinstance(error, RagdataError) else f"{type(error).__name__}: {error}")
+
+
+def given_by(found: V | Failed) -> V:
+    """What was found. Raises `EngineError` where that failed."""
+    if isinstance(found, Failed):
+        raise EngineError(f"a part of the data could not be checked: {found.words}")
+    return found
+
+
 class LocalEngine:
     """Processes on this machine, at most this many at a time; each holds one result that nobody has taken yet."""
 
+    elsewhere = False
+
     def __init__(self, jobs: int) -> None:
         self._jobs = jobs
+
+    def close(self) -> None:
+        """Processes end with what they are asked for."""
 
     def map(self, function: Callable[[K], V], keys: Sequence[K], /) -> Iterator[V]:
         """As `Engine` has it."""
@@ -51,18 +72,13 @@ class LocalEngine:
                     if begun > RETRIES:
                         raise EngineError(f"processes that check a part of the data were ended {begun} times")
                     streams[number % workers] = begin(number)
-                if isinstance(found, _Failed):
-                    raise EngineError(f"a part of the data could not be checked: {found.words}")
-                yield found
+                yield given_by(found)
 
 
 def _send_all(send: Callable[[Any], None], function: Callable[[Any], Any], keys: Sequence[Any]) -> None:
-    """In a process: what a function gives for each key, or why it gives nothing."""
+    """In a process: what a function gives for each key, up to one for which it fails."""
     for key in keys:
-        try:
-            found = function(key)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the caller must not take it for no findings
-            words = str(error) if isinstance(error, RagdataError) else f"{type(error).__name__}: {error}"
-            send(_Failed(words))
-            return
+        found = attempted(function, key)
         send(found)
+        if isinstance(found, Failed):
+            return

@@ -5,6 +5,8 @@ from __future__ import annotations
 import copyreg
 import os
 import pickle
+import platform
+import secrets
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -27,6 +29,8 @@ from ragdatakit.validators.run_options import RunOptions
 from ragdatakit.version import __version__
 
 _TEXT = "Is this text the same everywhere?"
+_PROCESS = secrets.token_hex(8)
+"""Of which no other process has the like, on whatever machine."""
 
 
 def _reduced(fmt: Format) -> Any:
@@ -41,10 +45,10 @@ copyreg.pickle(Format, _reduced)
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What a range of one file of a dataset is judged by: the same for all of them, wherever that is."""
+    """What ranges of files of a dataset are judged by: the same for all of them, wherever that is. ``elsewhere``: on
+    machines that have to read the same files."""
 
     dataset: Dataset
-    number: int
     profiles: tuple[str, ...]
     checked: tuple[str, ...]
     selection: Selection
@@ -53,18 +57,20 @@ class Job:
     big: bool
     fresh: bool
     seeds: tuple[int, int] = (0, 0)
-    process: int = field(default_factory=os.getpid)
+    elsewhere: bool = False
+    process: str = field(default_factory=lambda: _PROCESS)
     version: str = __version__
     code: bytes = b""
 
     @classmethod
-    def of(cls, run: DatasetRun, file: DataFile, fresh: bool) -> Job:
-        """The job of judging a file in a run."""
+    def of(cls, run: DatasetRun, fresh: bool) -> Job:
+        """The job of judging files in a run."""
         selection, options = run.collector.selection, run.options
         plain = replace(selection, severities=dict(selection.severities), ignored_in=None, enough=None)
+        elsewhere = options.engine is not None and options.engine.elsewhere
+        dataset = replace(run.dataset, ignored=[], outside=[])
         return cls(
-            dataset=replace(run.dataset, ignored=[], outside=[]),
-            number=run.dataset.files.index(file),
+            dataset=_at_full_paths(dataset) if elsewhere else dataset,
             profiles=run.collector.profiles,
             checked=run.checks.profiles,
             selection=plain,
@@ -73,6 +79,7 @@ class Job:
             big=run.big,
             fresh=fresh,
             seeds=code_seeds(),
+            elsewhere=elsewhere,
             code=_code() if run.big else b"",
         )
 
@@ -97,21 +104,27 @@ class RangeSummary:
     row_groups: list[int] = field(default_factory=list)
 
 
-def judge_one(key: tuple[Job, Range]) -> RangeSummary:
-    """`judge_range` of a job and a range of it."""
-    return judge_range(*key)
+def _at_full_paths(dataset: Dataset) -> Dataset:
+    """The dataset as processes in other folders find it."""
+    files = []
+    for file in dataset.files:
+        files.append(replace(file, path=file.path.absolute()))
+        files[-1].place = file.place.absolute()
+    return replace(dataset, root=dataset.root.absolute(), files=files)
 
 
 def judge_range(job: Job, part: Range) -> RangeSummary:
     """Judge the records that begin in a range. Raises `EngineError` where they could not be judged alike here."""
     _be_alike(job)
-    file = job.dataset.files[job.number]
+    file = job.dataset.files[part.file]
+    if job.elsewhere:
+        _refuse_another_file(file, part)
     checks = checks_of(job.dataset.format.name)(job.dataset, job.checked)
     options = RunOptions(memory_limit=job.memory_limit, jobs=job.jobs)
     run = DatasetRun(job.dataset, checks, job.profiles, job.selection, options, Counter())
     run.big = job.big
     checks.start_file(file)
-    return _Judge(run, _NoSets(), file, job.fresh).judge(job.number, part)  # type: ignore[arg-type]
+    return _Judge(run, _NoSets(), file, job.fresh).judge(part)  # type: ignore[arg-type]
 
 
 def _be_alike(job: Job) -> None:
@@ -119,10 +132,23 @@ def _be_alike(job: Job) -> None:
     if job.version != __version__:
         words = f"ragdata {__version__} is asked to work for ragdata {job.version}"
         raise EngineError(f"{words}; install the same everywhere")
-    if job.process != os.getpid() and job.big:
+    if job.process != _PROCESS and job.big:
         take_seeds(job.seeds)
     if job.big and _code() != job.code:
         raise EngineError("texts do not have the same codes everywhere; install the same scanner everywhere")
+
+
+def _refuse_another_file(file: DataFile, part: Range) -> None:
+    """Raises `EngineError` where a file cannot be read on this machine, or is not the one that was planned."""
+    where = f"{file.path} on {platform.node()}"
+    try:
+        with file.boundary.open(file.path) as opened:
+            state = file_state(os.fstat(opened.fileno()))
+    except OSError as error:
+        words = f"{where} cannot be read ({error.strerror})"
+        raise EngineError(f"{words}; put the data where all workers find it at this path") from None
+    if state != part.state:
+        raise EngineError(f"{where} is not the file that is here, or it has changed; all workers have to read the same")
 
 
 def _code() -> bytes:
@@ -149,10 +175,10 @@ class _NoSets:
 class _Judge(LinesRun):
     """Reads a range."""
 
-    def judge(self, number: int, part: Range) -> RangeSummary:
+    def judge(self, part: Range) -> RangeSummary:
         """What it is."""
         source = self.source if part.whole else self._of_range(part)
-        found, kept, checker = RangeSummary((number, part.number)), Counter[str](), self._block_checker()
+        found, kept, checker = RangeSummary((part.file, part.number)), Counter[str](), self._block_checker()
         if part.whole and file_state(source.path.stat()) != part.state:
             found.faults.append(FileFault("unreadable-file", {"reason": CHANGED}))
             return found

@@ -16,10 +16,11 @@ RANGE_BYTES = 16 << 20
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The lines of a file that begin at ``start`` or behind, and before ``end``; ``number`` counts from 0, and that
-    one begins with the first line below the header. ``state`` is that of the file when it was planned. ``whole``: the
-    file has to be read from its beginning, header and all."""
+    """The lines of a file that begin at ``start`` or behind, and before ``end``. ``file`` is its number in the dataset;
+    ``number`` counts from 0, and that one begins with the first line below the header. ``state`` is that of the file
+    when it was planned. ``whole``: the file has to be read from its beginning, header and all."""
 
+    file: int
     number: int
     start: int
     end: int
@@ -27,7 +28,7 @@ class Range:
     whole: bool = False
 
 
-def plan_ranges(source: Source, target_bytes: int | None = None) -> list[Range] | None:
+def plan_ranges(source: Source, file_number: int, target_bytes: int | None = None) -> list[Range] | None:
     """The ranges of a file of lines; None where it is not what its name says, or cannot be read. Packed data and
     Parquet are one range; of others the header and the byte-order mark are left in ``source``."""
     target = max(target_bytes or RANGE_BYTES, 1)
@@ -43,9 +44,9 @@ def plan_ranges(source: Source, target_bytes: int | None = None) -> list[Range] 
         return None
     state = file_state(info)
     if source.gz or is_parquet(source.path):
-        return [Range(0, 0, info.st_size, state, whole=True)]
+        return [Range(file_number, 0, 0, info.st_size, state, whole=True)]
     first = _first_line(source, head, info.st_size)
-    return [Range(i, *pair, state) for i, pair in enumerate(pairwise(bounds(first, info.st_size, target)))]
+    return [Range(file_number, i, *pair, state) for i, pair in enumerate(pairwise(bounds(first, info.st_size, target)))]
 
 
 def bounds(first: int, end: int, target: int) -> list[int]:

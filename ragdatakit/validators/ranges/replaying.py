@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from ragdatakit.files.containers.lines import LONG_LINE, iter_lines
@@ -12,7 +13,7 @@ from ragdatakit.files.containers.positions import Located
 from ragdatakit.files.containers.sources import Block, HeadedSource, Source
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.validators.dataset_run import DatasetRun
-from ragdatakit.validators.ranges.judging import Job, RangeSummary, can_be_sent, judge_one
+from ragdatakit.validators.ranges.judging import Job, RangeSummary, can_be_sent, judge_range
 from ragdatakit.validators.ranges.plan import Range, plan_ranges
 from ragdatakit.validators.reading.blocks import CheckedBlock, LineEnds
 from ragdatakit.validators.reading.file_runs import LinesRun
@@ -41,7 +42,7 @@ class RangedLinesRun(LinesRun):
             return
         self._records, self._lines, self._ends = 0, int(self.declared.columns.header), LineEnds()
         states: list[Any] = []
-        number = self.run_.dataset.files.index(self.file)
+        number = self.run_.dataset.number_of(self.file)
         for part in self._ranges:
             summary = next(one for one in planned.found if one.key == (number, part.number))
             self._replay(summary)
@@ -63,16 +64,16 @@ class RangedLinesRun(LinesRun):
         assert engine is not None
         if self.file not in run.ahead:
             run.ahead.clear()
-            keys: list[tuple[Job, Range]] = []
+            parts: list[Range] = []
             plans: dict[DataFile, tuple[Source, list[Range] | None]] = {}
             for file in self._from_here(run):
                 source = self.source if file is self.file else run.source(file)
-                ranges = plan_ranges(source)
+                ranges = plan_ranges(source, run.dataset.number_of(file))
                 plans[file] = source, ranges
-                job = Job.of(run, file, self.fresh) if ranges else None
-                keys += [(job, part) for part in ranges or () if job is not None]
-            here = len(keys) < 2 or not can_be_sent(run.big)
-            found = map(judge_one, keys) if here else engine.map(judge_one, keys)
+                parts += ranges or ()
+            judge = partial(judge_range, Job.of(run, self.fresh))
+            here = len(parts) < 2 or not can_be_sent(run.big)
+            found = map(judge, parts) if here else engine.map(judge, parts)
             run.ahead.update({file: _Planned(*plan, found) for file, plan in plans.items()})
         planned: _Planned = run.ahead.pop(self.file)
         return planned

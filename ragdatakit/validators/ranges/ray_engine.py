@@ -1,0 +1,115 @@
+"""Ranges judged by the workers of a Ray cluster: the one that is connected, that of an address, or a local one."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+from ragdatakit.schemas.errors import EngineError, MissingExtraError
+from ragdatakit.validators.ranges.engines import RETRIES, attempted, given_by
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+SETTINGS = ("address", "namespace")
+"""What may be said of the cluster; without an address it is a local one (or that of RAY_ADDRESS)."""
+_SECONDS = 15
+_AHEAD = 2
+"""So many ranges for each processor are with the workers at a time: what they give waits to be taken in order."""
+
+
+class RayEngine:
+    """Tasks of Ray. Raises `MissingExtraError` where it is not installed."""
+
+    elsewhere = True
+
+    def __init__(self, settings: Mapping[str, str], jobs: int) -> None:
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        os.environ.setdefault("RAY_raylet_start_wait_time_s", "120")  # a machine at work takes longer than its 30 s
+        try:
+            import ray
+        except ImportError:
+            raise MissingExtraError("ray", "ray") from None
+        self._ray, self._settings, self._jobs = ray, settings, jobs
+        self._ours = False
+        self._printed: Any = None
+
+    def map(self, function: Callable[[K], V], keys: Sequence[K], /) -> Iterator[V]:
+        """As `Engine` has it."""
+        ray = self._ray
+        waiting: deque[Any] = deque()
+        try:
+            self._connect()
+            task = ray.remote(num_cpus=1, max_retries=RETRIES)(attempted)
+            sent = ray.put(function)
+            most = _AHEAD * max(int(ray.cluster_resources().get("CPU", 1)), 1)
+            for key in keys:
+                waiting.append(task.remote(sent, key))
+                if len(waiting) > most:
+                    yield given_by(ray.get(waiting.popleft()))
+            while waiting:
+                yield given_by(ray.get(waiting.popleft()))
+        except (ray.exceptions.RayError, ConnectionError, ValueError) as error:
+            raise EngineError(f"Ray: {_first_line(error)}") from None
+        finally:
+            for each in waiting:
+                ray.cancel(each, force=True)
+
+    def _connect(self) -> None:
+        if self._ray.is_initialized():
+            return
+        address = self._settings.get("address")
+        _refuse_nobody(address or "")
+        local: dict[str, Any] = {}
+        if not address and "RAY_ADDRESS" not in os.environ:
+            address, local = "local", {"num_cpus": self._jobs, "include_dashboard": False}
+        self._ray.init(
+            address=address,
+            namespace=self._settings.get("namespace"),
+            log_to_driver=False,
+            logging_level=logging.ERROR,
+            **local,
+        )
+        self._ours = True
+        self._keep_off_the_report()
+
+    def _keep_off_the_report(self) -> None:
+        """What Ray says of workers that ended goes to standard output, into the report: have it on standard error."""
+        from ray._private import worker
+
+        self._printed = printed = getattr(worker, "print_to_stdstream", None)
+        if printed is not None:
+            worker.print_to_stdstream = lambda data, *more, **named: printed({**data, "is_err": True}, *more, **named)
+
+    def close(self) -> None:
+        """Disconnect from the cluster, if it was not the caller who connected; a local one ends."""
+        if self._ours:
+            from ray._private import worker
+
+            self._ray.shutdown()
+            if self._printed is not None:
+                worker.print_to_stdstream = self._printed
+            self._ours = False
+
+
+def _refuse_nobody(address: str) -> None:
+    """Raises `EngineError` where nothing answers at ``HOST:PORT``: Ray waits for it for minutes."""
+    host, _, port = address.rpartition(":")
+    if "://" in address or not host or not port.isdigit():
+        return
+    try:
+        with socket.create_connection((host, int(port)), timeout=_SECONDS):
+            pass
+    except OSError as error:
+        raise EngineError(f"Ray: nothing answers at {address} ({error.strerror or error})") from None
+
+
+def _first_line(error: BaseException) -> str:
+    """What an error says, without the stack of a worker."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    told = [line for line in lines if "Error" in line and not line.startswith(("File ", "ray::", "Traceback"))]
+    return (told or lines or [type(error).__name__])[-1 if told else 0]

@@ -1,0 +1,328 @@
+"""`--engine ray` and `--engine spark` on clusters of two workers, in other folders: the report is that of one machine,
+to the byte, whatever is killed meanwhile, or there is none."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+import ragdatakit
+from ragdatakit.validators.ranges import plan
+from tests.command_line import FIXTURES, run
+
+_SECONDS = 90
+USUAL_BYTES = plan.RANGE_BYTES
+
+
+def free_port() -> int:
+    with socket.socket() as at:
+        at.bind(("127.0.0.1", 0))
+        return int(at.getsockname()[1])
+
+
+@contextmanager
+def begun(*words: str, folder: Path, ready: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A process with all its children, until the block ends; ``ready`` is what it says when others may connect."""
+    folder.mkdir(parents=True, exist_ok=True)
+    log = folder / "log"
+    with log.open("wb") as written:
+        process = subprocess.Popen(words, cwd=folder, stdout=written, stderr=written, start_new_session=True)
+    try:
+        for _ in range(_SECONDS * 10):
+            if ready in log.read_text(errors="replace"):
+                break
+            assert process.poll() is None, log.read_text(errors="replace")
+            time.sleep(0.1)
+        yield process
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A light-splade split in shards, some packed, with faults of lines, records and references."""
+    root, random = tmp_path_factory.mktemp("shared") / "train", Random(3)
+    root.mkdir()
+    queries = [{"qid": n if n % 50 else str(n), "text": f"query {n % 300}"} for n in range(400)]
+    documents = [{"doc_id": n, "text": f"document {n}" * (n % 70 > 0)} for n in (*range(600), 5)]
+    positives = [{"qid": n, "positive_doc_ids": [n, n + 1, 599 + n // 100]} for n in range(400)]
+    triplets = [
+        {"qid": random.randrange(403), "pos_doc_id": random.randrange(602), "neg_doc_id": random.randrange(600)}
+        for _ in range(4000)
+    ]
+    for name, rows in (
+        ("query_master", queries),
+        ("doc_master", documents),
+        ("positive_lists", positives),
+        ("triplets", triplets),
+    ):
+        lines = [json.dumps(row) for row in rows]
+        lines[len(lines) // 2] = '{"qid": '
+        (root / f"{name}.ndjson").write_text("\n".join(lines) + "\n")
+    return root
+
+
+@pytest.fixture(autouse=True)
+def small_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plan, "RANGE_BYTES", 6_000)
+
+
+def outcome(folder: Path, *words: str) -> tuple[int, str]:
+    """The exit code and the JSON."""
+    found = run("validate", folder, "--output-format", "json", "-v", *words)
+    return found.code, re.sub(r'("seconds": )[\d.e-]+', r"\1 0", found.out) or found.err
+
+
+def processes(word: str) -> list[int]:
+    """Those whose command line has a word."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if word in place.read_text(errors="replace").replace("\0", " "):
+                found.append(int(place.parent.name))
+        except OSError:
+            continue
+    return found
+
+
+@contextmanager
+def killing(word: str, times: int) -> Iterator[list[int]]:
+    """While the block runs, processes with a word in their command line are killed, so many times."""
+    killed: list[int] = []
+    over = threading.Event()
+
+    def kill() -> None:
+        while len(killed) < times and not over.is_set():
+            for process in processes(word)[:1]:
+                os.kill(process, signal.SIGKILL)
+                killed.append(process)
+            time.sleep(0.3)
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    try:
+        yield killed
+    finally:
+        over.set()
+        thread.join()
+
+
+@pytest.fixture(scope="module")
+def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """The address of a cluster of two nodes, and the second one."""
+    pytest.importorskip("ray", reason="ray is not installed (make test-cluster)")
+    ray, port = str(Path(sys.executable).with_name("ray")), free_port()
+    common = ("--num-cpus=1", "--node-ip-address=127.0.0.1", "--block", "--object-store-memory=100000000")
+    settings = {"RAY_raylet_start_wait_time_s": "120", "RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_MODE": "disabled"}
+    root = tmp_path_factory.mktemp("ray")
+    with ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
+        for name, value in settings.items():
+            patch.setenv(name, value)
+        stack.enter_context(
+            begun(
+                *(ray, "start", "--head", f"--port={port}", "--include-dashboard=false", *common),
+                folder=root / "head",
+                ready="Ray runtime started",
+            )
+        )
+        address = f"127.0.0.1:{port}"
+        second = stack.enter_context(
+            begun(*(ray, "start", f"--address={address}", *common), folder=root / "second", ready="Ray runtime started")
+        )
+        yield address, second
+
+
+@pytest.fixture(scope="module")
+def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a standalone cluster with two workers."""
+    pyspark = pytest.importorskip("pyspark", reason="pyspark is not installed (make test-cluster)")
+    if subprocess.run(["java", "-version"], capture_output=True, check=False).returncode:
+        pytest.skip("Spark needs Java")
+    home = Path(pyspark.__file__).parent
+    begin, port, root = str(home / "bin/spark-class"), free_port(), tmp_path_factory.mktemp("spark")
+    settings = {
+        "SPARK_HOME": str(home),
+        "PYSPARK_PYTHON": sys.executable,
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_DAEMON_MEMORY": "256m",
+    }
+    address = f"spark://127.0.0.1:{port}"
+    master = ("--host", "127.0.0.1", "--port", str(port), "--webui-port", "0")
+    with ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
+        for name, value in settings.items():
+            patch.setenv(name, value)
+        stack.enter_context(
+            begun(
+                begin,
+                "org.apache.spark.deploy.master.Master",
+                *master,
+                folder=root / "master",
+                ready="I have been elected",
+            )
+        )
+        for name in ("one", "two"):
+            worker = ("--cores", "1", "--memory", "700m", "--webui-port", "0", "--work-dir", str(root / name / "w"))
+            stack.enter_context(
+                begun(
+                    begin,
+                    "org.apache.spark.deploy.worker.Worker",
+                    *worker,
+                    address,
+                    folder=root / name,
+                    ready="Successfully registered",
+                )
+            )
+        yield address
+
+
+class TestRay:
+    @pytest.fixture
+    def words(self, nodes: tuple[str, Any]) -> tuple[str, ...]:
+        return "--engine", "ray", "--engine-option", f"address={nodes[0]}"
+
+    @pytest.mark.parametrize("cap", ["0", "2"])
+    @pytest.mark.parametrize("size", [-1, 3 << 20], ids=["as-large", "as-small"])
+    def test_the_report_is_the_same(
+        self, data: Path, words: tuple[str, ...], cap: str, size: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("ragdatakit.validators.dataset_run.SMALL_DATASET", size)
+        monkeypatch.chdir(data.parent)
+
+        expected = outcome(Path("train"), "--max-per-rule", cap)
+
+        assert expected[0] == 1
+        assert outcome(Path("train"), "--max-per-rule", cap, *words) == expected
+
+    def test_workers_that_are_killed(self, data: Path, words: tuple[str, ...]) -> None:
+        expected = outcome(data)
+
+        with killing("ray::attempted", times=2) as killed:
+            found = outcome(data, *words)
+
+        assert found == expected
+        assert killed
+
+    def test_in_a_session_of_the_caller(self, data: Path, nodes: tuple[str, Any]) -> None:
+        import ray
+
+        ray.init(nodes[0], log_to_driver=False)
+        try:
+            report = ragdatakit.validate(data, engine="ray")
+            assert ray.is_initialized(), "it is the caller's"
+        finally:
+            ray.shutdown()
+        assert report.counts == ragdatakit.validate(data).counts
+
+    def test_no_cluster_at_the_address(self, data: Path) -> None:
+        pytest.importorskip("ray", reason="ray is not installed (make test-cluster)")
+
+        found = run(*("validate", data, "--engine", "ray", "--engine-option", f"address=127.0.0.1:{free_port()}"))
+
+        assert found.code == 2
+        assert found.err.startswith("ragdata: Ray: "), found.err
+        assert "Traceback" not in found.err
+
+    def test_a_node_that_goes_away(self, data: Path, nodes: tuple[str, Any], words: tuple[str, ...]) -> None:
+        expected = outcome(data)
+        gone = threading.Timer(1.5, lambda: os.killpg(nodes[1].pid, signal.SIGKILL))
+        gone.start()
+
+        found = outcome(data, *words)
+
+        gone.join()
+        assert found == expected
+
+
+class TestSpark:
+    @pytest.fixture
+    def words(self, master: str) -> tuple[str, ...]:
+        options = (f"master={master}", "spark.executor.memory=512m", "spark.driver.bindAddress=127.0.0.1")
+        return "--engine", "spark", *(word for each in options for word in ("--engine-option", each))
+
+    def test_the_report_is_the_same(self, data: Path, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("ragdatakit.validators.dataset_run.SMALL_DATASET", -1)
+        monkeypatch.chdir(data.parent)
+
+        expected = outcome(Path("train"))
+
+        assert expected[0] == 1
+        assert outcome(Path("train"), *words) == expected
+
+    def test_executors_that_are_killed(self, data: Path, words: tuple[str, ...]) -> None:
+        expected = outcome(data)
+
+        with killing("CoarseGrainedExecutorBackend", times=1) as killed:
+            found = outcome(data, *words)
+
+        assert found == expected
+        assert killed
+
+
+def test_the_driver_is_killed(tmp_path: Path) -> None:
+    pytest.importorskip("ray", reason="ray is not installed (make test-cluster)")
+    out, data = tmp_path / "report.json", tmp_path / "train"
+    data.mkdir()
+    out.write_bytes(b"the report of yesterday")
+    (data / "query_master.ndjson").write_text('{"qid": 1, "text": "a"}\n')
+    (data / "doc_master.ndjson").write_text('{"doc_id": 1, "text": "a"}\n')
+    (data / "triplets.ndjson").write_text('{"qid": 1, "pos_doc_id": 1, "neg_doc_id": 1}\n' * (3 * USUAL_BYTES // 40))
+    words = ("validate", str(data), "--engine", "ray", "--output-format", "json", "--output-file", str(out))
+    others = set(processes("raylet"))
+
+    driver = subprocess.Popen([sys.executable, "-m", "ragdatakit", *words], start_new_session=True)
+    try:
+        while not set(processes("raylet")) - others:
+            assert driver.poll() is None, "it ended before there was a cluster"
+            time.sleep(0.05)
+        driver.kill()
+        driver.wait()
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(driver.pid, signal.SIGKILL)
+
+    assert out.read_bytes() == b"the report of yesterday"
+    assert {each.name for each in tmp_path.iterdir()} == {"report.json", "train"}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--engine", "ray", "--engine-option", "adress=x"), "unknown option of the engine 'adress', did you mean"),
+        (("--engine", "spark", "--engine-option", "mastr=x"), "unknown option of the engine 'mastr', did you mean"),
+        (("--engine", "local", "--engine-option", "a=b"), "the engine local has no option a"),
+        (("--engine-option", "a=b"), "a is an option of an engine, and none is chosen"),
+        (("--engine", "ray", "--engine-option", "ab"), "--engine-option ab: expected NAME=VALUE"),
+        (("--engine", "rai"), "did you mean ray"),
+    ],
+)
+def test_words_that_do_not_fit(words: tuple[str, ...], said: str) -> None:
+    found = run("validate", FIXTURES / "demo-broken", *words)
+
+    assert found.code == 2
+    assert said in found.err
+
+
+@pytest.mark.parametrize(("name", "library"), [("ray", "ray"), ("spark", "pyspark.sql")])
+def test_without_the_library_the_extra_is_named(name: str, library: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, library, None)
+
+    found = run("validate", FIXTURES / "demo-broken", "--engine", name)
+
+    assert found.code == 2
+    assert f"pip install 'ragdatakit[{name}]'" in found.err
