@@ -15,7 +15,8 @@ import pytest
 
 import ragdatakit
 from ragdatakit.api.report import open_database, report
-from ragdatakit.converters.run import ConversionSettings, find_sources, read_source
+from ragdatakit.converters.run import read_source
+from ragdatakit.converters.sources import ConversionSettings, find_sources
 from ragdatakit.converters.sql_tables import sql_tables
 from ragdatakit.database.dataset_database import DatasetDatabase, SqlTable
 from ragdatakit.database.file_counts import count_files

@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 
 import ragdatakit
 from ragdatakit.converters.plain_folders import plain_datasets
-from ragdatakit.converters.run import ConversionSettings, find_sources
+from ragdatakit.converters.sources import ConversionSettings, find_sources
 from ragdatakit.files.detection.left_out import left_out_folders
 from ragdatakit.reports.html.page import summary_page
 from ragdatakit.reports.summary.markdown import summary_markdown

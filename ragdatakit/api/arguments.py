@@ -11,7 +11,7 @@ from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.options import PathLike, SourceOptions
 
 if TYPE_CHECKING:
-    from ragdatakit.converters.run import ConversionSettings
+    from ragdatakit.converters.sources import ConversionSettings
 
 
 def given_paths(path: PathLike | Iterable[PathLike]) -> list[PathLike]:
@@ -34,7 +34,7 @@ def option_words(options: Mapping[str, object] | None) -> dict[str, str]:
 
 def reading(options: SourceOptions, name: str = "") -> ConversionSettings:
     """How datasets are to be read; ``name`` is what they are to be called."""
-    from ragdatakit.converters.run import ConversionSettings
+    from ragdatakit.converters.sources import ConversionSettings
 
     return ConversionSettings(
         target_format="",

@@ -13,7 +13,7 @@ from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.options import PathLike
 
 if TYPE_CHECKING:
-    from ragdatakit.converters.run import ConversionSettings
+    from ragdatakit.converters.sources import ConversionSettings
     from ragdatakit.files.configuration.chosen import Configuration, Configurations
     from ragdatakit.files.configuration.reading import Given, Name, Section
     from ragdatakit.files.datasets import Dataset

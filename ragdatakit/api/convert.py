@@ -21,7 +21,7 @@ from ragdatakit.schemas.options import SHOWN_SEVERITY, ConvertOptions, PathLike,
 
 if TYPE_CHECKING:
     from ragdatakit.converters.format_pairs import Pair
-    from ragdatakit.converters.run import ConversionSettings, Source
+    from ragdatakit.converters.sources import ConversionSettings, Source
     from ragdatakit.files.reading.canonical_tables import CanonicalTables
     from ragdatakit.files.reading.refused_records import Refused
     from ragdatakit.retrieval.preparation import Preparation
@@ -60,7 +60,7 @@ def _convert(
     from ragdatakit.api.sources import only_dataset
     from ragdatakit.converters import get_converter
     from ragdatakit.converters.hipporag.data_sets import chosen_set
-    from ragdatakit.converters.run import PLAIN, RAW, find_sources, refuse_target_in_source, refuse_unknown_options
+    from ragdatakit.converters.sources import PLAIN, RAW, find_sources, refuse_target_in_source, refuse_unknown_options
     from ragdatakit.outputs.staging import refuse_target
 
     started = time.perf_counter()
@@ -195,7 +195,7 @@ class _ConversionRun:
     def run(self, keep_going: bool) -> None:
         """Check and convert; ``result`` says what became of it."""
         from ragdatakit.converters import get_converter
-        from ragdatakit.converters.run import PLAIN, RAW, repairs_raw
+        from ragdatakit.converters.sources import PLAIN, RAW, repairs_raw
         from ragdatakit.files.reading.refused_records import Refused
         from ragdatakit.validators.source_check import SourceCheck, check_source
 

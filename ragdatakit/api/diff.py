@@ -23,7 +23,7 @@ from ragdatakit.schemas.texts import many
 if TYPE_CHECKING:
     from ragdatakit.api.results import DiffResult
     from ragdatakit.api.sources import FoundDataset
-    from ragdatakit.converters.run import ConversionSettings
+    from ragdatakit.converters.sources import ConversionSettings
     from ragdatakit.reports.diff.conditions import Condition
     from ragdatakit.reports.diff.datasets import Compared, CompareOptions
     from ragdatakit.reports.other_files import OtherFiles

@@ -26,7 +26,7 @@ def is_of_data(out: Path, paths: Iterable[Path], options: SourceOptions) -> bool
 def _files(out: Path, paths: Iterable[Path], options: SourceOptions) -> Iterator[Path]:
     """The files of the datasets which the output may be one of."""
     from ragdatakit.api.sources import find_datasets
-    from ragdatakit.converters.run import files_read
+    from ragdatakit.converters.sources import files_read
 
     place = out.resolve()
     for path in paths:

@@ -23,7 +23,7 @@ from ragdatakit.schemas.options import SHOWN_SEVERITY, DatabaseOptions, PathLike
 if TYPE_CHECKING:
     from ragdatakit.api.results import Summaries
     from ragdatakit.api.sources import FoundDataset
-    from ragdatakit.converters.run import ConversionSettings, Source
+    from ragdatakit.converters.sources import ConversionSettings, Source
     from ragdatakit.database.dataset_database import DatasetDatabase
     from ragdatakit.schemas.neighbourhoods import Neighbourhoods
     from ragdatakit.schemas.results import Report
@@ -51,7 +51,7 @@ def report(options: ReportOptions, path: PathLike | Iterable[PathLike]) -> Summa
 
 def _report(paths: list[Path], options: ReportOptions) -> Summaries:
     from ragdatakit.api.results import Summaries
-    from ragdatakit.converters.run import files_of
+    from ragdatakit.converters.sources import files_of
     from ragdatakit.database.database_file import DatabaseFile
     from ragdatakit.files.detection.left_out import files_not_read
 

@@ -17,7 +17,7 @@ from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.options import DatasetOptions, IndexOptions, PathLike, RetrieveOptions, RetrieverOptions
 
 if TYPE_CHECKING:
-    from ragdatakit.converters.run import Source
+    from ragdatakit.converters.sources import Source
     from ragdatakit.files.reading.canonical_tables import CanonicalTables
     from ragdatakit.retrieval.index.store import Index, IndexSource
     from ragdatakit.retrieval.passages import Passages
@@ -191,7 +191,8 @@ def _gold_in(
 def dataset_source(path: PathLike, options: DatasetOptions) -> IndexSource:
     """The dataset at ``path`` as a source of an index, not read yet. Raises `RagdataError` as `read` does."""
 
-    from ragdatakit.converters.run import files_read, name_of
+    from ragdatakit.converters.source_names import name_of
+    from ragdatakit.converters.sources import files_read
     from ragdatakit.retrieval.index.store import IndexSource
 
     with at_hand(options, [path], options.source_format, beside="data") as here:

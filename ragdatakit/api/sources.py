@@ -15,7 +15,7 @@ from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.texts import as_text
 
 if TYPE_CHECKING:
-    from ragdatakit.converters.run import ConversionSettings, Source
+    from ragdatakit.converters.sources import ConversionSettings, Source
     from ragdatakit.database.dataset_database import DatasetDatabase, SharedConnection
 
 _MOST_SHOWN = 5
@@ -81,7 +81,7 @@ def meant_datasets(path: Path, wanted: ConversionSettings, dataset: str = "") ->
     `RagdataError` where there is none, `UnknownNameError` where none is called so.
     """
     from ragdatakit.converters.hipporag.data_sets import each_set
-    from ragdatakit.converters.run import find_sources, refuse_unknown_options
+    from ragdatakit.converters.sources import find_sources, refuse_unknown_options
 
     if dataset:
         return [_called(dataset, find_datasets([path], wanted), path)]
@@ -123,7 +123,7 @@ def several(path: Path | str, found: Sequence[FoundDataset]) -> str:
 
 def _sources(path: Path, wanted: ConversionSettings) -> Iterator[Source]:
     """What is at a path, of all formats."""
-    from ragdatakit.converters.run import find_sources, refuse_unknown_options
+    from ragdatakit.converters.sources import find_sources, refuse_unknown_options
 
     formats = [wanted.source_format] if wanted.source_format or "map" in wanted.values else _formats(path, wanted)
     for format_name in formats:
@@ -164,7 +164,7 @@ def _place(path: Path, source: Source, wanted: ConversionSettings) -> str:
 
 
 def _named(found: Iterable[tuple[str, Source, ConversionSettings]]) -> list[FoundDataset]:
-    from ragdatakit.converters.run import read_name
+    from ragdatakit.converters.source_names import read_name
 
     given = list(found)
     short = [read_name(source, wanted) for _, source, wanted in given]

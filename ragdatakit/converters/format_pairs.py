@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from ragdatakit.converters import Option, converter_names, get_converter
-from ragdatakit.converters.run import RAW
+from ragdatakit.converters.sources import RAW
 from ragdatakit.schemas.canonical import TABLES
 
 Mark = Literal["exact", "lossy", ""]

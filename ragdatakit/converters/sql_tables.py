@@ -13,7 +13,7 @@ from ragdatakit.converters.beir.sql_tables import beir_tables
 from ragdatakit.converters.datamind.sql_tables import datamind_tables
 from ragdatakit.converters.gfm_rag.sql_tables import gfm_rag_tables
 from ragdatakit.converters.light_splade.sql_tables import light_splade_tables
-from ragdatakit.converters.run import ConversionSettings, Source, converted_root
+from ragdatakit.converters.sources import ConversionSettings, Source, converted_root
 from ragdatakit.database.dataset_database import SqlTable
 from ragdatakit.files.reading.record_reading import RecordReader
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from ragdatakit.converters import converter_names, get_converter
 from ragdatakit.converters.hipporag.data_sets import each_set, own_parts
 from ragdatakit.converters.plain_folders import asked_dataset, plain_datasets
-from ragdatakit.converters.run import ConversionSettings, Source, read_source
+from ragdatakit.converters.run import read_source
+from ragdatakit.converters.sources import ConversionSettings, Source
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.detection.plain_sources import READ_AS
 from ragdatakit.files.reading.canonical_tables import CanonicalTables

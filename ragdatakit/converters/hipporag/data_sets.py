@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ragdatakit.converters.hipporag.reading import files_of_set, set_names
-from ragdatakit.converters.run import ConversionSettings, Source
+from ragdatakit.converters.sources import ConversionSettings, Source
 from ragdatakit.files.datasets import Dataset
 
 
