@@ -45,13 +45,21 @@ class Needs:
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """What the scanner is to know of files that are one record with a long list of objects: the list, what one of its
-    objects is, the text in it that is its key, and which values the rules may want to see."""
+    """How the scanner looks at a file that is one record with a long list of objects: the list, what one of its objects
+    is, the text in it that is its key, and which values the rules may want to see.
+
+    ``known`` are codes that those of the keys are looked up in: items with others are looked at. ``wanted`` gives the
+    places of further items that must be looked at, as all of them together show; ``problems`` are those of the record,
+    as `FormatChecks.record` finds them where it sees all of it.
+    """
 
     field: str
     record: Record
     key: str
     asked: tuple[Asked, ...]
+    known: Any = None
+    wanted: Callable[[ScannedItems], Iterable[int]] = lambda _: ()
+    problems: Callable[[ScannedItems], Iterable[Problem]] = lambda _: ()
 
 
 @dataclass(slots=True)
@@ -131,21 +139,9 @@ class FormatChecks:
         """Whether `record` must see the next records of an array or object, whatever `predicates` say."""
         return False
 
-    def items(self, kind: str) -> Items | None:
-        """How the scanner looks at files of a kind that are one record; None where `record` must see them whole."""
+    def items(self, file: DataFile) -> Items | None:
+        """How the scanner looks at a file that is one record; None where `record` must see it whole."""
         return None
-
-    def known_items(self, file: DataFile) -> Any | None:
-        """Codes that those of the keys of its items are looked up in: items with others are looked at."""
-        return None
-
-    def wanted_items(self, items: ScannedItems) -> Iterable[int]:
-        """The places of further items that must be looked at, as all of them together show."""
-        return ()
-
-    def items_record(self, file: DataFile, items: ScannedItems) -> Iterable[Problem]:
-        """The problems of a record whose list was scanned, as `record` finds them where it sees all of it."""
-        return ()
 
     def in_ranges(self, kind: str) -> bool:
         """Whether files of lines of a kind may be judged range by range, each by an object of its own: `record` and

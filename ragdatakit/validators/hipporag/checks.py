@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.detection.sniffing import json_container
@@ -78,27 +79,21 @@ class HippoRagChecks(FormatChecks):
     def _set_of_results(self, file: DataFile) -> str | None:
         return set_of_results(file.name, list(self._passages))
 
-    def items(self, kind: str) -> Items | None:
-        """The results of the passages."""
-        if kind != "openie":
+    def items(self, file: DataFile) -> Items | None:
+        """The results of the passages; those of passages that are not in the corpus, or have some already, are looked
+        at."""
+        if file.kind != "openie":
             return None
         from ragdatakit.validators.hipporag.predicates import DOCS
 
-        return DOCS
-
-    def known_items(self, file: DataFile) -> Any | None:
-        """The passages of the corpus."""
-        known = self._known(self._set_of_results(file))
-        return known.codes() if known is not None else None
-
-    def wanted_items(self, items: ScannedItems) -> Iterable[int]:
-        """Results of passages that have some already."""
-        return self._results.repeated(items)
-
-    def items_record(self, file: DataFile, items: ScannedItems) -> Iterable[Problem]:
-        """The faults of a whole file of results."""
         name = self._set_of_results(file)
-        return self._noted(name, list(self._results.items_problems(items, self._known(name))))
+        known = self._known(name)
+        codes = known.codes() if known is not None else None
+
+        def problems(items: ScannedItems) -> list[Problem]:
+            return self._noted(name, list(self._results.items_problems(items, known)))
+
+        return replace(DOCS, known=codes, wanted=self._results.repeated, problems=problems)
 
     def _noted(self, name: str | None, problems: list[Problem]) -> list[Problem]:
         """The problems; it is noted that a passage of this data set was not found."""

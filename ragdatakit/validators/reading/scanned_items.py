@@ -41,7 +41,7 @@ class _ItemsRun(FileRun):
 
     def _items_problems(self) -> list[Problem] | None:
         """The problems of the file as one record; None where it must be read as one."""
-        items = self.run_.checks.items(self.file.kind)
+        items = self.run_.checks.items(self.file)
         if items is None or self.columns is not None or not can_scan((items.record,), items.asked):
             return None
         try:
@@ -49,15 +49,12 @@ class _ItemsRun(FileRun):
         except _DoubtfulError:
             self.source = self.run_.source(self.file)
             return None
-        checks = self.run_.checks
         with self.run_.lock:
-            return self.run_.guarded(self.file, lambda: checks.items_record(self.file, found), self.more)
+            return self.run_.guarded(self.file, lambda: items.problems(found), self.more)
 
     def _scan(self, items: Items) -> ScannedItems:
-        known = self.run_.checks.known_items(self.file)
-        scanner = BlockScanner(
-            items.record, {"key": items.key}, items.asked, known={} if known is None else {"key": known}
-        )
+        known = {} if items.known is None else {"key": items.known}
+        scanner = BlockScanner(items.record, {"key": items.key}, items.asked, known=known)
         found, codes = ScannedItems(), _Codes()
         pieces = _Pieces(self.source)
         source = WrappedSource(cast("Source", pieces), (items.field,))
@@ -73,7 +70,7 @@ class _ItemsRun(FileRun):
         if not self._is_sound(source, items.field) or (self.ONE_LINE and not pieces.is_line):
             raise _DoubtfulError
         found.codes, found.places = codes.joined()
-        again = sorted(set(self.run_.checks.wanted_items(found)) - found.seen.keys())
+        again = sorted(set(items.wanted(found)) - found.seen.keys())
         if again:
             source = WrappedSource(self.run_.source(self.file), (items.field,))
             parts = (part for part, _ in self._parts_of(source, scanner))
