@@ -49,10 +49,16 @@ class Measured:
 
 
 class Figures:
-    """What was measured, by name of case; a case that was not run, or failed, has no figures."""
+    """What was measured, by name of case; a case that was not run, or failed, has no figures. On a ``busy`` machine
+    targets are judged by processor seconds."""
 
-    def __init__(self, measured: list[Measured]) -> None:
+    def __init__(self, measured: list[Measured], busy: bool = False) -> None:
         self.measured = {m.case.name: m for m in measured if m.samples}
+        self.busy = busy
+
+    def judged(self) -> Figures:
+        """What targets are judged by."""
+        return _ByProcessor([*self.measured.values()]) if self.busy else self
 
     def seconds(self, name: str) -> float | None:
         """The median seconds of a case."""
@@ -100,6 +106,17 @@ class Figures:
     def _sound(self, name: str) -> Measured | None:
         found = self.measured.get(name)
         return None if found is None or found.unexpected else found
+
+
+class _ByProcessor(Figures):
+    """The same, of which all seconds are those of processors."""
+
+    def seconds(self, name: str) -> float | None:
+        found = self._sound(name)
+        return found.cpu_seconds if found else None
+
+    def times(self, name: str, other: str) -> float | None:
+        return self.cpu_times(name, other)
 
 
 def quotient(a: float | None, b: float | None) -> float | None:

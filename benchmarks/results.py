@@ -69,7 +69,7 @@ def write_json(path: Path, figures: Figures, scores: dict[str, Score], facts: di
         }
         for m in figures.measured.values()
     ]
-    wanted = [asdict(t) | {"verdict": t.verdict.replace("*", "")} for t in targets(figures, scores)]
+    wanted = [asdict(t) | {"verdict": t.verdict.replace("*", "")} for t in targets(figures.judged(), scores)]
     found = {name: asdict(s) for name, s in scores.items()}
     document = {"facts": facts, "targets": wanted, "cases": cases, "scores": found}
     path.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -99,7 +99,7 @@ def _target_table(figures: Figures, scores: dict[str, Score]) -> Iterator[str]:
     yield ""
     yield "| target | goal | reached | |"
     yield "|---|--:|--:|---|"
-    wanted = list(targets(figures, scores))
+    wanted = list(targets(figures.judged(), scores))
     for target in wanted:
         if target.reached is None:
             continue
