@@ -39,8 +39,8 @@ ODD = (
 def damaged_value(value: Any, rng: Random, times: int) -> Any:
     """The value with some of what is in it changed."""
     if times and isinstance(value, str):
-        return rng.choice(
-            (value[rng.randrange(4) :], value[:9], value.replace(":", rng.choice((" :", "", "::"))), *ODD)
+        return deepcopy(
+            rng.choice((value[rng.randrange(4) :], value[:9], value.replace(":", rng.choice((" :", "", "::"))), *ODD))
         )
     value = deepcopy(value)
     for _ in range(times):
@@ -52,7 +52,7 @@ def damaged_value(value: Any, rng: Random, times: int) -> Any:
         if how == 0:
             del holder[key]
         elif how == 1:
-            holder[key] = rng.choice(ODD)
+            holder[key] = deepcopy(rng.choice(ODD))  # which the next change may be made in
         elif how == 2:
             holder[key] = deepcopy(other[its])
         elif how == 3 and isinstance(holder, list):
