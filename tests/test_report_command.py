@@ -21,7 +21,8 @@ from ragdatakit.database.dataset_database import DatasetDatabase
 from ragdatakit.reports.summary.json import summary_json
 from ragdatakit.reports.summary.markdown import code, prose, summary_markdown
 from ragdatakit.reports.summary.schema import summary_schema
-from ragdatakit.reports.summary.text import SummaryTextOptions, summary_lines
+from ragdatakit.reports.summary.text import summary_lines
+from ragdatakit.reports.summary.text_sections import SummaryTextOptions
 from ragdatakit.reports.summary.words import PLAIN_SIGNS, Signs, amount, bars, percent
 from ragdatakit.reports.terminal import cut_to, flowing, width_of, wrapped
 from ragdatakit.schemas.canonical import Document, Qrel, Question

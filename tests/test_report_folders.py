@@ -17,7 +17,8 @@ from ragdatakit.files.detection.left_out import left_out_folders
 from ragdatakit.reports.html.page import summary_page
 from ragdatakit.reports.summary.markdown import summary_markdown
 from ragdatakit.reports.summary.schema import summary_schema
-from ragdatakit.reports.summary.text import SummaryTextOptions, summary_lines
+from ragdatakit.reports.summary.text import summary_lines
+from ragdatakit.reports.summary.text_sections import SummaryTextOptions
 from ragdatakit.reports.summary.words import left_out_words
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.summaries import LeftOut

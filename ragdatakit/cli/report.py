@@ -127,7 +127,8 @@ def _rendered(summaries: Summaries, words: dict[str, Any], form: str) -> bytes:
 
         lines = summary_markdown(summaries, words["details"], findings, summaries.left_out, summaries.not_read)
         return "".join(f"{line}\n" for line in lines).encode()
-    from ragdatakit.reports.summary.text import SummaryTextOptions, summary_lines
+    from ragdatakit.reports.summary.text import summary_lines
+    from ragdatakit.reports.summary.text_sections import SummaryTextOptions
 
     to_file = words["output_file"] is not None
     encoding = "utf-8" if to_file else sys.stdout.encoding or "utf-8"

@@ -5,14 +5,10 @@ One module: each section is a method of one class, and all share its width, sign
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
-from ragdatakit.reports.summary.claims import claim_words
-from ragdatakit.reports.summary.hierarchy_words import hierarchy_words, levels_of, node_name, node_size, section_title
+from ragdatakit.reports.summary.text_sections import IN, Sections, SummaryTextOptions
 from ragdatakit.reports.summary.words import (
-    PLAIN_SIGNS,
-    Signs,
     amount,
     bars,
     bytes_of,
@@ -21,12 +17,9 @@ from ragdatakit.reports.summary.words import (
     file_rows,
     files_of,
     formats_of,
-    graph_words,
     headline,
-    hubs_of,
     id_words,
     is_constant,
-    labelled,
     labels_of,
     left_out_words,
     losses_of,
@@ -35,7 +28,6 @@ from ragdatakit.reports.summary.words import (
     remarks,
     rest_words,
     rows_of,
-    shown_values,
     splits_of,
     unused_columns,
     value_counts,
@@ -43,7 +35,6 @@ from ragdatakit.reports.summary.words import (
     without_common_folder,
 )
 from ragdatakit.reports.terminal import (
-    Painter,
     column_lines,
     cut_head,
     cut_to,
@@ -54,51 +45,14 @@ from ragdatakit.reports.terminal import (
     width_of,
     wrapped,
 )
-from ragdatakit.schemas.evaluations import ClaimScores
-from ragdatakit.schemas.hierarchies import Hierarchy
-from ragdatakit.schemas.neighbourhoods import NodeAround
 from ragdatakit.schemas.results import Report
-from ragdatakit.schemas.summaries import (
-    ContextSummary,
-    Distribution,
-    Example,
-    Frequencies,
-    GraphSummary,
-    LeftOut,
-    NotRead,
-    Summary,
-    TableSummary,
-)
+from ragdatakit.schemas.summaries import Distribution, Frequencies, LeftOut, NotRead, Summary, TableSummary
 from ragdatakit.schemas.texts import many, size
 
 FEW = 3
 """Up to so many datasets are shown whole without being asked for."""
-_MOST_FILES, _MOST_BY, _MOST_VALUE_LINES, _MOST_COLUMNS, _MOST_HUBS = 12, 6, 2, 4, 5
-_MOST_CLAIMS = 5
-_MOST_CONTEXTS = 2
-_MOST_NEIGHBOURS = 12
-_MOST_NODES, _MOST_PARTS = 5, 3
-"""Roots of a hierarchy, and what is below one of them, that are shown without ``verbose``."""
+_MOST_FILES, _MOST_BY, _MOST_VALUE_LINES = 12, 6, 2
 _WIDE, _NARROW = 96, 76
-_IN = "  "
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SummaryTextOptions:
-    """How to print. ``details``: each dataset whole (None: where there are at most three); ``plain``: ASCII signs;
-    ``whole``: what each of several datasets holds is not cut to the width.
-
-    ``verbose`` adds all files, values, examples and the columns without a value; ``quiet`` leaves what a dataset has
-    and its warnings.
-    """
-
-    colour: bool = False
-    width: int = 100
-    quiet: bool = False
-    verbose: bool = False
-    details: bool | None = None
-    plain: bool = False
-    whole: bool = False
 
 
 def summary_lines(
@@ -133,15 +87,8 @@ def summary_lines(
         yield from screen.last(summaries)
 
 
-class _Screen:
-    """The parts of the screen, in one width and one set of signs."""
-
-    def __init__(self, options: SummaryTextOptions) -> None:
-        self.paint: Painter = painter(options.colour)
-        self.signs = PLAIN_SIGNS if options.plain else Signs()
-        self.width = options.width
-        self.verbose = options.verbose
-        self.whole = options.whole
+class _Screen(Sections):
+    """All parts of the screen."""
 
     def totals(self, summaries: Sequence[Summary]) -> Iterator[str]:
         files = files_of(summaries)
@@ -182,7 +129,7 @@ class _Screen:
         yield f"{self.paint('bold', name)}{kind}{place}"
         count = f"{many(len(summary.files), 'file')}, {size(bytes_of(summary))}"
         for line in wrapped(f"{headline(summary)}; {count}", self.width - 2):
-            yield f"{_IN}{line}"
+            yield f"{IN}{line}"
 
     def quiet(self, summary: Summary) -> Iterator[str]:
         yield from self.head(summary)
@@ -210,10 +157,6 @@ class _Screen:
         if summary.notes or summary.losses:
             yield from self.section("Notes")
             yield from self.notes(summary)
-
-    def section(self, title: str) -> Iterator[str]:
-        yield ""
-        yield self.paint("bold", title)
 
     def files(self, summary: Summary) -> Iterator[str]:
         rows = file_rows(summary, len(summary.files) if self.verbose else _MOST_FILES)
@@ -248,7 +191,7 @@ class _Screen:
         names = max(width_of(t.name) for t in shown)
         counts = max(len(f"{t.rows:,}") for t in shown)
         for table in shown:
-            head = f"{_IN}{table.name:{names}}  {table.rows:>{counts},}  "
+            head = f"{IN}{table.name:{names}}  {table.rows:>{counts},}  "
             parts = self.table_parts(table)
             if parts:
                 yield from flowing(head, parts, self.width, ";")
@@ -263,10 +206,6 @@ class _Screen:
         unused = unused_columns(table) if self.verbose else []
         return [*parts, f"without a value: {', '.join(map(one_line, unused))}"] if unused else parts
 
-    def value(self, text: str) -> str:
-        """A value of the data, short."""
-        return cut_to(one_line(text), 32, self.signs.more) or "(empty)"
-
     def ids(self, summary: Summary) -> Iterator[str]:
         shown = [ids for ids in summary.ids if ids.count]
         if not shown:
@@ -278,11 +217,7 @@ class _Screen:
             text = ", ".join(words)
             if ids.examples and ids.integers < ids.count:
                 text += f", such as {', '.join(self.value(e) for e in ids.examples[:3])}"
-            yield self.fitted(f"{_IN}{ids.table + '.' + ids.column:{names}}  {text}")
-
-    def fitted(self, line: str) -> str:
-        """A line cut to the width, unless it has colours."""
-        return line if "\x1b" in line else cut_to(line, self.width, self.signs.more)
+            yield self.fitted(f"{IN}{ids.table + '.' + ids.column:{names}}  {text}")
 
     def distributions(self, summary: Summary) -> Iterator[str]:
         groups = distribution_groups(summary)
@@ -297,15 +232,15 @@ class _Screen:
             if self.verbose or not is_constant(group):
                 rows += self.distribution_rows(group, log, wide)
         others = [max((width_of(row[i]) for row in rows if i < len(row)), default=0) for i in range(1, len(rows[0]))]
-        room = max(self.width - width_of(_IN) - sum(width + 2 for width in others if width), 16)
+        room = max(self.width - width_of(IN) - sum(width + 2 for width in others if width), 16)
         rows = [[cut_to(row[0], room, self.signs.more), *row[1:]] for row in rows]
         left = (0, 1, 2) if log else (0, 1)
         if len(rows) > 1:
             yield from column_lines(rows, self.paint, left=(*left, len(rows[0]) - 1))
         if log:
-            yield self.paint("dim", f"{_IN}log: each bar is wider by a factor than the one before")
+            yield self.paint("dim", f"{IN}log: each bar is wider by a factor than the one before")
         if same:
-            yield from flowing(f"{_IN}always the same: ", same, self.width, ",")
+            yield from flowing(f"{IN}always the same: ", same, self.width, ",")
 
     def distribution_rows(self, group: list[Distribution], log: bool, wide: bool) -> Iterator[list[str]]:
         most_bars = 16 if wide else 10 if self.width >= _NARROW else 8
@@ -319,7 +254,7 @@ class _Screen:
             elif len(group) == 1:
                 name = one_line(f"{shown.title}: {shown.by}")
             else:
-                name = f"{_IN}{one_line(shown.by)}"
+                name = f"{IN}{one_line(shown.by)}"
             numbers = [shown.minimum, shown.quantiles.get(50, shown.mean), shown.quantiles.get(95, shown.maximum)]
             yield [
                 name,
@@ -333,7 +268,7 @@ class _Screen:
                 ),
             ]
         if len(group) > most:
-            yield [f"{_IN}{self.signs.more} {len(group) - most:,} more"]
+            yield [f"{IN}{self.signs.more} {len(group) - most:,} more"]
 
     def frequencies(self, summary: Summary) -> Iterator[str]:
         shown = [f for f in summary.frequencies if f.values]
@@ -345,10 +280,10 @@ class _Screen:
         names = max((width_of(one_line(f.title)) for f in several), default=0)
         for one in several:
             title = one_line(one.title)
-            yield from self.frequency_lines(f"{_IN}{padded(title, names)}  ", one)
+            yield from self.frequency_lines(f"{IN}{padded(title, names)}  ", one)
         constants = [f"{one_line(f.title)}: {self.value(f.values[0][0])}" for f in same]
         if constants:
-            yield from flowing(f"{_IN}always the same: ", constants, self.width, ",")
+            yield from flowing(f"{IN}always the same: ", constants, self.width, ",")
 
     def frequency_lines(self, head: str, shown: Frequencies) -> Iterator[str]:
         """As many values as fit into two lines, all with ``verbose``; a line more rather than one that is not named."""
@@ -363,120 +298,6 @@ class _Screen:
                 return
             listed, longer = listed - 1, lines
 
-    def hierarchy(self, found: Hierarchy) -> Iterator[str]:
-        """Its levels, and the largest nodes with what is directly in them."""
-        yield from self.section(section_title(found))
-        for words in hierarchy_words(found):
-            yield from (f"{_IN}{line}" for line in wrapped(words, self.width - 2))
-        rows = [["level", found.counted, f"fewest {found.measure}", "median", "most"]]
-        rows += [[level.name, f"{level.nodes:,}", *level.sizes] for level in levels_of(found)]
-        lines = column_lines(rows, painter(False), left=(0,))
-        yield from (self.paint("dim", line) if number == 0 else line for number, line in enumerate(lines))
-        below: dict[int | None, list[int]] = {}
-        for place, node in enumerate(found.nodes):
-            below.setdefault(node.parent, []).append(place)
-        yield from self.nodes(found, below, None, _IN)
-
-    def nodes(
-        self, found: Hierarchy, below: Mapping[int | None, list[int]], parent: int | None, lead: str
-    ) -> Iterator[str]:
-        """What is shown below a node, each with what is below it; the first of them, or all with ``verbose``."""
-        listed = below.get(parent, [])
-        most = len(listed) if self.verbose else _MOST_NODES if parent is None else _MOST_PARTS
-        for place in listed[:most]:
-            node = found.nodes[place]
-            size = node_size(found, node)
-            yield cut_to(
-                f"{lead}{f'{size:>5}  ' if size else ''}{one_line(node_name(node))}", self.width, self.signs.more
-            )
-            if self.verbose or len(lead) < len(_IN) * 2:
-                yield from self.nodes(found, below, place, f"{lead}{_IN}{_IN}")
-        every = found.roots if parent is None else found.nodes[parent].children
-        if listed and every > most:
-            yield self.paint("dim", f"{lead}{self.signs.more} {every - most:,} more")
-
-    def graph(self, graph: GraphSummary) -> Iterator[str]:
-        yield from self.section("Graph")
-        for level, words in graph_words(graph):
-            for number, line in enumerate(wrapped(words, self.width - 4)):
-                text = f"{_IN}{'' if number == 0 else _IN}{line}"
-                yield self.paint("warning", text) if level == "warning" else text
-        hubs = hubs_of(graph)[: None if self.verbose else _MOST_HUBS]
-        parts = [
-            f"{self.value(labelled(h.name, h.label))}{f' ({self.value(h.type)})' if h.type else ''}: {h.degree:,}"
-            for h in hubs
-        ]
-        if parts:
-            yield from flowing(f"{_IN}hubs, with their edges: ", parts, self.width, ",")
-
-    def around(self, found: NodeAround) -> Iterator[str]:
-        """A node with its neighbours."""
-        yield from self.section(f"Neighbourhood of {self.value(found.name)}")
-        facts = [*([f"type {self.value(found.type)}"] if found.type else []), many(found.degree, "edge")]
-        yield f"{_IN}{', '.join(facts)}"
-        if found.communities:
-            yield from flowing(f"{_IN}in ", [one_line(name) for name in found.communities], self.width, ";")
-        if found.description:
-            yield from (f"{_IN}{line}" for line in wrapped(one_line(found.description), self.width - 2))
-        for near in found.neighbours if self.verbose else found.neighbours[:_MOST_NEIGHBOURS]:
-            relation = cut_to(one_line(near.relation), self.width // 2, self.signs.more)
-            line = f"-{relation}-" if relation else "--"
-            arrow = f"{line}>" if near.forward else f"<{line}"
-            yield cut_to(f"{_IN}{_IN}{arrow} {one_line(near.name)}", self.width, self.signs.more)
-        shown = len(found.neighbours) if self.verbose else min(len(found.neighbours), _MOST_NEIGHBOURS)
-        if found.degree > shown:
-            yield self.paint("dim", f"{_IN}{_IN}{self.signs.more} {found.degree - shown:,} more edges")
-
-    def contexts(self, found: ContextSummary) -> Iterator[str]:
-        """Chunks with their contexts."""
-        yield from self.section("Contexts")
-        for pair in found.pairs if self.verbose else found.pairs[:_MOST_CONTEXTS]:
-            yield self.fitted(f"{_IN}{one_line(pair.chunk_id)}{'' if pair.why == 'random' else f' ({pair.why})'}")
-            for name, text in (("context", pair.context), ("text", pair.text)):
-                yield cut_to(f"{_IN}{_IN}{name:7}  {one_line(text)}", self.width, self.signs.more)
-
-    def claims(self, scores: ClaimScores) -> Iterator[str]:
-        yield from self.section("RAGChecker")
-        yield f"{_IN}{claim_words(scores)}"
-        for group, name, value in scores.metric_rows():
-            yield f"{_IN}{group:<10} {name:<31} {value:6.1f} %"
-        for failed in scores.failed[: None if self.verbose else _MOST_CLAIMS]:
-            text = f"{one_line(failed.question_id)}: {failed.of}, {failed.why}: {one_line(failed.claim)}"
-            text += f" ({', '.join(map(self.value, failed.passages))})" if failed.passages else ""
-            yield self.paint("dim", cut_to(f"{_IN}{text}", self.width, self.signs.more))
-
-    def examples(self, examples: Sequence[Example]) -> Iterator[str]:
-        """The first row of each table; with ``verbose`` the others, too."""
-        shown = examples if self.verbose else [e for e in examples if e.why == "first"]
-        if not shown:
-            return
-        yield from self.section("Examples")
-        for example in shown:
-            values = shown_values(example.row.items(), 0 if self.verbose else _MOST_COLUMNS)
-            on_one_line = [(one_line(name), one_line(text)) for name, text in values]
-            head = f"{_IN}{example.table}, {example.why}"
-            pairs = [f"{name}={text}" for name, text in on_one_line]
-            point = f" {self.signs.point} "
-            if width_of(f"{head}: {point.join(pairs)}") <= self.width:
-                yield f"{head}: {point.join(self.paint('dim', f'{name}=') + text for name, text in on_one_line)}"
-                continue
-            yield head
-            names = min(max((width_of(name) for name, _ in on_one_line), default=0), 20)
-            for name, text in on_one_line:
-                yield from self.example_lines(f"{_IN * 2}{padded(cut_to(name, 20, self.signs.more), names)}  ", text)
-        if len(shown) < len(examples):
-            yield self.paint("dim", f"{_IN}-v shows {len(examples) - len(shown):,} more: longest, shortest, random")
-
-    def example_lines(self, head: str, text: str) -> Iterator[str]:
-        room = self.width - width_of(head)
-        if not self.verbose:
-            yield head + cut_to(text, room, self.signs.more)
-            return
-        lines = wrapped(text, room)
-        for number, line in enumerate(lines[:4]):
-            more = self.signs.more if number == 3 and len(lines) > 4 else ""
-            yield (head if number == 0 else " " * width_of(head)) + cut_to(line + more, room, self.signs.more)
-
     def notes(self, summary: Summary, warnings_only: bool = False) -> Iterator[str]:
         listed = [(note.level, note.words) for note in notes_in_order(summary)]
         listed = [("warning", loss) for loss in losses_of(summary)] + listed
@@ -486,7 +307,7 @@ class _Screen:
                 continue
             for number, line in enumerate(wrapped(one_line(words), self.width - 4)):
                 sign = ("!" if warning else self.signs.point) if number == 0 else " "
-                text = f"{_IN}{sign} {line}"
+                text = f"{IN}{sign} {line}"
                 yield self.paint("warning", text) if warning else text
 
     def findings(self, report: Report) -> Iterator[str]:
@@ -500,7 +321,7 @@ class _Screen:
         for code, number in most if self.verbose else most[:5]:
             yield f"{number:>10,}  {code}  {names.get(code, '')}".rstrip()
         if len(most) > 5 and not self.verbose:
-            yield self.paint("dim", f"{_IN}{many(len(most) - 5, 'rule')} more; `ragdata validate` shows each finding")
+            yield self.paint("dim", f"{IN}{many(len(most) - 5, 'rule')} more; `ragdata validate` shows each finding")
         yield ""
 
     def left_out(self, left_out: Sequence[LeftOut]) -> Iterator[str]:
@@ -509,7 +330,7 @@ class _Screen:
             return
         words, listed = left_out_words(left_out)
         yield from (self.paint("bold", line) for line in wrapped(words, self.width))
-        yield from flowing(_IN, [*map(one_line, listed)], self.width, ",")
+        yield from flowing(IN, [*map(one_line, listed)], self.width, ",")
         yield ""
 
     def not_read(self, not_read: Sequence[NotRead], left_out: Sequence[LeftOut]) -> Iterator[str]:
