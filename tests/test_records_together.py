@@ -191,3 +191,16 @@ def test_documents_of_beir_are_read_alike(
         singly = list(read_tables(folder, "beir").peek("documents"))
 
     assert together == singly
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("last", [True, False], ids=["the last line ends", "it does not"])
+def test_lines_of_objects_are_decoded_at_once(end: str, last: bool) -> None:
+    lines = ['{"a":1}', '{"a":[{"b":2},{"b":3}]}', '{"a":3}']
+    decoder = msgspec.json.Decoder(dict[str, Any])
+
+    for number in (1, 2, 3):
+        data = end.join(lines[:number]) + (end if last else "")
+        assert record_runs.object_lines(data.encode(), decoder) == [json.loads(line) for line in lines[:number]]
+    for odd in (f"{lines[0]}{end}{end}{lines[1]}", f"{end}{lines[0]}", "[1]", f"{lines[0]}{lines[1]}", '{"a":1'):
+        assert record_runs.object_lines((odd + (end if last else "")).encode(), decoder) is None
