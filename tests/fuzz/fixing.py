@@ -185,7 +185,8 @@ def _records(name: str, data: bytes) -> list[Any]:
     try:
         return [json.loads(text)]
     except (ValueError, RecursionError):
-        return [value for line in text.split("\n") if (value := _decoded(line)) is not None]
+        lines = (line.strip().removesuffix(",") for line in text.split("\n"))  # or elements of an array, one a line
+        return [value for line in lines if (value := _decoded(line)) is not None]
 
 
 def _decoded(line: str) -> Any:
