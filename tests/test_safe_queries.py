@@ -55,7 +55,7 @@ def rows(database: DatasetDatabase, sql: str) -> list[tuple[object, ...]]:
         ("select 1; -- a comment", [(1,)]),
         ("select (select count(*) from questions), exists (from documents)", [(1, True)]),
         ("show tables", [("documents",), ("qrels",), ("questions",)]),
-        ("select count(*) from (describe documents)", [(5,)]),
+        ("select count(*) from (describe documents)", [(4,)]),
         (
             'select row_number() over (order by doc_id), "user" from (select *, 1 as "user" from documents) limit 1',
             [(1, 1)],
