@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Numbers = dict[str, npt.NDArray[np.uint64]]
 
-_MEMORY = "192MB"
+_MEMORY = "192 MB"
 _ROWS = 1024
 """How many rows become Python values together."""
 _NAN = "NaN"
@@ -93,6 +93,11 @@ def opened_parquet(path: Path, boundary: Boundary) -> Iterator[ParquetTable]:
             raise ValueError("its path is not UTF-8; rename the file or folder")
         with boundary.open(path), _reader().cursor() as connection:
             yield ParquetTable(connection, path)
+    except duckdb.OutOfMemoryException:
+        reason = (
+            f"a part of it takes more than the {_MEMORY} that may be held at once, such as a row with a very long list"
+        )
+        raise RagdataError(f"{path}: it cannot be read: {reason}") from None
     except (duckdb.Error, OSError, ValueError) as error:
         reason = damage(path, boundary) or _reason(error, path)
         raise RagdataError(f"{path}: no Parquet file that can be read: {reason}") from None
