@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import ragdatakit
+from ragdatakit.fixes import json_values
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 SPLADE = "light-splade/broken/id-not-integer"
@@ -464,3 +465,18 @@ def test_lines_of_a_whole_file_end_as_in_text_mode(written: str, fixed: str, tmp
 
     assert place.read_bytes() == fixed.encode()
     assert first.number == 1 and not again.changed
+
+
+@pytest.mark.parametrize(
+    "text", ['{"a":1,"b":2,"c":{"d":3}}', '{ "a" : 1 , "b" : "x\\"y" }', '[1,2, "c",[]]', '{"a,\\"b\\"":1,"b":2}', "{}"]
+)
+def test_members_and_items_are_cut_where_they_begin_and_end(text: str) -> None:
+    whole, parts = json.loads(text), list(json_values._parts(text, 0))
+
+    assert len(parts) == len(whole)
+    for name, begin, end in parts:
+        part = text[begin:end]
+        if isinstance(whole, list):
+            assert json.loads(part) == whole[int(name)]
+        else:
+            assert json.loads(f"{{{part}}}") == {name: whole[name]}
