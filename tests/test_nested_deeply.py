@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from ragdatakit.files.containers.nesting import MOST_NESTED, has_deep_line
 from tests.command_line import spawn
 
 VALUES = {"objects": '{"a":' * 300_000 + "1" + "}" * 300_000, "arrays": "[" * 700_000 + "]" * 700_000}
@@ -41,3 +42,11 @@ def test_no_command_ends_over_it(deep: Path, words: tuple[str, ...], code: int, 
 
     assert shown.code == code, shown.err[-500:]
     assert message in shown.out + shown.err
+
+
+@pytest.mark.parametrize("opening", [b'{"a":', b"[", b'{"a":['])
+def test_deep_lines_are_found_whatever_holds_what(opening: bytes) -> None:
+    levels = opening.count(b"{") + opening.count(b"[")
+    deep, flat = (b"\n" + opening * ((MOST_NESTED + more) // levels) + b'"[["\n' for more in (levels, 0))
+
+    assert has_deep_line(deep) and not has_deep_line(flat)
