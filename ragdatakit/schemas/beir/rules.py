@@ -215,6 +215,7 @@ FILE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "BE128 two-id-columns error",
+        since="0.2.0",
         summary="A Parquet file of documents or queries that has a column `id` beside `_id`.",
         message="has the columns _id and id",
         upstream="MTEB's loader calls the one as the other, and stops with ValueError",
@@ -320,6 +321,7 @@ SET_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "BE209 swapped-files warning",
+        since="0.2.0",
         summary="The judgements name queries by ids that documents have, and documents by ids that queries have.",
         message="seems to hold the documents, and {corpus} the queries",
         upstream="the loader finds none of the queries that are judged",

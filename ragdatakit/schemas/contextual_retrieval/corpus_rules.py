@@ -21,6 +21,7 @@ def _with(old: str, new: str) -> str:
 CORPUS_RULES: tuple[Rule, ...] = (
     Rule(
         "CR001 corpus-not-json error",
+        since="0.2.0",
         summary="The corpus is not one JSON document.",
         message="not JSON: {reason}; one list of documents is expected",
         upstream="json.load stops with JSONDecodeError",
@@ -31,6 +32,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "CR013 corpus-not-list error",
+        since="0.2.0",
         summary="The corpus is JSON, but not one list: an object, lines of JSON, a text.",
         message="one list of documents is expected",
         upstream="loading stops with TypeError or JSONDecodeError",
@@ -41,6 +43,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "CR014 no-documents error",
+        since="0.2.0",
         summary="The corpus has no document.",
         message="the corpus is empty",
         upstream="the first search stops with ValueError: no data is loaded",
@@ -51,6 +54,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "CR015 document-not-object error",
+        since="0.2.0",
         summary="An element of the corpus is not an object.",
         message="{value} is not a document",
         upstream="loading stops with TypeError",
@@ -61,6 +65,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "CR002 unusable-document error",
+        since="0.2.0",
         summary="A document lacks its id, its uuid, its content or its chunks, or one of them is of another type.",
         message="{field} is missing or of another type",
         upstream="loading stops with KeyError or TypeError, or contexts are written for something that is not text",
@@ -71,6 +76,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "CR019 unusable-chunk error",
+        since="0.2.0",
         summary="A chunk lacks its id, its index or its content, or one of them is of another type.",
         message="{field} is missing or of another type",
         upstream="loading stops with KeyError, or the evaluation with AttributeError; an index that is not an integer "
@@ -82,6 +88,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "CR003 duplicate-document error",
+        since="0.2.0",
         summary="Two documents have the same doc_id, or the same original_uuid.",
         message="duplicate id {value}",
         upstream="hybrid search finds chunks by doc_id and index: those of the first document are given for those of "
@@ -93,6 +100,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "CR023 duplicate-chunk-id error",
+        since="0.2.0",
         summary="Two chunks have the same chunk_id.",
         message="duplicate chunk {value}",
         upstream="it is stored with both, and no longer says which of them is meant",
@@ -103,6 +111,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "CR004 duplicate-chunk-index error",
+        since="0.2.0",
         summary="Two chunks of a document have the same original_index.",
         message="duplicate index {value}",
         upstream="hybrid search finds chunks by doc_id and index: the first of them is given for the other",
@@ -113,6 +122,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "CR005 chunk-index-gap warning",
+        since="0.2.0",
         summary="The original_index of a document's chunks are not 0, 1, 2 … in order.",
         message="original_index is {value}; {expected} is expected here",
         upstream="nothing looks at it; golden chunks are named by these numbers, not by places",
@@ -123,6 +133,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "CR024 unusual-chunk-id warning",
+        since="0.2.0",
         summary="A chunk_id is not made of the document's id and the chunk's index.",
         message="{value} is not {expected}",
         upstream="nothing looks at it; whoever makes the id of the two does not find the chunk",
@@ -134,6 +145,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "CR026 document-without-chunks warning",
+        since="0.2.0",
         summary="A document has no chunks.",
         message="there are no chunks",
         upstream="nothing of the document is indexed",
@@ -144,6 +156,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "CR006 chunk-not-in-document warning",
+        since="0.2.0",
         summary="The content of a chunk does not occur in the content of its document.",
         message="{value} does not occur in the document",
         upstream="the context is written for a chunk that the model does not find in the document",
@@ -154,6 +167,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "CR025 blank-chunk warning",
+        since="0.2.0",
         summary="A chunk whose content is empty or blank.",
         message="the content is blank",
         upstream="it is embedded, and can answer nothing",
@@ -164,6 +178,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "CR007 repeated-chunk-text warning",
+        since="0.2.0",
         summary="A chunk has the same content as an earlier one.",
         message="an earlier chunk has the same content: {value}",
         upstream="Pass@k compares contents: whichever of them is found counts, and both take a place",
@@ -174,6 +189,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "CR033 packed-file error",
+        since="0.2.0",
         summary="A file is packed with gzip.",
         message="is packed with gzip",
         upstream="the notebook opens plain files only, and stops with UnicodeDecodeError",

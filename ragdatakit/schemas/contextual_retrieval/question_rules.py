@@ -21,6 +21,7 @@ def _with(old: str, new: str) -> str:
 QUESTION_RULES: tuple[Rule, ...] = (
     Rule(
         "CR016 question-not-json error",
+        since="0.2.0",
         summary="A line of the questions is not JSON.",
         message="not JSON: {reason}",
         upstream="load_jsonl stops with JSONDecodeError",
@@ -31,6 +32,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "CR035 blank-line error",
+        since="0.2.0",
         summary="A line is blank.",
         message="a blank line",
         upstream="load_jsonl stops with JSONDecodeError",
@@ -41,6 +43,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "CR017 question-not-object error",
+        since="0.2.0",
         summary="A line of the questions is JSON, but no object.",
         message="{value} is not a question",
         upstream="the evaluation stops with TypeError",
@@ -51,6 +54,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "CR018 no-questions error",
+        since="0.2.0",
         summary="There is no question.",
         message="there are no questions",
         upstream="the evaluation stops with ZeroDivisionError",
@@ -61,6 +65,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "CR020 unusable-question error",
+        since="0.2.0",
         summary="A question lacks its query, its golden chunks or its golden documents, or one is of another type.",
         message="{field} is missing or of another type",
         upstream="the evaluation stops with KeyError or TypeError",
@@ -71,6 +76,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "CR021 unusable-golden-document error",
+        since="0.2.0",
         summary="A golden document or one of its chunks lacks a field that the evaluation reads, or it is of another "
         "type.",
         message="{field} is missing or of another type",
@@ -82,6 +88,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "CR008 unusable-golden-chunk error",
+        since="0.2.0",
         summary="A golden chunk is not named by a pair of a document's uuid and a chunk's index.",
         message="{value} is not a pair of a uuid and an index",
         upstream="the evaluation stops with TypeError or ValueError, or looks for a chunk that cannot be there and "
@@ -93,6 +100,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "CR027 golden-index-not-integer warning",
+        since="0.2.0",
         summary="The index of a golden chunk is true, false or a number such as 1.0.",
         message="{value} is taken for {expected}",
         upstream="Python takes true for 1 and 1.0 for 1: the chunk is found; other readers do not find it",
@@ -103,6 +111,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "CR009 no-golden-chunk warning",
+        since="0.2.0",
         summary="A question has no golden chunk.",
         message="there is no golden chunk",
         upstream="it is passed over and counts as missed: the mean falls",
@@ -113,6 +122,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "CR028 repeated-golden-chunk warning",
+        since="0.2.0",
         summary="A question names a golden chunk twice.",
         message="{value} is named twice",
         upstream="it counts twice in this question's score",
@@ -123,6 +133,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "CR012 repeated-query warning",
+        since="0.2.0",
         summary="Two questions have the same query.",
         message="an earlier question has the same query: {value}",
         upstream="both count in the mean, each with its own golden chunks",
@@ -133,6 +144,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "CR029 question-without-answer warning",
+        since="0.2.0",
         summary="A question has no answer, or one that is not a string.",
         message="there is no answer",
         upstream="the evaluation of retrieval does not read it; answers cannot be compared with it",
@@ -144,6 +156,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "CR101 golden-chunk-not-embedded error",
+        since="0.2.0",
         summary="A golden chunk is not among the chunks of the question's own golden documents.",
         message="{value} is not among golden_documents",
         upstream="it is left out with a printed warning: where others are found the score is 1.0 without it, and "
@@ -155,6 +168,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "CR107 duplicate-golden-document error",
+        since="0.2.0",
         summary="Two golden documents of a question have the same uuid.",
         message="duplicate golden document {value}",
         upstream="the first is looked into, and the chunks of the other are not found",
@@ -167,6 +181,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "CR108 duplicate-golden-index warning",
+        since="0.2.0",
         summary="Two chunks of a golden document have the same index.",
         message="duplicate index {value}",
         upstream="the first is taken for the golden chunk",
@@ -180,6 +195,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "CR104 golden-documents-unlike warning",
+        since="0.2.0",
         summary="golden_doc_uuids, the documents of golden_chunk_uuids and those of golden_documents are not the same.",
         message="{found}",
         upstream="golden_doc_uuids is not read; documents that are not needed are read over",
@@ -190,6 +206,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "CR106 golden-chunks-unlike warning",
+        since="0.2.0",
         summary="golden_chunks are not the chunks of golden_chunk_uuids, in their order.",
         message="golden_chunks are not those of golden_chunk_uuids",
         upstream="the evaluation does not read golden_chunks; whoever does takes others for golden",
@@ -200,6 +217,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "CR102 golden-chunk-not-in-corpus error",
+        since="0.2.0",
         summary="A golden chunk is not in the corpus.",
         message="there is no chunk {value} in the corpus",
         upstream="nothing that is retrieved can be it: the question counts as missed, in part or whole",
@@ -210,6 +228,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "CR103 golden-chunk-unlike-corpus error",
+        since="0.2.0",
         summary="The content of a golden chunk is not that of the corpus, except for blanks around it.",
         message="the content of {value} is not that of the corpus",
         upstream="contents are compared: the chunk is never found, and nothing says so",
@@ -220,6 +239,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "CR105 golden-document-unlike-corpus warning",
+        since="0.2.0",
         summary="The content of a golden document, or its number of chunks, is not that of the corpus.",
         message="{field} is not that of the corpus",
         upstream="the evaluation does not read it; the document was changed after the questions were written",

@@ -22,6 +22,7 @@ def _with(old: str, new: str) -> str:
 STORE_RULES: tuple[Rule, ...] = (
     Rule(
         "CR030 context-not-json error",
+        since="0.2.0",
         summary="A chunk with its context is not JSON.",
         message="not JSON: {reason}",
         upstream="json.loads stops with JSONDecodeError",
@@ -32,6 +33,7 @@ STORE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "CR031 context-not-object error",
+        since="0.2.0",
         summary="A chunk with its context is JSON, but no object.",
         message="{value} is not a chunk with its context",
         upstream="indexing stops with TypeError",
@@ -42,6 +44,7 @@ STORE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "CR022 unusable-context error",
+        since="0.2.0",
         summary="A chunk with its context lacks one of its fields, or one is of another type.",
         message="{field} is missing or of another type",
         upstream="indexing for hybrid search stops with KeyError, or the evaluation with AttributeError",
@@ -52,6 +55,7 @@ STORE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "CR034 duplicate-context error",
+        since="0.2.0",
         summary="A chunk is stored twice, with the same document and index.",
         message="duplicate chunk {value}",
         upstream="hybrid search finds chunks by doc_id and index: the first is given for the other",
@@ -62,6 +66,7 @@ STORE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "CR010 empty-context warning",
+        since="0.2.0",
         summary="The context of a chunk is blank, or the chunk itself.",
         message="the context is {found}",
         upstream="the chunk is embedded as it is, or twice: nothing is gained",
@@ -72,6 +77,7 @@ STORE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "CR011 context-repeats-chunk warning",
+        since="0.2.0",
         summary="The context of a chunk contains the chunk.",
         message="the context contains the chunk",
         upstream="the context is put after the chunk, which is then embedded twice",
@@ -82,6 +88,7 @@ STORE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "CR109 context-without-chunk warning",
+        since="0.2.0",
         summary="A chunk with a context is not in the corpus.",
         message="there is no chunk {value} in the corpus",
         upstream="the store is searched, not the corpus: it is found, and can be no golden chunk",
@@ -92,6 +99,7 @@ STORE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "CR110 stored-chunk-unlike-corpus error",
+        since="0.2.0",
         summary="The content of a chunk with a context is not that of the corpus, except for blanks around it.",
         message="the content of {value} is not that of the corpus",
         upstream="Pass@k compares this content with the golden one: the chunk is never found, and nothing says so",
@@ -102,6 +110,7 @@ STORE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "CR111 chunk-without-context warning",
+        since="0.2.0",
         summary="Chunks of the corpus have no context, while others have.",
         message="{missing} of {chunks} chunks have no context",
         upstream="the store is searched, not the corpus: these chunks are not found",
@@ -112,6 +121,7 @@ STORE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "CR201 unsafe-vectors error",
+        since="0.2.0",
         summary="A store of vectors is a pickle of more than plain values: opening it can run code. It was not opened.",
         message="{reason}; it was not opened",
         upstream="pickle.load runs whatever the file asks for",
@@ -122,6 +132,7 @@ STORE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "CR202 unusable-vectors error",
+        since="0.2.0",
         summary="A store of vectors is no whole pickle, or lacks embeddings, metadata or query_cache.",
         message="cannot be used: {reason}",
         upstream="load_db stops with UnpicklingError, EOFError or KeyError, or the first search does",
@@ -132,6 +143,7 @@ STORE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "CR203 vectors-unlike-chunks error",
+        since="0.2.0",
         summary="A store has more vectors than chunks, or fewer.",
         message="there are {vectors} vectors for {chunks} chunks",
         upstream="it loads: chunks without a vector are never found, a vector without a chunk stops a search with "
@@ -143,6 +155,7 @@ STORE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "CR204 uneven-vectors error",
+        since="0.2.0",
         summary="The vectors of a store have different lengths, or are no lists of numbers.",
         message="vector {number} has {found}; {expected} are expected",
         upstream="the first search stops with ValueError",
@@ -153,6 +166,7 @@ STORE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "CR205 stale-vectors error",
+        since="0.2.0",
         summary="The chunks of a store of vectors are not those of the corpus next to it.",
         message="{unlike} of its {stored} chunks are not in the corpus, {missing} of the corpus's {chunks} not in it",
         upstream="where the file is there the corpus is not read: searches go over the old chunks, and Pass@k falls, "

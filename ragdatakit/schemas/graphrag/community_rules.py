@@ -10,6 +10,7 @@ _DYNAMIC = "query/context_builder/dynamic_community_selection.py"
 COMMUNITY_RULES: tuple[Rule, ...] = (
     Rule(
         "GR107 unknown-member error",
+        since="0.2.0",
         summary="A member of a community that is no entity.",
         message="there is no entity with the id {value}",
         upstream="it is left out; with all of them local search has no entity to start from",
@@ -20,6 +21,7 @@ COMMUNITY_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR108 repeated-community-title error",
+        since="0.2.0",
         summary="Two communities have the same title.",
         message="the title {value} is that of row {first}, too",
         upstream="reports are grouped by it: all but that of the greatest number vanish from every query",
@@ -30,6 +32,7 @@ COMMUNITY_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR125 no-community-title error",
+        since="0.2.0",
         summary="A community without a title.",
         message="title is null",
         upstream="reports are grouped by it: that of this community vanishes from every query",
@@ -40,6 +43,7 @@ COMMUNITY_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR109 unknown-community error",
+        since="0.2.0",
         summary="A report of a community that does not exist.",
         message="there is no community {value}",
         upstream="no query reads the report",
@@ -50,6 +54,7 @@ COMMUNITY_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR119 repeated-report error",
+        since="0.2.0",
         summary="Two reports of one community.",
         message="the community {value} has the report of row {first}, too",
         upstream="global search takes both into account, local search the last one",
@@ -60,6 +65,7 @@ COMMUNITY_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR110 community-without-report warning",
+        since="0.2.0",
         summary="A community that has no report.",
         message="the community {value} has no report",
         upstream="it is left out of dynamic selection and DRIFT search, with a line in the log",
@@ -70,6 +76,7 @@ COMMUNITY_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR111 broken-hierarchy error",
+        since="0.2.0",
         summary="A community whose parent does not exist, or is not on the level above.",
         message="{reason}",
         upstream="dynamic selection does not reach it, and reports are not rolled up to the parent",
@@ -80,6 +87,7 @@ COMMUNITY_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR120 children-unlike-parents warning",
+        since="0.2.0",
         summary="The children of a community are not the communities whose parent it is.",
         message="{reason}",
         upstream="dynamic selection follows the children; updates of an index number communities anew and leave these",
@@ -90,6 +98,7 @@ COMMUNITY_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR121 no-parent warning",
+        since="0.2.0",
         summary="A community whose parent is null.",
         message="parent is null",
         upstream="it loads, as a community without a parent",
@@ -100,6 +109,7 @@ COMMUNITY_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR112 stray-community-relationship warning",
+        since="0.2.0",
         summary="A relationship of a community that does not exist, or whose ends are not both members.",
         message="{reason}",
         upstream="queries do not read it; reports are made of it",
@@ -111,6 +121,7 @@ COMMUNITY_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR115 entity-without-community warning",
+        since="0.2.0",
         summary="Entities that are in no community.",
         message="the entity {value} is in no community",
         upstream="no query with a community level finds it, which is the usual case; 3.x clusters the largest "
@@ -123,6 +134,7 @@ COMMUNITY_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR122 no-community-in-reach error",
+        since="0.2.0",
         summary="No community is on the levels that the usual queries read.",
         message="the lowest level is {value}",
         upstream="queries read levels 0 to 2, find no entity and no report, and answer without any context",
@@ -133,6 +145,7 @@ COMMUNITY_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR123 no-top-level error",
+        since="0.2.0",
         summary="No community on level 0 has a report.",
         message="{reason}",
         upstream="dynamic selection stops with KeyError: '0'",
@@ -143,6 +156,7 @@ COMMUNITY_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR116 member-not-in-parent warning",
+        since="0.2.0",
         summary="A member of a community that is not one of its parent.",
         message="the entity {value} is not a member of the parent {parent}",
         upstream="it loads; the report of the parent does not mention it",

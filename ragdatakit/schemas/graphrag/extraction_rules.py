@@ -10,6 +10,7 @@ _CLAIMS = "index/operations/extract_covariates/claim_extractor.py: _parse_claim_
 EXTRACTION_RULES: tuple[Rule, ...] = (
     Rule(
         "GR301 dropped-record error",
+        since="0.2.0",
         summary="A record that GraphRAG's parser does not take.",
         message="{reason}",
         upstream="the record is dropped without a message",
@@ -20,6 +21,7 @@ EXTRACTION_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR302 glued-end-mark warning",
+        since="0.2.0",
         summary="The end mark is part of the last record.",
         message="<|COMPLETE|> is part of the record: there is no ## before it",
         upstream="a relationship loses its strength (1.0 is taken), an entity keeps the mark in its description",
@@ -30,6 +32,7 @@ EXTRACTION_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR303 glued-records error",
+        since="0.2.0",
         summary="Two records without ## between them.",
         message="a second record begins inside this one",
         upstream="the second one is lost; answers to further rounds are put behind the first without ##",
@@ -40,6 +43,7 @@ EXTRACTION_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR304 odd-strength warning",
+        since="0.2.0",
         summary="A strength of a relationship that is not a number.",
         message="the strength is {value}",
         upstream="1.0 is taken",
@@ -50,6 +54,7 @@ EXTRACTION_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR305 nameless-record warning",
+        since="0.2.0",
         summary="An entity, or an end of a relationship, without a name.",
         message="the name is empty",
         upstream="it is taken: there is an entity without a name in the graph",
@@ -60,6 +65,7 @@ EXTRACTION_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR306 no-record warning",
+        since="0.2.0",
         summary="An answer without a record.",
         message="there is no record",
         upstream="nothing is made of the text unit",
@@ -70,6 +76,7 @@ EXTRACTION_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR307 surplus-fields warning",
+        since="0.2.0",
         summary="A record with more fields than it has a use for.",
         message="{found} fields where {expected} are read",
         upstream="an entity loses what follows its description, of a relationship the last field is its strength",
@@ -80,6 +87,7 @@ EXTRACTION_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR308 quoted-name warning",
+        since="0.2.0",
         summary="A name in quotes.",
         message="the name is {value}",
         upstream="the quotes are part of the name, so it is another entity than the one without",
@@ -90,6 +98,7 @@ EXTRACTION_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR309 no-end-mark warning",
+        since="0.2.0",
         summary="An answer that does not end with the end mark.",
         message="<|COMPLETE|> is missing at the end",
         upstream="it is taken as it is; the answer may have been cut off",
@@ -100,6 +109,7 @@ EXTRACTION_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR321 short-claim warning",
+        since="0.2.0",
         summary="A claim with fewer than eight fields.",
         message="{found} fields, expected 8",
         upstream="those that are missing become null",
@@ -110,6 +120,7 @@ EXTRACTION_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR322 odd-claim-status warning",
+        since="0.2.0",
         summary="A status of a claim that the prompt does not have.",
         message="the status is {value}, expected TRUE, FALSE or SUSPECTED",
         upstream="it is stored as it is",
@@ -122,6 +133,7 @@ EXTRACTION_RULES: tuple[Rule, ...] = (
 SETTINGS_RULES: tuple[Rule, ...] = (
     Rule(
         "GR041 unusable-settings error",
+        since="0.2.0",
         summary="The settings are not YAML, or more than settings can be.",
         message="{reason}",
         upstream="every command of GraphRAG stops when it loads them",
@@ -132,6 +144,7 @@ SETTINGS_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR042 tables-elsewhere warning",
+        since="0.2.0",
         summary="The settings name another folder for the tables than the one that was checked.",
         message="the tables are in {value}, these are in output",
         upstream="GraphRAG reads the tables there, and not these",

@@ -7,6 +7,7 @@ from ragdatakit.schemas.declarations import Rule
 LAYOUT_RULES: tuple[Rule, ...] = (
     Rule(
         "GR001 mixed-releases error",
+        since="0.2.0",
         summary="Tables of two releases of GraphRAG in one index.",
         message="{first} is of GraphRAG {first_release}, {second} is of {second_release}",
         upstream="each release reads the tables with its own names and columns, and stops or leaves out the others",
@@ -17,6 +18,7 @@ LAYOUT_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR002 missing-table error",
+        since="0.2.0",
         summary="A table that queries need is not there.",
         message="there is no table {expected}",
         upstream="every query stops with ValueError: Could not find the table in storage",
@@ -27,6 +29,7 @@ LAYOUT_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR003 missing-documents warning",
+        since="0.2.0",
         summary="The table of documents is not there.",
         message="there is no table {expected}",
         upstream="queries do not read it, updates of the index stop without it",
@@ -37,6 +40,7 @@ LAYOUT_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR004 missing-column error",
+        since="0.2.0",
         summary="A table lacks a column that its readers need.",
         message="there is no column {column}",
         upstream="every query stops with ValueError or KeyError",
@@ -47,6 +51,7 @@ LAYOUT_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR009 unknown-column info",
+        since="0.2.0",
         summary="A column that no release of GraphRAG has.",
         message="the column {column} is not one of GraphRAG",
         upstream="it is not read, and lost when the index is updated",
@@ -57,6 +62,7 @@ LAYOUT_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR022 unreadable-table error",
+        since="0.2.0",
         summary="A table cannot be read.",
         message="it cannot be read: {reason}",
         upstream="every query that needs the table stops",
@@ -67,6 +73,7 @@ LAYOUT_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR023 unchecked-table error",
+        since="0.2.0",
         summary="A table that takes more memory than the check may use, such as one with a list of millions of ids.",
         message="it was not checked: {reason}",
         upstream="GraphRAG reads each table whole, and takes several times its size",
@@ -77,6 +84,7 @@ LAYOUT_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR027 unused-table info",
+        since="0.2.0",
         summary="A second file of a table, which the queries do not read.",
         message="{other} is the same table; this file is not read",
         upstream="GraphRAG reads the Parquet files unless its settings name CSV as type of its tables",
@@ -87,6 +95,7 @@ LAYOUT_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR028 columns-of-other-release warning",
+        since="0.2.0",
         summary="Columns that GraphRAG wrote only before or after the release of the other tables.",
         message="{first} is of GraphRAG {first_release}, the other tables are of {second_release}",
         upstream="the column is not read; a migrated index has such columns",

@@ -10,6 +10,7 @@ _MIXED = "query/structured_search/local_search/mixed_context.py"
 REFERENCE_RULES: tuple[Rule, ...] = (
     Rule(
         "GR101 repeated-id error",
+        since="0.2.0",
         summary="An id that is missing, or that two rows of a table have.",
         message="the {column} {value} {reason}",
         upstream="rows are looked up by it: all but one are lost silently",
@@ -20,6 +21,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR019 repeated-text-unit warning",
+        since="0.2.0",
         summary="Two text units have the same id.",
         message="the id {value} is that of row {first}, too",
         upstream="the last one is taken; GraphRAG makes ids of texts, so the two are mostly the same text",
@@ -30,6 +32,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR102 repeated-title error",
+        since="0.2.0",
         summary="Two entities have the same title.",
         message="the title {value} is that of row {first}, too",
         upstream="relationships name entities by their titles, and it is open which of the two is meant",
@@ -40,6 +43,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR103 unknown-endpoint warning",
+        since="0.2.0",
         summary="One end of a relationship is no entity.",
         message="there is no entity {value}",
         upstream="queries show the relationship with its other end only; 3.0.6 and later drop it when they index",
@@ -50,6 +54,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR117 misnamed-endpoint error",
+        since="0.2.0",
         summary="An end of a relationship is the id of an entity, or its title in another spelling.",
         message="there is no entity {value}: that is {reason}",
         upstream="the relationship is counted, and never joined to that entity",
@@ -60,6 +65,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR118 stray-relationship error",
+        since="0.2.0",
         summary="Neither end of a relationship is an entity.",
         message="neither {value} nor {other} is an entity",
         upstream="the relationship is never shown",
@@ -70,6 +76,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR104 unknown-text-unit warning",
+        since="0.2.0",
         summary="A text unit that is not in the table of text units.",
         message="text unit {value} does not exist",
         upstream="it is skipped: the text is missing from the context",
@@ -80,6 +87,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR105 unknown-document error",
+        since="0.2.0",
         summary="A text unit of a document that is not in the table of documents.",
         message="there is no document {value}",
         upstream="queries run; nothing tells where the text comes from, and updates keep it for ever",
@@ -90,6 +98,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR106 documents-unlike-units warning",
+        since="0.2.0",
         summary="The text units that a document lists are not those that name the document.",
         message="{reason}",
         upstream="queries do not read the list; it tells nothing any more",
@@ -100,6 +109,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR113 links-unlike-units warning",
+        since="0.2.0",
         summary="What a text unit lists is not what names the text unit.",
         message="{reason}",
         upstream="text units are ordered by it: others come into the context",
@@ -110,6 +120,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR114 unknown-subject warning",
+        since="0.2.0",
         summary="A claim about what is no entity.",
         message="there is no entity {value}",
         upstream="the claim is never shown",
@@ -121,6 +132,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR124 empty-claim warning",
+        since="0.2.0",
         summary="A claim without a subject, or with nothing but one: what an answer without claims becomes.",
         message="a claim without {missing}",
         upstream="the claim says nothing; GraphRAG makes one of each answer that has no claims",

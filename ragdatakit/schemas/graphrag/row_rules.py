@@ -10,6 +10,7 @@ _COMMUNITY = "query/context_builder/community_context.py"
 ROW_RULES: tuple[Rule, ...] = (
     Rule(
         "GR005 unusable-value error",
+        since="0.2.0",
         summary="A value that GraphRAG cannot turn into the number that it needs.",
         message="{column} is {value}, expected {expected}",
         upstream="every query stops with ValueError or TypeError when the table is loaded",
@@ -20,6 +21,7 @@ ROW_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR006 no-list error",
+        since="0.2.0",
         summary="A list that is null, or no list at all.",
         message="{column} is {value}, expected a list",
         upstream="queries stop with TypeError: children of communities in all of them, text units in global search",
@@ -30,6 +32,7 @@ ROW_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR007 no-reports error",
+        since="0.2.0",
         summary="The table of community reports has no rows.",
         message="there are no reports",
         upstream="global search has nothing to read, local search no reports, dynamic selection stops with KeyError",
@@ -40,6 +43,7 @@ ROW_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR008 no-relationships warning",
+        since="0.2.0",
         summary="The table of relationships has no rows.",
         message="there are no relationships",
         upstream="queries run; communities cannot be made again (EmptyNetworkError)",
@@ -50,6 +54,7 @@ ROW_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR034 empty-table error",
+        since="0.2.0",
         summary="A table without rows that queries start from.",
         message="the table {table} has no rows",
         upstream="no query finds anything",
@@ -60,6 +65,7 @@ ROW_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR036 no-named-text-unit error",
+        since="0.2.0",
         summary="No entity lists a text unit.",
         message="the text_unit_ids of all entities are empty",
         upstream="global search stops with ZeroDivisionError, and local search has no sources",
@@ -70,6 +76,7 @@ ROW_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR010 number-unlike-place warning",
+        since="0.2.0",
         summary="A text unit whose human_readable_id is not its place in the table, counted from 0.",
         message="human_readable_id is {value} in row {row}",
         upstream="text units are cited by their place, so the number in an answer is not this one",
@@ -81,6 +88,7 @@ ROW_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR011 odd-id info",
+        since="0.2.0",
         summary="Ids of another shape than most of their table.",
         message="the id {value} is not of the shape of most others ({shape})",
         upstream="it loads; the row may come from elsewhere",
@@ -92,6 +100,7 @@ ROW_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR012 title-not-normal warning",
+        since="0.2.0",
         summary="The title of an entity is not in upper case, or has blanks around it or HTML escapes.",
         message="the title {value} becomes {normal} when communities are made",
         upstream="queries find it; the next clustering puts it into no community",
@@ -102,6 +111,7 @@ ROW_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR013 no-type info",
+        since="0.2.0",
         summary="An entity without a type.",
         message="the entity {value} has no type",
         upstream="it loads; releases before 3.0 made such entities of ends of relationships that were not extracted",
@@ -113,6 +123,7 @@ ROW_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR014 no-rank error",
+        since="0.2.0",
         summary="A report without a rank.",
         message="rank is null",
         upstream="the report is in no context of any query",
@@ -123,6 +134,7 @@ ROW_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR031 odd-rank warning",
+        since="0.2.0",
         summary="A rank of a report that is not between 0 and 10.",
         message="rank is {value}",
         upstream="reports are ordered by it, and those below 0 are in no context",
@@ -133,6 +145,7 @@ ROW_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR032 report-below-usual-level warning",
+        since="0.2.0",
         summary="Reports of a level that the usual queries do not read.",
         message="the level is {value}",
         upstream="queries read levels 0 to 2 unless they are given another --community-level",
@@ -144,6 +157,7 @@ ROW_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR015 report-unlike-json warning",
+        since="0.2.0",
         summary="full_content_json is not a JSON object, or has another title or summary than the report.",
         message="{reason}",
         upstream="it is not read by queries; who takes the report from there gets something else",
@@ -154,6 +168,7 @@ ROW_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR016 odd-period warning",
+        since="0.2.0",
         summary="A period that is not a date.",
         message="period is {value}, expected a date such as 2026-01-05",
         upstream="it loads; updates of the index copy it",
@@ -165,6 +180,7 @@ ROW_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR017 odd-size warning",
+        since="0.2.0",
         summary="A size of a community that is not the number of its members.",
         message="size is {value}, and there are {members} members",
         upstream="it loads; the size is only shown",
@@ -175,6 +191,7 @@ ROW_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR018 odd-degree warning",
+        since="0.2.0",
         summary="A degree or frequency that is not what the tables say.",
         message="{column} is {value}, the tables say {counted}",
         upstream="entities and relationships are ranked by it: others are taken into the context",
@@ -186,6 +203,7 @@ ROW_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR020 numeric-ids error",
+        since="0.2.0",
         summary="Ids of entities that are numbers in one table and texts in the other.",
         message="the ids of entities are {ids}, those in {column} of communities are not",
         upstream="every query stops with ValueError when entities and communities are merged",
@@ -196,6 +214,7 @@ ROW_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR021 torn-member error",
+        since="0.2.0",
         summary="A list in CSV with a member that has a comma or a line end in it.",
         message="{column} has the member {value}, which GraphRAG tears apart",
         upstream="its parts are taken for ids of their own, and the member is lost",
@@ -206,6 +225,7 @@ ROW_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR024 list-as-text warning",
+        since="0.2.0",
         summary="A list in Parquet that is written as a text.",
         message="{column} is the text {value}",
         upstream="GraphRAG 3.x cuts it at commas, older releases take it for one id",
@@ -217,6 +237,7 @@ ROW_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR025 no-text warning",
+        since="0.2.0",
         summary="A text unit or report without a text, or an entity without a title.",
         message="{column} is empty",
         upstream="a row without a text (or with the word None) takes its place in the context",
@@ -227,6 +248,7 @@ ROW_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR026 cut-number warning",
+        since="0.2.0",
         summary="A number with a fraction where an integer is needed.",
         message="{column} is {value}",
         upstream="the fraction is cut off",
@@ -237,6 +259,7 @@ ROW_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR035 repeated-number warning",
+        since="0.2.0",
         summary="Two rows have the same human_readable_id.",
         message="human_readable_id {value} is that of row {first}, too",
         upstream="answers cite the number, and nobody knows which of the two is meant",

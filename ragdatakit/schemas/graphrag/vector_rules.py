@@ -9,6 +9,7 @@ _STORE = "graphrag_vectors: lancedb.py"
 VECTOR_RULES: tuple[Rule, ...] = (
     Rule(
         "GR201 unusable-vectors error",
+        since="0.2.0",
         summary="A table of vectors without ids, or without lists of numbers.",
         message="{reason}",
         upstream="the vectors cannot be put into a store",
@@ -19,6 +20,7 @@ VECTOR_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR202 uneven-vectors error",
+        since="0.2.0",
         summary="Vectors of different lengths in one table.",
         message="the vector of {value} has {length} numbers, most have {usual}",
         upstream="the store takes vectors of one length only, and stops",
@@ -29,6 +31,7 @@ VECTOR_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR203 no-vector warning",
+        since="0.2.0",
         summary="Text units, entities or reports that have no vector, though others have.",
         message="{value} of {table} has no vector",
         upstream="searches by similarity never find it; DRIFT search stops where a report has none",
@@ -40,6 +43,7 @@ VECTOR_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR204 stray-vector warning",
+        since="0.2.0",
         summary="A vector of what is not in its table.",
         message="there is no {value} in {table}",
         upstream="it takes a place among the nearest vectors, and is then left out",
@@ -51,6 +55,7 @@ VECTOR_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR205 odd-vector warning",
+        since="0.2.0",
         summary="A vector that is null, is all zeros, or has a NaN or an infinite number.",
         message="the vector of {value} {reason}",
         upstream="it is near to nothing, and never found",
@@ -61,6 +66,7 @@ VECTOR_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR206 repeated-vector warning",
+        since="0.2.0",
         summary="Two vectors of one id.",
         message="the id {value} is that of row {first}, too",
         upstream="both are in the store, and take two places among the nearest",
@@ -71,6 +77,7 @@ VECTOR_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR211 store-without-manifest error",
+        since="0.2.0",
         summary="A table of LanceDB without a manifest.",
         message="there is no manifest that can be read: {reason}",
         upstream="LanceDB does not find the table, and every search by similarity stops",
@@ -81,6 +88,7 @@ VECTOR_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR212 store-without-data error",
+        since="0.2.0",
         summary="A file that the manifest of a table of LanceDB names is not there.",
         message="there is no file {value}, which the manifest names",
         upstream="searches by similarity stop when they read it",
@@ -91,6 +99,7 @@ VECTOR_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR213 store-unlike-table warning",
+        since="0.2.0",
         summary="A table of LanceDB with another number of vectors than what they are of.",
         message="{count} vectors, and {rows} rows of {table}",
         upstream="what has no vector is never found by similarity; which ones these are is not checked",
@@ -101,6 +110,7 @@ VECTOR_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "GR214 stores-of-two-lengths warning",
+        since="0.2.0",
         summary="Stores of vectors of different lengths in one index.",
         message="vectors have {length} numbers, those of {other} have {usual}",
         upstream="a query is embedded with one model; a store of another length stops",

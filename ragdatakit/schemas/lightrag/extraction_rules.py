@@ -7,6 +7,7 @@ from ragdatakit.schemas.declarations import Rule
 EXTRACTION_RULES: tuple[Rule, ...] = (
     Rule(
         "LR601 wrong-number-of-fields error",
+        since="0.2.0",
         summary="A record of an extraction that has more or fewer fields than its kind.",
         message="{value} fields; an entity has 4, a relation 5",
         upstream="the record is dropped",
@@ -17,6 +18,7 @@ EXTRACTION_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR602 dropped-record error",
+        since="0.2.0",
         summary=(
             "A record of an extraction that cannot be used: no name, no description, a type with marks "
             "in it, a relation with itself."
@@ -30,6 +32,7 @@ EXTRACTION_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR603 old-delimiters error",
+        since="0.2.0",
         summary="An extraction with the delimiters of versions to 1.3.",
         message="records are separated by ##",
         upstream="the current parser finds nothing in it",
@@ -40,6 +43,7 @@ EXTRACTION_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR604 incomplete-extraction warning",
+        since="0.2.0",
         summary="An extraction without the mark of its end.",
         message="there is no <|COMPLETE|>",
         upstream="it is taken as it is, with a line in the log; the model may have been cut off",
@@ -50,6 +54,7 @@ EXTRACTION_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR605 damaged-delimiter warning",
+        since="0.2.0",
         summary="A delimiter that is damaged, and repaired by LightRAG.",
         message="{value} stands for <|#|>",
         upstream="it is repaired where it touches text; elsewhere it is part of a field",
@@ -60,6 +65,7 @@ EXTRACTION_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR606 relation-called-entity warning",
+        since="0.2.0",
         summary="A record of five fields that is called an entity.",
         message="five fields are a relation",
         upstream="it is read as a relation",
@@ -70,6 +76,7 @@ EXTRACTION_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR607 no-records error",
+        since="0.2.0",
         summary="An extraction without any record that can be read.",
         message="no entity and no relation can be read",
         upstream="the chunk adds nothing to the graph",
@@ -80,6 +87,7 @@ EXTRACTION_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR608 several-records-in-line error",
+        since="0.2.0",
         summary="Several records in one line.",
         message="a record begins inside the line",
         upstream="the first is read with the fields of the second, or what follows is lost",

@@ -7,6 +7,7 @@ from ragdatakit.schemas.declarations import Rule
 GRAPH_RULES: tuple[Rule, ...] = (
     Rule(
         "LR401 graph-not-xml error",
+        since="0.2.0",
         summary="The graph is not XML.",
         message="not XML: {reason}",
         upstream="LightRAG stops with ParseError at its start",
@@ -17,6 +18,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR402 graph-with-entities error",
+        since="0.2.0",
         summary="The graph declares entities, which can grow without end when they are expanded.",
         message="declares the entity {name}; the rest was not read",
         upstream="the reader expands it as far as its limits allow, which can take all memory",
@@ -27,6 +29,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR403 directed-graph error",
+        since="0.2.0",
         summary="The graph is directed.",
         message="edgedefault is directed",
         upstream="it loads, and half of the edges are not found",
@@ -37,6 +40,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR404 unreadable-attribute error",
+        since="0.2.0",
         summary="A value, a key or an edge that networkx cannot read.",
         message="{reason}",
         upstream="LightRAG stops with ValueError, KeyError or NetworkXError at its start",
@@ -47,6 +51,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR405 no-graph error",
+        since="0.2.0",
         summary="The file has no graph of GraphML.",
         message="there is no <graph> in the namespace of GraphML",
         upstream="LightRAG stops with NetworkXError at its start",
@@ -57,6 +62,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR411 edge-without-weight warning",
+        since="0.2.0",
         summary="An edge without a weight.",
         message="the edge of {value} has no weight",
         upstream="1.0 is taken, with a line in the log",
@@ -67,6 +73,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR416 odd-edge-weight warning",
+        since="0.2.0",
         summary="A weight of an edge that is not finite, or less than 1 though the edge has a source.",
         message="the weight of {pair} is {value}",
         upstream=(
@@ -80,6 +87,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR412 incomplete-element warning",
+        since="0.2.0",
         summary="A node or an edge without its type, description or keywords.",
         message="{value} has no {expected}",
         upstream="UNKNOWN or nothing is shown to the model in its place",
@@ -90,6 +98,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR413 repeated-node error",
+        since="0.2.0",
         summary="Two nodes of one name.",
         message="node {value} appears already",
         upstream="the values of the last one replace those of the others",
@@ -100,6 +109,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR414 repeated-edge error",
+        since="0.2.0",
         summary="Two edges between the same nodes, in whichever direction.",
         message="the edge of {value} appears already",
         upstream="networkx makes a multigraph of it, which LightRAG cannot ask: queries stop",
@@ -110,6 +120,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR415 self-loop warning",
+        since="0.2.0",
         summary="An edge from a node to itself.",
         message="{value} is related to itself",
         upstream="LightRAG makes none; this one is returned as a relation",
@@ -120,6 +131,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR421 changing-name warning",
+        since="0.2.0",
         summary="A name that LightRAG would store otherwise.",
         message="{value} would be stored as {expected}",
         upstream=(
@@ -132,6 +144,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR422 separator-in-name warning",
+        since="0.2.0",
         summary="A name that has <SEP> in it, by which LightRAG joins lists.",
         message="{value} has <SEP> in it",
         upstream=(
@@ -145,6 +158,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR423 names-differ-in-case warning",
+        since="0.2.0",
         summary="Two names that differ in capitals only.",
         message="{value} differs from {other} in capitals only",
         upstream="they are two nodes: what is known of the one is not found with the other",

@@ -7,6 +7,7 @@ from ragdatakit.schemas.declarations import Rule
 PAYLOAD_RULES: tuple[Rule, ...] = (
     Rule(
         "LR501 payload-not-json error",
+        since="0.2.0",
         summary="The payload of a custom graph is not JSON.",
         message="not JSON: {reason}",
         upstream="json.load stops with JSONDecodeError",
@@ -17,6 +18,7 @@ PAYLOAD_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR502 payload-not-object error",
+        since="0.2.0",
         summary="The payload of a custom graph is not one object.",
         message="{value} is not an object with chunks, entities and relationships",
         upstream="ainsert_custom_kg stops with AttributeError",
@@ -27,6 +29,7 @@ PAYLOAD_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR503 unknown-payload-key error",
+        since="0.2.0",
         summary="A key of the payload that LightRAG does not read.",
         message="{value} is not read; expected chunks, entities and relationships",
         upstream="it is passed over silently: what is under it is lost",
@@ -37,6 +40,7 @@ PAYLOAD_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR504 payload-without-part warning",
+        since="0.2.0",
         summary="The payload has no chunks, no entities or no relationships.",
         message="there are no {expected}",
         upstream=(
@@ -50,6 +54,7 @@ PAYLOAD_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR511 unusable-payload-field error",
+        since="0.2.0",
         summary="A field of the payload that is missing, null or of another type.",
         message="{field} is {found}; expected {expected}",
         upstream=(
@@ -63,6 +68,7 @@ PAYLOAD_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR512 payload-self-loop error",
+        since="0.2.0",
         summary="A relationship of an entity with itself, once the names are normalised.",
         message="{value} is related to itself",
         upstream="ainsert_custom_kg stops with ValueError before anything is stored",
@@ -73,6 +79,7 @@ PAYLOAD_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR513 vanishing-name error",
+        since="0.2.0",
         summary=(
             "A name of which nothing is left when it is normalised: blanks, digits shorter than 3, "
             "digits and dots shorter than 6."
@@ -86,6 +93,7 @@ PAYLOAD_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR514 unusable-weight error",
+        since="0.2.0",
         summary="A weight that is no finite number, is negative, or is less than 1 where the source is known.",
         message="weight is {value}; expected {expected}",
         upstream="ainsert_custom_kg stops with ValueError before anything is stored",
@@ -96,6 +104,7 @@ PAYLOAD_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR515 weight-as-text warning",
+        since="0.2.0",
         summary="A weight that is a text.",
         message="weight is {value}",
         upstream="it is read as a number",
@@ -106,6 +115,7 @@ PAYLOAD_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR516 unknown-alias warning",
+        since="0.2.0",
         summary="An entity or relationship whose source_id is that of no chunk.",
         message="no chunk has the source_id {value}",
         upstream="UNKNOWN is stored in its place: queries return no text for it",
@@ -116,6 +126,7 @@ PAYLOAD_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR517 shared-alias error",
+        since="0.2.0",
         summary="Two chunks of different content have the same source_id.",
         message="{value} is the source_id of another chunk, too",
         upstream=("entities and relationships are joined to the last of them; the others are found by naive mode only"),
@@ -126,6 +137,7 @@ PAYLOAD_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR518 repeated-entity warning",
+        since="0.2.0",
         summary="Two entities of the payload have one name.",
         message="{value} is declared already",
         upstream="the last declaration replaces the others",
@@ -136,6 +148,7 @@ PAYLOAD_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR519 conflicting-relationship error",
+        since="0.2.0",
         summary="Two relationships of the same pair, in whichever direction, with other keywords or descriptions.",
         message="the pair {value} is declared already, otherwise",
         upstream="the last one replaces the others: what the first says is lost",
@@ -146,6 +159,7 @@ PAYLOAD_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR520 repeated-relationship warning",
+        since="0.2.0",
         summary="The same relationship twice.",
         message="the pair {value} is declared already",
         upstream="the last one replaces the others",
@@ -156,6 +170,7 @@ PAYLOAD_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR521 empty-chunk error",
+        since="0.2.0",
         summary="A chunk of the payload without text.",
         message="{value} has nothing to be read",
         upstream="it is stored, and found by nothing",
@@ -166,6 +181,7 @@ PAYLOAD_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR522 undeclared-endpoint warning",
+        since="0.2.0",
         summary="A relationship with an entity that is not declared.",
         message="{value} is no entity of the payload",
         upstream="a node of type UNKNOWN is made for it, which local mode never finds",
@@ -176,6 +192,7 @@ PAYLOAD_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR523 alias-not-text error",
+        since="0.2.0",
         summary="A source_id that is not a text.",
         message="source_id is {value}; expected a text",
         upstream=(
@@ -189,6 +206,7 @@ PAYLOAD_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR524 blank-relationship-text warning",
+        since="0.2.0",
         summary="A relationship without keywords, or without a description.",
         message="{field} is blank",
         upstream="global mode finds relations by both",

@@ -7,6 +7,7 @@ from ragdatakit.schemas.declarations import Rule
 REFERENCE_RULES: tuple[Rule, ...] = (
     Rule(
         "LR201 unknown-document error",
+        since="0.2.0",
         summary="A chunk of a document that is not stored.",
         message="document {value} is not in full_docs",
         upstream=(
@@ -19,6 +20,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR202 chunk-without-document warning",
+        since="0.2.0",
         summary="A chunk that came with a custom graph: what it names as its document is an alias.",
         message="{value} is an alias, no document",
         upstream="it is found as any other; no document can be deleted to remove it",
@@ -30,6 +32,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR203 status-without-document warning",
+        since="0.2.0",
         summary="The status of a document that is not stored.",
         message="document {value} is not in full_docs",
         upstream="it is listed, and cannot be processed again",
@@ -40,6 +43,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR204 document-without-status warning",
+        since="0.2.0",
         summary="A document without a status.",
         message="document {value} is not in doc_status",
         upstream="it is not listed, and can be inserted a second time",
@@ -50,6 +54,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR205 unknown-status-chunk warning",
+        since="0.2.0",
         summary="The status of a document lists a chunk that is not stored.",
         message="chunk {value} is not in text_chunks",
         upstream="deleting the document passes over it",
@@ -60,6 +65,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR206 chunk-count-differs warning",
+        since="0.2.0",
         summary="chunks_count of a document is not the number of its chunks_list.",
         message="chunks_count is {value}, and chunks_list has {found}",
         upstream="the number that is shown is wrong",
@@ -70,6 +76,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR207 repeated-chunk-order warning",
+        since="0.2.0",
         summary="Two chunks of a document have the same place in it.",
         message="place {value} is taken by another chunk of {document}",
         upstream="neighbouring chunks are put together in another order",
@@ -80,6 +87,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR208 gap-in-chunks warning",
+        since="0.2.0",
         summary="The places of a document's chunks have a gap.",
         message="{document} has {found} chunks, and places up to {value}",
         upstream="the chunk in between is lost",
@@ -91,6 +99,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR211 unknown-source error",
+        since="0.2.0",
         summary="A node or an edge whose source_id names a chunk that is not stored.",
         message="chunk {value} is not in text_chunks",
         upstream="queries return no text for it",
@@ -101,6 +110,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR212 element-without-chunk warning",
+        since="0.2.0",
         summary="A node or an edge that names no chunk as its source.",
         message="{value} has no chunk",
         upstream="queries that find it return no text for it",
@@ -111,6 +121,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR213 unknown-endpoint error",
+        since="0.2.0",
         summary="An edge to or from a node that is not in the graph.",
         message="there is no node {value}",
         upstream="networkx makes an empty node of that name, which has no type, no description and no chunk",
@@ -121,6 +132,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR221 tracking-differs warning",
+        since="0.2.0",
         summary="The stores that track entities and relations disagree with the graph.",
         message="{value} {reason}",
         upstream="used to delete documents and to repair the graph: what is not tracked stays for ever",
@@ -131,6 +143,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR222 wrong-count warning",
+        since="0.2.0",
         summary="The count of a tracking record is not the length of its list.",
         message="count is {value}, and there are {found}",
         upstream="nothing reads it but people",

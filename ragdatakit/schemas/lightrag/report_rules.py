@@ -7,6 +7,7 @@ from ragdatakit.schemas.declarations import Rule
 REPORT_RULES: tuple[Rule, ...] = (
     Rule(
         "LR701 unusable-report error",
+        since="0.2.0",
         summary="A community report that lacks its text, its level or its place among the others.",
         message="{field} is {value}; expected {expected}",
         upstream={"nano-graphrag": "global queries stop with KeyError or TypeError, or leave it out"},
@@ -20,6 +21,7 @@ REPORT_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR702 report-without-cluster warning",
+        since="0.2.0",
         summary="A report of a cluster that no node belongs to.",
         message="no node is in cluster {value}",
         upstream={"nano-graphrag": "it is never found by local queries; global ones look at clusters of the graph"},
@@ -30,6 +32,7 @@ REPORT_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR703 cluster-without-report warning",
+        since="0.2.0",
         summary="A cluster of the graph without a report.",
         message="cluster {value} has no report",
         upstream={"nano-graphrag": "global queries pass over it"},
@@ -40,6 +43,7 @@ REPORT_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR704 unreadable-clusters error",
+        since="0.2.0",
         summary="The clusters of a node are not a JSON list of levels and clusters.",
         message="clusters is {value}; expected a list of objects with level and cluster",
         upstream={"nano-graphrag": "local queries stop with JSONDecodeError or KeyError when they come upon the node"},
@@ -50,6 +54,7 @@ REPORT_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR705 unknown-member warning",
+        since="0.2.0",
         summary="A report names a node or a chunk that is not stored.",
         message="{value} is not in the {expected}",
         upstream={"nano-graphrag": "it counts in the report's size, and leads nowhere"},

@@ -7,6 +7,7 @@ from ragdatakit.schemas.declarations import Rule
 STORE_RULES: tuple[Rule, ...] = (
     Rule(
         "LR101 store-not-json error",
+        since="0.2.0",
         summary="A store that is not JSON, or is blank.",
         message="not JSON: {reason}",
         upstream=(
@@ -19,6 +20,7 @@ STORE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR102 store-not-object error",
+        since="0.2.0",
         summary="A store whose top level is not an object.",
         message="the top level is not an object",
         upstream="null and lists count as an empty store, silently; other values stop the start or the first query",
@@ -29,6 +31,7 @@ STORE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR103 no-chunks error",
+        since="0.2.0",
         summary="The store of chunks is empty.",
         message="there is no chunk",
         upstream="local, global and hybrid return no text",
@@ -39,6 +42,7 @@ STORE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR107 repeated-record error",
+        since="0.2.0",
         summary="Two records of a store have one id.",
         message="{value} is there already",
         upstream="the last one replaces the others",
@@ -50,6 +54,7 @@ STORE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR104 packed-store error",
+        since="0.2.0",
         summary="A file of the working directory is packed with gzip.",
         message="is packed; {expected} is expected",
         upstream="LightRAG opens plain files only: the store is empty for it, silently",
@@ -60,6 +65,7 @@ STORE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR105 missing-store error",
+        since="0.2.0",
         summary="The working directory has no chunks, or no graph.",
         message="there is no {expected}",
         upstream=(
@@ -73,6 +79,7 @@ STORE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR106 missing-vectors warning",
+        since="0.2.0",
         summary="The working directory lacks one of the three stores of vectors.",
         message="there is no {expected}",
         upstream={
@@ -86,6 +93,7 @@ STORE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR111 record-not-object error",
+        since="0.2.0",
         summary="A record of a store that is not an object.",
         message="{value} is not an object",
         upstream="it stops queries that come upon it, or the start",
@@ -96,6 +104,7 @@ STORE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR112 chunk-without-content error",
+        since="0.2.0",
         summary="A chunk without content, or whose content is not a text.",
         message="content is {value}; expected a text",
         upstream="the chunk is left out of what queries return, or returned without a text",
@@ -106,6 +115,7 @@ STORE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR113 unusable-chunk-field warning",
+        since="0.2.0",
         summary="A field of a chunk that has another type than LightRAG writes.",
         message="{field} is {value}",
         upstream="it loads; what sorts or counts chunks by it goes wrong",
@@ -116,6 +126,7 @@ STORE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR114 document-without-content warning",
+        since="0.2.0",
         summary="A document without content, or whose content is not a text.",
         message="content is {value}; expected a text",
         upstream="queries do not need it; to process it again stops",
@@ -126,6 +137,7 @@ STORE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR115 unknown-status error",
+        since="0.2.0",
         summary="The status of a document is none that LightRAG knows, or there is none.",
         message=(
             "status is {value}; expected one of pending, parsing, analyzing, processing, preprocessed, "
@@ -139,6 +151,7 @@ STORE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR116 time-not-iso warning",
+        since="0.2.0",
         summary="A time of a document's status that is not in ISO 8601.",
         message="{field} is {value}; expected a time such as 2026-03-01T09:30:00+00:00",
         upstream="documents are listed in another order",
@@ -149,6 +162,7 @@ STORE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR117 unlike-chunk-id warning",
+        since="0.2.0",
         summary="The id of a chunk is none that any version would give it.",
         message="chunk {value} is called neither by its document and place nor by the MD5 of its content",
         upstream="nothing checks it; the same document inserted again makes a second chunk",
@@ -160,6 +174,7 @@ STORE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR118 unlike-document-id info",
+        since="0.2.0",
         summary="The id of a document is none that LightRAG would give it by itself.",
         message="document {value} is called neither by the MD5 of its file's name nor of its content",
         upstream="nothing checks it; the same file inserted again is a second document",
@@ -171,6 +186,7 @@ STORE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR119 unusable-tracking-record warning",
+        since="0.2.0",
         summary="A record of the stores that track entities and relations has another shape.",
         message="{value} where an object with its list is expected",
         upstream="deletion and repair of documents go wrong; queries do not read it",
@@ -181,6 +197,7 @@ STORE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR120 path-not-text error",
+        since="0.2.0",
         summary="A file_path that is a list or an object.",
         message="file_path is {value}",
         upstream="queries that find the record stop with TypeError",

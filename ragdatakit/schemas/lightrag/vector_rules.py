@@ -7,6 +7,7 @@ from ragdatakit.schemas.declarations import Rule
 VECTOR_RULES: tuple[Rule, ...] = (
     Rule(
         "LR301 vectors-not-json error",
+        since="0.2.0",
         summary="A store of vectors that is not one JSON object.",
         message="not one JSON object: {reason}",
         upstream="LightRAG stops with JSONDecodeError or TypeError at its start",
@@ -17,6 +18,7 @@ VECTOR_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR302 incomplete-vectors error",
+        since="0.2.0",
         summary="A store of vectors lacks the dimension, the rows or the matrix, or one of them has another type.",
         message="there is no usable {expected}",
         upstream="LightRAG stops with KeyError, TypeError or ValueError at its start, or at the first query",
@@ -27,6 +29,7 @@ VECTOR_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR303 other-dimension error",
+        since="0.2.0",
         summary="The stores of vectors have different dimensions.",
         message="embedding_dim is {value}; {other} has {expected}",
         upstream="all three are made by one model: LightRAG stops with AssertionError at the store that differs",
@@ -37,6 +40,7 @@ VECTOR_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR304 matrix-of-another-size error",
+        since="0.2.0",
         summary="The matrix is not as long as there are rows.",
         message="the matrix has {found} bytes; {rows} rows of {dimension} numbers are {expected}",
         upstream=(
@@ -50,6 +54,7 @@ VECTOR_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR305 useless-vector warning",
+        since="0.2.0",
         summary="A vector that is zero, or has a number that is not finite.",
         message="the vector of {value} is {reason}",
         upstream="it becomes NaN when it is normalised, and is found by every query",
@@ -60,6 +65,7 @@ VECTOR_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR306 vector-of-another-row error",
+        since="0.2.0",
         summary="A row of the matrix is not the vector that the row itself has.",
         message="row {value} of the matrix is another vector than that of its row",
         upstream="queries compare with the matrix: what is found is called by another name, silently",
@@ -70,6 +76,7 @@ VECTOR_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR307 matrix-not-base64 error",
+        since="0.2.0",
         summary="The matrix is not base64.",
         message="the matrix is not base64",
         upstream=(
@@ -83,6 +90,7 @@ VECTOR_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR311 incomplete-row error",
+        since="0.2.0",
         summary="A row of vectors lacks its id, or the name, pair or content that it stands for.",
         message="{expected} is missing or not a text",
         upstream="a query that finds the row stops with KeyError, or returns nothing for it",
@@ -93,6 +101,7 @@ VECTOR_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR312 vector-without-node error",
+        since="0.2.0",
         summary="A vector of an entity that is not in the graph.",
         message="there is no node {value}",
         upstream="the row is passed over (“storage may be damaged”): nothing is returned for it",
@@ -103,6 +112,7 @@ VECTOR_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR313 node-without-vector warning",
+        since="0.2.0",
         summary="A node of the graph without a vector.",
         message="node {value} has no vector",
         upstream="local mode never finds it; nodes that LightRAG makes of the ends of relations are so",
@@ -113,6 +123,7 @@ VECTOR_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR314 wrong-vector-id error",
+        since="0.2.0",
         summary="The id of a vector is not the hash of what it stands for.",
         message="{value} is called wrongly; expected {expected}",
         upstream="to update or delete the entity or relation leaves this row behind, which queries keep finding",
@@ -123,6 +134,7 @@ VECTOR_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR315 repeated-vector error",
+        since="0.2.0",
         summary="Two rows of vectors stand for the same.",
         message="{value} has a row already",
         upstream="one of the two takes the place of another result",
@@ -133,6 +145,7 @@ VECTOR_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR316 vector-without-edge error",
+        since="0.2.0",
         summary="A vector of a relation that is not in the graph.",
         message="there is no edge {value}",
         upstream="the row is passed over: nothing is returned for it",
@@ -143,6 +156,7 @@ VECTOR_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR317 edge-without-vector error",
+        since="0.2.0",
         summary="An edge of the graph without a vector.",
         message="edge {value} has no vector",
         upstream="global mode never finds it",
@@ -153,6 +167,7 @@ VECTOR_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR318 vector-without-chunk error",
+        since="0.2.0",
         summary="A vector of a chunk that is not stored.",
         message="chunk {value} is not in text_chunks",
         upstream="naive mode returns a text of which no other store knows; it cannot be deleted with its document",
@@ -163,6 +178,7 @@ VECTOR_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR319 chunk-without-vector error",
+        since="0.2.0",
         summary="A chunk without a vector.",
         message="chunk {value} has no vector",
         upstream="naive and mix never find it by its text",
@@ -173,6 +189,7 @@ VECTOR_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR320 other-content error",
+        since="0.2.0",
         summary="The vector of a chunk has another content than the chunk.",
         message="the content of {value} is not that of the chunk",
         upstream="naive mode returns this one, the other modes that of the chunk",
@@ -183,6 +200,7 @@ VECTOR_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "LR321 stale-content warning",
+        since="0.2.0",
         summary="The content of a vector is not what the graph says now.",
         message="the content of {value} is not made of its description in the graph",
         upstream="the entity or relation is found by an older description",

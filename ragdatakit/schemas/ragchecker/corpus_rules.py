@@ -7,6 +7,7 @@ from ragdatakit.schemas.declarations import Rule
 CORPUS_RULES: tuple[Rule, ...] = (
     Rule(
         "RC201 queries-not-json error",
+        since="0.2.0",
         summary="A file of queries is not one JSON document.",
         message="not JSON: {reason}",
         upstream="retrieval stops with JSONDecodeError",
@@ -17,6 +18,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RC202 no-queries error",
+        since="0.2.0",
         summary="input_data of a file of queries is empty, or not a list.",
         message="there are no queries",
         upstream="nothing is retrieved (TypeError for null)",
@@ -27,6 +29,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RC203 unusable-query error",
+        since="0.2.0",
         summary="A query is not an object with query_id, query and gt_answer.",
         message="{field} is missing or not a text",
         upstream="retrieval stops with KeyError or TypeError without query; the tool stops later without the others",
@@ -37,6 +40,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RC204 repeated-query error",
+        since="0.2.0",
         summary="Two queries of a file have one query_id.",
         message="duplicate query_id {value}",
         upstream="both are asked; whoever joins the results with the queries takes one for the other",
@@ -49,6 +53,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RC205 corpus-line-not-json error",
+        since="0.2.0",
         summary="A line of corpus.jsonl or chunks.jsonl is not a JSON object.",
         message="{value} is not a JSON object",
         upstream="cutting or indexing the corpus stops (JSONDecodeError or TypeError)",
@@ -59,6 +64,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RC206 unusable-document error",
+        since="0.2.0",
         summary="A document or chunk lacks doc_id, title or text, or its text is not one; a chunk may lack chunk_id.",
         message="{field} is missing or of the wrong type",
         upstream="cutting or indexing the corpus stops with KeyError, TypeError or AttributeError",
@@ -69,6 +75,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RC207 repeated-document error",
+        since="0.2.0",
         summary="Two documents of a corpus have one doc_id.",
         message="duplicate doc_id {value}",
         upstream="chunks are indexed by doc_id and chunk_id: those of the last document replace those of the first",
@@ -82,6 +89,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RC208 repeated-chunk error",
+        since="0.2.0",
         summary="Two chunks have one doc_id and one chunk_id.",
         message="duplicate chunk {value}",
         upstream="the last one replaces the first in the index",

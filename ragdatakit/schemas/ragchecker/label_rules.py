@@ -10,6 +10,7 @@ _AGGREGATED = "ragchecker/evaluator.py: RAGChecker.evaluate"
 LABEL_RULES: tuple[Rule, ...] = (
     Rule(
         "RC007 unknown-label error",
+        since="0.2.0",
         summary="A label is not Entailment, Neutral or Contradiction, spelt like that.",
         message="{value} is not Entailment, Neutral or Contradiction",
         upstream="it is silently counted as not entailed",
@@ -20,6 +21,7 @@ LABEL_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RC008 misshapen-labels error",
+        since="0.2.0",
         summary="There are more or fewer labels than claims or passages.",
         message="{mismatch}",
         upstream="lists that do not fit together are stretched silently and give other metrics, or the tool stops "
@@ -31,6 +33,7 @@ LABEL_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RC010 legacy-groups error",
+        since="0.2.0",
         summary="The groups of metrics have the names of older versions: overall, retriever, generator.",
         message="the groups have old names: {value} is now called {expected}",
         upstream="evaluating the file again stops with KeyError",
@@ -45,6 +48,7 @@ LABEL_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RC011 stored-metric-differs warning",
+        since="0.2.0",
         summary="A metric that is stored in a row is not what its labels give.",
         message="{field} is {value}; the labels give {expected}",
         upstream="the stored value is kept, and is part of the mean (faithfulness is computed anew)",
@@ -55,6 +59,7 @@ LABEL_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RC012 incomplete-labels warning",
+        since="0.2.0",
         summary="A row has some of the four sets of labels, and lacks others.",
         message="{missing} is missing, although other labels are there",
         upstream="the tool asks a model for what is missing",
@@ -66,6 +71,7 @@ LABEL_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RC020 labels-not-list error",
+        since="0.2.0",
         summary="A set of labels is not a list.",
         message="{field} is {value}; a list is expected",
         upstream="a text is read letter by letter, each not entailed; a number stops the tool with TypeError",
@@ -76,6 +82,7 @@ LABEL_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RC023 unusable-groups error",
+        since="0.2.0",
         summary="metrics of the whole file is not an object of the three groups, each an object of numbers.",
         message="{mismatch}",
         upstream="the tool stops (KeyError for a group that is missing, else TypeError, AttributeError or ValueError)",
@@ -89,6 +96,7 @@ LABEL_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RC024 group-metric-differs warning",
+        since="0.2.0",
         summary="A metric of the whole file is not the mean of the rows, in percent with one decimal.",
         message="{field} is {value}; the rows give {expected}",
         upstream="it is computed anew when the file is evaluated; until then it is wrong",
@@ -99,6 +107,7 @@ LABEL_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RC025 metric-not-number error",
+        since="0.2.0",
         summary="metrics of a row is not an object of finite numbers.",
         message="{field} is {value}; finite numbers are expected",
         upstream="the tool stops (TypeError, AttributeError or ValueError); NaN makes the mean of all rows NaN",
@@ -109,6 +118,7 @@ LABEL_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RC026 metric-as-text warning",
+        since="0.2.0",
         summary="A metric of a row is a number in quotes, true or false.",
         message="{field} is {value}; a number is expected",
         upstream="it is silently made a number, and is part of the mean",
@@ -119,6 +129,7 @@ LABEL_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RC027 metric-out-of-range warning",
+        since="0.2.0",
         summary="A metric of a row is below 0 or above 1, and there are no labels to compute it from.",
         message="{field} is {value}; metrics of rows are from 0 to 1",
         upstream="it is kept, and is part of the mean, which is multiplied by 100",
@@ -129,6 +140,7 @@ LABEL_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RC028 labels-without-claims warning",
+        since="0.2.0",
         summary="A row has labels, and lacks the claims that they are about.",
         message="{missing} is missing, although its labels are there",
         upstream="the metrics are computed from the labels; nothing says which claims they are about",
@@ -140,6 +152,7 @@ LABEL_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RC029 claims-not-list error",
+        since="0.2.0",
         summary="Claims are not a list.",
         message="{field} is {value}; a list is expected",
         upstream="a number stops the tool with TypeError; a text is read letter by letter, each a claim",

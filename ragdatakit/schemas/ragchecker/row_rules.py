@@ -9,6 +9,7 @@ _CONTAINER = "ragchecker/container.py"
 ROW_RULES: tuple[Rule, ...] = (
     Rule(
         "RC001 results-not-list error",
+        since="0.2.0",
         summary="The file is not one JSON object with a list of results: a list, JSON Lines, or results that are null.",
         message="an object with a list called results is expected",
         upstream="the tool stops (AttributeError for a list, TypeError for null, JSONDecodeError for JSON Lines)",
@@ -21,6 +22,7 @@ ROW_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RC002 missing-field error",
+        since="0.2.0",
         summary="A row lacks query_id, query, gt_answer or response.",
         message="{field} is missing",
         upstream="the tool stops with KeyError",
@@ -33,6 +35,7 @@ ROW_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RC003 query-id-not-text warning",
+        since="0.2.0",
         summary="A query_id is null, or not a text.",
         message="query_id is {value}; a text is expected",
         upstream="it is kept as it is; LlamaIndex's helper writes null, and no row can be joined by that",
@@ -43,6 +46,7 @@ ROW_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RC004 repeated-query-id error",
+        since="0.2.0",
         summary="Two rows of a file have one query_id.",
         message="duplicate query_id {value}",
         upstream="the tool does not look at ids; whoever joins its results with the questions takes one for the other",
@@ -57,6 +61,7 @@ ROW_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RC005 unusable-passages error",
+        since="0.2.0",
         summary="retrieved_context is not a list of objects.",
         message="{value} is where passages with doc_id and text are expected",
         upstream="the tool stops when it reads the file (AttributeError; TypeError for a number), or reads no passages",
@@ -67,6 +72,7 @@ ROW_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RC006 no-passages warning",
+        since="0.2.0",
         summary="The list retrieved_context is empty.",
         message="no passages were retrieved",
         upstream="all metrics of passages are 0 for this row, which lowers the means",
@@ -77,6 +83,7 @@ ROW_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RC009 empty-answer warning",
+        since="0.2.0",
         summary="A gt_answer or a response is empty.",
         message="{field} is empty",
         upstream="there are no claims in it: the metrics that divide by their number are 0 for this row",
@@ -87,6 +94,7 @@ ROW_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RC013 no-results error",
+        since="0.2.0",
         summary="results is empty or missing; input_data, which the baselines write, is not read.",
         message="there are no results to read",
         upstream="all metrics are NaN, and nothing is said about it",
@@ -99,6 +107,7 @@ ROW_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RC014 file-not-json error",
+        since="0.2.0",
         summary="The file is not one JSON document.",
         message="not JSON: {reason}",
         upstream="the tool stops with JSONDecodeError",
@@ -110,6 +119,7 @@ ROW_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RC015 passages-not-given error",
+        since="0.2.0",
         summary="A row that is still to be checked has no retrieved_context, or null in it.",
         message="{found}",
         upstream="checking stops: TypeError without passages, AttributeError where one is null",
@@ -122,6 +132,7 @@ ROW_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RC016 passages-left-out warning",
+        since="0.2.0",
         summary="A row that has all its labels lacks its passages.",
         message="{found}",
         upstream="the metrics are computed from the labels; nothing says which passages they are about",
@@ -132,6 +143,7 @@ ROW_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RC017 empty-passage warning",
+        since="0.2.0",
         summary="The text of a passage is empty.",
         message="the text of the passage is empty",
         upstream="it entails nothing: it counts as an irrelevant passage",
@@ -142,6 +154,7 @@ ROW_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RC018 passage-without-id warning",
+        since="0.2.0",
         summary="A passage has no doc_id, or null.",
         message="the passage has no doc_id",
         upstream="it is read; nobody can tell which document it is",
@@ -152,6 +165,7 @@ ROW_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RC019 passage-without-text error",
+        since="0.2.0",
         summary="A passage that is still to be checked has no text, or one that is not a text.",
         message="the passage has {found}",
         upstream="a missing text is silently read as an empty one, anything else is given to the checker as it is",
@@ -164,6 +178,7 @@ ROW_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RC021 row-not-object error",
+        since="0.2.0",
         summary="A row of results is not an object.",
         message="{value} is not an object",
         upstream="the tool stops with AttributeError",
@@ -175,6 +190,7 @@ ROW_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RC022 text-not-string warning",
+        since="0.2.0",
         summary="query, gt_answer or response is not a text.",
         message="{field} is {value}; a text is expected",
         upstream="it is kept as it is, and fails or misleads when a model is asked about it",
@@ -185,6 +201,7 @@ ROW_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RC101 passage-not-in-corpus warning",
+        since="0.2.0",
         summary="A passage has a doc_id that the corpus next to it does not have.",
         message="no document {value} in the corpus",
         upstream="the tool does not look at the corpus; nobody can look the passage up",
@@ -195,6 +212,7 @@ ROW_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RC102 query-not-in-queries warning",
+        since="0.2.0",
         summary="A row has a query_id that the queries next to it do not have.",
         message="no query {value} among the queries",
         upstream="the tool does not look at them; the row cannot be joined with its question",
@@ -205,6 +223,7 @@ ROW_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RC103 doc-id-of-two-texts warning",
+        since="0.2.0",
         summary="Two passages of a row have one doc_id and different texts, and no chunk_id that tells which is which.",
         message="passages {first} and {second} have one doc_id, {value}, and different texts",
         upstream="the tool does not look at ids; whoever joins by them takes one passage for the other",
@@ -217,6 +236,7 @@ ROW_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RC104 passage-unlike-chunk warning",
+        since="0.2.0",
         summary="The text of a passage is not that of any chunk of its document.",
         message="document {value} has no chunk with this text",
         upstream="the tool does not look at the chunks; the labels are about a text that the corpus does not have",
@@ -228,6 +248,7 @@ ROW_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RC105 query-unlike-queries warning",
+        since="0.2.0",
         summary="A row has another query than the queries have under this query_id.",
         message="the queries have another text for {value}",
         upstream="the tool does not look at them; the row is about another question",

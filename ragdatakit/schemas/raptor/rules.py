@@ -11,6 +11,7 @@ _NODE = '{"index": 0, "layer": 0, "text": "Mara Venn built the light", "children
 PICKLE_RULES: tuple[Rule, ...] = (
     Rule(
         "RP001 foreign-pickle-content error",
+        since="0.2.0",
         summary="A pickle with a name, a call or an opcode that no tree needs. Nothing after it was read.",
         message="byte {position}: {reason}",
         upstream="RAPTOR calls pickle.load, which runs whatever the pickle asks for",
@@ -21,6 +22,7 @@ PICKLE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RP014 broken-pickle error",
+        since="0.2.0",
         summary="A pickle that ends early, or whose opcodes do not fit together.",
         message="byte {position}: {reason}",
         upstream="pickle.load stops (UnpicklingError, EOFError, UnicodeDecodeError), and no tree is loaded",
@@ -31,6 +33,7 @@ PICKLE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RP015 unchecked-tree error",
+        since="0.2.0",
         summary="A pickle with more values than are kept of one file, so that its tree was not checked.",
         message="byte {position}: {reason}; the tree was not checked",
         upstream="pickle.load builds all of it in memory, if there is enough",
@@ -44,6 +47,7 @@ PICKLE_RULES: tuple[Rule, ...] = (
 TREE_RULES: tuple[Rule, ...] = (
     Rule(
         "RP002 incomplete-tree error",
+        since="0.2.0",
         summary="What is stored is no tree, or lacks one of its attributes.",
         message="{field} is missing or of another type",
         upstream="no tree is loaded (ValueError: not an instance of Tree), or the retriever stops (AttributeError, "
@@ -55,6 +59,7 @@ TREE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RP016 incomplete-node error",
+        since="0.2.0",
         summary="A node that is no node, or lacks an attribute.",
         message="{field} is missing or of another type",
         upstream="retrieval stops (AttributeError, TypeError)",
@@ -65,6 +70,7 @@ TREE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RP003 index-unlike-key error",
+        since="0.2.0",
         summary="An index that is not an integer, is not the key of its node, or is that of another node, too.",
         message="index is {value}, {expected}",
         upstream="keys that are texts stop the traversal (KeyError); another index than the key makes results report "
@@ -76,6 +82,7 @@ TREE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RP004 text-not-string error",
+        since="0.2.0",
         summary="The text of a node is not a string.",
         message="text is {found}, expected a string",
         upstream="retrieval stops when the node is found (TypeError in the tokenizer, AttributeError)",
@@ -86,6 +93,7 @@ TREE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RP005 blank-node warning",
+        since="0.2.0",
         summary="The text of a node is empty or blank.",
         message="the text is blank",
         upstream="it loads, takes a place among the results, and says nothing",
@@ -96,6 +104,7 @@ TREE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RP006 uneven-embeddings error",
+        since="0.2.0",
         summary="Nodes whose vectors have other names or lengths than those of the other nodes, or that have none.",
         message="{found}, expected {expected}",
         upstream="retrieval stops: a name that is missing is a KeyError, another length a ValueError",
@@ -106,6 +115,7 @@ TREE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RP013 unusable-vector error",
+        since="0.2.0",
         summary="Embeddings that are no dictionary of flat lists of numbers.",
         message="{field} is {found}, expected {expected}",
         upstream="retrieval stops: the distance to it cannot be computed (TypeError, ValueError)",
@@ -116,6 +126,7 @@ TREE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RP007 useless-vector warning",
+        since="0.2.0",
         summary="A vector of zeros, or with NaN or an infinite number in it.",
         message="{found}",
         upstream="its distance is not a number: the node comes after all others, whatever is asked",
@@ -126,6 +137,7 @@ TREE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RP008 layers-not-whole error",
+        since="0.2.0",
         summary="num_layers is not the number of the top layer, or a layer between 0 and it is missing.",
         message="{field} {value}: expected the layers 0 to num_layers, each with nodes",
         upstream="the traversal stops (KeyError) where layers are missing, and never reads those above num_layers; "
@@ -137,6 +149,7 @@ TREE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RP009 children-not-set warning",
+        since="0.2.0",
         summary="The children of a node are not a set, but another collection.",
         message="children is {found}, expected a set",
         upstream="it works, as the retriever only walks over them; code that unites them with other sets stops",
@@ -147,6 +160,7 @@ TREE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RP012 unusable-children error",
+        since="0.2.0",
         summary="The children of a node are no collection at all.",
         message="children is {found}, expected a set of indexes",
         upstream="the traversal stops (TypeError); collapsed retrieval does not mind",
@@ -157,6 +171,7 @@ TREE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RP010 repeated-leaf-text warning",
+        since="0.2.0",
         summary="Two leaves have the same text.",
         message="the text is that of leaf {other}",
         upstream="both are found together, and take the places of two others",
@@ -167,6 +182,7 @@ TREE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RP011 node-over-budget warning",
+        since="0.2.0",
         summary="The text of one node is longer than all that is retrieved for a question (3,500 tokens).",
         message="the text has at least {tokens:,} tokens, the budget of a question is 3,500",
         upstream="collapsed retrieval stops at the first node that does not fit: those after it are lost",
@@ -177,6 +193,7 @@ TREE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RP020 tree-not-json error",
+        since="0.2.0",
         summary="The JSON form of a tree that is not one JSON value.",
         message="not JSON: {reason}",
         upstream="no tree can be made of it",
@@ -187,6 +204,7 @@ TREE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RP021 tree-not-object error",
+        since="0.2.0",
         summary="The JSON form of a tree that is not one object.",
         message="{value} is not an object with nodes, roots and num_layers",
         upstream="no tree can be made of it",
@@ -197,6 +215,7 @@ TREE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RP023 several-trees-in-file error",
+        since="0.2.0",
         summary="A file with a list of trees, or with several in lines.",
         message="the file has a list of trees, expected one tree",
         upstream="RAPTOR loads one tree of a file",
@@ -207,6 +226,7 @@ TREE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RP022 other-tree-format error",
+        since="0.2.0",
         summary="The JSON form says that it is of another format.",
         message='format is {value}, expected "raptor-tree"',
         upstream="no tree can be made of it",
@@ -220,6 +240,7 @@ TREE_RULES: tuple[Rule, ...] = (
 REFERENCE_RULES: tuple[Rule, ...] = (
     Rule(
         "RP101 unknown-child error",
+        since="0.2.0",
         summary="A child that is no node of the tree.",
         message="there is no node {value}",
         upstream="the traversal stops (KeyError) when it comes to the parent; collapsed retrieval does not mind",
@@ -230,6 +251,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RP102 child-of-other-layer error",
+        since="0.2.0",
         summary="A child that is not in the layer below its parent; every circle has one.",
         message="child {value} is in layer {child_layer}, its parent in layer {layer}",
         upstream="it loads; the traversal goes down by counting layers, and returns texts as those of another layer, "
@@ -241,6 +263,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RP103 leaves-disagree warning",
+        since="0.2.0",
         summary="leaf_nodes, layer 0 and the nodes without children are not the same nodes with the same texts.",
         message="{found}",
         upstream="leaf_nodes are not read when a question is asked; whoever takes them for the texts gets others",
@@ -251,6 +274,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RP104 node-not-in-one-layer error",
+        since="0.2.0",
         summary="A node in no layer, in several layers, or in a layer and not among the nodes.",
         message="node {node} {found}",
         upstream="a node that is found and in no layer stops both ways of retrieval (KeyError); of several layers the "
@@ -262,6 +286,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RP105 roots-unlike-top-layer warning",
+        since="0.2.0",
         summary="The roots are not the nodes of the top layer.",
         message="{found}",
         upstream="roots are not read when a question is asked; whoever walks down from them misses texts",
@@ -272,6 +297,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RP106 node-without-parent warning",
+        since="0.2.0",
         summary="A node below the top layer that is no child of any node.",
         message="node {value} of layer {layer} has no parent",
         upstream="the traversal never comes to it; collapsed retrieval finds it",
@@ -282,6 +308,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RP107 several-parents warning",
+        since="0.2.0",
         summary="A node with several parents: RAPTOR's clusters overlap, so that the tree is none.",
         message="node {value} has {parents} parents",
         upstream="it loads, and the traversal takes the node once; whatever expects one parent a node loses the others",
@@ -293,6 +320,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RP108 leaf-index-gap warning",
+        since="0.2.0",
         summary="The indexes of the leaves are not 0, 1, 2 … without a gap.",
         message="the {leaves:,} leaves have indexes up to {value}, expected {expected}",
         upstream="it loads; the index is the only trace of the order of the texts, and a builder that counts on from "

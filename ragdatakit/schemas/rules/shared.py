@@ -172,6 +172,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RD116 missing-required-file error",
+        since="0.2.0",
         summary="A file is not there that the `[[dataset]]` of the settings requires.",
         message="has no file {wanted}, which {place} requires",
         upstream="what needs the file finds nothing, whatever else is right",
@@ -182,6 +183,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RD117 parquet-not-loaded info",
+        since="0.2.0",
         summary="Data in Parquet, of a framework whose own loader opens other files only.",
         message="the framework itself does not load Parquet{more}",
         upstream="the framework does not see the data",
@@ -192,6 +194,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "RD118 not-text error",
+        since="0.2.0",
         summary="A file with the name of text that holds something else: a table of Parquet, an archive, a pickle, "
         "text in UTF-16, bytes of which many are NUL.",
         message="is not UTF-8 text: {reason}",

@@ -10,6 +10,7 @@ _SOURCE = "ragdata's own check of tables: no framework's loader reads them"
 RULES: tuple[Rule, ...] = (
     Rule(
         "TB101 missing-table-column error",
+        since="0.2.0",
         summary="A table has no column of a name that its `[[table]]` gives.",
         message="has no column {column}; there are {columns}",
         upstream="nothing of the file is checked or read",
@@ -20,6 +21,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "TB102 missing-table-value error",
+        since="0.2.0",
         summary="A row has no value in a column that it must have: its id, its text, an end of an edge.",
         message="the row has no value in column {column}",
         upstream="there is nothing that could be found, or referred to",
@@ -30,6 +32,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "TB103 grade-not-integer error",
+        since="0.2.0",
         summary="A grade that is not an integer.",
         message="the grade is {value}, expected an integer",
         upstream="it is not known how relevant the document is",
@@ -40,6 +43,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "TB201 repeated-table-id error",
+        since="0.2.0",
         summary="Two rows of one kind have the same id.",
         message="the id {value} is that of an earlier row",
         upstream="it is not clear which of them a judgement means",
@@ -50,6 +54,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "TB202 unknown-table-id error",
+        since="0.2.0",
         summary="A judgement, or a question, names a document or question that is in no table.",
         message="{value} is the id of no {what}",
         upstream="the judgement counts for nothing, or as a document that is never found",
