@@ -182,6 +182,15 @@ def test_a_packed_vector_is_not_unpacked_beyond_its_length(tmp_path: Path) -> No
     assert peak < 16 << 20
 
 
+def test_graphs_may_be_in_another_encoding(tmp_path: Path) -> None:
+    graph = EXAMPLE[GRAPH].replace("encoding='utf-8'", "encoding='utf-16'")
+
+    report = validate(_example(tmp_path, **{GRAPH: graph.encode("utf-16")}))
+
+    assert "utf-16" in graph and report.by_rule == validate(_example(tmp_path)).by_rule
+    assert validate(_example(tmp_path, **{GRAPH: b"PK\x03\x04"})).by_rule == {"LR401": 1}
+
+
 def test_an_attribute_is_found_whatever_stands_around_it(tmp_path: Path) -> None:
     """Prefixes, other elements with the same text, quotes of both kinds, and a value that comes twice."""
     graph = EXAMPLE[GRAPH].replace("<graphml xmlns=", "<g:graphml xmlns:g=").replace("</graphml", "</g:graphml")

@@ -38,6 +38,7 @@ class GraphCheck:
 
     def problems(self, file: DataFile, source: Source) -> Iterator[Placed]:
         """The faults of a file, in its order."""
+        source.text = False  # XML names its encoding itself
         pieces = source.pieces()
         first = next(pieces, b"")
         longest = source.max_line_bytes // 4  # its texts and their bytes are held, each once more to be put together
