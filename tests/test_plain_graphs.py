@@ -85,6 +85,14 @@ def test_damaged_graphs_are_read_as_the_parser_reads_them(number: int) -> None:
             assert _seen(data, size, plain=True) == expected, data
 
 
+@pytest.mark.parametrize("odd", [b"\f", b"\v"])
+def test_form_feeds_are_no_blanks(odd: bytes) -> None:
+    data = _WHOLE.replace(b'<node id="N2">', b'<node id="N2">' + odd)
+
+    assert _seen(data, 1 << 20, plain=True) == _seen(data, 1 << 20, plain=False)
+    assert not _seen(data, 1 << 20, plain=True)[1]
+
+
 @pytest.mark.parametrize("encoding", [b"iso-8859-1", b"UTF-8", b"us-ascii", b"u-8", b"shift_jis"])
 def test_encodings_are_those_of_the_file(encoding: bytes) -> None:
     data = _WHOLE.replace(b"'utf-8'", b"'%b'" % encoding)

@@ -14,7 +14,7 @@ _NAME = rb'"([^"<&\x00-\x1f]*(?:%b[^"<&\x00-\x1f]*)*)"' % _REFERENCE
 _TEXT = rb"[^<&\x00-\x08\x0b-\x1f]*(?:%b[^<&\x00-\x08\x0b-\x1f]*)*" % _REFERENCE
 _KEY = rb'[^"<&\x00-\x1f]*'
 _ELEMENT = re.compile(
-    rb"([ \t]*)<(?:(node) id=%b|edge source=%b target=%b)>\s*" % (_NAME, _NAME, _NAME)
+    rb"([ \t]*)<(?:(node) id=%b|edge source=%b target=%b)>[ \t\n]*" % (_NAME, _NAME, _NAME)
     + rb'((?:<data key="%b"(?:>%b</data>| ?/>)[ \t\n]*+)*+)' % (_KEY, _TEXT)
     + rb"</(?:(?(2)node|edge))>[ \t]*\n"
 )
