@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from ragdatakit.files.containers.beginnings import why_not_text
 from tests.command_line import run
 
 _LINES = b'{"_id": "d1", "text": "pears"}\n\n{"_id": "d2", "text": "tides"}\n\n'
@@ -90,6 +91,12 @@ def test_it_is_one_finding(tmp_path: Path, name: str) -> None:
         document = json.loads(run("validate", tmp_path, "--output-format", "json", *engine).out)
 
         assert [(each["code"], each["line"]) for each in document["findings"]] == [("RD118", None)]
+
+
+@pytest.mark.parametrize("text", [b"GIF89a is a form of images.\n", b"%PDF-1.7 begins with these characters.\n"])
+def test_texts_may_begin_like_binary_files(text: bytes) -> None:
+    assert why_not_text(text) == ""
+    assert why_not_text(text + b"\xe2\xe3").startswith("it holds a")
 
 
 def test_fixes_of_it_are_not_promised(tmp_path: Path) -> None:
