@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from pathlib import Path
 
 import click
@@ -41,6 +42,15 @@ def test_the_form(given: str | None, file: str | None, form: str) -> None:
 def test_an_ending_of_another_form_is_refused(file: str) -> None:
     with pytest.raises(click.UsageError, match=r"name the file \.json, \.md, .*--output-format text\|json\|markdown"):
         output_form(None, Path(file), FORMS)
+
+
+def test_names_of_temporary_files_have_no_ending(tmp_path: Path) -> None:
+    with tempfile.NamedTemporaryFile(dir=tmp_path, prefix="tmp.aB3dE", suffix="") as made:
+        assert output_form(None, Path(made.name), FORMS) == "text"
+        made.write(b"something")
+        made.flush()
+        with pytest.raises(click.UsageError, match="is not an output format"):
+            output_form(None, Path(made.name), FORMS)
 
 
 @pytest.mark.parametrize(

@@ -83,19 +83,25 @@ def chosen_form(words: dict[str, Any], forms: Sequence[str], usual: str = "") ->
 def output_form(chosen: str | None, file: Path | None, forms: Sequence[str], usual: str = "") -> str:
     """One of ``forms``: ``chosen``, else what the ending of ``file`` stands for, else the ``usual`` one, or the first.
 
-    Raises `click.UsageError` for an ending that stands for a form that is not among them.
+    Raises `click.UsageError` for an ending that stands for a form that is not among them. The name of a pipe, or of a
+    file that is there and empty, is not the user's choice, but (say) that of ``mktemp``.
     """
     if chosen is not None:
         return chosen
     ending = file.suffix.lower() if file is not None else ""
     found = next((form for form in forms if ending in _ENDINGS.get(form, ())), None)
-    if found is None and ending not in _TEXT and _ENDING.fullmatch(ending):
+    if found is None and ending not in _TEXT and _ENDING.fullmatch(ending) and not _is_made(file):
         known = ", ".join(_ENDINGS[form][0] for form in forms if form in _ENDINGS)
         raise click.UsageError(
             f"--output-file {file}: the ending {ending} is not an output format of this command; name the file "
             f"{known} or .txt, or choose one with --output-format {'|'.join(forms)}"
         )
     return found or usual or forms[0]
+
+
+def _is_made(file: Path | None) -> bool:
+    """Whether something empty is already there, such as a temporary file or a pipe."""
+    return file is not None and file.exists() and not file.stat().st_size
 
 
 def check_place(
