@@ -158,6 +158,21 @@ def test_of_records_with_one_id_the_one_goes_on_that_the_loader_keeps(tmp_path: 
     assert [len([t for t in texts if word in t]) for word in ("first", "later", "last")] == [19, 38, 2]
 
 
+def test_of_records_with_one_id_a_sound_one_goes_on(tmp_path: Path) -> None:
+    source = tmp_path / "beir"
+    source.mkdir()
+    texts = ('"first"', '"second"', "null", '"other"', "7")
+    lines = [f'{{"_id": "d{n // 3}", "title": "", "text": {text}}}\n' for n, text in enumerate(texts)]
+    (source / "corpus.jsonl").write_text("".join(lines))
+    (source / "queries.jsonl").write_text('{"_id": "q1", "text": "pears"}\n')
+
+    going = run("convert", "--to", "beir", "--keep-going", source, tmp_path / "out")
+
+    assert going.code == 0, going.out + going.err
+    kept = [json.loads(line)["text"] for line in (tmp_path / "out/corpus.jsonl").read_text().splitlines()]
+    assert kept == ["second", "other"]
+
+
 def test_a_full_target_is_left_alone(tmp_path: Path) -> None:
     source = write_arag(tmp_path / "skarn")
     (tmp_path / "dm").mkdir()

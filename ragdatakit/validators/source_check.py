@@ -53,9 +53,11 @@ def check_source(
         faults[finding.code] += 1
         if faults[finding.code] <= ValidateOptions.max_per_rule:
             report.findings.append(finding)
-        if refused is not None:
-            refused.add(*replaced.by(finding), f"{finding.code} {finding.rule}")
+        if refused is not None and not replaced.takes(finding):
+            refused.add(finding.path, finding.line, finding.record, f"{finding.code} {finding.rule}")
     findings.close()
+    if refused is not None:
+        replaced.leave_out(refused)
     if not some_suffice:
         report.counts["error"] = faults.total()
         report.by_rule = dict(faults)
@@ -67,23 +69,30 @@ _Record = tuple[str, int | None, int | None]
 
 
 class _Replaced:
-    """Which record goes of those that are at fault together: the one of the finding, or (by the names of ``rules``) the
-    one before it, as the last one stays."""
+    """Records of which (by the names of ``rules``) the last one replaces the others: that one stays, of those that have
+    no other error."""
 
     def __init__(self, rules: frozenset[str]) -> None:
         self._rules = rules
-        self._last: dict[tuple[str, _Record], _Record] = {}
+        self._found: dict[tuple[str, _Record], list[_Record]] = {}
 
-    def by(self, finding: Finding) -> _Record:
-        """The record that goes for this finding; findings come in the order of their records."""
-        record = finding.path, finding.line, finding.record
+    def takes(self, finding: Finding) -> bool:
+        """Whether a finding is about such records; findings come in the order of their records."""
         if finding.rule not in self._rules or not finding.related:
-            return record
+            return False
         other = finding.related[0]
         first = other.path, other.line, other.record
-        before = self._last.get((finding.rule, first), first)
-        self._last[finding.rule, first] = record
-        return before
+        records = self._found.setdefault((f"{finding.code} {finding.rule}", first), [first])
+        records.append((finding.path, finding.line, finding.record))
+        return True
+
+    def leave_out(self, refused: Refused) -> None:
+        """Refuse the others, when all that have another error are refused."""
+        for (why, _), records in self._found.items():
+            stays = next((record for record in reversed(records) if not refused.has(*record)), None)
+            for record in records:
+                if record != stays:
+                    refused.add(*record, why)
 
 
 class SourceRefusedError(Exception):

@@ -25,6 +25,10 @@ class Refused:
         if record is not None:
             self._records.setdefault(path, {}).setdefault(record, why)
 
+    def has(self, path: str, line: int | None, record: int | None) -> bool:
+        """Whether this record is left out; many may be on one line."""
+        return line in self._lines.get(path, ()) if record is None else record in self._records.get(path, ())
+
     def lines(self, file: DataFile, header: bool = False) -> Mapping[int, str]:
         """Line to reason; of a Parquet file those as which its rows are read, below a ``header``."""
         if is_parquet(file.path):

@@ -145,7 +145,6 @@ OPENIE_RULES: tuple[Rule, ...] = (
         summary="One passage has its OpenIE results twice.",
         message="the results of {value} appear twice",
         upstream="the last ones replace the others",
-        keeps_last=True,
         hint="keep one of them",
         fix=COPY_WORDS,
         bad='{"docs": [{"passage": "Kettle Reef\\nJoss Alder mapped it.", "extracted_entities": [], '
