@@ -187,6 +187,17 @@ def test_beir_and_predictions_become_an_input(tmp_path: Path) -> None:
     assert not (tmp_path / "new/corpus.jsonl").exists()
 
 
+def test_what_of_a_run_is_not_written_is_accounted_for(tmp_path: Path) -> None:
+    """Without a corpus, nothing of a run has a text: all passages were left out, and nothing was said of it."""
+    beir = tables_of(format_name="beir", questions=QUESTIONS, documents=DOCUMENTS[:1])
+    (tmp_path / "run.txt").write_text("1 Q0 c 1 3.5 bm25\n1 Q0 a 2 2.5 bm25\n2 Q0 b 1 2 bm25\n9 Q0 a 1 1 bm25\n")
+
+    write_tables(beir, "ragchecker", tmp_path / "new", run=str(tmp_path / "run.txt"), **apart(tmp_path))
+
+    dropped = {loss.reason: loss.count for loss in beir.losses if (loss.kind, loss.table) == ("dropped", "runs")}
+    assert dropped == {"its text is not known": 2, "its question is not there": 1}
+
+
 @needs("cranfield")
 def test_a_real_collection_with_a_run_and_answers_becomes_an_input(tmp_path: Path) -> None:
     source = published("cranfield")

@@ -227,11 +227,8 @@ class _Writing:
     def _account(self) -> None:
         """What of the runs, answers and judgements went nowhere."""
         tables = self._tables
-        taken = (
-            ()
-            if self._run_file
-            else tables.take("runs", "question_id", "stage", "rank", "target_id", "text", "score", "metadata")
-        )
+        columns = ("question_id", "stage", "rank", "target_id", "text", "score", "metadata")
+        taken = run_in(self._run_file) if self._run_file else tables.take("runs", *columns)
         for number, run in enumerate(taken):
             why = self._why_not(run.question_id)
             if not why and run.stage != self._stage:
