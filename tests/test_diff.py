@@ -25,7 +25,7 @@ from ragdatakit.reports.html.diff import marked
 from ragdatakit.schemas.canonical import TABLES, Asset, Document, Edge, Qrel, Question, Trace
 from ragdatakit.schemas.diffs import DatasetDiff, Side, TableDiff
 from ragdatakit.schemas.errors import UnknownNameError
-from ragdatakit.schemas.summaries import Distribution, Summary, TableSummary
+from ragdatakit.schemas.summaries import Distribution, GraphSummary, Note, Summary, TableSummary
 from tests.broad import examples
 from tests.browser_tools import launched, open_page
 from tests.command_line import FIXTURES, GOOD, run
@@ -568,6 +568,23 @@ def test_numbers_that_moved() -> None:
     assert "1 more" in lines[5]
 
 
+def test_a_number_of_a_graph_moves_once_and_has_a_name_that_reads_well() -> None:
+    def summary(isolated: int) -> Summary:
+        notes = [
+            Note("graph.isolated", f"{isolated} nodes have no edge", isolated),
+            Note("graph.unlisted", "", 3 + isolated),
+            Note("reading.edges.relation", "", 5 + isolated),
+        ]
+        graph = GraphSummary(9, 9, 0, 1, 9, isolated, 0, 0, ())
+        return Summary("p", "n", "graphrag", graph=graph, notes=notes)
+
+    assert [m.title for m in moved_metrics(summary(1), summary(2))] == [
+        "graph: nodes that the table of nodes lacks",
+        "edges.relation: added or renamed on reading",
+        "graph: isolated nodes",
+    ]
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -592,7 +609,7 @@ def test_a_missing_path_and_damaged_data(tmp_path: Path) -> None:
     shown = run("diff", a, b, "--no-metrics")
     assert shown.code == 1  # the tables are the same; two lines of the file are not
     assert "files.corpus: 2 added" in shown.out
-    assert f"{b}: 1 of corpus could not be read: no JSON object" in shown.out
+    assert f"{b}: corpus: 1 record left out: no JSON object" in shown.out
 
 
 def test_rows_that_were_judged_twice_are_reported_apart() -> None:

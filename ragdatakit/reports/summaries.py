@@ -275,15 +275,13 @@ class _Summing:
 
 def loss_words(losses: Losses) -> list[str]:
     """Sentences about what could not be read as it is."""
-    return [_loss_text(loss, _LOSS_WORDS[loss.kind]) for loss in losses if loss.kind in _LOSS_WORDS]
+    return [loss_text(loss) for loss in losses if loss.kind in _LOSS_WORDS]
 
 
 def reading_notes(losses: Losses) -> list[Note]:
     """Notes on values that reading made, as ids of records without one, and on ids that it renamed."""
     return [
-        Note(f"reading.{_place(loss)}", _loss_text(loss, _READING_WORDS[loss.kind]), loss.count)
-        for loss in losses
-        if loss.kind in _READING_WORDS
+        Note(f"reading.{_place(loss)}", loss_text(loss), loss.count) for loss in losses if loss.kind in _READING_WORDS
     ]
 
 
@@ -291,9 +289,11 @@ def _place(loss: Loss) -> str:
     return f"{loss.table}.{loss.column}" if loss.column else loss.table
 
 
-def _loss_text(loss: Loss, became: str) -> str:
+def loss_text(loss: Loss) -> str:
+    """What became of records or values on reading, in a sentence."""
     if loss.unread:
         return f"{_place(loss)}: {loss.reason}"
+    became = (_LOSS_WORDS | _READING_WORDS)[loss.kind]
     of_files = not loss.column and loss.reason.startswith(_OF_FILES)
     values = "value" if loss.column else "file" if of_files else "record"
     many = f"{loss.count:,} {values}{'s' if loss.count != 1 else ''}"

@@ -339,10 +339,10 @@ def _compare_kinds(
 
 def _losses(side: Compared, missing: str = "") -> Iterator[str]:
     """What could not be read, in sentences; ``missing`` ends those of files of which a part is missing."""
-    for loss in side.database.losses:
-        if loss.kind in ("dropped", "lost"):
-            what = loss.table if loss.column is None else f"{loss.table}.{loss.column}"
-            if loss.unread:
-                yield f"{side.path}: {what}: {loss.reason}{missing}"
-            else:
-                yield f"{side.path}: {loss.count:,} of {what} could not be read: {loss.reason}"
+    lost = [loss for loss in side.database.losses if loss.kind in ("dropped", "lost")]
+    if not lost:
+        return
+    from ragdatakit.reports.summaries import loss_text  # what it imports is worth it where there is something to tell
+
+    for loss in lost:
+        yield f"{side.path}: {loss_text(loss)}{missing if loss.unread else ''}"

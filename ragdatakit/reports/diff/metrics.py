@@ -61,7 +61,7 @@ def _numbers(summary: Summary) -> Iterator[tuple[str, tuple[str, float]]]:
             share = count / total if total else 0.0
             yield f"{frequencies.name}={value}", (f"{frequencies.title}: share of {value}", share)
     for note in summary.notes:
-        if note.name.startswith("sampled."):
+        if note.name.startswith("sampled.") or note.name == "graph.isolated":  # which the graph's numbers have
             continue
         yield f"note.{note.name}", (_words(note.name), note.value)
     yield from _graph_numbers(summary)
@@ -81,6 +81,11 @@ def _lengths(summary: Summary) -> Iterator[tuple[str, tuple[str, float]]]:
 
 def _words(name: str) -> str:
     """``coverage.documents`` as ``coverage of documents``."""
+    if name == "graph.unlisted":
+        return "graph: nodes that the table of nodes lacks"
+    about, _, of = name.partition(".")
+    if about == "reading":
+        return f"{of}: added or renamed on reading"
     return name.replace("-", " ").replace("_", " ").replace(".", " of ", 1)
 
 

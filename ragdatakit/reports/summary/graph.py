@@ -160,10 +160,10 @@ def graph_summary(database: DatasetDatabase, edges: Edges) -> tuple[GraphSummary
     degree = of_numbers(degrees, "nodes.degree", "Edges per node", "edges")
     if edges.nodes > edges.listed and "nodes" in database.tables:
         number = edges.nodes - edges.listed
-        words = f"{number:,} node{'s stand' if number != 1 else ' stands'} in edges and not in the table of nodes"
+        words = f"{number:,} node{'s appear' if number != 1 else ' appears'} in edges and not in the table of nodes"
         notes.append(Note("graph.unlisted", words, number, "warning"))
     if isolated:
-        words = f"{isolated:,} of {edges.nodes:,} nodes have no edge"
+        words = f"{isolated:,} of {edges.nodes:,} nodes {'has' if isolated == 1 else 'have'} no edge"
         notes.append(Note("graph.isolated", words, isolated, "warning" if isolated * 10 > edges.nodes else "info"))
     return found, [degree] if degree is not None else [], notes
 
