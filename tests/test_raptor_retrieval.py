@@ -164,3 +164,7 @@ def test_why_each_node_was_found_is_reported() -> None:
     assert all(item["why"].startswith("layer ") and item["tokens"] > 0 for item in document)
     steps = list(TREE.collapsed_steps(np.array([1.0, 0]), 5, budget=16))
     assert [bool(step.cut) for step in steps] == [False, False, True, True, True]
+
+
+def test_one_layer_of_an_index_is_counted_as_one() -> None:
+    assert "summary, 1 layer, " in run("index", FIXTURES / "raptor" / "valid" / "json").out

@@ -316,13 +316,27 @@ def index_lines(
     yield f"  index    {visible_text(summary.folder)}"
     for part in summary.parts:
         how = f"built in {part.seconds:.1f} s" if part.built else "was there"
-        facts = "".join(f", {value:,} {name.replace('_', ' ')}" for name, value in _counts(part.facts))
+        facts = "".join(f", {value:,} {_fact_name(name, value)}" for name, value in _counts(part.facts))
         yield f"  {part.kind:8} {how}, {size(part.bytes)}{facts}"
     for note in summary.notes:
         yield paint("dim", f"  {visible_text(note)}")
     yield f"  modes    {', '.join(modes)}"
     for mode, lack in lacks.items():
         yield paint("dim", f"  no {mode}: {lack}")
+
+
+_OF_ONE = {
+    "entities": "entity",
+    "edges": "edge",
+    "joined_pairs": "joined pair",
+    "passages_with_edges": "passage with edges",
+    "summaries": "summary",
+    "layers": "layer",
+}
+
+
+def _fact_name(name: str, value: int) -> str:
+    return (_OF_ONE.get(name, name) if value == 1 else name).replace("_", " ")
 
 
 def _counts(facts: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
