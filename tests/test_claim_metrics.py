@@ -64,6 +64,8 @@ def test_the_command_shows_them() -> None:
     assert "  generator   context_utilization                25.0" in screen.out
     assert "q1: right answer, not said: the mapping was in 1931" in screen.out
     assert document["claims"][0]["groups"]["overall_metrics"]["precision"] == 50.0
+    assert "other claim" not in screen.out
+    assert "  … 2 other claims that failed; --worst shows more" in run("eval", OUTPUTS, "--worst", "2").out
 
 
 def test_sage_records_that_were_checked_are_evaluated_too(tmp_path: Path) -> None:
@@ -140,7 +142,7 @@ def test_a_report_shows_metrics_and_failed_claims(tmp_path: Path) -> None:
     run("report", OUTPUTS, "--output-format", "html", "--output-file", tmp_path / "page.html")
 
     assert "  retriever  claim_recall                     100.0 %" in text
-    assert "  q2: response, wrong, in no passage: It lies south of Port Hale." in text
+    assert "  q2: response, wrong, in no passage: It lies south of Port Hale." in text and "other claim" not in text
     assert "| overall | precision | 50.0 |" in markdown
     assert "It lies south of Port Hale." in markdown
     assert document["claims"]["groups"]["retriever_metrics"] == {"claim_recall": 100.0, "context_precision": 75.0}

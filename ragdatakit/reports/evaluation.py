@@ -294,6 +294,9 @@ def _claim_scores(scores: ClaimScores, paint: Painter, options: EvaluationOption
     for failed in () if options.quiet else scores.failed[: options.worst]:
         line = f"{one_line(failed.question_id)}: {failed.of}, {failed.why}: {one_line(failed.claim)}"
         yield paint("dim", cut_to(f"{_INDENT}{line}", options.width))
+    left = len(scores.failed) - options.worst
+    if options.worst and left > 0 and not options.quiet:
+        yield paint("dim", f"{_INDENT}… {many(left, 'other claim')} that failed; --worst shows more")
 
 
 _BY_WORDS = {

@@ -155,6 +155,9 @@ class Sections:
             text = f"{one_line(failed.question_id)}: {failed.of}, {failed.why}: {one_line(failed.claim)}"
             text += f" ({', '.join(map(self.value, failed.passages))})" if failed.passages else ""
             yield self.paint("dim", cut_to(f"{IN}{text}", self.width, self.signs.more))
+        left = 0 if self.verbose else len(scores.failed) - _MOST_CLAIMS
+        if left > 0:
+            yield self.paint("dim", f"{IN}{self.signs.more} {many(left, 'other claim')} that failed; -v shows them")
 
     def examples(self, examples: Sequence[Example]) -> Iterator[str]:
         """The first row of each table; with ``verbose`` the others, too."""
