@@ -140,14 +140,15 @@ class Views:
     def _finding(self, number: int) -> bytes:
         checked = self._explored.checked()
         finding = _at(checked.report.findings, number)
-        records = []
+        records, whole = [], True
         for opened in self._explored.datasets:
             key = (finding.key or "").partition("=")[2]
             if key and is_below(finding.path, opened.found.source.display):
                 records += [(opened.number, found) for found in self._with_id(opened, key)]
+                whole = whole and opened.state.is_loaded
         total = len(checked.report.findings)
         shown = region(finding, checked.boundary), fix_shown(finding, checked.boundary)
-        return finding_page(self.links, finding, number, total, *shown, records)
+        return finding_page(self.links, finding, number, total, *shown, records, whole=whole)
 
     def _with_id(self, opened: OpenedDataset, identity: str) -> list[Target]:
         found = (opened.labels((table,), [identity]).get(identity) for table in IDS if opened.count(table))

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ragdatakit.reports.html.explorer.layout import beside, link, page, target_html, turns, value_html, words_input
+from ragdatakit.reports.html.explorer.layout import (
+    beside,
+    link,
+    page,
+    still_reading,
+    target_html,
+    turns,
+    value_html,
+    words_input,
+)
 from ragdatakit.reports.html.explorer.values import FixShown, Links, Region, Target
 from ragdatakit.reports.html.parts import Cell, badge, escape, marked, number, prose_html, section, table
 from ragdatakit.schemas.findings import SEVERITIES, Finding
@@ -88,8 +97,11 @@ def finding_page(
     region: Region | None,
     fix: FixShown | None,
     records: Sequence[tuple[int, Target]],
+    *,
+    whole: bool = True,
 ) -> bytes:
-    """One finding: what is wrong in which lines, what it leads to, what to do, and what the fix would write."""
+    """One finding: what is wrong in which lines, what it leads to, what to do, and what the fix would write. It is not
+    ``whole`` while tables are read whose records it may be about."""
     body = turns("Findings", ((links.finding(n), words, key) for n, words, key in beside(place, total)))
     fault = f'<span dir="auto">{escape(finding.fault)}</span>'
     body += f'<p class="verdict">{badge(finding.severity, finding.severity)} {fault}</p>'
@@ -109,6 +121,8 @@ def finding_page(
     if records:
         named = "".join(f"<li>{escape(t.table)}: {target_html(links, n, t)}</li>" for n, t in records)
         body += section("records", "Records with this id", f"<ul>{named}</ul>")
+    if not whole:
+        body += still_reading("The records that it is about are still being read. ")
     if fix is not None:
         body += section("fix", "Fix", _fix(fix))
     others = link(links.findings(rule=finding.code), f"All findings of {finding.code}")
