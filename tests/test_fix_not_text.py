@@ -9,6 +9,7 @@ import pickle
 import tarfile
 import zipfile
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -54,12 +55,13 @@ _HELD = {
     "UTF-16": (lambda: _LINES.decode().encode("utf-16") + b"\n\n", "it is UTF-16"),
     "UTF-32": (lambda: _LINES.decode().encode("utf-32") + b"\n\n", "it is UTF-32"),
     "zeros": (lambda: bytes(99), "there are NUL bytes in it"),
-    "noise": (lambda: _LINES + b"\0\xe9\xff\n\n", "there are NUL bytes in it"),
+    "noise": (lambda: Random(4).randbytes(4000) + b"\n\n", "there are NUL bytes in it"),
     "zeros, packed": (lambda: gzip.compress(bytes(1 << 20)), "there are NUL bytes in it"),
 }
 _DOUBTED = {
     "NUL": (lambda: _LINES + b'\0{"_id": "d3", "text": ""}\n\n', "there are NUL bytes in it, so that it may not be"),
     "NUL, packed": (lambda: gzip.compress(_LINES + b"\0\n\n", mtime=0), "there are NUL bytes in it"),
+    "NUL and other bytes": (lambda: _LINES + b"\0\xe9\xff\n\n", "there are NUL bytes in it, so that it may not be"),
     "other bytes": (lambda: _LINES * 2 + b"\xfd7zXZ\n\n", "not all of it is UTF-8, so that it may not be text"),
 }
 

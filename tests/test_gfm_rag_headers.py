@@ -33,7 +33,7 @@ def test_a_column_name_that_is_not_utf8(tmp_path: Path) -> None:
 def test_a_table_in_utf16(tmp_path: Path) -> None:
     folder = stage1(tmp_path)
     (folder / "nodes.csv").write_bytes((folder / "nodes.csv").read_text().encode("utf-16"))
-    assert rules(tmp_path) == [("invalid-utf8", "nodes.csv", 1)]
+    assert rules(tmp_path) == [("not-text", "nodes.csv", None)]
 
 
 def test_an_unquoted_comma_in_the_first_row(tmp_path: Path) -> None:

@@ -12,6 +12,9 @@ HEAD_BYTES = 1 << 16
 """Bytes that are looked at."""
 _MANY_NULS = 16, 10
 """From so many on, and one in so many bytes, NULs are no damage of single records."""
+_CONTROLS = bytes({*range(32)} - {*b"\t\n\f\r"})
+_MANY_CONTROLS = 20
+"""One in so many bytes of what is not UTF-8: it is not text of another encoding either. Of noise it is one in nine."""
 _BINARY: dict[bytes, str] = {
     rb"PAR1[\0-\x08\x0e-\x1f]": "Parquet",  # a text may begin with PAR1
     rb"PK(?:\x03\x04|\x05\x06)": "a zip archive",
@@ -58,7 +61,9 @@ def why_not_text(head: bytes) -> str:
         return f"it is {encoding}"
     least, share = _MANY_NULS
     nuls = head.count(b"\0")
-    if nuls and ((nuls >= least and nuls * share >= len(head)) or not is_utf8(head)):
+    if nuls >= least and nuls * share >= len(head):
+        return "there are NUL bytes in it"
+    if nuls and not is_utf8(head) and (len(head) - len(head.translate(None, _CONTROLS))) * _MANY_CONTROLS >= len(head):
         return "there are NUL bytes in it"
     return ""
 
