@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.scanner.predicates import Longer, Predicate
+from ragdatakit.scanner.predicates import Longer
 from ragdatakit.schemas.declarations import Container, Field, File, Format, Key, Record, Reference, Rule
 from ragdatakit.schemas.findings import Finding, Problem
 from ragdatakit.validators import dataset_run
-from ragdatakit.validators.checks import FormatChecks, Needs
+from ragdatakit.validators.checks import FormatChecks, Needs, Scanning
 from ragdatakit.validators.collector import Selection
 from ragdatakit.validators.dataset_run import DatasetRun
 from ragdatakit.validators.run_options import RunOptions
@@ -79,8 +79,8 @@ class Shouting(FormatChecks):
     def needs(self, kind: str, split: str | None = None) -> Needs:
         return Needs(records=kind == "notes")
 
-    def predicates(self, kind: str) -> tuple[Predicate, ...]:
-        return (Longer("text", 3),) if kind == "notes" else ()
+    def scanning(self, file: DataFile) -> Scanning:
+        return Scanning((Longer("text", 3),) if file.kind == "notes" else ())
 
     def record(self, file: DataFile, value: Any) -> list[Problem]:
         text = value.get("text") if isinstance(value, dict) else None

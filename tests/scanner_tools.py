@@ -52,23 +52,23 @@ class BothWays:
     ) -> None:
         self.checks = checks if checks is not None else FormatChecks(Dataset(Path(), "", all_formats()[0], "", []), ())
         fmt = self.checks.dataset.format
-        texts, made_of = self.checks.texts_of_fields(kind.kind), self.checks.fields_of_derived(kind.kind)
+        self._file = DataFile(Path("x"), "x", "x", kind.kind)
+        self._scanning = scanning = self.checks.scanning(self._file)
         derived = [name for name in key_columns(fmt, kind.kind) if name.startswith("@")] if checks is not None else []
         spelled = [f for v in fmt.variants if v.kind == kind.kind for f in v.fields] if checks is not None else []
         plain = keys_of(kind.record) if len(kind.records) == 1 else []
         self.columns = KeyColumns(kind, (*plain, *derived), self.checks.derive, spelled)
         checker = RecordChecker(kind.records, extra, form_of(kind))
         self._plain = BlockChecker(checker)
-        keys = self.columns.fields(texts, made_of)
+        keys = self.columns.fields(scanning.as_text, scanning.made_of)
         assert keys is not None
         asked = (*predicates, *map(Spelled, spelled))
         cells = kind.columns if kind.container == "columns" else None
-        known = self.checks.known_codes(kind.kind)
+        known = scanning.known_codes()
         self.scanners = [
             BlockScanner(kind.record, keys, asked, portable=p, cells=cells, known=known) for p in (False, True)
         ]
-        self._scanned = [ScannedChecker(checker, scanner, 0, self.checks.counted) for scanner in self.scanners]
-        self._file = DataFile(Path("x"), "x", "x", kind.kind)
+        self._scanned = [ScannedChecker(checker, scanner, 0, scanning.counted) for scanner in self.scanners]
 
     def differences(self, data: bytes) -> Iterator[str]:
         """What the scanner's way finds, or takes for a key, that line by line is another."""
@@ -90,7 +90,7 @@ class BothWays:
     def _coded(self, segment: Segment) -> Any:
         if segment.scanned is None:
             return coded_values(self.columns, segment.values)
-        batch = coded_scan(self.columns, segment.scanned, segment.values, self.checks.derive_scanned)
+        batch = coded_scan(self.columns, segment.scanned, segment.values, self._scanning.derive)
         for name in batch.columns.keys() - set(self.columns.names):  # for the checks alone
             del batch.columns[name]
         return batch

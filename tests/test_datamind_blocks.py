@@ -91,7 +91,7 @@ def ways(kind: str) -> BothWays:
     file = DataFile(Path("a.jsonl"), "a.jsonl", "a.jsonl", kind)
     checks = DataMindChecks(Dataset(Path(), "", DATAMIND, "file", []), ())
     checks.start_file(file)
-    predicates = tuple(checks.predicates(kind) or ())
+    predicates = checks.scanning(file).predicates or ()
     return BothWays(DATAMIND.file(kind), predicates, lambda value: checks.record(file, value), checks)
 
 

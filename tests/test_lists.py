@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import re
 from collections import Counter
+from inspect import isfunction
 from pathlib import Path
 
 import ragdatakit
@@ -47,6 +48,13 @@ def test_checks_are_the_classes_of_the_folder() -> None:
 
     assert set(validators.CHECKS.values()) == found - parts
     assert validators.CHECKS.keys() <= FORMATS.keys()
+
+
+def test_a_format_may_add_twelve_methods_at_most() -> None:
+    """What is said of a kind of file is a field of `Needs` or `Scanning`."""
+    methods = [name for name, value in vars(FormatChecks).items() if isfunction(value) and not name.startswith("_")]
+
+    assert len(methods) <= 12, methods
 
 
 def test_one_word_for_a_format_in_every_room() -> None:

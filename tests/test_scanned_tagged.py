@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 
-from ragdatakit.files.datasets import Dataset
+from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.scanner.blocks import BlockScanner
 from ragdatakit.schemas import get_format
 from ragdatakit.validators import checks_of
@@ -83,7 +83,8 @@ def test_sound_documents_are_proved() -> None:
     """Else the speed would be gone, and nothing else would show it."""
     fmt = get_format("trec")
     kind = fmt.file("documents")
-    asked = checks_of("trec")(Dataset(Path(), "", fmt, "file", []), ()).predicates("documents")
+    file = DataFile(Path("x"), "x", "x", "documents")
+    asked = checks_of("trec")(Dataset(Path(), "", fmt, "file", [file]), ()).scanning(file).predicates
     texts = ("tide &amp; moon", "<P>one</P> 3 < 4", "漢字 and\n more", "\n &amp")
     data = "".join(f"<DOC>\n<DOCNO> D{i} </DOCNO>\n<TEXT>{t} x</TEXT>\n</DOC>\n" for i, t in enumerate(texts)).encode()
 

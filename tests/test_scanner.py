@@ -79,7 +79,7 @@ def test_rules_see_what_they_find_something_in(name: str, kind: str) -> None:
     fmt = get_format(name)
     file = DataFile(Path("x"), "x", "x", kind)
     checks = checks_of(name)(Dataset(Path(), "", fmt, "file", [file]), ())
-    predicates = tuple(checks.predicates(kind) or ())
+    predicates = checks.scanning(file).predicates or ()
     ways = BothWays(fmt.file(kind), predicates, lambda value: checks.record(file, value), checks)
 
     for _ in range(tries(150)):

@@ -154,7 +154,7 @@ def ways_of(name: str, kind: str) -> BothWays:
                 found.append(problem)
         return found
 
-    asked = (one for one in checks.predicates(kind) or () if not getattr(one, "once", ""))
+    asked = (one for one in checks.scanning(file).predicates or () if not getattr(one, "once", ""))
     return BothWays(fmt.file(kind), tuple(asked), extra, checks)
 
 

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from ragdatakit.validators.row_problems import RowProblems
 
     Placed = tuple[DataFile, Problem]
+    Streamed = tuple[Problem, Located | Callable[[], Located] | None]
+    """A problem with the record it is in (None: the file as a whole). A function that gives the record, and may
+    complete the problem, is called at once where the problem is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,12 @@ class Needs:
     those of the declared set checks; it is called for kinds that have any. ``texts``: of those of a CSV file, the ones
     whose cells it reads as text. ``values``: `batch` wants the decoded records, too; of lines that were scanned those
     that the predicates name are in the batch. ``may_be_empty``: a file without records is no fault.
+
+    ``in_ranges``: files of lines may be judged range by range, each by an object of its own: `FormatChecks.record` and
+    `derive` depend on nothing but the file and the record, and keep nothing but what `state` says. ``accepts``: whether
+    a CSV column that pandas turned into a type can match what it refers to at all; where it cannot, the cells take no
+    part in the set checks: the column is at fault, not each cell. ``stream``: who reads a ``streamed`` file; it sets
+    ``file.records``, and ``file.to_end`` to false where it does not reach the end.
     """
 
     records: bool = False
@@ -41,6 +50,9 @@ class Needs:
     texts: tuple[str, ...] = ()
     values: bool = False
     may_be_empty: bool = False
+    in_ranges: bool = False
+    accepts: Callable[[str, str], bool] = lambda column, inferred: True
+    stream: Callable[[DataFile, Source], Iterable[Streamed]] = lambda file, source: ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +91,42 @@ class ScannedItems:
     places: Rows = None  # type: ignore[assignment]
 
 
+@dataclass(frozen=True, slots=True)
+class Scanning:
+    """What the scanner does with the records of a big file, NDJSON, JSON or CSV.
+
+    ``predicates``: which values `FormatChecks.record` may find something in; None: it must see all records. Else it
+    sees those that a predicate names, and those that are not proved to be as declared. A predicate too wide costs time,
+    one too narrow is a missed finding. Where `batch` wants the decoded records, too, it gets none of those that were
+    scanned: what it needs of them are columns, and the ``noted`` records of the batch.
+
+    ``as_text``: the derived columns that are one field as text (an integer by its digits), and that field. ``made_of``:
+    the fields that ``derive`` makes the other derived columns of. It fills them in for a block: of the codes of those
+    fields, as texts, and which of them are there; for CSV also of the columns and of the key columns that pandas
+    infers. Records that are not proved to be as declared are given to `FormatChecks.derive`.
+
+    ``known_codes`` gives what the codes of scanned key columns are looked up in: a record with others is shown to
+    `record`. ``counted`` gets how many records of a block have what predicates count, except for those `record` saw.
+    ``sees_next``: whether `record` must see the next records of an array or object, whatever the predicates say.
+    ``items``: how the scanner looks at a file that is one record; None where `record` must see it whole.
+    """
+
+    predicates: tuple[Asked, ...] | None = None
+    as_text: Mapping[str, str] = field(default_factory=dict)
+    made_of: tuple[str, ...] = ()
+    derive: Callable[[Mapping[str, ScannedCodes], Any], None] = lambda given, batch: None
+    known_codes: Callable[[], Mapping[str, Any]] = dict
+    counted: Callable[[Mapping[Any, int]], None] = lambda counts: None
+    sees_next: Callable[[], bool] = lambda: False
+    items: Callable[[], Items] | None = None
+
+
 class FormatChecks:
     """The rules of a format that its declaration cannot say; one object per dataset and run.
 
     The base class adds nothing. The engine calls, in this order: ``start``; per file, in the declared order of kinds,
-    ``start_file``, then ``record`` and ``batch`` for records, or ``text`` for text files, or ``stream`` for streamed
-    ones, then ``finish_file``; at the end ``finish``. All of them yield what they find: problems with their file, or
-    rows of files that were read.
+    ``start_file``, then ``record`` and ``batch`` for records, or ``text`` for text files, then ``finish_file``; at the
+    end ``finish``. All of them yield what they find: problems with their file, or rows of files that were read.
 
     ``profiles`` are the chosen ones (a subset of the format's); a check need not filter by them: the engine drops
     findings of rules that apply to none of them.
@@ -102,6 +143,7 @@ class FormatChecks:
         """What the checks want to see of the files of a kind (in a split)."""
         return Needs()
 
+    @property
     def beside(self) -> Iterable[Path]:
         """Files and folders outside of the dataset's folder on which findings depend, there or not."""
         return ()
@@ -121,32 +163,9 @@ class FormatChecks:
         """
         return ()
 
-    def predicates(self, kind: str) -> Iterable[Asked] | None:
-        """Which values of a kind in NDJSON or CSV `record` may find something in; None: it must see all of them.
-
-        Only for big files, which the scanner reads: `record` sees the records that a predicate names, and those that
-        are not proved to be as declared. A predicate too wide costs time, one too narrow is a missed finding. Where
-        `batch` wants the decoded records, too, it gets none of those that were scanned: what it needs of them are
-        columns (`derive_scanned`), and the ``noted`` records of the batch.
-        """
-        return None
-
-    def known_codes(self, kind: str) -> Mapping[str, Any]:
-        """Codes that those of a scanned key column are looked up in: a record with others is shown to `record`."""
-        return {}
-
-    def sees_next(self, kind: str) -> bool:
-        """Whether `record` must see the next records of an array or object, whatever `predicates` say."""
-        return False
-
-    def items(self, file: DataFile) -> Items | None:
-        """How the scanner looks at a file that is one record; None where `record` must see it whole."""
-        return None
-
-    def in_ranges(self, kind: str) -> bool:
-        """Whether files of lines of a kind may be judged range by range, each by an object of its own: `record` and
-        `derive` depend on nothing but the file and the record, and keep nothing but what `state` says."""
-        return False
+    def scanning(self, file: DataFile) -> Scanning:
+        """What the scanner does with a file; asked only for big ones, after `start_file`."""
+        return Scanning()
 
     def state(self, file: DataFile) -> Any:
         """What `record` has kept of a range of a file, as a value that can be sent elsewhere."""
@@ -159,17 +178,6 @@ class FormatChecks:
         """The problems of one text file (container ``text``), whole."""
         return ()
 
-    def stream(
-        self, file: DataFile, source: Source
-    ) -> Iterable[tuple[Problem, Located | Callable[[], Located] | None]]:
-        """The problems of one ``streamed`` file, each with the record it is in (None: the file as a whole).
-
-        A function that gives the record, and may complete the problem, is called at once where the problem is shown.
-
-        It sets ``file.records``, and ``file.to_end`` to false where it does not reach the end.
-        """
-        return ()
-
     def derive(self, kind: str, value: Any, to_show: bool = False) -> dict[str, Any]:
         """Key columns made from a whole record: a name starting with ``@`` to a text, texts, integer, list or None.
 
@@ -177,34 +185,11 @@ class FormatChecks:
         """
         return {}
 
-    def texts_of_fields(self, kind: str) -> Mapping[str, str]:
-        """The derived columns that are one field as text (an integer by its digits), and that field."""
-        return {}
-
-    def fields_of_derived(self, kind: str) -> tuple[str, ...]:
-        """The fields that `derive_scanned` makes the other derived columns of; none where it does not."""
-        return ()
-
-    def derive_scanned(self, kind: str, given: Mapping[str, ScannedCodes], batch: Any) -> None:
-        """Fill in the derived columns of a block that was scanned: of codes of those fields, as texts, and which of
-        them are there; for CSV also of the columns and of the key columns that pandas infers. Records that are not
-        proved to be as declared are given to `derive`."""
-
-    def counted(self, counts: Mapping[Any, int]) -> None:
-        """How many records of a block have what `predicates` asked to be counted, except for those `record` saw."""
-
     def batch(
         self, kind: str, split: str | None, values: list[Any] | None, batch: Any, sets: Any
     ) -> Iterable[RowProblems]:
         """Further set checks over consecutive records; ``values`` are the decoded records where they are needed."""
         return ()
-
-    def accepts(self, kind: str, column: str, inferred: str) -> bool:
-        """Whether a CSV column that pandas turned into ``inferred`` can match what it refers to at all.
-
-        Where it cannot, the cells take no part in the set checks: the column is at fault, not each cell.
-        """
-        return True
 
     def finish_file(
         self, file: DataFile, records: int, table: CsvTable | None = None

@@ -71,7 +71,7 @@ def coded_scan(
     keys: KeyColumns, scanned: ScannedBlock, values: list[Any], derive: DeriveScanned | None = None
 ) -> NumpyBatch:
     """Codes of the key columns of a scanned block; ``values`` are the records that the scanner has left open,
-    ``derive`` makes derived columns of those that were scanned (see `FormatChecks.derive_scanned`)."""
+    ``derive`` makes derived columns of those that were scanned (see `Scanning.derive`)."""
     batch = NumpyBatch(scanned.rows, 0)
     late = coded_values(keys, values) if values else None
     rows = np.array([note[1] for note in scanned.notes if note[0] == REFUSED], np.int64)
@@ -88,7 +88,7 @@ def coded_scan(
         if name in keys.spelled:
             batch.spelled[name] = column.spelled
     if derive is not None:
-        derive(keys.kind.kind, given, batch)
+        derive(given, batch)
     for name in keys.names:
         if name in given:
             batch.columns[name], batch.valid[name] = given[name]

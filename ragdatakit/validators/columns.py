@@ -13,7 +13,7 @@ LONG_TEXT = 1 << 24
 """Characters of a text beyond which it is not compared with others: it would be copied several times for that."""
 
 Derive = Callable[[str, Any], dict[str, Any]]
-DeriveScanned = Callable[[str, Any, Any], None]
+DeriveScanned = Callable[[Any, Any], None]
 
 
 class KeyColumns:
@@ -38,7 +38,7 @@ class KeyColumns:
         """The field that each column is made of, as it is or (``as_text``) as text; None where some are made otherwise.
 
         Such fields are integers, texts or lists of them; as text they may be anything. Of the fields ``made_of`` the
-        other derived columns are made (see `FormatChecks.derive_scanned`): each is a column of its own, with its name.
+        other derived columns are made (see `Scanning.derive`): each is a column of its own, with its name.
         """
         declared = {f.name: f for r in self.kind.records for f in r.fields}
         types = [declared[n].items if n in self.item_types else declared[n].type for n in self._plain]

@@ -224,14 +224,14 @@ class DatasetRun:
         return file.readable, file.to_end
 
     def _new_run(self, group: _Group, file: DataFile, fresh: bool) -> FileRun:
-        in_ranges = self.options.engine is not None and self.checks.in_ranges(file.kind)
+        in_ranges = self.options.engine is not None and self.checks.needs(file.kind, file.split).in_ranges
         return reader_of(self.container(file), self.big, in_ranges)(self, group.sets, file, fresh)
 
     def _run_streamed(self, file: DataFile) -> tuple[bool, bool]:
         """The same of a file that the format's own checks read."""
         source = self.source(file)
         more = Counter[str]()
-        for problem, located in self.checks.stream(file, source):
+        for problem, located in self.checks.needs(file.kind, file.split).stream(file, source):
             if problem.rule in more or not self.needs_place(problem.rule, file):
                 more[problem.rule] += 1
             elif located is None:

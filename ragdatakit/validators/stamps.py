@@ -52,7 +52,7 @@ class Stamps:
         names = sorted([file.name, os.path.realpath(file.path)] for file in dataset.files)
         facts = [self.circumstances, dataset.format.name, dataset.layout, list(profiles), str(dataset.root), root]
         key = digest_of([*facts, os.path.realpath(root), names, sorted(map(str, dataset.options.items()))])
-        watched = [*map(_absolute, checks.beside()), *(_absolute(file.path) for file in dataset.files)]
+        watched = [*map(_absolute, checks.beside), *(_absolute(file.path) for file in dataset.files)]
         if dataset.layout != "file":
             watched.append(_absolute(dataset.root))
         places = tuple(dict.fromkeys(sorted(watched)))

@@ -36,7 +36,7 @@ def _declared(name: str, kind: str) -> tuple[BothWays, Make]:
     fmt = get_format(name)
     file = DataFile(Path("x"), "x", "x", kind)
     checks = checks_of(name)(Dataset(Path(), "", fmt, "file", [file]), ())
-    asked = tuple(checks.predicates(kind) or ())
+    asked = checks.scanning(file).predicates or ()
     ways = BothWays(fmt.file(kind), asked, lambda value: checks.record(file, value), checks)
     return ways, lambda rng: mutated(fmt.file(kind).record, rng)
 

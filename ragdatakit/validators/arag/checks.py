@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.containers.parquet_rows import is_parquet
@@ -22,7 +23,7 @@ from ragdatakit.validators.arag.chunks import (
 from ragdatakit.validators.arag.corpus import CORPUS_BYTES, AnswerSearch, file_bytes, fingerprint
 from ragdatakit.validators.arag.predictions import COMPARED, Remembered, prediction_problems
 from ragdatakit.validators.arag.questions import first_question, gold_answer, id_key, question_problems
-from ragdatakit.validators.checks import FormatChecks, Needs
+from ragdatakit.validators.checks import FormatChecks, Needs, Scanning
 from ragdatakit.validators.python_keys import PythonBatch
 from ragdatakit.validators.row_problems import RowProblems
 
@@ -53,7 +54,6 @@ class ARagChecks(FormatChecks):
         self._search = AnswerSearch() if self._wants_search() else None
         self._remembered = Remembered()
         self._coded: CodedPredictions | None = None
-        self._file: DataFile | None = None
         self._published: dict[str, Subset | None] = {}
         self._published_ids: set[str] = set()
         self._has_predictions = bool(dataset.of_kind("predictions"))
@@ -96,45 +96,30 @@ class ARagChecks(FormatChecks):
         own = None if self._repeats_as_published() else key
         return {"@qid": key, "@own_qid": own, "@question": asked}
 
-    def predicates(self, kind: str) -> Iterable[Asked] | None:
-        """Those of chunks and questions, where no answers are looked for, and of predictions."""
-        if kind == "predictions":
-            from ragdatakit.validators.arag.predicates import PREDICTIONS
+    def scanning(self, file: DataFile) -> Scanning:
+        """Predictions, and chunks and questions where no answers are looked for. `batch` gets the number of a chunk,
+        for its place in the order, and the texts of which predictions have copies.
+        """
+        from ragdatakit.validators.arag.predicates import CHUNKS, PREDICTIONS, questions
 
-            return PREDICTIONS
+        compared = self._has_predictions
+        if file.kind == "predictions":
+            return _scanning(PREDICTIONS, {"@qid": "@qid"}, COMPARED if compared else ())
         if self._search is not None:
-            return None
-        from ragdatakit.validators.arag.predicates import CHUNKS, questions
+            return Scanning()
+        if file.kind == "chunks":
+            scanning = _scanning(CHUNKS, {"@id": "@id", "@text": "@text"}, ("@number",))
+            return replace(scanning, sees_next=self._sees_next_chunks)
+        if file.kind != "questions" or self._repeats_as_published():
+            return Scanning()
+        texts = {"@qid": "@qid", "@own_qid": "@qid", "@question": "question"}
+        kept = ("question", "answer") if compared else ()
+        return _scanning(questions(first_question(file), self._folder), texts, kept)
 
-        if kind == "chunks":
-            return CHUNKS
-        is_plain = self._file is not None and kind == "questions" and not self._repeats_as_published()
-        return questions(first_question(self._file), self._folder) if is_plain and self._file is not None else None
-
-    def texts_of_fields(self, kind: str) -> Mapping[str, str]:
-        """The ids and texts that are keys."""
-        if kind == "questions":
-            return {"@qid": "@qid", "@own_qid": "@qid", "@question": "question"}
-        return {"chunks": {"@id": "@id", "@text": "@text"}, "predictions": {"@qid": "@qid"}}.get(kind, {})
-
-    def fields_of_derived(self, kind: str) -> tuple[str, ...]:
-        """The number of a chunk, for its place in the order; the texts of which predictions have copies."""
-        compared = {"questions": ("question", "answer"), "predictions": COMPARED} if self._has_predictions else {}
-        return {"chunks": ("@number",), **compared}.get(kind, ())
-
-    def derive_scanned(self, kind: str, given: Mapping[str, ScannedCodes], batch: Any) -> None:
-        """Keep those for `batch`."""
-        for name in self.fields_of_derived(kind):
-            batch.columns[name], batch.valid[name] = given[name]
-
-    def start_file(self, file: DataFile) -> None:
-        """From here on records are of this file."""
-        self._file = file
-
-    def sees_next(self, kind: str) -> bool:
+    def _sees_next_chunks(self) -> bool:
         """The first element says what the array holds, and objects are not scanned; some strings are looked at for a
         dot in a sentence."""
-        return kind == "chunks" and (self._as_objects is not False or (self._dots_left > 0 and not self._dotted_text))
+        return self._as_objects is not False or (self._dots_left > 0 and not self._dotted_text)
 
     def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
         """The faults of one chunk, question or prediction."""
@@ -314,3 +299,13 @@ class ARagChecks(FormatChecks):
         if looked_for:
             facts = {"found": found, "answers": looked_for, "percent": round(100 * found / looked_for)}
             yield self.dataset.of_kind("questions")[0], Problem("answers-in-chunks", facts=facts)
+
+
+def _scanning(asked: tuple[Asked, ...] | None, texts: Mapping[str, str], kept: tuple[str, ...]) -> Scanning:
+    """``kept`` are fields that `ARagChecks.batch` compares."""
+
+    def keep(given: Mapping[str, ScannedCodes], batch: Any) -> None:
+        for name in kept:
+            batch.columns[name], batch.valid[name] = given[name]
+
+    return Scanning(asked, texts, kept, keep)

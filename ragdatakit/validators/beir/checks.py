@@ -12,10 +12,9 @@ from ragdatakit.files.detection.sniffing import parquet_head
 from ragdatakit.files.texts.flat_text import INVISIBLE, is_blank
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.beir.swapped import are_swapped, lines_of
-from ragdatakit.validators.checks import FormatChecks, Needs
+from ragdatakit.validators.checks import FormatChecks, Needs, Scanning
 
 if TYPE_CHECKING:
-    from ragdatakit.scanner.predicates import Predicate
     from ragdatakit.validators.checks import Placed
     from ragdatakit.validators.coded_columns import ScannedCodes
     from ragdatakit.validators.csv_parts import CsvTable
@@ -34,23 +33,21 @@ class BeirChecks(FormatChecks):
         self._judgements: Counter[str | None] = Counter()  # by prefix
 
     def needs(self, kind: str, split: str | None = None) -> Needs:
-        return Needs(records=True, may_be_empty=kind == "qrels")  # each split is loaded by itself: see `finish_file`
-
-    def in_ranges(self, kind: str) -> bool:
-        return True
+        # each split is loaded by itself: see `finish_file`
+        return Needs(records=True, may_be_empty=kind == "qrels", in_ranges=True)
 
     def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
         if not isinstance(value, dict):
             return ()
         return _judgement_problems(value) if file.kind == "qrels" else _record_problems(value)
 
-    def predicates(self, kind: str) -> Iterable[Predicate]:
+    def scanning(self, file: DataFile) -> Scanning:
         from ragdatakit.scanner.predicates import WHITE_SPACE, Blank, Edged, Holds
 
-        if kind == "qrels":  # a score that the declaration takes for usual is in range
-            return ()
+        if file.kind == "qrels":  # a score that the declaration takes for usual is in range
+            return Scanning((), made_of=("query-id", "corpus-id", "score"), derive=self._derive_judgements)
         blank = Blank("text", WHITE_SPACE + INVISIBLE)
-        return (blank, Edged("_id", WHITE_SPACE + '"'), Holds("_id", "\t\n\r"))
+        return Scanning((blank, Edged("_id", WHITE_SPACE + '"'), Holds("_id", "\t\n\r")))
 
     def start_file(self, file: DataFile) -> None:
         self._split = shard_split(file.name)
@@ -63,12 +60,7 @@ class BeirChecks(FormatChecks):
         judged: Any = (self._split, query, document)
         return {"@judged": "\n".join(judged) if to_show else judged, "@relevant": relevant, "@split": self._split}
 
-    def fields_of_derived(self, kind: str) -> tuple[str, ...]:
-        return ("query-id", "corpus-id", "score") if kind == "qrels" else ()
-
-    def derive_scanned(self, kind: str, given: Mapping[str, ScannedCodes], batch: Any) -> None:
-        if kind != "qrels":
-            return
+    def _derive_judgements(self, given: Mapping[str, ScannedCodes], batch: Any) -> None:
         import numpy as np
 
         from ragdatakit.arrays.codes import mix

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ragdatakit.files.containers.lines import line_begin, line_ends
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.schemas.findings import Problem, Related
-from ragdatakit.validators.checks import FormatChecks, Needs
+from ragdatakit.validators.checks import FormatChecks, Needs, Scanning
 from ragdatakit.validators.datamind.bench import plain_questions, question_problems, reference_problems
 from ragdatakit.validators.datamind.chunks import FATAL_RULES, chunk_problems, v2_hash, v2_id
 from ragdatakit.validators.datamind.csv import csv_problems
@@ -25,7 +25,6 @@ from ragdatakit.validators.datamind.triples import triple_problems
 
 if TYPE_CHECKING:
     from ragdatakit.files.datasets import Dataset
-    from ragdatakit.scanner.predicates import Predicate
     from ragdatakit.validators.checks import Placed
     from ragdatakit.validators.coded_columns import ScannedCodes
     from ragdatakit.validators.csv_parts import CsvTable
@@ -72,15 +71,11 @@ class DataMindChecks(FormatChecks):
 
     def needs(self, kind: str, split: str | None = None) -> Needs:
         """All JSON kinds have something that the declaration does not say."""
-        return Needs(records=kind in ("chunks", "triplets", "bench", "results"))
+        return Needs(records=kind in (*_LINES, "results"), in_ranges=kind in _LINES)
 
     def start_file(self, file: DataFile) -> None:
         """A chunk without a source gets the file's name for one; question ids are compared within a file."""
         self._name = file.name.rsplit("/", 1)[-1]
-
-    def in_ranges(self, kind: str) -> bool:
-        """Lines of JSON."""
-        return kind in _LINES
 
     def state(self, file: DataFile) -> Any:
         """What is counted, and the images that no record has named."""
@@ -110,15 +105,16 @@ class DataMindChecks(FormatChecks):
         self._tally.note(record_traits(file.kind, value, self._name))
         return problems
 
-    def predicates(self, kind: str) -> Iterable[Predicate] | None:
-        """What the rules look at; what is in nearly every record is counted."""
-        if kind not in ("chunks", "triplets"):
-            return None
+    def scanning(self, file: DataFile) -> Scanning:
+        """What the rules look at; what is in nearly every record is counted. The keys of chunks are made of fields."""
         from ragdatakit.validators.datamind.predicates import CHUNKS, TRIPLES, own_source
 
-        return (*CHUNKS, own_source(self._name)) if kind == "chunks" else TRIPLES
+        if file.kind == "chunks":
+            asked = (*CHUNKS, own_source(self._name))
+            return Scanning(asked, made_of=("text", "id", "source"), derive=self._derive_chunks, counted=self._counted)
+        return Scanning(TRIPLES, counted=self._counted) if file.kind == "triplets" else Scanning()
 
-    def counted(self, counts: Mapping[Any, int]) -> None:
+    def _counted(self, counts: Mapping[Any, int]) -> None:
         """What the records have that were not looked at one by one."""
         self._tally.add(Counter(counts))
 
@@ -137,16 +133,10 @@ class DataMindChecks(FormatChecks):
             "@text": text if isinstance(text, str) and text.strip() else None,
         }
 
-    def fields_of_derived(self, kind: str) -> tuple[str, ...]:
-        """Those that the keys of chunks are made of."""
-        return ("text", "id", "source") if kind == "chunks" else ()
+    def _derive_chunks(self, given: Mapping[str, ScannedCodes], batch: Any) -> None:
+        from ragdatakit.validators.datamind.keys import fill_keys
 
-    def derive_scanned(self, kind: str, given: Mapping[str, ScannedCodes], batch: Any) -> None:
-        """The keys of chunks."""
-        if kind == "chunks":
-            from ragdatakit.validators.datamind.keys import fill_keys
-
-            fill_keys(given, batch, self._name, self.profiles == ("v1",))
+        fill_keys(given, batch, self._name, self.profiles == ("v1",))
 
     def text(self, file: DataFile, data: bytes) -> Iterable[Problem]:
         """The faults of one text file."""
@@ -180,6 +170,7 @@ class DataMindChecks(FormatChecks):
         else:
             self._skills[skill.name] = (file, skill.name_line)
 
+    @property
     def beside(self) -> Iterable[Path]:
         """The profile with the images of a lone file, and what was built of a profile."""
         places = (_profile_folder(self.dataset), storage_of(self.dataset))

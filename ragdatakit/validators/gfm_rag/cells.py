@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.arrays.small_graphs import Graph, PlainGraph
 from ragdatakit.files.containers.python_literals import Judgement, judge
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.pandas_missing import MISSING
-from ragdatakit.validators.checks import FormatChecks, Needs
+from ragdatakit.validators.checks import FormatChecks, Needs, Scanning
 from ragdatakit.validators.gfm_rag.graph import DOCUMENT, GraphFindings
 from ragdatakit.validators.gfm_rag.tables import GraphTables
 
 if TYPE_CHECKING:
     from ragdatakit.files.datasets import DataFile, Dataset
-    from ragdatakit.scanner.predicates import Predicate
     from ragdatakit.validators.checks import Placed
     from ragdatakit.validators.coded_columns import ScannedCodes
     from ragdatakit.validators.csv_parts import CsvTable
@@ -65,7 +65,8 @@ class TableChecks(FormatChecks):
         """Every row has attributes; the graph must know something of a node or relation besides its key."""
         of_table = {"nodes": ("@spelled", "type", "@key"), "relations": ("@spelled", "@key")}
         texts = {"nodes": ("type",), "relations": ("@spelled",)}.get(kind, ())
-        return Needs(records=True, columns=of_table.get(kind, ("@source", "@relation", "@target")), texts=texts)
+        columns = of_table.get(kind, ("@source", "@relation", "@target"))
+        return Needs(records=True, columns=columns, texts=texts, accepts=partial(self._tables.accepts, kind))
 
     def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
         """The faults of the cells of one row."""
@@ -80,14 +81,15 @@ class TableChecks(FormatChecks):
             if file.kind == "nodes" and value.get("type") == DOCUMENT and readable and not judgement.has_content:
                 yield Problem("document-without-content", "/attributes", value.get("uid", value.get("name")))
 
-    def predicates(self, kind: str) -> Iterable[Predicate]:
+    def scanning(self, file: DataFile) -> Scanning:
         """Rows whose names have blanks at an end, or whose attributes are not plainly in order."""
         from ragdatakit.scanner.predicates import Edged, PythonDict
 
-        unused = "edge-attributes-unused" if kind == "edges" else ""
-        of_document = ("type", DOCUMENT) if kind == "nodes" else None
+        unused = "edge-attributes-unused" if file.kind == "edges" else ""
+        of_document = ("type", DOCUMENT) if file.kind == "nodes" else None
         dicts = PythonDict("attributes", "attributes-not-portable", unused, of_document)
-        return (*(Edged(name) for name in _NAMES[kind]), dicts)
+        asked = (*(Edged(name) for name in _NAMES[file.kind]), dicts)
+        return Scanning(asked, derive=_derive_nodes) if file.kind == "nodes" else Scanning(asked)
 
     def derive(self, kind: str, value: Any, to_show: bool = False) -> dict[str, Any]:
         """Of a document ``@document``, its key as the loader spells it, and ``@title``, its name."""
@@ -96,18 +98,6 @@ class TableChecks(FormatChecks):
         key = value.get("@spelled", value.get("uid", value.get("name")))
         has_uid = "uid" in value or key is None  # a row may be too short for it
         return {"@document": key, "@title": value.get("name", key) if has_uid else key}
-
-    def derive_scanned(self, kind: str, given: Mapping[str, ScannedCodes], batch: Any) -> None:
-        """The same of scanned rows."""
-        if kind != "nodes" or "type" not in given:
-            return
-        from ragdatakit.arrays.codes import are_one
-        from ragdatakit.arrays.text_codes import codes_of_texts
-
-        documents = are_one(given["type"][0], codes_of_texts([DOCUMENT])[0])
-        for name, of in (("@document", "@spelled"), ("@title", "name" if "uid" in given else "@spelled")):
-            batch.columns[name], valid = given[of]
-            batch.valid[name] = documents if valid is None else documents & valid
 
     # tables
 
@@ -118,10 +108,6 @@ class TableChecks(FormatChecks):
         self._tables.batch(kind, batch, sets)
         return ()
 
-    def accepts(self, kind: str, column: str, inferred: str) -> bool:
-        """Whether names of this kind can be found at all."""
-        return self._tables.accepts(kind, column, inferred)
-
     def finish_file(self, file: DataFile, records: int, table: CsvTable | None = None) -> Iterator[RowProblems]:
         """What type inference did to the columns."""
         if table is not None:
@@ -131,6 +117,19 @@ class TableChecks(FormatChecks):
         """Edges that repeat, names that mislead; the graph as a whole."""
         yield from self._findings.of_rows()
         yield from self._findings.of_files()
+
+
+def _derive_nodes(given: Mapping[str, ScannedCodes], batch: Any) -> None:
+    """The keys of documents, as `TableChecks.derive` makes them."""
+    if "type" not in given:
+        return
+    from ragdatakit.arrays.codes import are_one
+    from ragdatakit.arrays.text_codes import codes_of_texts
+
+    documents = are_one(given["type"][0], codes_of_texts([DOCUMENT])[0])
+    for name, of in (("@document", "@spelled"), ("@title", "name" if "uid" in given else "@spelled")):
+        batch.columns[name], valid = given[of]
+        batch.valid[name] = documents if valid is None else documents & valid
 
 
 def _attribute_problems(table: str, cell: str, judgement: Judgement) -> Iterator[Problem]:

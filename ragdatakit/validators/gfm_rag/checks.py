@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.ages import COPYING_SECONDS
-from ragdatakit.validators.checks import FormatChecks, Needs
+from ragdatakit.validators.checks import FormatChecks, Needs, Scanning
 from ragdatakit.validators.gfm_rag.layout import DatasetFolders, layout_problems, mark_built
 from ragdatakit.validators.gfm_rag.legacy import KINDS as LEGACY_KINDS
 from ragdatakit.validators.gfm_rag.legacy import LegacyChecks
@@ -18,9 +18,7 @@ from ragdatakit.validators.gfm_rag.raw import RawChecks
 
 if TYPE_CHECKING:
     from ragdatakit.files.datasets import DataFile, Dataset
-    from ragdatakit.scanner.plan import Asked
     from ragdatakit.validators.checks import Placed
-    from ragdatakit.validators.coded_columns import ScannedCodes
     from ragdatakit.validators.csv_parts import CsvTable
     from ragdatakit.validators.gfm_rag.cells import TableChecks
     from ragdatakit.validators.row_problems import RowProblems
@@ -71,9 +69,9 @@ class GfmRagChecks(FormatChecks):
         """The faults of one record."""
         return self._of(file.kind).record(file, value)
 
-    def predicates(self, kind: str) -> Iterable[Asked] | None:
-        """Which records are to be looked at one by one."""
-        return self._of(kind).predicates(kind)
+    def scanning(self, file: DataFile) -> Scanning:
+        """What the scanner does with a file."""
+        return self._of(file.kind).scanning(file)
 
     def text(self, file: DataFile, data: bytes) -> Iterable[Problem]:
         """The faults of a text file."""
@@ -83,14 +81,11 @@ class GfmRagChecks(FormatChecks):
         """Key columns made from a record."""
         return self._of(kind).derive(kind, value, to_show)
 
-    def derive_scanned(self, kind: str, given: Mapping[str, ScannedCodes], batch: Any) -> None:
-        """The same for scanned rows."""
-        self._of(kind).derive_scanned(kind, given, batch)
-
     def batch(self, kind: str, split: str | None, values: list[Any] | None, batch: Any, sets: Any) -> Iterable[Any]:
         """Further set checks."""
         return self._of(kind).batch(kind, split, values, batch, sets)
 
+    @property
     def beside(self) -> Iterable[Path]:
         """The folders of the stages, where these are given alone."""
         folders = DatasetFolders(self.dataset)
@@ -111,10 +106,6 @@ class GfmRagChecks(FormatChecks):
     ) -> Iterable[Placed | RowProblems]:
         """After the last record of a file."""
         return self._of(file.kind).finish_file(file, records, table)
-
-    def accepts(self, kind: str, column: str, inferred: str) -> bool:
-        """Whether a column can match what it refers to."""
-        return self._of(kind).accepts(kind, column, inferred)
 
     def finish(self) -> Iterator[Placed | RowProblems]:
         """After the last file; the tables come last: their repeated edges are looked for in another thread."""

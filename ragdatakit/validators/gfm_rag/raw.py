@@ -8,11 +8,10 @@ from string import ascii_lowercase, digits
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.validators.checks import FormatChecks, Needs
+from ragdatakit.validators.checks import FormatChecks, Needs, Scanning
 
 if TYPE_CHECKING:
     from ragdatakit.files.datasets import DataFile
-    from ragdatakit.scanner.predicates import Predicate
 
 ASCII_SHARE = 0.2
 """Below this share of letters that survive, hardly a phrase is left of a text."""
@@ -93,13 +92,13 @@ class RawChecks(FormatChecks):
             return ()
         return document_problems(value) if file.kind == "documents" else raw_question_problems(value)
 
-    def predicates(self, kind: str) -> Iterable[Predicate] | None:
+    def scanning(self, file: DataFile) -> Scanning:
         """Texts of other scripts, and titles that are written as entities are."""
-        if kind != "documents":
-            return None
+        if file.kind != "documents":
+            return Scanning()
         from ragdatakit.scanner.predicates import Blank, FewLetters
 
-        return FewLetters("text"), Blank("title", f"{ascii_lowercase}{digits} ")
+        return Scanning((FewLetters("text"), Blank("title", f"{ascii_lowercase}{digits} ")))
 
     def derive(self, kind: str, value: Any, to_show: bool = False) -> dict[str, str | None]:
         """``@id``: the id as a key."""

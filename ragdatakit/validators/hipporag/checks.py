@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.detection.sniffing import json_container
@@ -17,7 +18,7 @@ from ragdatakit.files.hipporag.passages import (
     set_of_results,
 )
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.validators.checks import FormatChecks, Items, Needs, ScannedItems
+from ragdatakit.validators.checks import FormatChecks, Items, Needs, ScannedItems, Scanning
 from ragdatakit.validators.hipporag.embeddings import embedding_problems
 from ragdatakit.validators.hipporag.known_passages import KnownPassages
 from ragdatakit.validators.hipporag.openie import ResultsCheck
@@ -27,7 +28,6 @@ from ragdatakit.validators.row_problems import RowProblems, unreliable_keys
 
 if TYPE_CHECKING:
     from ragdatakit.files.datasets import DataFile, Dataset
-    from ragdatakit.scanner.plan import Asked
     from ragdatakit.validators.checks import Placed
     from ragdatakit.validators.coded_columns import ScannedCodes
     from ragdatakit.validators.csv_parts import CsvTable
@@ -79,11 +79,9 @@ class HippoRagChecks(FormatChecks):
     def _set_of_results(self, file: DataFile) -> str | None:
         return set_of_results(file.name, list(self._passages))
 
-    def items(self, file: DataFile) -> Items | None:
+    def _items(self, file: DataFile) -> Items:
         """The results of the passages; those of passages that are not in the corpus, or have some already, are looked
         at."""
-        if file.kind != "openie":
-            return None
         from ragdatakit.validators.hipporag.predicates import DOCS
 
         name = self._set_of_results(file)
@@ -108,41 +106,37 @@ class HippoRagChecks(FormatChecks):
         passage = self._passage(kind, value)
         return {"@set": self._name, "@passage": passage_id(passage) if to_show and passage is not None else passage}
 
-    def predicates(self, kind: str) -> Iterable[Asked] | None:
-        """Those of passages and of questions."""
-        from ragdatakit.validators.hipporag.predicates import PASSAGES, questions
+    def scanning(self, file: DataFile) -> Scanning:
+        """Passages, by what is indexed of them, and their places for `batch`; questions, by their ids, and the passages
+        that they bring along, which are looked up in the corpus; results item by item.
+        """
+        from ragdatakit.validators.hipporag.predicates import JOINED, PASSAGES, questions
 
-        return questions(joiner_of(self._name)) if kind == "questions" else {"corpus": PASSAGES}.get(kind)
+        if file.kind == "corpus":
+            return Scanning(PASSAGES, {"@passage": "@passage"}, ("idx",), self._derive_of_passages)
+        if file.kind == "questions":
+            asked = questions(joiner_of(self._name))
+            return Scanning(asked, {"@id": "@id"}, JOINED, self._derive_set, self._known_codes)
+        return Scanning(items=partial(self._items, file) if file.kind == "openie" else None)
 
-    def texts_of_fields(self, kind: str) -> Mapping[str, str]:
-        """The id of a question, and what is indexed of a passage."""
-        return {"corpus": {"@passage": "@passage"}, "questions": {"@id": "@id"}}.get(kind, {})
-
-    def fields_of_derived(self, kind: str) -> tuple[str, ...]:
-        """The places of passages, and the passages that questions bring along."""
+    def _known_codes(self) -> Mapping[str, Any]:
         from ragdatakit.validators.hipporag.predicates import JOINED
 
-        return {"corpus": ("idx",), "questions": JOINED}.get(kind, ())
+        known = self._known(self._name)
+        return dict.fromkeys(JOINED, known.codes()) if known is not None else {}
 
-    def derive_scanned(self, kind: str, given: Mapping[str, ScannedCodes], batch: Any) -> None:
-        """The data set, the same for all records of a file; the places are for `batch`."""
+    def _derive_of_passages(self, given: Mapping[str, ScannedCodes], batch: Any) -> None:
+        self._derive_set(given, batch)
+        batch.columns["@idx"], batch.valid["@idx"] = given["idx"]
+
+    def _derive_set(self, given: Mapping[str, ScannedCodes], batch: Any) -> None:
+        """The data set, the same for all records of a file."""
         import numpy as np
 
         from ragdatakit.arrays.text_codes import codes_of_texts
 
         batch.columns["@set"] = np.repeat(codes_of_texts([self._name]), batch.length)
         batch.valid["@set"] = None
-        if kind == "corpus":
-            batch.columns["@idx"], batch.valid["@idx"] = given["idx"]
-
-    def known_codes(self, kind: str) -> Mapping[str, Any]:
-        """The passages of the corpus, for those that questions bring along."""
-        known = self._known(self._name) if kind == "questions" else None
-        if known is None:
-            return {}
-        from ragdatakit.validators.hipporag.predicates import JOINED
-
-        return dict.fromkeys(JOINED, known.codes())
 
     def _passage(self, kind: str, value: Any) -> str | None:
         if not isinstance(value, dict) or not isinstance(value.get("title"), str):

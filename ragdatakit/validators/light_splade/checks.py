@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 from ragdatakit.files.containers.strict_json import escape
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.validators.checks import FormatChecks, Needs
+from ragdatakit.validators.checks import FormatChecks, Needs, Scanning
 from ragdatakit.validators.row_problems import RowProblems
 
 if TYPE_CHECKING:
-    from ragdatakit.scanner.predicates import Predicate
     from ragdatakit.validators.checks import Placed
     from ragdatakit.validators.csv_parts import CsvTable
     from ragdatakit.validators.light_splade.scores import ScannedScores
@@ -44,8 +43,9 @@ class LightSpladeChecks(FormatChecks):
 
     def needs(self, kind: str, split: str | None = None) -> Needs:
         if kind == "scores":
-            return Needs(records=True, columns=("@doc_ids",), values=True)
-        return Needs(records=kind != "triplets", may_be_empty=kind == "triplets" and split == "validation")
+            return Needs(records=True, columns=("@doc_ids",), values=True, in_ranges=True)
+        may_be_empty = kind == "triplets" and split == "validation"
+        return Needs(records=kind != "triplets", may_be_empty=may_be_empty, in_ranges=True)
 
     def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
         if not isinstance(value, dict):
@@ -71,27 +71,20 @@ class LightSpladeChecks(FormatChecks):
         if self._numeric.get(file, True):
             self._numeric[file] = _NUMBER.fullmatch(text) is not None
 
-    def predicates(self, kind: str) -> Iterable[Predicate] | None:
+    def scanning(self, file: DataFile) -> Scanning:
         from ragdatakit.scanner.predicates import Blank, ItemTwice, Longer, NotFirst, NumberedMembers, OneUnlikeNumber
 
-        if kind == "positives":
-            return (ItemTwice("positive_doc_ids"),)
-        if kind in ("queries", "documents"):
-            name = "qid" if kind == "queries" else "doc_id"
-            return (Blank("text"), Longer("text", LONG_TEXT), NotFirst(name), OneUnlikeNumber("text"))
-        return (NumberedMembers("scores", "@doc_ids", "@scores"),) if kind == "scores" else None
-
-    def texts_of_fields(self, kind: str) -> Mapping[str, str]:
-        return {"@doc_ids": "@doc_ids"} if kind == "scores" else {}
-
-    def fields_of_derived(self, kind: str) -> tuple[str, ...]:
-        return ("@scores",) if kind == "scores" else ()
+        if file.kind == "positives":
+            return Scanning((ItemTwice("positive_doc_ids"),))
+        if file.kind in ("queries", "documents"):
+            name = "qid" if file.kind == "queries" else "doc_id"
+            return Scanning((Blank("text"), Longer("text", LONG_TEXT), NotFirst(name), OneUnlikeNumber("text")))
+        if file.kind == "scores":
+            return Scanning((NumberedMembers("scores", "@doc_ids", "@scores"),), {"@doc_ids": "@doc_ids"}, ("@scores",))
+        return Scanning()
 
     def start_file(self, file: DataFile) -> None:
         self._file = file
-
-    def in_ranges(self, kind: str) -> bool:
-        return True
 
     def state(self, file: DataFile) -> Any:
         return self._numeric.get(file), self._scales.get(file)

@@ -5,7 +5,7 @@ The stores of documents and chunks are read first, then the graph, then the vect
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.findings import Problem
@@ -20,10 +20,9 @@ from ragdatakit.validators.lightrag.tracking import LISTS, tracking_problems
 from ragdatakit.validators.lightrag.vectors import VectorCheck
 
 if TYPE_CHECKING:
-    from ragdatakit.files.containers.positions import Located
     from ragdatakit.files.containers.sources import Source
     from ragdatakit.files.datasets import DataFile, Dataset
-    from ragdatakit.validators.checks import Placed
+    from ragdatakit.validators.checks import Placed, Streamed
     from ragdatakit.validators.csv_parts import CsvTable
 
 _NEEDED = {"chunks": "kv_store_text_chunks.json", "graph": "graph_chunk_entity_relation.graphml"}
@@ -69,7 +68,7 @@ class LightRagChecks(FormatChecks):
 
     def needs(self, kind: str, split: str | None = None) -> Needs:
         """All records have something that the declaration does not say."""
-        return Needs(records=kind in _JUDGED)
+        return Needs(records=kind in _JUDGED, stream=self._stream)
 
     def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
         """The faults of one record, or of a whole payload."""
@@ -95,9 +94,7 @@ class LightRagChecks(FormatChecks):
             return report_problems(key, record, self._known)
         return tracking_problems(file.kind, value, self._known)
 
-    def stream(
-        self, file: DataFile, source: Source
-    ) -> Iterable[tuple[Problem, Located | Callable[[], Located] | None]]:
+    def _stream(self, file: DataFile, source: Source) -> Iterable[Streamed]:
         """The graph, or a store of vectors."""
         if file.kind == "graph":
             return GraphCheck(self._known, self._nano).problems(file, source)

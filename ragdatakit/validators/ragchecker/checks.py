@@ -37,12 +37,10 @@ class RagCheckerChecks(FormatChecks):
         self._means = GroupMeans()
 
     def needs(self, kind: str, split: str | None = None) -> Needs:
-        """Rows have something that the declaration does not say; corpora and queries are remembered."""
-        return Needs(records=kind == "results", values=kind != "results")
-
-    def in_ranges(self, kind: str) -> bool:
-        """Those that are remembered; rows are compared with them."""
-        return kind != "results"
+        """Rows have something that the declaration does not say; corpora and queries are remembered, which rows are
+        compared with."""
+        remembered = kind != "results"
+        return Needs(records=not remembered, values=remembered, in_ranges=remembered)
 
     def record(self, file: DataFile, value: Any) -> Iterator[Problem]:
         """The faults of one row, which may be millions."""

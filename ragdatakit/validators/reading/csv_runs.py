@@ -72,7 +72,7 @@ class CsvRun(FileRun):
 
     def _prepare(self) -> None:
         """What is gathered while the rows are read, and what is known of the columns before."""
-        present, run = self.present, self.run_
+        present = self.present
         header, names = self.reader.header or [], list(present.places)
         self.info = CsvTable(self.file.kind, header, present.key, self.base, chunk_rows=self.reader.chunk_rows)
         self.info.kinds = {name: [] for name in names}
@@ -82,7 +82,7 @@ class CsvRun(FileRun):
         self._number = -1
         self._chunk = self._new_scans()
         self._accepted = {
-            (name, kind): run.checks.accepts(self.file.kind, name, kind)
+            (name, kind): self.needs.accepts(name, kind)
             for name in present.inferred
             for kind in ("integer", "decimal", "boolean", "text")
         }

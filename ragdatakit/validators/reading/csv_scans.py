@@ -35,10 +35,9 @@ class ScannedCsvRun(CsvRun):
 
     def _prepare(self) -> None:
         super()._prepare()
-        predicates = self.run_.checks.predicates(self.file.kind) if self.needs.records else ()
+        predicates = self.scanning.predicates if self.needs.records else ()
         if library() is None or predicates is None or self.reader.width != len(self.info.header):
             return
-        predicates = list(predicates)
         edged = {p.field for p in predicates if isinstance(p, Edged)}
         self._dicts = next((p for p in predicates if isinstance(p, PythonDict)), None)
         self._texts = {self._column_of(name) for name in self.needs.texts}
@@ -158,7 +157,7 @@ class ScannedCsvRun(CsvRun):
                 batch.valid[name] = there
                 self._put_cells(batch, name, cells, kind)
         given = {name: (codes, batch.valid[name]) for name, codes in batch.columns.items()}
-        self.run_.checks.derive_scanned(self.file.kind, given, batch)
+        self.scanning.derive(given, batch)
         return batch
 
     def _put_cells(self, batch: NumpyBatch, name: str, cells: ScannedCells, kind: Kind) -> None:

@@ -6,7 +6,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ragdatakit.files.containers import strict_json
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from ragdatakit.files.containers.arrays import ArraySource, Part
     from ragdatakit.scanner.blocks import BlockScanner, ScannedBlock
+    from ragdatakit.validators.checks import Scanning
     from ragdatakit.validators.csv_parts import CsvTable
     from ragdatakit.validators.run_context import RunContext
 
@@ -86,6 +87,11 @@ class FileRun:
         """Find records (0-based numbers) again by reading the file once more."""
         raise NotImplementedError
 
+    @cached_property
+    def scanning(self) -> Scanning:
+        """What the scanner does with the file: asked only where there may be one."""
+        return self.run_.checks.scanning(self.file)
+
     def _few(self, problems: Iterable[Problem]) -> list[Problem]:
         """Of the problems of one field, those that may be shown."""
         with self.run_.lock:
@@ -93,20 +99,20 @@ class FileRun:
 
     def _scanner(self) -> BlockScanner | None:
         """Who proves records of this file clean; None where Python must see all of them."""
-        checks, kind = self.run_.checks, self.file.kind
-        asked = checks.predicates(kind) if self.needs.records or self.needs.values else ()
+        scanning = self.scanning
+        asked = scanning.predicates if self.needs.records or self.needs.values else ()
         if asked is None:
             return None
         from ragdatakit.scanner.blocks import BlockScanner, can_scan
         from ragdatakit.scanner.predicates import Spelled
 
-        columns = self.run_.columns(kind)
-        keys = columns.fields(checks.texts_of_fields(kind), checks.fields_of_derived(kind))
+        columns = self.run_.columns(self.file.kind)
+        keys = columns.fields(scanning.as_text, scanning.made_of)
         asked = (*asked, *map(Spelled, columns.spelled))
         if keys is None or not can_scan(self.declared.records, asked):
             return None
         cells = self.declared.columns if self.declared.container == "columns" else None
-        known, tags = checks.known_codes(kind), self.declared.tags
+        known, tags = scanning.known_codes(), self.declared.tags
         return BlockScanner(self.declared.record, keys, asked, cells=cells, known=known, tags=tags)
 
     def _in_threads(
@@ -174,7 +180,7 @@ class FileRun:
         from ragdatakit.validators.coded_columns import coded_scan
 
         values = [value for why, _, value in noted if why == REFUSED]
-        batch = coded_scan(self.columns, scanned, values, self.run_.checks.derive_scanned)
+        batch = coded_scan(self.columns, scanned, values, self.scanning.derive)
         batch.noted = [(row, value) for _, row, value in noted]
         found = self.sets.probe(self.file.kind, batch)
         self._take_batch(self.base + first_record, batch, None, found)
@@ -215,7 +221,7 @@ class LinesRun(FileRun):
         scanner = self._scanner()
         if scanner is None:
             return BlockChecker(self.checker, most)
-        return ScannedChecker(self.checker, scanner, most, self.run_.checks.counted)
+        return ScannedChecker(self.checker, scanner, most, self.scanning.counted)
 
     def _checked(self, checker: BlockChecker) -> Iterator[tuple[Block, CheckedBlock]]:
         jobs = self.run_.options.jobs
@@ -254,7 +260,7 @@ class LinesRun(FileRun):
 
         if segment.scanned is None:
             return coded_values(self.columns, segment.values)
-        return coded_scan(self.columns, segment.scanned, segment.values, self.run_.checks.derive_scanned)
+        return coded_scan(self.columns, segment.scanned, segment.values, self.scanning.derive)
 
     def _take(self, block: Block, checked: CheckedBlock) -> None:
         self.table.add(self._records, self._lines + 1, block.offset)

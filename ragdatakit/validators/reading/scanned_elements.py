@@ -100,12 +100,12 @@ class ScannedElementsRun(ElementsRun):
         scan = partial(scanner.scan_elements, members=elements.NOUN == "object")
         jobs = self.run_.options.jobs
         with ThreadPoolExecutor(jobs) as pool:
-            yield from scanned_parts(elements, scan, pool, jobs, lambda: self.run_.checks.sees_next(self.file.kind))
+            yield from scanned_parts(elements, scan, pool, jobs, self.scanning.sees_next)
 
     def _take_scanned(self, part: Part, scanned: ScannedBlock) -> None:
         spell_odd(scanned, part.data)
         noted = self._noted(part, scanned)
-        self.run_.checks.counted(scanned.counts)
+        self.scanning.counted(scanned.counts)
         once = {str(name): n for name, n in scanned.counts.items() if isinstance(name, OnceCount)}
         self.run_.collector.count_all(once if self.fresh else {}, self.file)
         self._take_scan(scanned, part.first_record, noted)

@@ -41,8 +41,10 @@ class _ItemsRun(FileRun):
 
     def _items_problems(self) -> list[Problem] | None:
         """The problems of the file as one record; None where it must be read as one."""
-        items = self.run_.checks.items(self.file)
-        if items is None or self.columns is not None or not can_scan((items.record,), items.asked):
+        if self.scanning.items is None or self.columns is not None:
+            return None
+        items = self.scanning.items()
+        if not can_scan((items.record,), items.asked):
             return None
         try:
             found = self._scan(items)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ragdatakit.files.detection.sniffing import json_container
 from ragdatakit.files.paths.folders import size_of
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.validators.checks import FormatChecks, Needs
+from ragdatakit.validators.checks import FormatChecks, Needs, Scanning
 from ragdatakit.validators.sage.files import (
     COMPARED_BYTES,
     Documents,
@@ -29,7 +29,6 @@ from ragdatakit.validators.sage.times import time_problems
 
 if TYPE_CHECKING:
     from ragdatakit.files.datasets import DataFile, Dataset
-    from ragdatakit.scanner.plan import Asked
     from ragdatakit.validators.checks import Placed
     from ragdatakit.validators.coded_columns import ScannedCodes
     from ragdatakit.validators.csv_parts import CsvTable
@@ -58,13 +57,15 @@ class SageChecks(FormatChecks):
         return len(files) == 1 and bool(self.dataset.of_kind("records")) and size_of(files[0].path) <= COMPARED_BYTES
 
     def needs(self, kind: str, split: str | None = None) -> Needs:
-        """Benchmark questions are declared in full; documents are kept for the results that name them."""
-        compared = kind == "documents" and self._documents is not None
-        return Needs(records=kind != "benchmark-questions", values=compared)
+        """Benchmark questions are declared in full; documents are kept for the results that name them.
 
-    def in_ranges(self, kind: str) -> bool:
-        """Records that are compared with documents are not judged without them, nor a mapping without their number."""
-        return kind != "mapping" and not (kind == "records" and self._documents is not None)
+        Records that are compared with documents are not judged without them, nor a mapping without their number.
+        """
+        compared = self._documents is not None
+        in_ranges = kind != "mapping" and not (kind == "records" and compared)
+        return Needs(
+            records=kind != "benchmark-questions", values=kind == "documents" and compared, in_ranges=in_ranges
+        )
 
     def state(self, file: DataFile) -> Any:
         """How many records there are of each generation."""
@@ -105,15 +106,19 @@ class SageChecks(FormatChecks):
         if self._documents is not None:
             yield from self._documents.problems(stages)
 
-    def predicates(self, kind: str) -> Iterable[Asked] | None:
-        """Documents that are not kept; records as they are documented, where there are no documents to compare with."""
-        if self._documents is not None or kind not in ("documents", "records"):
-            return None
+    def scanning(self, file: DataFile) -> Scanning:
+        """Documents that are not kept; records as they are documented, where there are no documents to compare with.
+        Keys are the id of a document, and that of a record's question.
+        """
         from ragdatakit.validators.sage.predicates import DOCUMENTS, RECORDS
 
-        if kind == "records":
-            return None if self._operators else RECORDS
-        return DOCUMENTS
+        compared = self._documents is not None
+        if file.kind == "documents":
+            return Scanning(None if compared else DOCUMENTS, {"@id": "id"})
+        texts = {"@question_id": QUESTION_ID}
+        if file.kind != "records":
+            return Scanning(None, texts)
+        return Scanning(None if compared or self._operators else RECORDS, texts, (QUESTION_ID,), _derive_records)
 
     def derive(self, kind: str, value: Any, to_show: bool = False) -> dict[str, Any]:
         """The id of a document, and of the sample in a record's question; numbers by their digits. A record without
@@ -125,20 +130,6 @@ class SageChecks(FormatChecks):
         key = document_id(question)
         whole = repr(value) if key is None and isinstance(value, dict) else None
         return {"@question_id": key, "@record": whole}
-
-    def texts_of_fields(self, kind: str) -> Mapping[str, str]:
-        """The id of a document, and that of a record's question."""
-        return {"@id": "id"} if kind == "documents" else {"@question_id": QUESTION_ID}
-
-    def fields_of_derived(self, kind: str) -> tuple[str, ...]:
-        """That there is such an id."""
-        return (QUESTION_ID,) if kind == "records" else ()
-
-    def derive_scanned(self, kind: str, given: Mapping[str, ScannedCodes], batch: Any) -> None:
-        """No record that was proved is compared as a whole: all of them have an id."""
-        if kind == "records":
-            codes = given[QUESTION_ID][0]
-            batch.columns["@record"], batch.valid["@record"] = codes, codes != codes
 
     def batch(self, kind: str, split: str | None, values: list[Any] | None, batch: Any, sets: Any) -> Iterable[Any]:
         """Take in the documents, in order."""
@@ -174,3 +165,9 @@ class SageChecks(FormatChecks):
             if self._generations[name] and name not in expected and not (self._operators and name == "operators"):
                 facts = {"count": self._generations[name], "records": records, "generation": _CALLED[name]}
                 yield file, Problem("records-of-another-generation", facts=facts)
+
+
+def _derive_records(given: Mapping[str, ScannedCodes], batch: Any) -> None:
+    """No record that was proved is compared as a whole: all of them have an id."""
+    codes = given[QUESTION_ID][0]
+    batch.columns["@record"], batch.valid["@record"] = codes, codes != codes

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.containers.tagged_text import UNCLOSED
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.validators.checks import FormatChecks, Needs
+from ragdatakit.validators.checks import FormatChecks, Needs, Scanning
 from ragdatakit.validators.row_problems import RowProblems
 
 if TYPE_CHECKING:
-    from ragdatakit.scanner.plan import Asked
     from ragdatakit.validators.checks import Placed
     from ragdatakit.validators.coded_columns import ScannedCodes
     from ragdatakit.validators.csv_parts import CsvTable
@@ -37,10 +37,8 @@ class TrecChecks(FormatChecks):
         self._results = _Results()
 
     def needs(self, kind: str, split: str | None = None) -> Needs:
-        return Needs(records=kind in _IDS, columns=("qid",) if kind in ("qrels", "run") else (), values=True)
-
-    def in_ranges(self, kind: str) -> bool:
-        return True
+        columns = ("qid",) if kind in ("qrels", "run") else ()
+        return Needs(records=kind in _IDS, columns=columns, values=True, in_ranges=True)
 
     def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
         return self._record_problems(file.kind, value) if isinstance(value, dict) else ()
@@ -60,15 +58,17 @@ class TrecChecks(FormatChecks):
         self._file = file.name
         self._results = _Results()
 
-    def predicates(self, kind: str) -> Iterable[Asked] | None:
+    def scanning(self, file: DataFile) -> Scanning:
         from ragdatakit.scanner.predicates import Blank, Changed, Holds, NotVisible, OpenUnlessGiven
 
-        if kind == "documents":
-            return NotVisible("docno"), OpenUnlessGiven("text"), Blank("text")
-        if kind not in _FIELDS:
-            return None
-        changed = [Changed(name) for name in ("qid", "tag") if name in _FIELDS[kind]]
-        return (*changed, Holds("qid", "\0"), Holds("docno", "\0"))
+        if file.kind == "documents":
+            return Scanning((NotVisible("docno"), OpenUnlessGiven("text"), Blank("text")))
+        if file.kind not in _FIELDS:
+            return Scanning()
+        made_of = _FIELDS[file.kind]
+        changed = [Changed(name) for name in ("qid", "tag") if name in made_of]
+        asked = (*changed, Holds("qid", "\0"), Holds("docno", "\0"))
+        return Scanning(asked, made_of=made_of, derive=partial(self._derive_results, file.kind))
 
     def derive(self, kind: str, value: Any, to_show: bool = False) -> dict[str, Any]:
         if not isinstance(value, dict) or "docno" not in value or "qid" not in value:
@@ -76,12 +76,7 @@ class TrecChecks(FormatChecks):
         judged = (self._file, value["qid"], value["docno"])
         return {"@judged": "\n".join(judged) if to_show else judged}
 
-    def fields_of_derived(self, kind: str) -> tuple[str, ...]:
-        return _FIELDS.get(kind, ())
-
-    def derive_scanned(self, kind: str, given: Mapping[str, ScannedCodes], batch: Any) -> None:
-        if kind not in _FIELDS:
-            return
+    def _derive_results(self, kind: str, given: Mapping[str, ScannedCodes], batch: Any) -> None:
         import numpy as np
 
         from ragdatakit.arrays.codes import mix
