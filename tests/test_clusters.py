@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from random import Random
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -316,6 +317,23 @@ def test_words_that_do_not_fit(words: tuple[str, ...], said: str) -> None:
 
     assert found.code == 2
     assert said in found.err
+
+
+def test_a_cluster_of_another_version(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def init(**_: Any) -> None:
+        raise RuntimeError("Version mismatch: The cluster was started with:\n    Ray: 2.1.0\n    Python: 3.9.2")
+
+    library = ModuleType("ray")
+    errors = SimpleNamespace(RayError=KeyError)
+    vars(library).update(is_initialized=lambda: False, init=init, exceptions=errors)
+    monkeypatch.setitem(sys.modules, "ray", library)
+
+    found = run("validate", data, "--engine", "ray", "--engine-option", "address=head")
+
+    assert found.code == 2
+    assert found.err == (
+        "ragdata: Ray does not start: Version mismatch: The cluster was started with: Ray: 2.1.0 Python: 3.9.2\n"
+    )
 
 
 @pytest.mark.parametrize(("name", "library"), [("ray", "ray"), ("spark", "pyspark.sql")])

@@ -67,13 +67,16 @@ class RayEngine:
         local: dict[str, Any] = {}
         if not address and "RAY_ADDRESS" not in os.environ:
             address, local = "local", {"num_cpus": self._jobs, "include_dashboard": False}
-        self._ray.init(
-            address=address,
-            namespace=self._settings.get("namespace"),
-            log_to_driver=False,
-            logging_level=logging.ERROR,
-            **local,
-        )
+        try:
+            self._ray.init(
+                address=address,
+                namespace=self._settings.get("namespace"),
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+                **local,
+            )
+        except Exception as error:  # noqa: BLE001 - other versions and nodes that do not start have no class of their own
+            raise EngineError(f"Ray does not start: {' '.join(str(error).split())}") from None
         self._ours = True
         self._keep_off_the_report()
 
@@ -111,5 +114,5 @@ def _refuse_nobody(address: str) -> None:
 def _first_line(error: BaseException) -> str:
     """What an error says, without the stack of a worker."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    told = [line for line in lines if "Error" in line and not line.startswith(("File ", "ray::", "Traceback"))]
-    return (told or lines or [type(error).__name__])[-1 if told else 0]
+    said = [line for line in lines if "Error" in line and not line.startswith(("File ", "ray::", "Traceback"))]
+    return (said or lines or [type(error).__name__])[-1 if said else 0]
