@@ -90,6 +90,13 @@ def outcome(folder: Path, *words: str) -> tuple[int, str]:
     return found.code, re.sub(r'("seconds": )[\d.e-]+', r"\1 0", found.out) or found.err
 
 
+def is_ours(process: int) -> bool:
+    """Whether this process has begun it, or one that has."""
+    while process > 1 and process != os.getpid():
+        process = int(Path(f"/proc/{process}/stat").read_text(errors="replace").rpartition(")")[2].split()[1])
+    return process > 1
+
+
 def processes(word: str) -> list[int]:
     """Those whose command line has a word."""
     found = []
@@ -104,15 +111,18 @@ def processes(word: str) -> list[int]:
 
 @contextmanager
 def killing(word: str, times: int) -> Iterator[list[int]]:
-    """While the block runs, processes with a word in their command line are killed, so many times."""
+    """While the block runs, processes of ours with a word in their command line are killed, so many times."""
     killed: list[int] = []
     over = threading.Event()
 
     def kill() -> None:
         while len(killed) < times and not over.is_set():
-            for process in processes(word)[:1]:
-                os.kill(process, signal.SIGKILL)
-                killed.append(process)
+            for process in processes(word):
+                with suppress(OSError):
+                    if is_ours(process):
+                        os.kill(process, signal.SIGKILL)
+                        killed.append(process)
+                        break
             time.sleep(0.3)
 
     thread = threading.Thread(target=kill)
