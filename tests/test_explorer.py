@@ -184,6 +184,13 @@ def test_a_record_shows_what_it_is_connected_with(explorer: Explorer) -> None:
     assert "qrels by target_id" in documents and "When was the lighthouse of Skarn lit?" in documents
 
 
+def test_what_is_cut_of_a_connected_record_ends_with_an_ellipsis(
+    explorer: Explorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ragdatakit.api.explorer.opened._LABEL", 10)
+    assert ">When was …<" in get(explorer, f"{number(explorer, 'demo-search')}/documents/0")
+
+
 def test_findings_are_filtered_and_shown_in_their_lines(explorer: Explorer) -> None:
     found = rows(get(explorer, "findings?severity=warning"))[1:]
     assert found and all(" warning " in row for row in found)

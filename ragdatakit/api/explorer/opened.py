@@ -14,6 +14,7 @@ from ragdatakit.files.paths.sql_text import sql_name
 from ragdatakit.reports.html.explorer.values import DatasetState, RecordList, Related, TableState, Target, Wanted
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.texts import shortened
 
 if TYPE_CHECKING:
     import duckdb
@@ -174,10 +175,10 @@ class OpenedDataset:
         for table in tables:
             missing = [each for each in ids if each not in found]
             if table in self._counts and missing:
-                query = f"""select {IDS[table]}, left({LABELS[table]}, {_LABEL}), min(rowid) from main.{table}
+                query = f"""select {IDS[table]}, left({LABELS[table]}, {_LABEL + 1}), min(rowid) from main.{table}
                             where {IDS[table]} in (select unnest(?::varchar[])) group by all"""
                 for identity, label, row in self._cursor().execute(query, [missing]).fetchall():
-                    found.setdefault(identity, Target(identity, label or "", table, row))
+                    found.setdefault(identity, Target(identity, shortened(label or "", _LABEL), table, row))
         return found
 
     def rows(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:

@@ -191,7 +191,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
         "CR033 packed-file error",
         since="0.2.0",
         summary="A file is packed with gzip.",
-        message="is packed with gzip",
+        message="the file is packed with gzip",
         upstream="the notebook opens plain files only, and stops with UnicodeDecodeError",
         hint="unpack it with gunzip",
         bad="codebase_chunks.json.gz",

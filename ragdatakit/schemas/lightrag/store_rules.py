@@ -56,7 +56,7 @@ STORE_RULES: tuple[Rule, ...] = (
         "LR104 packed-store error",
         since="0.2.0",
         summary="A file of the working directory is packed with gzip.",
-        message="is packed; {expected} is expected",
+        message="the file is packed; {expected} is expected",
         upstream="LightRAG opens plain files only: the store is empty for it, silently",
         hint="unpack it with gunzip",
         bad="kv_store_text_chunks.json.gz",
