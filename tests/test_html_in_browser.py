@@ -14,6 +14,7 @@ from ragdatakit.reports.html.parts import plain
 from ragdatakit.schemas.gates import Check, Expectation, GateResult, Suite
 from ragdatakit.schemas.neighbourhoods import Neighbourhoods
 from tests.browser_tools import Opened, launched, open_page
+from tests.command_line import FIXTURES, run
 from tests.html_pages import EVIL, PAGES, findings, graph_with
 from tests.summaries_made import corpus_summary
 
@@ -361,6 +362,23 @@ def test_rows_are_blocks_on_a_phone(browser: Any, tmp_path: Path) -> None:
                 fails, holds = ["result", "expected", "found"], ["result", "expected", ""]
                 assert shown.page.evaluate(labels) == [*fails, *fails, *holds]
             shown.page.context.close()
+
+
+def test_bars_and_contexts_take_the_width_of_a_phone(browser: Any, tmp_path: Path) -> None:
+    for name, folder in (
+        ("claims", "ragchecker/valid/outputs"),
+        ("contexts", "contextual-retrieval/valid/with-contexts"),
+    ):
+        run("report", FIXTURES / folder, "--output-file", tmp_path / f"{name}.html")
+    claims = open_page(browser, tmp_path / "claims.html", width=360).page
+    contexts = open_page(browser, tmp_path / "contexts.html", width=360).page
+
+    over = "[...document.querySelectorAll('.scroll:has(.bars)')].map((box) => box.scrollWidth - box.clientWidth)"
+    assert set(claims.evaluate(over)) == {0}
+    widths = "[...document.querySelectorAll('.contexts tbody th, .contexts td')].map((cell) => cell.offsetWidth)"
+    assert min(contexts.evaluate(widths)) > 300
+    for page in (claims, contexts):
+        page.context.close()
 
 
 def test_the_keyboard_stops_at_a_table_only_where_it_can_scroll(opened: Any) -> None:
