@@ -236,3 +236,11 @@ def test_ten_million_sources_of_one_node_are_read(tmp_path: Path) -> None:
     graph = EXAMPLE[GRAPH][:first] + many + EXAMPLE[GRAPH][first + 46 :]
 
     assert not validate(_example(tmp_path, **{GRAPH: graph})).findings
+
+
+def test_a_member_of_a_store_that_is_not_usable_is_named_with_what_it_should_be(tmp_path: Path) -> None:
+    store = json.loads(EXAMPLE["vdb_entities.json"]) | {"matrix": 3}
+
+    outcome = run("validate", _example(tmp_path, **{"vdb_entities.json": json.dumps(store)}))
+
+    assert "LR302 error matrix is missing, or is not a text\n" in outcome.out

@@ -20,7 +20,7 @@ VECTOR_RULES: tuple[Rule, ...] = (
         "LR302 incomplete-vectors error",
         since="0.2.0",
         summary="A store of vectors lacks the dimension, the rows or the matrix, or one of them has another type.",
-        message="there is no usable {expected}",
+        message="{member} is missing, or is not {expected}",
         upstream="LightRAG stops with KeyError, TypeError or ValueError at its start, or at the first query",
         hint="rebuild it with lightrag.tools.rebuild_vdb",
         bad='{"data": [], "matrix": ""}',

@@ -40,7 +40,7 @@ _LONGEST = 1 << 21
 _AT_ONCE = 256
 _APART = 20
 """Bits in which two sketches differ that are not of one vector: those of a rounded copy differ in few."""
-_MEMBERS = {"embedding_dim": "embedding_dim, an integer", "data": "data, a list", "matrix": "matrix, a text"}
+_MEMBERS = {"embedding_dim": "an integer", "data": "a list", "matrix": "a text"}
 
 
 class VectorCheck:
@@ -249,7 +249,7 @@ class VectorCheck:
         """What is reported of the store as a whole."""
         for name, words in _MEMBERS.items():
             if name not in rows.found:
-                yield Problem("incomplete-vectors", f"/{name}", facts={"expected": words}), None
+                yield Problem("incomplete-vectors", f"/{name}", facts={"member": name, "expected": words}), None
         if rows.broken_base64:
             yield Problem("matrix-not-base64", "/matrix"), None
         dimension = rows.dimension
