@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -127,6 +128,21 @@ def test_a_pipe_in_the_place_of_a_file(tmp_path: Path) -> None:
     )
 
     assert (sorted(done.stdout.split()), done.stderr) == (["0", "range"], "")
+
+
+@pytest.mark.parametrize("words", [("--fix-only",), ("--exit-zero", "-v")], ids=lambda words: words[0])
+def test_what_nobody_reads_changes_no_exit_code(words: tuple[str, ...], tmp_path: Path) -> None:
+    """As with ``2>&1 | true``: neither stream has a reader."""
+    shutil.copytree(FIXTURES / "demo-broken", tmp_path / "data")
+    nobody, written = os.pipe()
+    os.close(nobody)
+    try:
+        command = [sys.executable, "-m", "ragdatakit", "validate", "data", *words]
+        done = subprocess.run(command, cwd=tmp_path, stdout=written, stderr=written, timeout=60, check=False)
+    finally:
+        os.close(written)
+
+    assert done.returncode == 0
 
 
 @pytest.mark.parametrize(

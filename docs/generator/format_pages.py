@@ -184,7 +184,7 @@ def _layouts(fmt: Format) -> Iterator[str]:
     if any(kind.shards for kind in fmt.files):
         kinds = ", ".join(code(kind.kind) for kind in fmt.files if kind.shards)
         yield f"A name that ends in `/` is a folder of shards, which are read together ({kinds}).\n"
-    yield "A lone file is recognised by its name and its first records; `--format` says what it is where that fails.\n"
+    yield "A lone file is recognised by its name and its first records; `--from` says what it is where that fails.\n"
 
 
 def _layout_words(layout: Layout) -> str:

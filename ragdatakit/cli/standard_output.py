@@ -1,5 +1,5 @@
-"""What goes to standard output and standard error: no CI runner takes data in it for commands, and the reader of
-standard output may go at any time, as ``head`` does: what is written then goes nowhere.
+"""What goes to standard output and standard error: no CI runner takes data in it for commands, and who reads them may
+go at any time, as ``head`` does: what is written then goes nowhere.
 
 So the exit code says the same whether the output was read to its end or not.
 """
@@ -76,11 +76,11 @@ class _Guarded(io.BufferedIOBase):
 
 
 def guard_streams() -> None:
-    """Put the guard before ``sys.stdout`` and ``sys.stderr``, and have the former bear a reader that goes."""
+    """Put the guard before ``sys.stdout`` and ``sys.stderr``, and have them bear a reader that goes."""
     _open_closed_streams()
     sys.stdout = _guarded(sys.stdout, _patient_buffer(sys.stdout))
     if sys.stderr is not None:
-        sys.stderr = _guarded(sys.stderr, None)
+        sys.stderr = _guarded(sys.stderr, _patient_buffer(sys.stderr))
 
 
 def _open_closed_streams() -> None:
@@ -113,7 +113,7 @@ def _patient_buffer(stream: TextIO) -> io.BufferedWriter | None:
     """What bears a reader that goes, for a pipe or a file; a terminal, or a stream that is no file, needs none."""
     try:
         descriptor = stream.fileno()
-        if stream.isatty() or _patient() is not None:
+        if stream.isatty() or _patient(stream) is not None:
             return None
     except (OSError, ValueError, AttributeError):  # closed, or without a descriptor
         return None
@@ -122,12 +122,12 @@ def _patient_buffer(stream: TextIO) -> io.BufferedWriter | None:
 
 def is_deserted() -> bool:
     """Whether nobody reads what is written to standard output any more: there is no use in making more of it."""
-    patient = _patient()
+    patient = _patient(sys.stdout)
     return patient is not None and patient.deserted
 
 
-def _patient() -> _Patient | None:
-    buffer = getattr(sys.stdout, "buffer", None)
+def _patient(stream: TextIO) -> _Patient | None:
+    buffer = getattr(stream, "buffer", None)
     raw = getattr(buffer.stream, "raw", None) if isinstance(buffer, _Guarded) else None
     return raw if isinstance(raw, _Patient) else None
 

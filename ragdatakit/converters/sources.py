@@ -185,7 +185,7 @@ def find_sources(path: Path, options: ConversionSettings, beside: Path | None = 
 
 def _nothing_there(path: Path, error: RagdataError) -> str:
     """That there is no dataset at a path, with what lies there instead."""
-    reason = str(error).replace("--format", "--from").replace("); name", ", plain texts and tables); name")
+    reason = str(error).replace("); name", ", plain texts and tables); name")
     there = what_lies_there(path) if path.is_dir() else ""
     return f"{reason}; {there}" if there else reason
 

@@ -189,10 +189,10 @@ def push(
 
     Raises `RagdataError`: the hub refuses or cannot be reached, or ``private`` is asked for a public repository.
     """
+    api = hub_api()
     from huggingface_hub import CommitOperationAdd, constants
     from huggingface_hub.utils import disable_progress_bars  # type: ignore[attr-defined] # exported without saying so
 
-    api = hub_api()
     made = plan.card()  # where the folder's own card cannot be read, nobody is asked
     if not show_progress and constants.HF_HUB_DISABLE_PROGRESS_BARS is None:
         disable_progress_bars()

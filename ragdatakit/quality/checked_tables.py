@@ -73,7 +73,4 @@ def checked_plain(
         if read_as:
             found.options[READ_AS] = read_as
         return [found]
-    try:
-        return plain_datasets(path, follow_links)
-    except RagdataError as error:
-        raise RagdataError(str(error).replace("--from", "--format")) from None
+    return plain_datasets(path, follow_links)
