@@ -99,7 +99,7 @@ def test_texts_and_tables_side_by_side(tmp_path: Path) -> None:
     csv(tmp_path)
     texts(tmp_path)
 
-    assert "choose one with --from text or --format table" in run("validate", tmp_path, "--quality").err
+    assert "choose one with --from text or --from table" in run("validate", tmp_path, "--quality").err
     assert [f.code for f in validate(tmp_path, format="text", quality=True).findings] == ["QU202"]
 
 

@@ -53,7 +53,9 @@ class RayEngine:
                     yield given_by(ray.get(waiting.popleft()))
             while waiting:
                 yield given_by(ray.get(waiting.popleft()))
-        except (ray.exceptions.RayError, ConnectionError, ValueError) as error:
+        except EngineError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is no fault of the data
             raise EngineError(f"Ray: {_first_line(error)}") from None
         finally:
             for each in waiting:
