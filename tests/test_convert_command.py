@@ -15,7 +15,9 @@ from typing import Any
 import pytest
 
 import ragdatakit
-from tests.command_line import run, spawn
+from ragdatakit.reports.conversion import conversion_lines
+from ragdatakit.schemas.conversions import ConversionResult
+from tests.command_line import FIXTURES, run, spawn
 
 CHUNKS = ["0:The lighthouse of Skarn was lit in 1871. It burned whale oil.", "1:Note: the keeper left in 1902."]
 QUESTIONS: list[dict[str, Any]] = [
@@ -511,3 +513,12 @@ def test_errors_say_the_option_of_this_command(tmp_path: Path) -> None:
     assert done.code == 2
     assert "--from" in done.err
     assert "--format" not in done.err
+
+
+def test_an_output_that_is_not_valid_may_come_of_a_source_that_changed() -> None:
+    report = ragdatakit.validate(FIXTURES / "demo-broken")
+
+    *_, before, last = conversion_lines(ConversionResult("out", invalid=report))
+
+    assert "in case the source was changed meanwhile; otherwise this is a fault of ragdata" in before
+    assert last == "please report it, with the findings above"

@@ -99,8 +99,9 @@ def _summary(result: ConversionResult, paint: Painter) -> Iterator[str]:
         yield f"Repair them{_by_fix(result)}, or leave the records out that have them: --keep-going"
         return
     if result.invalid is not None:
-        yield paint("error", "Nothing was written: the output would not be valid. This is a fault of ragdata.")
-        yield "Please report it, with the findings above"
+        yield paint("error", "Nothing was written: the output would not be valid.")
+        yield "Convert once more, in case the source was changed meanwhile; otherwise this is a fault of ragdata:"
+        yield "please report it, with the findings above"
         return
     if result.strict:
         yield paint("error", "Nothing was written: something would be lost, and --strict was given.")
