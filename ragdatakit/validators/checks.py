@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -13,12 +12,11 @@ from ragdatakit.schemas.findings import Problem
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ragdatakit.arrays.codes import Codes, Rows
     from ragdatakit.files.containers.positions import Located
     from ragdatakit.files.containers.sources import Source
     from ragdatakit.files.datasets import DataFile, Dataset
+    from ragdatakit.scanner.long_records import Items
     from ragdatakit.scanner.plan import Asked
-    from ragdatakit.schemas.declarations import Record
     from ragdatakit.validators.coded_columns import ScannedCodes
     from ragdatakit.validators.csv_parts import CsvTable
     from ragdatakit.validators.row_problems import RowProblems
@@ -53,42 +51,6 @@ class Needs:
     in_ranges: bool = False
     accepts: Callable[[str, str], bool] = lambda column, inferred: True
     stream: Callable[[DataFile, Source], Iterable[Streamed]] = lambda file, source: ()
-
-
-@dataclass(frozen=True, slots=True)
-class Items:
-    """How the scanner looks at a file that is one record with a long list of objects: the list, what one of its objects
-    is, the text in it that is its key, and which values the rules may want to see.
-
-    ``known`` are codes that those of the keys are looked up in: items with others are looked at. ``wanted`` gives the
-    places of further items that must be looked at, as all of them together show; ``problems`` are those of the record,
-    as `FormatChecks.record` finds them where it sees all of it.
-    """
-
-    field: str
-    record: Record
-    key: str
-    asked: tuple[Asked, ...]
-    known: Any = None
-    wanted: Callable[[ScannedItems], Iterable[int]] = lambda _: ()
-    problems: Callable[[ScannedItems], Iterable[Problem]] = lambda _: ()
-
-
-@dataclass(slots=True)
-class ScannedItems:
-    """The objects of such a list.
-
-    How many there are, those that must be looked at, by their places, what the predicates have counted of the others
-    (``again`` are some of these that must be looked at nevertheless), and the codes of their keys, with the places of
-    those that have one.
-    """
-
-    length: int = 0
-    seen: dict[int, Any] = field(default_factory=dict)
-    again: dict[int, Any] = field(default_factory=dict)
-    counts: Counter[Any] = field(default_factory=Counter)
-    codes: Codes = None  # type: ignore[assignment]  # numpy is not imported for this
-    places: Rows = None  # type: ignore[assignment]
 
 
 @dataclass(frozen=True, slots=True)

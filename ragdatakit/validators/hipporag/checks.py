@@ -18,7 +18,7 @@ from ragdatakit.files.hipporag.passages import (
     set_of_results,
 )
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.validators.checks import FormatChecks, Items, Needs, ScannedItems, Scanning
+from ragdatakit.validators.checks import FormatChecks, Needs, Scanning
 from ragdatakit.validators.hipporag.embeddings import embedding_problems
 from ragdatakit.validators.hipporag.known_passages import KnownPassages
 from ragdatakit.validators.hipporag.openie import ResultsCheck
@@ -28,6 +28,7 @@ from ragdatakit.validators.row_problems import RowProblems, unreliable_keys
 
 if TYPE_CHECKING:
     from ragdatakit.files.datasets import DataFile, Dataset
+    from ragdatakit.scanner.long_records import Items, ScannedItems
     from ragdatakit.validators.checks import Placed
     from ragdatakit.validators.coded_columns import ScannedCodes
     from ragdatakit.validators.csv_parts import CsvTable

@@ -11,7 +11,7 @@ from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.hipporag.known_passages import KnownPassages, code_of
 
 if TYPE_CHECKING:
-    from ragdatakit.validators.checks import ScannedItems
+    from ragdatakit.scanner.long_records import ScannedItems
 
 MEMBERS, MISSING = "members of triples", "members that are no entities"
 """What is counted of results that are not looked at."""

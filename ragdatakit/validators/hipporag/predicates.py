@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from string import ascii_letters, digits
 
+from ragdatakit.scanner.long_records import Items
 from ragdatakit.scanner.plan import Asked
 from ragdatakit.scanner.predicates import Blank, Lacks, OpenUnlessGiven, OpenUnlessTexts, Shorter
 from ragdatakit.scanner.relations import (
@@ -32,7 +33,6 @@ from ragdatakit.scanner.relations import (
     Untrue,
 )
 from ragdatakit.schemas.declarations import Field, Record
-from ragdatakit.validators.checks import Items
 from ragdatakit.validators.hipporag.openie import MEMBERS, MISSING
 
 LINE_FEED = "\n"
