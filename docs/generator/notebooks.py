@@ -28,7 +28,7 @@ def run(text: str) -> str:
     from nbclient import NotebookClient
 
     notebook = nbformat.reads(text, as_version=4)
-    with Workspace() as workspace, mock.patch.dict(os.environ, workspace.environment()):
+    with Workspace() as workspace, mock.patch.dict(os.environ, workspace.environment(), clear=True):
         client = NotebookClient(
             notebook,
             timeout=_SECONDS,
