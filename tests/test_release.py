@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,10 @@ def test_the_citation_has_the_version_of_the_package() -> None:
 
 def test_the_changelog_has_the_version_of_the_package() -> None:
     assert f"\n## {__version__} " in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_the_scanner_has_the_version_of_the_package() -> None:
+    assert tomllib.loads((ROOT / "scanner/Cargo.toml").read_text())["package"]["version"] == __version__
 
 
 @pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda p: p.name)
