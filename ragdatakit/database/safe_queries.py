@@ -13,17 +13,9 @@ from ragdatakit.database.arrow_streams import incoming
 from ragdatakit.database.database_group import DatabaseGroup, SingleDatabase
 from ragdatakit.database.dataset_database import FILES, USUAL_MEMORY, DatasetDatabase
 from ragdatakit.database.row_batches import schema_of
-from ragdatakit.database.select_statements import (
-    NO_MEMORY,
-    Select,
-    error_of,
-    parse_select,
-    plain_name,
-    settings,
-    without_end,
-)
+from ragdatakit.database.select_statements import NO_MEMORY, Select, error_of, parse_select, plain_name, without_end
 from ragdatakit.files.containers.arrow_library import arrow_library
-from ragdatakit.files.memory_database import without_progress_bar
+from ragdatakit.files.memory_database import memory_database, without_progress_bar
 from ragdatakit.files.paths.sql_text import sql_name, sql_text
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.conversions import Losses
@@ -264,13 +256,8 @@ class SafeQueries:
 
     def _check_names(self, select: Select, wanted: Mapping[str, set[tuple[str, str]]]) -> None:
         """Bind the query to empty tables: what is wrong with it is reported before anything is read."""
-        import duckdb
-
-        limits = {
-            "memory_limit": f"{USUAL_MEMORY}B",
-            "temp_directory": "",
-        }  # constants are computed when they are bound
-        shadow = duckdb.connect(config={**settings(), **limits})
+        # Constants are computed when they are bound: in little memory, and not on the disk.
+        shadow = memory_database({"threads": 1, "memory_limit": f"{USUAL_MEMORY}B", "temp_directory": ""})
         try:
             for dataset, named in wanted.items():
                 if dataset:

@@ -13,6 +13,7 @@ import orjson
 
 from ragdatakit.database.query_functions import FUNCTIONS, TABLE_FUNCTIONS
 from ragdatakit.files.machine import refuse_little_space
+from ragdatakit.files.memory_database import memory_database
 from ragdatakit.files.paths.sql_text import sql_name
 from ragdatakit.schemas.errors import QueryError
 from ragdatakit.schemas.texts import shortened
@@ -106,9 +107,7 @@ def _parser() -> duckdb.DuckDBPyConnection:
 
 @cache
 def _empty_database() -> duckdb.DuckDBPyConnection:
-    import duckdb
-
-    return duckdb.connect(config=settings())
+    return memory_database({"threads": 1})
 
 
 def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
@@ -238,11 +237,6 @@ def without_end(text: str) -> str:
             break
         end = place
     return data[:end].decode()
-
-
-def settings() -> dict[str, Any]:
-    """Of a connection that loads nothing by itself."""
-    return {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false", "threads": "1"}
 
 
 def plain_name(name: str) -> str:

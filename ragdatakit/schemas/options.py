@@ -1,7 +1,7 @@
 """The options of every command, once for the command line and for Python: names, types, defaults and limits.
 
 `ragdatakit.validate(path, max_hops=2)` makes a `ValidateOptions` of its keywords, and `ragdata validate --max-hops 2`
-of its words; what runs gets that one value.
+of its words; what runs gets that one value. A long module, because it is one table of options and what they mean.
 """
 
 from __future__ import annotations

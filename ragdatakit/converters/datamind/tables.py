@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ragdatakit.converters.datamind.schemas import lost_clauses
+from ragdatakit.files.memory_database import memory_database
 from ragdatakit.files.paths.sql_text import sql_name
 from ragdatakit.schemas.errors import RagdataError
 
@@ -175,9 +176,8 @@ def _parents_first(tables: list[UserTable], losses: Losses) -> list[UserTable]:
 def _files(files: list[Path], losses: Losses) -> Iterator[list[UserTable]]:
     import duckdb
 
-    with TemporaryDirectory() as scratch, duckdb.connect() as connection:
-        connection.execute("SET autoinstall_known_extensions = false; SET autoload_known_extensions = false")
-        connection.execute("SET preserve_insertion_order = true; SET memory_limit = '512MB'")
+    with TemporaryDirectory() as scratch, memory_database({"memory_limit": "512MB"}) as connection:
+        connection.execute("SET preserve_insertion_order = true")
         tables = []
         for number, path in enumerate(files):
             if path.suffix.lower() in _LINES:

@@ -59,13 +59,17 @@ def why_not_text(head: bytes) -> str:
         return f"it holds {[*_BINARY.values()][(found.lastindex or 1) - 1]}"
     if encoding := encoding_other_than_utf8(head):
         return f"it is {encoding}"
+    return "there are NUL bytes in it" if b"\0" in head and _is_noise(head) else ""
+
+
+def _is_noise(head: bytes) -> bool:
+    """Whether there are more NULs, or control characters in what is not UTF-8, than damaged records of text have."""
     least, share = _MANY_NULS
     nuls = head.count(b"\0")
     if nuls >= least and nuls * share >= len(head):
-        return "there are NUL bytes in it"
-    if nuls and not is_utf8(head) and (len(head) - len(head.translate(None, _CONTROLS))) * _MANY_CONTROLS >= len(head):
-        return "there are NUL bytes in it"
-    return ""
+        return True
+    controls = len(head) - len(head.translate(None, _CONTROLS))
+    return controls * _MANY_CONTROLS >= len(head) and not is_utf8(head)
 
 
 def is_utf8(head: bytes) -> bool:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from ragdatakit.files.containers.beginnings import encoding_other_than_utf8, why_not_text
+from ragdatakit.files.containers.beginnings import HEAD_BYTES, encoding_other_than_utf8, why_not_text
 from ragdatakit.files.containers.parquet_rows import is_parquet
 from ragdatakit.files.containers.parquet_tables import damage
 from ragdatakit.files.detection.sniffing import beginning, emptiness
 from ragdatakit.files.paths.boundary import ANYWHERE, Boundary
 from ragdatakit.files.paths.folders import size_of
 
-_HEAD = 64 << 10
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst", ".7z", ".rar")
 PACKED = (*ARCHIVES, ".zst", ".bz2", ".xz")
 _DATABASES = (".duckdb", ".ddb")
@@ -31,8 +30,8 @@ def odd_beginning(path: Path, boundary: Boundary = ANYWHERE) -> str:
         return ""
     if empty := emptiness(path, boundary):
         return f"it {empty}"
-    head, is_cut = beginning(path, _HEAD, boundary)
-    is_cut = is_cut or size_of(path) > _HEAD
+    head, is_cut = beginning(path, HEAD_BYTES, boundary)
+    is_cut = is_cut or size_of(path) > HEAD_BYTES
     if reason := why_not_text(head):
         encoding = encoding_other_than_utf8(head)
         return f"{reason}; convert it with `iconv -f {encoding.lower()} -t utf-8`" if encoding else reason
