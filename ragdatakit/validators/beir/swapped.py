@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 
+from ragdatakit.files.containers.beginnings import HEAD_BYTES
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.detection.sniffing import beginning
-
-_HEAD = 1 << 16
-"""Bytes of each file that are looked at."""
 
 
 def are_swapped(queries: DataFile, corpus: DataFile, judged: Iterable[str]) -> bool:
@@ -24,7 +22,7 @@ def are_swapped(queries: DataFile, corpus: DataFile, judged: Iterable[str]) -> b
 
 def lines_of(file: DataFile) -> list[str]:
     """The first whole lines of a file, as far as they are text."""
-    data, is_cut = beginning(file.path, _HEAD, file.boundary)
+    data, is_cut = beginning(file.path, HEAD_BYTES, file.boundary)
     lines = data.decode("utf-8", "replace").split("\n")
     return lines[:-1] if is_cut else lines
 
