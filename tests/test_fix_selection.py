@@ -111,7 +111,7 @@ def test_the_screen_says_once_why_a_fix_is_withheld(tmp_path: Path) -> None:
 
     assert shown[-2:] == [
         "up to 1 fixable with `--fix --unsafe-fixes`",
-        f"1 of BE205 duplicate-judgement not fixable: {why}",
+        f"1 not fixable (BE205 duplicate-judgement): {why}",
     ]
     assert not any("[*]" in line for line in shown)
     assert some[-1] == "up to 1 fixable with `--fix`"

@@ -194,7 +194,7 @@ def test_nothing_is_written_through_links(data: Path) -> None:
 
     assert real.read_bytes() == old
     assert file.is_symlink()
-    assert "query_master.ndjson was left as it is: it is a link" in outcome.err
+    assert "query_master.ndjson was left as it is: the file is a link" in outcome.err
 
 
 def test_a_file_that_may_only_be_read_is_left_alone(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -207,7 +207,7 @@ def test_a_file_that_may_only_be_read_is_left_alone(data: Path, monkeypatch: pyt
     outcome = run("validate", data, "--fix")
 
     assert file.read_bytes() == old
-    assert "positive_lists.ndjson was left as it is: it may only be read" in outcome.err
+    assert "positive_lists.ndjson was left as it is: the file is read-only" in outcome.err
 
 
 def test_a_configuration_has_nothing_written_outside_of_the_project(
@@ -225,7 +225,7 @@ def test_a_configuration_has_nothing_written_outside_of_the_project(
     outcome = run("validate", "config/data/harbour.yaml", "--fix")
 
     assert outcome.code == 1
-    assert "train/query_master.ndjson was left as it is: it is outside of the project" in outcome.err
+    assert "train/query_master.ndjson was left as it is: the file is outside of the project" in outcome.err
     assert files_below(data) == old
 
 
@@ -255,7 +255,7 @@ def test_a_file_that_changes_meanwhile_is_left_alone(data: Path, monkeypatch: py
     result = ragdatakit.fix(data)
 
     assert not result.changed
-    assert any("it changed while it was read" in left.reason for left in result.not_fixed)
+    assert any("the file changed while it was read" in left.reason for left in result.not_fixed)
     new = files_below(data)
     assert [name for name in new if new[name] != old[name]] == ["train/query_master.ndjson"]
 

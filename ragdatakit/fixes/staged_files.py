@@ -78,13 +78,13 @@ class StagedFiles:
         real = os.path.realpath(path)
         below = os.path.relpath(path, root)
         if path.is_symlink() or (not below.startswith("..") and os.path.join(os.path.realpath(root), below) != real):  # noqa: PTH118
-            return "it is a link, or lies behind one, and nothing is written through links"
+            return "the file is a link, or lies behind one, and nothing is written through links"
         if below.startswith("..") and not Path(real).is_relative_to(project_root()):
-            return "it is outside of the project, and a configuration does not decide what is written there"
+            return "the file is outside of the project, and a configuration does not decide what is written there"
         if not os.access(path, os.W_OK):
-            return "it may only be read"
+            return "the file is read-only"
         if self._seen[file] is None or present_state(path) != self._seen[file]:
-            return "it changed while it was read"
+            return "the file changed while it was read"
         return self._seen_in(file)
 
     def _seen_in(self, file: DataFile) -> str:
@@ -94,7 +94,7 @@ class StagedFiles:
             try:
                 self._not_text[known] = seen_in_head(*place) or (seen_in_lines(*place) if known[1] else "")
             except OSError as error:
-                self._not_text[known] = f"it cannot be read: {error.strerror or error}"
+                self._not_text[known] = f"the file cannot be read: {error.strerror or error}"
         return self._not_text[known]
 
     def add(self, file: DataFile, fill: Fill) -> Any:

@@ -327,9 +327,12 @@ def _fixable(report: Report, shown: _Shown, options: TextOptions) -> Iterator[st
 
 
 def _not_fixable(shown: _Shown, options: TextOptions) -> Iterator[str]:
-    """Each reason for which fixes are withheld, once for each rule."""
-    wanted = [one for one in shown.withheld.items() if options.unsafe_fixes or one[0][0] == "safe"]
-    for (_, code, reason), number in wanted[:_MOST_REASONS]:
-        yield f"{number:,} of {code} {shown.facts[code][1]} not fixable: {visible_text(reason)}"
+    """Each reason for which fixes are withheld, once, with the rules of those findings."""
+    wanted: dict[str, Counter[str]] = {}
+    for (applicability, code, reason), number in shown.withheld.items():
+        if options.unsafe_fixes or applicability == "safe":
+            wanted.setdefault(reason, Counter())[f"{code} {shown.facts[code][1]}"] += number
+    for reason, rules in list(wanted.items())[:_MOST_REASONS]:
+        yield f"{rules.total():,} not fixable ({', '.join(rules)}): {visible_text(reason)}"
     if (more := len(wanted) - _MOST_REASONS) > 0:
         yield f"… and {many(more, 'more reason')} (--output-format json has all)"
