@@ -128,6 +128,17 @@ def test_a_report_leads_to_the_records_of_its_values(explorer: Explorer) -> None
     assert "metadata." not in " ".join(re.findall(r'href="([^"]*)"', page)), "what is no column leads nowhere"
 
 
+def test_a_report_has_the_labels_that_files_beside_a_graph_have(tmp_path: Path) -> None:
+    edges = "".join(f"Q{n}\tP1\tQ{n + 1}\nQ{n}\tP2\tQ0\n" for n in range(9))
+    (tmp_path / "train.tsv").write_text(edges, encoding="utf-8")
+    (tmp_path / "nodes.json").write_text('{"Q0": {"label": "<b>pier"}, "Q99": "far"}', encoding="utf-8")
+
+    with ragdatakit.explore(tmp_path) as running:
+        page = get(running, "0/report")
+
+    assert "&lt;b&gt;pier [Q0]" in page and "<b>pier" not in page
+
+
 def test_records_are_searched_sorted_and_turned(explorer: Explorer) -> None:
     base = f"{number(explorer, 'demo-search')}/documents"
     texts = [json.loads(line) for line in (FIXTURES / "demo-search/corpus.jsonl").read_text("utf-8").splitlines()]

@@ -77,7 +77,7 @@ def _report(paths: list[Path], options: ReportOptions) -> Summaries:
                     node = _node(database, options.node, summary, similar)
                     if options.neighbourhoods:
                         summary.neighbourhoods = _neighbourhoods(database, node, options.progress)
-                    _label(each, summary)
+                    label_graph(each, summary)
                 except (RagdataError, OSError) as error:
                     if len(found) == 1 or not _is_of(each.source, error):
                         raise
@@ -176,7 +176,7 @@ def summary_of(found: FoundDataset, database: DatasetDatabase, options: ReportOp
     return summary
 
 
-def _label(found: FoundDataset, summary: Summary) -> None:
+def label_graph(found: FoundDataset, summary: Summary) -> None:
     """Give hubs, relations and neighbourhoods the labels that files next to a plain graph have for them."""
 
     from ragdatakit.files.detection.plain_sources import LABELS

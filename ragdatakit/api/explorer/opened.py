@@ -71,12 +71,14 @@ class OpenedDataset:
 
     def summarized(self, options: ReportOptions) -> Summary:
         """What is in it, in numbers, when all tables have been read."""
-        from ragdatakit.api.report import summary_of
+        from ragdatakit.api.report import label_graph, summary_of
 
         with self._lock:
             if self._closed:
                 raise RagdataError("the explorer was closed")
-            return summary_of(self.found, self.database, options)
+            summary = summary_of(self.found, self.database, options)
+            label_graph(self.found, summary)
+            return summary
 
     def close(self) -> None:
         """Stop what is being read, and let go of the database."""
