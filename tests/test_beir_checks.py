@@ -238,6 +238,17 @@ def test_where_a_finding_stands(tmp_path: Path) -> None:
     assert "1 tab-separated column instead of 3 (there are blanks where tabs should be)" in columns["message"]
 
 
+@pytest.mark.parametrize(("line", "found"), [("q1\td1 1", 2), ("q1 d1", 1)])
+def test_blanks_are_blamed_only_for_columns_that_are_missing(line: str, found: int, tmp_path: Path) -> None:
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "qrels/test.tsv").write_text(f"{HEADER}q1\td1\t1\n{line}\n")
+
+    (fault,) = {f.fault for f in validate(tmp_path, select="wrong-columns").findings}
+
+    assert f"{found} tab-separated column" in fault
+    assert ("blanks" in fault) == (line == "q1\td1 1")
+
+
 CELLS = st.text(st.sampled_from(list('ab" \t,')), min_size=1, max_size=12)
 
 

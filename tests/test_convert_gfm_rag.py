@@ -19,6 +19,7 @@ from ragdatakit.files.containers.csv_cells import chunk_rows
 from ragdatakit.outputs.renamed_ids import map_back, read_renamed
 from ragdatakit.schemas import get_format
 from ragdatakit.schemas.canonical import Chunk, Document, Edge, Node, Qrel, Question, Relation, Run, StartNode
+from tests.command_line import run
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
 from tests.gfm_rag_sets import SAMPLE, write
 from tests.stage1_sets import graph_of, held_out_questions, knowledge_graph
@@ -225,6 +226,16 @@ def test_the_older_layout_in_the_current_one(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert question["target_nodes"] == {"document": ["Harbour log"], "entity": ["lena"]}
     assert not (tmp_path / "new/processed/stage2").exists()
+
+
+def test_documents_of_the_older_layout_are_read_alone(tmp_path: Path) -> None:
+    old = write(tmp_path / "old", {"raw/dataset_corpus.json": LEGACY["raw/dataset_corpus.json"]})
+    assert [f.rule for f in validate(old, severity="error").findings] == ["legacy-layout"]
+
+    done = run("convert", "--from", "gfm-rag-raw", "--to", "beir", old, tmp_path / "new")
+
+    assert (done.code, done.err) == (0, "")
+    assert len((tmp_path / "new/corpus.jsonl").read_text().splitlines()) == 2
 
 
 def test_the_delimiter_of_a_fork(tmp_path: Path) -> None:

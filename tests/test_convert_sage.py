@@ -173,6 +173,22 @@ def test_the_stage_of_results_can_be_said(tmp_path: Path) -> None:
     ]
 
 
+def test_changes_are_reported_with_the_values_before_them(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "records.jsonl").write_text(json.dumps(asked(golds="Paris", results=["a"])) + "\n")
+    tables = read_tables(source, "sage")
+    list(tables.peek("runs"))
+
+    examples = {loss.reason: loss.examples for loss in tables.losses if loss.column != "question_id"}
+
+    assert examples == {
+        "one answer became an array of one": ['"Paris"'],
+        "the older name became references": ['"Paris"'],
+        "the older name became retrieval_results and retrieval_docs": [],
+    }
+
+
 def test_the_original_can_be_kept(tmp_path: Path) -> None:
     older = asked(pred="Paris", golds="Paris")
 

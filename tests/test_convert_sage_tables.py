@@ -215,6 +215,21 @@ def test_a_promptor_s_words_are_kept_where_the_generator_was_sent_others(tmp_pat
     assert [(r["prompt"], r.get("promptor_prompt")) for r in found] == [("for q", None), ("for q", "for r")]
 
 
+@pytest.mark.parametrize(("retrieved", "given"), [("t", None), ("u", ["t"]), ("", None)])
+def test_documents_that_a_refiner_was_given_are_kept_where_others_were_found(
+    retrieved: str, given: Any, tmp_path: Path
+) -> None:
+    refined = {"timestamp": 1, "query": "q", "input_docs": ["t"], "refined_docs": ["s"], "budget": 9}
+    (tmp_path / "refiner_data_1.json").write_text(json.dumps([refined]))
+    if retrieved:
+        logged = {"timestamp": 1, "query": "q", "retrieval_results": [{"text": retrieved}]}
+        (tmp_path / "retriever_data_1.json").write_text(json.dumps([logged]))
+    (found,) = records_in(written(tmp_path, read_tables(tmp_path, "sage")))
+
+    assert (found["retrieval_docs"], found["refining_docs"]) == ([retrieved or "t"], ["s"])
+    assert found.get("refiner_input_docs") == given
+
+
 def test_repeated_queries_in_dumps_make_records_of_their_own(tmp_path: Path) -> None:
     entries = [{"timestamp": n, "query": "q", "response": f"a{n}", "model_name": "m"} for n in range(2)]
     retrieved = [{"timestamp": n, "query": "q", "retrieval_results": [{"text": f"t{n}"}]} for n in range(2)]

@@ -12,7 +12,8 @@ import pytest
 
 from ragdatakit.retrieval.graphrag.context import Knowledge, Settings, Unit, batches, local
 from ragdatakit.retrieval.graphrag.knowledge import read_knowledge, write_knowledge
-from tests.conversion_tools import read_tables
+from ragdatakit.schemas.canonical import Edge, Node
+from tests.conversion_tools import read_tables, tables_of
 from tests.graphrag_context_oracle import CONTEXTS, digest, embedded, folder_of, nearest, tokens
 from tests.upstream_data import UPSTREAM_DATA
 
@@ -91,3 +92,14 @@ def test_batches_of_reports_are_those_of_graphrag(index: tuple[dict[str, Any], _
 def _without_claims(knowledge: Knowledge) -> Knowledge:
     knowledge._claims = {}
     return knowledge
+
+
+def test_a_relationship_without_a_rank_has_the_number_of_those_of_its_ends(tmp_path: Path) -> None:
+    edges = [Edge("a", "sees", "b"), Edge("b", "sees", "c"), Edge("b", "sees", "d")]
+    nodes = [Node(name) for name in "abcd"]
+    write_knowledge(tmp_path / "knowledge", tables_of(nodes=nodes, edges=edges))
+
+    found = read_knowledge(tmp_path / "knowledge", {}, 2)
+
+    assert {each.entity_id: each.rank for each in found.entities.values()} == {"a": 1, "b": 3, "c": 1, "d": 1}
+    assert [each.rank for each in found.relationships] == [4, 4, 4]

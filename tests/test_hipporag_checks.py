@@ -132,6 +132,15 @@ def test_an_unusable_passage_is_reported_alone_where_every_passage_is_found(tmp_
     assert rules(tmp_path) == {"unusable-passage": 1}
 
 
+def test_unusable_results_are_shown_at_their_field_or_at_the_passage_that_lacks_it(tmp_path: Path) -> None:
+    docs = [{"idx": passage_id("a\nb"), "passage": "a\nb", "extracted_entities": None}]
+    write(tmp_path, reefs_corpus=[{"title": "a", "text": "b"}], openie_reefs_results_ner_small={"docs": docs})
+
+    found = validate(tmp_path, select="unusable-results").findings
+
+    assert {f.pointer for f in found} == {"/docs/0/extracted_entities", "/docs/0"}
+
+
 def test_a_corpus_that_is_cut_off_is_compared_with_nothing(tmp_path: Path) -> None:
     question = {"id": "q1", "question": "?", "answer": "x", "paragraphs": [{**PASSAGES[0], "is_supporting": True}]}
     write(tmp_path, reefs_corpus=PASSAGES[1:], reefs=[question])

@@ -260,6 +260,17 @@ def test_what_is_marked_is_reported_in_the_text_that_is_shown() -> None:
     assert '"\\u003cU+202E\\u003ebad",8,3]' in page
 
 
+@pytest.mark.parametrize("number", [3, 9])
+def test_nothing_is_marked_where_the_whole_line_is_at_fault_or_the_place_is_cut_off(number: int) -> None:
+    report = findings(number)
+    excerpts = (Excerpt("bad line"), Excerpt("x" * 150 + " far behind", 151, 10))
+    report.findings = [replace(f, excerpt=excerpts[n % 2]) for n, f in enumerate(report.findings)]
+    page = summary_page([corpus_summary()], report).decode()
+
+    assert "bad line" in page and "x far behi…" in page and "<mark>" not in page
+    assert ('"bad line",' not in page and '"bad line"]' in page) or number == 3
+
+
 def test_behind_every_picture_is_a_table(made: dict[str, bytes]) -> None:
     for name in ("corpus", "graph", "all"):
         page = made[name].decode()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import json
+import shutil
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,20 @@ def test_a_directory_comes_back_as_it_was(tmp_path: Path) -> None:
     assert {_pair(e): (e.relation, e.provenance, _known(e)) for e in before["edges"]} == {
         _pair(e): (e.relation, e.provenance, _known(e)) for e in after["edges"]
     }
+
+
+def test_chunks_keep_their_places_and_what_else_is_in_their_records(tmp_path: Path) -> None:
+    shutil.copytree(INGESTED, tmp_path, dirs_exist_ok=True)
+    path = tmp_path / "kv_store_text_chunks.json"
+    first, second = stored = json.loads(path.read_text())
+    stored[first] |= {"chunk_order_index": 4, "reviewed": True}
+    stored[second] |= {"chunk_order_index": "4"}
+    path.write_text(json.dumps(stored))
+
+    one, other = rows(read_tables(tmp_path))["chunks"]
+
+    assert (one.ordinal, other.ordinal) == (4, None)
+    assert (loads(one.metadata)["reviewed"], "content" in loads(one.metadata)) == (True, False)
 
 
 def _known(row: Any) -> dict[str, Any]:

@@ -118,6 +118,18 @@ def test_names_decide_where_two_files_have_them(content: str, rule: str, tmp_pat
     assert {f.rule for f in validate(tmp_path).findings} == {rule}
 
 
+def test_blanks_are_not_blamed_for_a_tab_too_much(tmp_path: Path) -> None:
+    (tmp_path / "topics.tsv").write_text("q1\ta tide\nq2\ta moon\tand more words\nq3 a reef\n")
+    (tmp_path / "qrels.txt").write_text("q1 0 d1 1\n")
+
+    faults = [f.fault for f in validate(tmp_path, select="wrong-columns").findings]
+
+    assert faults == [
+        "3 tab-separated columns instead of 2",
+        "1 tab-separated column instead of 2 (there are blanks where tabs should be)",
+    ]
+
+
 def test_unknown_queries_are_reported_once_each(tmp_path: Path) -> None:
     (tmp_path / "qrels.txt").write_text("q1 0 d1 1\n")
     results = "".join(f"{q} Q0 d{i} {i} {-i} a\n" for q in ("q1", "q2", "q3") for i in range(1, 9))

@@ -18,7 +18,7 @@ from ragdatakit.reports.html.parts import (
     prose_html,
     table,
 )
-from ragdatakit.schemas.findings import SEVERITIES, Finding
+from ragdatakit.schemas.findings import SEVERITIES, Excerpt, Finding
 from ragdatakit.schemas.results import Report
 from ragdatakit.schemas.texts import many, shortened
 
@@ -128,7 +128,7 @@ def _list(findings: Sequence[Finding], base: str) -> str:
 def _row(finding: Finding, base: str) -> str:
     place = _line(finding)
     line = f'<span class="line-number">:{place}</span>' if place is not None else ""
-    excerpt = f'<code class="excerpt">{_marked(finding)}</code>' if _excerpt(finding) else ""
+    excerpt = _marked(finding.excerpt) if finding.excerpt is not None and finding.excerpt.text else ""
     return (
         f"<tr><td>{badge(finding.severity, finding.severity)}</td>"
         f'<td><code>{escape(finding.code)}</code><span class="name">{escape(finding.rule)}</span></td>'
@@ -137,22 +137,17 @@ def _row(finding: Finding, base: str) -> str:
     )
 
 
-def _excerpt(finding: Finding) -> str:
-    return shortened(finding.excerpt.text, _EXCERPT) if finding.excerpt is not None else ""
-
-
-def _marked(finding: Finding) -> str:
+def _marked(excerpt: Excerpt) -> str:
     """The excerpt as HTML, with what is wrong marked."""
-    place = _mark(finding)
-    return marked(_excerpt(finding), [place] if place is not None else [])
+    place = _mark(excerpt)
+    text = marked(shortened(excerpt.text, _EXCERPT), [place] if place is not None else [])
+    return f'<code class="excerpt">{text}</code>'
 
 
-def _mark(finding: Finding) -> tuple[int, int] | None:
+def _mark(excerpt: Excerpt) -> tuple[int, int] | None:
     """Where in the excerpt that which is wrong begins and ends; None where it is not shown whole."""
-    found = finding.excerpt
-    if found is None or not found.length or found.start + found.length >= _EXCERPT:
-        return None
-    return found.start, found.start + found.length
+    end = excerpt.start + excerpt.length
+    return (excerpt.start, end) if excerpt.length and end < _EXCERPT else None
 
 
 def _shown_path(path: str) -> str:
@@ -179,7 +174,7 @@ def _line(finding: Finding) -> int | str | None:
 def _parts(finding: Finding) -> list[Any]:
     parts: list[Any] = [_line(finding), shortened(finding.message, _MESSAGE)]
     if finding.excerpt is not None and finding.excerpt.text:
-        text, place = _excerpt(finding), _mark(finding)
+        text, place = shortened(finding.excerpt.text, _EXCERPT), _mark(finding.excerpt)
         parts.append(text)
         if place is not None:  # in the text as it is shown, where what hides is longer
             parts += [len(plain(text[: place[0]])), len(plain(text[place[0] : place[1]]))]
