@@ -263,11 +263,19 @@ def _differences(old: Any, new: Any, place: str = "") -> Iterator[tuple[str, str
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         for number, (one, other) in enumerate(zip(old, new, strict=True)):
             yield from _differences(one, other, f"{place}/{number}")
+    elif isinstance(old, list) and isinstance(new, list) and _are_named(old) and _are_named(new):
+        yield from _differences(*({each["name"]: each for each in side} for side in (old, new)), place)
     elif isinstance(old, list) and isinstance(new, list):
         shared = [each for each in old if each in new]
         yield place, _shown([e for e in old if e not in shared]), _shown([e for e in new if e not in shared])
     elif old != new:
         yield place, _shown(old), _shown(new)
+
+
+def _are_named(values: list[Any]) -> bool:
+    """Whether these are objects with names of their own, such as columns: they are compared by name."""
+    names = [value.get("name") if isinstance(value, dict) else None for value in values]
+    return all(isinstance(name, str) for name in names) and len(set(names)) == len(names)
 
 
 def _shown(value: object) -> str:
