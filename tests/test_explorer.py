@@ -30,7 +30,7 @@ from ragdatakit.api.explorer.explore import Explorer
 from ragdatakit.files.paths.boundary import ANYWHERE
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.fixes import Edit, Fix
-from tests.command_line import FIXTURES, run
+from tests.command_line import FIXTURES, interruptible, run
 from tests.html_pages import EVIL
 
 GRAPHS = ("gfm-rag/valid/minimal", "graphrag/valid", "raptor/valid")
@@ -360,7 +360,7 @@ def test_what_is_not_there_is_an_error(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_ctrl_c_stops_the_command() -> None:
-    command = [sys.executable, "-m", "ragdatakit", "explore", str(FIXTURES / "demo-search"), "--no-browser"]
+    command = interruptible("explore", FIXTURES / "demo-search", "--no-browser")
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
         assert running.stdout is not None
         url = running.stdout.readline().strip()

@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from ragdatakit.api.remote import at_hand, renamed
 from ragdatakit.api.sources import find_datasets, meant_datasets, several
 from ragdatakit.files.paths.boundary import boundary_of
 from ragdatakit.files.paths.folders import unreadable_folders
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.options import DiffOptions, PathLike, Progress
 from ragdatakit.schemas.texts import many

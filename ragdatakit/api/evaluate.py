@@ -6,7 +6,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from ragdatakit.api.arguments import several_words
 from ragdatakit.api.keywords import takes
 from ragdatakit.api.remote import renamed
 from ragdatakit.api.results import EvaluationResult
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.options import MOST_RESULTS, DatasetOptions, EvaluateOptions, PathLike
 from ragdatakit.schemas.search.modes import ALL_MODES, mode_hint

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragdatakit.api.arguments import reading
 from ragdatakit.api.sources import meant_datasets
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.options import PathLike, Progress, QueryOptions
 from ragdatakit.schemas.texts import as_text

@@ -13,7 +13,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -21,6 +21,7 @@ from ragdatakit.api.query_datasets import Question, lost_words, open_queries
 from ragdatakit.api.remote import at_hand, renamed
 from ragdatakit.database.memory_bound import ENDED_ITSELF, MemoryBound
 from ragdatakit.files.containers.arrow_library import arrow_library
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.outputs.scratch import ScratchFolder
 from ragdatakit.schemas.errors import QueryError, RagdataError
 from ragdatakit.schemas.options import Progress

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.retrieval.gold_and_metrics.gold import Gold, GoldQuestion, read_gold
 from ragdatakit.retrieval.retriever import Retriever
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragdatakit.api.configuration import as_configured
 from ragdatakit.files.paths.boundary import real_path
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.texts import as_text
 

@@ -8,7 +8,6 @@ ask what they can reach, when it pays to sort the edges by node. Answers are tho
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +15,7 @@ import numpy.typing as npt
 from ragdatakit.arrays.codes import Codes, mix
 from ragdatakit.arrays.keys import NumpyIndex
 from ragdatakit.arrays.small_graphs import Components, RepeatedEdges
+from ragdatakit.late_dataclasses import dataclass
 
 Nodes = npt.NDArray[np.int32]
 Rows = npt.NDArray[np.int64]

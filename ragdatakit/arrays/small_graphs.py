@@ -7,8 +7,9 @@ millions of edges `ragdatakit.arrays.graphs` answers the same questions with the
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
+
+from ragdatakit.late_dataclasses import dataclass
 
 _QUESTIONS_AT_ONCE = 1024  # a bit each of an int per node: one walk over the edges serves them all
 

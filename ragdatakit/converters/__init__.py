@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Literal
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas import meant_by
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.settings.plugins import PLUGGED, plugged

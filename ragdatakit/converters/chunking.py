@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -18,6 +17,7 @@ from ragdatakit.files.machine import refuse_machine_fault
 from ragdatakit.files.reading.canonical_tables import CanonicalTables, RowSource
 from ragdatakit.files.reading.noted_rows import Note, NotedRows
 from ragdatakit.files.texts import plain_tokens
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.canonical import Chunk, Document
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError
 

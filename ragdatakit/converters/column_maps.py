@@ -7,7 +7,7 @@ import difflib
 import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatchcase
 
 from ragdatakit.converters.usual_names import (
@@ -19,6 +19,7 @@ from ragdatakit.converters.usual_names import (
     are_one,
     usual_columns,
 )
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import RagdataError
 
 TARGETS: dict[str, str] = {

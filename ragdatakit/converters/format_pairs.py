@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from ragdatakit.converters import Option, converter_names, get_converter
 from ragdatakit.converters.sources import RAW
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.canonical import TABLES
 
 Mark = Literal["exact", "lossy", ""]

@@ -4,13 +4,13 @@ other records are read as the reader reads them."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ragdatakit.database.columns import Kind, PackedColumn, packed, packed_texts
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.scanner.blocks import BlockScanner, KeptValues, ScannedBlock
 from ragdatakit.scanner.notes import BLANK
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 import msgspec
 
 from ragdatakit.files.containers.json_text import Raw, dumps, fields_of, loads, object_text, string_of
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.canonical import Question
 
 _STRINGS = msgspec.json.Decoder(tuple[str, ...])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from ragdatakit.files.paths.manifest import read_manifest
 from ragdatakit.files.paths.own_files import MANIFEST, RENAMED_IDS, SIDECAR
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.files.reading.record_reading import Progress
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.options import ConvertOptions

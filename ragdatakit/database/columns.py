@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain
 from typing import TYPE_CHECKING, Any
+
+from ragdatakit.late_dataclasses import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

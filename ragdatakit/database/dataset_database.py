@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -21,6 +21,7 @@ from ragdatakit.files.paths.folders import is_regular, size_of
 from ragdatakit.files.paths.sql_text import sql_name
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.files.reading.tables_together import SharedRows
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.outputs.file_states import PresentState, present_state
 from ragdatakit.outputs.scratch import ScratchFolder
 from ragdatakit.schemas.canonical import TABLES

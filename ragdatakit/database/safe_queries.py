@@ -6,7 +6,6 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.database.arrow_streams import incoming
@@ -17,6 +16,7 @@ from ragdatakit.database.select_statements import NO_MEMORY, Select, error_of, p
 from ragdatakit.files.containers.arrow_library import arrow_library
 from ragdatakit.files.memory_database import memory_database, without_progress_bar
 from ragdatakit.files.paths.sql_text import sql_name, sql_text
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import MachineError, QueryError, RagdataError, skip_unreadable

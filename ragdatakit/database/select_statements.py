@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from ragdatakit.database.query_functions import FUNCTIONS, TABLE_FUNCTIONS
 from ragdatakit.files.machine import refuse_little_space
 from ragdatakit.files.memory_database import memory_database
 from ragdatakit.files.paths.sql_text import sql_name
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import QueryError
 from ragdatakit.schemas.texts import shortened
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ragdatakit.database.arrow_streams import GivenArray, GivenStream
+from ragdatakit.late_dataclasses import dataclass
 
 if TYPE_CHECKING:
     import duckdb

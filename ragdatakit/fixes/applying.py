@@ -7,12 +7,13 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from io import BufferedWriter
 from pathlib import Path
 from typing import IO, Any
 
 from ragdatakit.fixes.removed import removed_line
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.fixes import Edit, Fix
 
 _PIECE = 1 << 20

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from ragdatakit.files.datasets import DataFile, Dataset
@@ -14,6 +14,7 @@ from ragdatakit.fixes.groups import ALL_KINDS, rests_on
 from ragdatakit.fixes.seen_faults import SeenFaults
 from ragdatakit.fixes.staged_files import StagedFiles
 from ragdatakit.fixes.withheld import FormatRules, Withheld
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.outputs.sorted_entries import SortedEntries
 from ragdatakit.validators.faults import Fault
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain, groupby
 from pathlib import Path
@@ -22,6 +21,7 @@ from ragdatakit.fixes.removed import RemovedFile
 from ragdatakit.fixes.rewriting import REWRITES
 from ragdatakit.fixes.staged_files import CannotUnpackError, ChangedMeanwhileError, StagedFiles
 from ragdatakit.fixes.withheld import FormatRules, Withheld, change_of, file_of
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.fixes import APPLICABILITIES, Applicability, Fix
 from ragdatakit.schemas.results import FixResult, NotFixed
 from ragdatakit.validators.faults import Fault

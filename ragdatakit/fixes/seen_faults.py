@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.fixes.applying import Change
@@ -12,6 +12,7 @@ from ragdatakit.fixes.find import WithheldFix
 from ragdatakit.fixes.groups import ALL_KINDS, is_grouped, may_forbid, rests_on, unread_rules
 from ragdatakit.fixes.staged_files import StagedFiles
 from ragdatakit.fixes.withheld import FormatRules, Withheld, change_of, file_of
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.fixes import APPLICABILITIES, Applicability, Fix
 from ragdatakit.validators.faults import Fault
 

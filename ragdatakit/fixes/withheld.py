@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.fixes.applying import Change
@@ -19,6 +19,7 @@ from ragdatakit.fixes.groups import (
     rests_on,
     unread_rules,
 )
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas import all_rules
 from ragdatakit.schemas.declarations import Format, Rule
 from ragdatakit.schemas.fixes import Fix

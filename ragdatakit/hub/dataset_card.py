@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import yaml
 
 from ragdatakit.files.containers.json_text import loads
 from ragdatakit.files.texts.front_matter import yaml_fields
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas import get_format
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.results import Report

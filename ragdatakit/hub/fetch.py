@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,7 @@ from ragdatakit.files.paths.boundary import boundary_of
 from ragdatakit.files.paths.manifest import Manifest, compare, read_manifest
 from ragdatakit.hub.client import DATASET, endpoint, hub_api, is_offline, refusals
 from ragdatakit.hub.listing import FetchRequest, Listing, RemoteFile, list_files, not_as_expected
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.outputs.staging import StagedFolder, refuse_target
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.version import __version__

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.paths.own_files import MANIFEST
 from ragdatakit.hub.client import DATASET, checked_repo, hub_api, is_offline, refusals
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.outputs.written_files import is_safe_name
 from ragdatakit.schemas.errors import RagdataError
 

@@ -6,13 +6,13 @@ import os
 import tempfile
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragdatakit.files.paths.boundary import ANYWHERE, Boundary, boundary_of
 from ragdatakit.hub.client import DATASET, checked_repo, endpoint, hub_api, refusals
 from ragdatakit.hub.dataset_card import Card, CardFacts, DataFile, card
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.results import Report
 from ragdatakit.version import __version__

@@ -16,7 +16,7 @@ import json
 import re
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from hashlib import blake2b
 from pathlib import Path, PurePosixPath
 from typing import Any, get_type_hints
@@ -24,6 +24,7 @@ from typing import Any, get_type_hints
 import msgspec
 
 from ragdatakit.files.paths.boundary import read_listed
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.errors import RagdataError
 

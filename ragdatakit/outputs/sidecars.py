@@ -15,7 +15,6 @@ import tempfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import zip_longest
 from pathlib import Path
@@ -25,6 +24,7 @@ from ragdatakit.files.paths.boundary import read_listed
 from ragdatakit.files.paths.folders import not_looked_into
 from ragdatakit.files.paths.own_files import SIDECAR as FOLDER
 from ragdatakit.files.reading.canonical_tables import RowSource
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.outputs.sidecar_entries import Entry, Head, encode, entries, key_bytes, read_head, short_digest
 from ragdatakit.schemas.canonical import TABLES, Chunk, Document
 from ragdatakit.schemas.conversions import Losses

@@ -7,10 +7,11 @@ for, nor answers of many words.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from ragdatakit.files.texts.flat_text import flat_words
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.quality.findings import Checked, question_lookup, shown_id
 
 _LONGEST = 12

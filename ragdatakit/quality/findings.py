@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.files.reading.record_reading import Progress
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.declarations import Format
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.rules.quality import RULES

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from ragdatakit.converters.column_maps import parse
@@ -18,6 +18,7 @@ from ragdatakit.files.containers.strict_json import escape
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection.plain_sources import READ_AS
 from ragdatakit.files.reading.table_rows import Row, text_of
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.quality.checked_tables import checked_plain
 from ragdatakit.quality.located_records import LocatedRecords
 from ragdatakit.quality.named_rows import named_file

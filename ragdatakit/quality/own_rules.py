@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from ragdatakit.converters import converter_names
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.detection.plain_sources import PLAIN_SOURCES, READ_AS
 from ragdatakit.files.machine import refuse_machine_fault
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.quality.findings import QualityFindings
 from ragdatakit.quality.own_records import WrongSchemaError, check_by_plugin, check_by_schema
 from ragdatakit.quality.own_tables import Tables, check_by_model, check_by_query, check_rows_by_plugin

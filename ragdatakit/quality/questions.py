@@ -5,13 +5,13 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ragdatakit.files.texts.flat_text import flat_words
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.quality.findings import Checked, RecordLookup, question_lookup, shown_id
 from ragdatakit.retrieval.gold_and_metrics.gold import is_train
 from ragdatakit.schemas.texts import many

@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ragdatakit.files.containers.positions import Located
@@ -20,6 +19,7 @@ from ragdatakit.files.containers.record_forms import RecordForm
 from ragdatakit.files.containers.strict_json import escape
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.reading.record_reading import Progress
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.quality.findings import QualityFindings, RecordLookup
 from ragdatakit.quality.located_records import LocatedRecords
 from ragdatakit.schemas.declarations import Format

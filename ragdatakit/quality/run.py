@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib.util
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from ragdatakit.files.detection.plain_sources import NO_DATA, PLAIN_SOURCES
 from ragdatakit.files.machine import refuse_little_space, refuse_machine_fault
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.files.reading.record_reading import Progress
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.quality.answers import check_answers
 from ragdatakit.quality.findings import Checked, Doing, QualityCollector, QualityFindings, RecordLookup
 from ragdatakit.quality.graph import check_graph

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from ragdatakit.files.paths.folders import SHOWN_HIDDEN, SKIPPED
 from ragdatakit.files.paths.mirrors import mirror
 from ragdatakit.files.paths.own_files import MANIFEST, SIDECAR
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.outputs.written_files import is_safe_name
 from ragdatakit.remote.cache import Cache, fetching_words, put, put_beginning
 from ragdatakit.remote.loading import Loading

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 from urllib.parse import urlsplit, urlunsplit
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import RagdataError
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from shlex import quote
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.reports.terminal import Painter, column_lines, cut_to, one_line, painter, width_of, wrapped
 from ragdatakit.schemas.evaluations import AnswerScores, ClaimScores, Comparison, Evaluation, RunResult, Sanity, Score
 from ragdatakit.schemas.search.modes import ALL_MODES

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
 from ragdatakit.files.paths.boundary import Boundary, real_path
 from ragdatakit.files.paths.folders import SKIPPED
 from ragdatakit.files.paths.own_files import OWN
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.diffs import FileDiff
 
 Progress = Callable[[str, int, int], None]

@@ -5,9 +5,9 @@ Version 1 may gain fields, so readers should pass over those they do not know; n
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal, NotRequired, TypedDict
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.reports.derived_schema import Schema, schema_of
 from ragdatakit.schemas.bounds import Place, Share
 from ragdatakit.schemas.evaluations import AnswerInTop, Ceiling, ClaimScores, Comparison, QuestionResult, Sanity, Score

@@ -14,12 +14,12 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError
 
 if TYPE_CHECKING:

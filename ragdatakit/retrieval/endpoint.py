@@ -17,7 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -26,6 +26,7 @@ from urllib.parse import urlsplit, urlunsplit
 import orjson
 
 from ragdatakit.files.paths.writing import write_whole
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.retrieval.connections import Connections, causes, in_order
 from ragdatakit.retrieval.server_replies import ReplyError, json_body, json_object, one_line, server_message
 from ragdatakit.schemas.errors import RagdataError

@@ -12,12 +12,13 @@ import re
 import unicodedata
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.outputs.scratch import ScratchFolder
 from ragdatakit.retrieval.index_parts import Progress, Ranker
 from ragdatakit.retrieval.lexical import LexicalPart

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from types import TracebackType
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Self
 
 import numpy as np
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.texts import text_hash
 
 if TYPE_CHECKING:

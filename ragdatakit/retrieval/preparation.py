@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.options import SearchOptions
 

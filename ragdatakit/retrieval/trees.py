@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,6 +17,7 @@ import numpy.typing as npt
 
 from ragdatakit.files.raptor.hashing import NAME, USUAL, hashed
 from ragdatakit.files.texts import plain_tokens
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.outputs.user_cache import cache_folder
 from ragdatakit.retrieval.index_parts import Ranking
 from ragdatakit.retrieval.passages import Passage

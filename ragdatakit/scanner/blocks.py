@@ -5,12 +5,13 @@ from __future__ import annotations
 import ctypes
 import weakref
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.scanner.library import PerThread, Results, ScannerError, View, code_seeds, library
 from ragdatakit.scanner.plan import Asked, counts_of, plan_blob, scopes_of
 from ragdatakit.scanner.relations import Cut

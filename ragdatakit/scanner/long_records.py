@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.findings import Problem
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import functools
 import unicodedata
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
+
+from ragdatakit.late_dataclasses import dataclass
 
 WHITE_SPACE = "".join(c for c in map(chr, range(0x3001)) if c.isspace())
 """What `str.strip` takes off."""

@@ -8,8 +8,8 @@ as they are written: those that are written in another way are shown, too. Field
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.declarations import Field
 
 

@@ -6,12 +6,12 @@ import ctypes
 import struct
 import weakref
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.scanner.library import ABI, PerThread, ScannerError, code_seeds, library
 from ragdatakit.scanner.predicates import WHITE_SPACE, PythonDict, plain_ranges
 from ragdatakit.scanner.views import Numbers, numbers, wide_codes

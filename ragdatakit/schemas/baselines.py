@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date
 from typing import Any
+
+from ragdatakit.late_dataclasses import dataclass
 
 BASELINE_NAME = "ragdata-baseline.jsonl"
 

@@ -7,9 +7,10 @@ number and string in them keeps its exact form.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from ragdatakit.late_dataclasses import dataclass
 
 MENTION = "is_mentioned_in"
 """The relation of an edge from an entity to a passage, where a graph has passages as nodes."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import zip_longest
 from typing import Any, ClassVar, Literal
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.notebooks.tabular import Tabular
 from ragdatakit.schemas.results import Report
 from ragdatakit.schemas.texts import shortened

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import InitVar, dataclass, field
+from dataclasses import InitVar, field
 from typing import Any, Literal, get_args
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import UnknownNameError
 from ragdatakit.schemas.findings import SEVERITIES, Severity
 from ragdatakit.schemas.fixes import Applicability, declared_fixes

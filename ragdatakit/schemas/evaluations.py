@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar, Literal
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.bounds import Place, Share
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.notebooks.tabular import Tabular

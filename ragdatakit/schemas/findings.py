@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from operator import attrgetter
 from typing import Any, Literal
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.quick_values import quick
 from ragdatakit.schemas.bounds import Fingerprint, Place, RuleCode, RuleName
 from ragdatakit.schemas.fixes import Fix

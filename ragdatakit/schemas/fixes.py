@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, get_args
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.quick_values import quick
 
 Applicability = Literal["safe", "unsafe", "display"]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.notebooks.tabular import Tabular
 
 SEVERITIES = ("info", "warning", "critical")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from typing import Any
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.declarations import Columns, File
 from ragdatakit.schemas.texts import many
 

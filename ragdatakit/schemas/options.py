@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from pathlib import Path
 from typing import Any, Literal
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.findings import SEVERITIES, Finding, Severity
 from ragdatakit.schemas.fixes import REMOVED
@@ -154,7 +155,7 @@ class ValidateOptions(Options):
     profile: str | Iterable[str] = ()
     select: str | Iterable[str] = ()
     ignore: str | Iterable[str] = ()
-    severity: Severity = _one_of("info", SEVERITIES, "severity")  # noqa: RUF009 - it makes a field
+    severity: Severity = _one_of("info", SEVERITIES, "severity")
     max_per_rule: int = _number(20, 0)
     each_record: bool = False
     memory_limit: int = _bytes(1 << 30)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.arag.published import SUBSETS
 from ragdatakit.schemas.beir.published import PUBLISHED as BEIR_SETS
 from ragdatakit.schemas.errors import UnknownNameError

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar, TypedDict
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.baselines import BaselineUse
 from ragdatakit.schemas.declarations import Rule
 from ragdatakit.schemas.findings import SEVERITIES, Finding, Severity

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.evaluations import ClaimScores
 from ragdatakit.schemas.hierarchies import Hierarchy
 from ragdatakit.schemas.neighbourhoods import Neighbourhoods, NodeAround

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.findings import Problem
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from array import array
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -20,6 +20,7 @@ from ragdatakit.files.configuration.reading import refuse_unknown_rule
 from ragdatakit.files.containers.positions import Located, byte_positions
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.paths.project import path_within, project_root
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.declarations import Format, Rule, names_rule
 from ragdatakit.schemas.errors import UnknownNameError
 from ragdatakit.schemas.findings import SEVERITIES, Excerpt, Finding, Problem, Related, Severity, Span, quick_finding

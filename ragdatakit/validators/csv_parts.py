@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from ragdatakit.files.containers.csv_cells import ColumnScan, Kind
 from ragdatakit.files.containers.positions import Located
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.declarations import Field, Record
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.row_problems import RowProblems

@@ -6,7 +6,7 @@ import os
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection.sniffing import json_container
 from ragdatakit.files.machine import refuse_machine_fault
 from ragdatakit.files.paths.folders import size_of
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.declarations import File
 from ragdatakit.schemas.errors import EngineError, MissingExtraError
 from ragdatakit.schemas.findings import Finding, Problem

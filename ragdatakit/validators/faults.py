@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
 
 from ragdatakit.files.containers.positions import Located
 from ragdatakit.files.containers.record_forms import RecordForm
 from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.declarations import File, Rule
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.fixes import Fix

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from ragdatakit.files.configuration.chosen import NONE, Configuration
@@ -17,6 +17,7 @@ from ragdatakit.files.detection.plain_sources import PLAIN_SOURCES
 from ragdatakit.files.detection.whole_datasets import whole_datasets
 from ragdatakit.files.paths.boundary import boundary_of
 from ragdatakit.files.paths.folders import UnreadableError
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import MachineError, RagdataError, UnknownNameError, UnrecognisedError, skip_unreadable
 from ragdatakit.validators.run_options import RunOptions
 

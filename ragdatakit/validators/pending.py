@@ -10,13 +10,14 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from ragdatakit.files.containers import strict_json
 from ragdatakit.files.containers.positions import Located
 from ragdatakit.files.containers.record_forms import RecordForm
 from ragdatakit.files.datasets import DataFile
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.findings import Problem, Related
 from ragdatakit.validators.collector import Collector, Pending, PerFile, Place
 from ragdatakit.validators.python_keys import nearly_the_same

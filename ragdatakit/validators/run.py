@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from ragdatakit.files.configuration.own_rules import own_rules
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection.plain_sources import PLAIN_SOURCES, READ_AS
 from ragdatakit.files.machine import refuse_machine_fault
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.outputs.sorted_entries import SortedEntries
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.findings import Finding, Problem

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from ragdatakit.files.configuration.chosen import Configurations
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.machine import usual_jobs
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.options import Progress, ValidateOptions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache, partial
 from glob import has_magic
 from pathlib import Path
@@ -12,6 +12,7 @@ from pathlib import Path
 from ragdatakit.files.configuration.chosen import NONE, Configuration
 from ragdatakit.files.configuration.own_rules import own_rules
 from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.declarations import Format, Rule, names_rule
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.findings import SEVERITIES, Problem, Severity

@@ -6,9 +6,9 @@ A value, made before anything is read; `SetChecks` runs it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.declarations import (
     Consistency,
     Coverage,

@@ -14,7 +14,7 @@ import stat
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from typing import Any
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.paths.folders import SKIPPED
 from ragdatakit.files.paths.writing import write_whole
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.outputs import file_states
 from ragdatakit.outputs.file_states import FileState, read_states
 from ragdatakit.outputs.sealed_json import digest_of, read_sealed, sealed

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from ragdatakit.files.containers.positions import byte_positions
 from ragdatakit.files.containers.strict_json import escape
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection.whole_datasets import whole_datasets
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.quality.located_records import LocatedRecord, LocatedRecords
 from ragdatakit.schemas.declarations import Reference
 

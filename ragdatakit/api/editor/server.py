@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from ragdatakit.api.editor.checked import Checked, Kind, changes, check, is_safe
 from ragdatakit.api.editor.positions import Point, Positions
 from ragdatakit.api.editor.references import targets, too_large
 from ragdatakit.api.reference import rules
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.reports.rule_addresses import address_of
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError
 from ragdatakit.schemas.findings import Finding

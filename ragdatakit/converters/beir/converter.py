@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from functools import cache, partial
 
 import msgspec
@@ -34,6 +33,7 @@ from ragdatakit.files.paths.boundary import boundary_of
 from ragdatakit.files.paths.folders import is_regular
 from ragdatakit.files.reading.canonical_tables import CanonicalTables, RowSource
 from ragdatakit.files.reading.record_reading import RecordReader
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.outputs.parquet_files import ParquetShards, parquet_shards
 from ragdatakit.outputs.written_files import LineWriter, Output
 from ragdatakit.schemas.beir.format import BEIR

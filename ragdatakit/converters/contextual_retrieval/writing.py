@@ -10,7 +10,7 @@ from array import array
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
@@ -20,6 +20,7 @@ from ragdatakit.converters.free_names import FreeNames
 from ragdatakit.files.containers.json_text import Raw, dumps, fields_of, loads
 from ragdatakit.files.contextual_retrieval.contexts import extractive_context
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.outputs.scratch import ScratchFolder
 from ragdatakit.outputs.written_files import LineWriter, Output
 from ragdatakit.schemas.canonical import Chunk, Document, Question

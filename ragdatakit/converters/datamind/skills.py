@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from ragdatakit.files.containers.json_text import loads
 from ragdatakit.files.paths.boundary import listed_file
 from ragdatakit.files.paths.folders import Tree, is_regular
 from ragdatakit.files.texts.front_matter import split_front_matter
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.outputs.written_files import safe_part
 from ragdatakit.schemas.canonical import Asset
 from ragdatakit.schemas.errors import RagdataError

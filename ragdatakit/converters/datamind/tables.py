@@ -6,7 +6,7 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ import msgspec
 from ragdatakit.converters.datamind.schemas import lost_clauses
 from ragdatakit.files.memory_database import memory_database
 from ragdatakit.files.paths.sql_text import sql_name
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:

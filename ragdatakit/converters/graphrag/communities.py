@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.converters.graphrag.entities import Entity, Graph, Relationship, made_id, sound_text
 from ragdatakit.files.containers.json_text import dumps
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.retrieval.extraction.summaries import sentences, summary
 from ragdatakit.retrieval.graphrag.knowledge import attributes_of
 from ragdatakit.retrieval.graphs.communities import clusters

@@ -11,7 +11,7 @@ import math
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from ragdatakit.converters.free_names import FreeNames
@@ -19,6 +19,7 @@ from ragdatakit.converters.graphrag.columns import READ
 from ragdatakit.files.containers.json_text import dumps
 from ragdatakit.files.lightrag.names import SEPARATOR
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.outputs.written_files import Output
 from ragdatakit.retrieval.graphrag.knowledge import attributes_of, description_of, passages_of
 from ragdatakit.retrieval.graphs.building import DOCUMENT

@@ -8,7 +8,7 @@ made again.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +20,7 @@ from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.graphrag.index import Index
 from ragdatakit.files.reading.canonical_tables import RowSource
 from ragdatakit.files.reading.record_reading import RecordReader
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.canonical import Chunk, Community, Document, Edge, Node, Relation, Summary
 
 RELATED = "RELATED"

@@ -7,7 +7,7 @@ that is to be found is in the corpus letter by letter, every question has an ans
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -29,6 +29,7 @@ from ragdatakit.files.hipporag.passages import (
     supporting_titles,
 )
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.outputs.written_files import Output, safe_part
 from ragdatakit.schemas.canonical import Document, Question
 from ragdatakit.schemas.errors import RagdataError

@@ -4,7 +4,7 @@ are read as the reader reads them."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ from ragdatakit.files.containers.json_text import Raw
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.reading.noted_rows import Note
 from ragdatakit.files.reading.record_reading import RecordReader
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.scanner.blocks import BlockScanner, ScannedBlock, can_scan
 from ragdatakit.scanner.notes import REFUSED
 from ragdatakit.schemas.light_splade.format import LIGHT_SPLADE

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
@@ -15,6 +14,7 @@ from ragdatakit.converters import Options
 from ragdatakit.converters.light_splade.documents import DocumentMasters
 from ragdatakit.converters.light_splade.splits import TRAIN, VALIDATION, Judged, Plan, Planner, seeded
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.outputs.written_files import LineWriter, Output
 from ragdatakit.schemas.canonical import PairScore
 from ragdatakit.schemas.errors import RagdataError

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from ragdatakit.files.containers.json_text import fields_of, loads
 from ragdatakit.files.lightrag.names import SEPARATOR, normalised, pair_of
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.outputs.written_files import Output
 from ragdatakit.schemas.canonical import MENTION, Edge, Node
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -25,6 +25,7 @@ from ragdatakit.files.reading.canonical_tables import RowSource
 from ragdatakit.files.reading.noted_rows import Note, NotedRows
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.files.reading.table_rows import CsvForm, TableFile, text_of
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import RagdataError, skip_unreadable
 

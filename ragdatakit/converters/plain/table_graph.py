@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ragdatakit.converters.column_maps import ColumnMap
@@ -12,6 +11,7 @@ from ragdatakit.files.containers.json_text import Raw, dumps, fields_of, object_
 from ragdatakit.files.detection.plain_sources import split_of
 from ragdatakit.files.reading.noted_rows import Note
 from ragdatakit.files.reading.table_rows import Cell, Row, TableFile, text_of
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.canonical import Edge, Node, Relation
 
 Names = tuple[str, str, str]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from ragdatakit.converters.column_maps import ColumnMap, gold_like_columns, id_like_columns
@@ -13,6 +12,7 @@ from ragdatakit.files.containers import json_text
 from ragdatakit.files.containers.json_text import Raw, dumps
 from ragdatakit.files.reading.noted_rows import Note
 from ragdatakit.files.reading.table_rows import Row, text_of
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.canonical import Document, Qrel, Question
 
 _INTEGER = re.compile(r"\s*([+-]?[0-9]{1,18})(\.0*)?\s*")

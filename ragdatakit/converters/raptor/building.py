@@ -7,13 +7,13 @@ vectors are hashed words and summaries are sentences of the texts themselves.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from ragdatakit.files.raptor.hashing import hashed
 from ragdatakit.files.texts import plain_tokens
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.retrieval.extraction.summaries import pieces, sentences, summary
 
 LEAF_TOKENS = 100

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ragdatakit.converters.raptor.building import Vectors, hashed_vectors
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.retrieval.extraction.summaries import summary
 
 if TYPE_CHECKING:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+
+from ragdatakit.late_dataclasses import dataclass
 
 MODULE = "raptor.tree_structures"
 _BATCH = 1000

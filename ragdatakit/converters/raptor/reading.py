@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ from ragdatakit.converters.free_names import FreeNames
 from ragdatakit.files.containers.json_text import Raw, loads
 from ragdatakit.files.containers.pickles import PickleError
 from ragdatakit.files.raptor.trees import Other, PickledTree, TreeNode, Vector, opened
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.canonical import Chunk, Edge, Node, Summary
 from ragdatakit.schemas.errors import RagdataError
 

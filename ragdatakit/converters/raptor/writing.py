@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -14,6 +14,7 @@ from ragdatakit.converters.raptor.building import extracts, leaves_of, summary_l
 from ragdatakit.converters.raptor.models import AskedSummaries, TextVectors
 from ragdatakit.converters.raptor.pickling import PickledNode, write_pickle
 from ragdatakit.files.raptor.hashing import hashed
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:

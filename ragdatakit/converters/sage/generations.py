@@ -6,13 +6,14 @@ A record is its fields, each value as it is in the file: what nobody has to chan
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import msgspec
 
 from ragdatakit.files.containers import json_text
 from ragdatakit.files.containers.json_text import Raw, items_of
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.conversions import LossKind
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.sage.older import LISTS, OLDER, STAGES, TEXT_KEYS, TIMES, stage_of_results

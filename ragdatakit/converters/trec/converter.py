@@ -10,7 +10,6 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
 from functools import cache
 
 from ragdatakit.converters import Converter, Option, Options
@@ -28,6 +27,7 @@ from ragdatakit.files.containers.tagged_text import LABEL, UNCLOSED, escape
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.reading.canonical_tables import CanonicalTables, RowSource
 from ragdatakit.files.reading.record_reading import RecordReader
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.outputs.written_files import LineWriter, Output
 from ragdatakit.schemas.canonical import Document, Qrel, Question, Run
 from ragdatakit.schemas.errors import RagdataError

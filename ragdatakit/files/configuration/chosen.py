@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from ragdatakit.files.configuration.plugins import Plugin, are_forbidden, load_p
 from ragdatakit.files.configuration.reading import Given, Name, Section, refuse_unknown_rule, values_of
 from ragdatakit.files.configuration.sources import SettingsFile, named_file, nearest_file
 from ragdatakit.files.detection.plain_sources import PLAIN_SOURCES
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas import FORMATS
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.settings.declared import DATASET, TOP, Setting

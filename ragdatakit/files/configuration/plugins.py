@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas import FORMATS
 from ragdatakit.schemas.bounds import OWN_CODE
 from ragdatakit.schemas.declarations import Format

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from string import Formatter
 from typing import Any
 
 from ragdatakit.files.configuration.sources import SettingsFile
 from ragdatakit.files.configuration.toml_lines import Keys
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas import all_rules
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.rules.evaluation import LETTERS

@@ -6,12 +6,12 @@ import os
 import stat
 import tomllib
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
 from ragdatakit.files.configuration.toml_lines import Keys, lines_of
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import RagdataError
 
 _PYPROJECT = "pyproject.toml"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar
 
 import orjson
@@ -19,6 +19,7 @@ from ragdatakit.files.containers.element_scans import Carried, Element, ElementS
 from ragdatakit.files.containers.indents import NO_INDENT, Indent
 from ragdatakit.files.containers.readers_alike import read_alike
 from ragdatakit.files.containers.sources import Source
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.declarations import File
 
 _WINDOW = 1 << 14  # bytes at the end of a part in which a border between elements is looked for

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, Literal
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.pandas_missing import MISSING
 
 Kind = Literal["integer", "decimal", "boolean", "text"]

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ragdatakit.files.containers.csv_cells import chunk_rows, split_record
 from ragdatakit.files.containers.lines import line_ends
 from ragdatakit.files.containers.parquet_rows import is_parquet
 from ragdatakit.files.containers.positions import BlockTable
 from ragdatakit.files.containers.sources import Source
+from ragdatakit.late_dataclasses import dataclass
 
 _FIELD = rb'(?:"(?:[^"]++|"")*+"[^,\r\n]*+|(?!")[^,\r\n]*+)'
 _RECORD = re.compile(rb"%b(?:,%b)*+(?=[\r\n]|\Z)" % (_FIELD, _FIELD))

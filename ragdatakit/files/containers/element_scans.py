@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import orjson
 
 from ragdatakit.files.containers.indents import NO_INDENT, Indent
+from ragdatakit.late_dataclasses import dataclass
 
 # A raw line feed cannot be in a JSON string: a string that is not closed ends with its line at the latest.
 _TEXT = rb'"[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+"'

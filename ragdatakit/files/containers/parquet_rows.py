@@ -12,7 +12,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 from itertools import accumulate
 from pathlib import Path, PurePath, PurePosixPath
@@ -23,6 +23,7 @@ import orjson
 from ragdatakit.files.containers.parquet_tables import ParquetTable, opened_parquet
 from ragdatakit.files.paths.boundary import Boundary
 from ragdatakit.files.paths.sql_text import sql_name
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.declarations import File
 
 _ROWS = 2048

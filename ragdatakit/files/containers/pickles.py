@@ -9,11 +9,13 @@ from __future__ import annotations
 import struct
 from array import array
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import IO, Any, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+
+from ragdatakit.late_dataclasses import dataclass
 
 NONE, INT, TEXT, FLOAT, BYTES, OBJECT, NAME, LONG = range(8)
 """Tags, the low four bits of a value. ``NONE`` also has the truth values."""

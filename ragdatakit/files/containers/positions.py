@@ -5,12 +5,13 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from codecs import utf_8_decode
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from ragdatakit.files.containers.indents import NO_INDENT, Indent
 from ragdatakit.files.containers.lines import LONG_LINE, iter_lines
 from ragdatakit.files.containers.sources import Source
+from ragdatakit.late_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from ragdatakit.files.containers.arrays import Part

@@ -13,10 +13,10 @@ import re
 import threading
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from ragdatakit.files.containers.strict_json import SURROGATE
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.cells import parts_of
 
 Kind = Literal["none", "empty", "dict", "other", "invalid", "unjudged"]

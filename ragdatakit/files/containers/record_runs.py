@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 import msgspec
@@ -12,6 +11,7 @@ import msgspec
 from ragdatakit.files.containers.arrays import Part
 from ragdatakit.files.containers.json_text import Raw
 from ragdatakit.files.containers.lines import iter_lines
+from ragdatakit.late_dataclasses import dataclass
 
 T = TypeVar("T")
 FIELDS = msgspec.json.Decoder(dict[str, Raw])

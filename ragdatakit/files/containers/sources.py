@@ -10,7 +10,7 @@ import gzip
 import os
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import IO, Any, TypeVar, cast
 
@@ -19,6 +19,7 @@ from ragdatakit.files.containers.lines import iter_lines
 from ragdatakit.files.containers.parquet_rows import LINES, ParquetRows, RowForm, is_parquet
 from ragdatakit.files.paths.boundary import ANYWHERE, Boundary
 from ragdatakit.files.paths.folders import size_of
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError
 
 T = TypeVar("T")

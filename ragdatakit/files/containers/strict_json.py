@@ -6,11 +6,13 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 from json.decoder import scanstring  # type: ignore[attr-defined]  # Python has it, its stubs do not
 from json.scanner import make_scanner
 from typing import Any
+
+from ragdatakit.late_dataclasses import dataclass
 
 SURROGATE = re.compile("[\ud800-\udfff]")
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from ragdatakit.files.containers.indents import NO_INDENT, Indent
+from ragdatakit.late_dataclasses import dataclass
 
 UNCLOSED = "<unclosed>"
 """The field of a record whose element is not closed."""

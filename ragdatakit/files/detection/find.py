@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatchcase
 from itertools import chain, islice
 from pathlib import Path
@@ -33,6 +33,7 @@ from ragdatakit.files.detection.written_folders import WrittenFolders
 from ragdatakit.files.paths.boundary import Boundary, boundary_of, not_followed
 from ragdatakit.files.paths.folders import Tree, UnreadableError
 from ragdatakit.files.paths.name_patterns import ends_as, named_place
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas import get_format
 from ragdatakit.schemas.declarations import File, Format, Layout
 from ragdatakit.schemas.errors import RagdataError

@@ -6,7 +6,6 @@ import csv
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from ragdatakit.files.containers.parquet_rows import RECODED, is_parquet
 from ragdatakit.files.detection.sniffed_text import Beginning
 from ragdatakit.files.paths.boundary import ANYWHERE, Boundary
 from ragdatakit.files.paths.folders import is_regular
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.declarations import File, Format
 from ragdatakit.schemas.errors import RagdataError
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from ragdatakit.files.containers.beginnings import HEAD_BYTES
 from ragdatakit.files.detection.sniffing import LONG_HEAD_BYTES, beginning
 from ragdatakit.files.paths.boundary import ANYWHERE, Boundary
 from ragdatakit.files.paths.folders import is_regular
+from ragdatakit.late_dataclasses import dataclass
 
 TRIPLE_SUFFIXES = tuple(f"{suffix}{packed}" for suffix in (".txt", ".tsv", ".csv") for packed in ("", ".gz"))
 SOURCES = ("source", "head", "subject", "h")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from ragdatakit.files.detection.sniffing import beginning, guess, looks_like, re
 from ragdatakit.files.paths.boundary import ANYWHERE, Boundary, boundary_of
 from ragdatakit.files.paths.folders import SHOWN_HIDDEN, SKIPPED
 from ragdatakit.files.paths.name_patterns import ends_as, named_place
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.declarations import File, Format, Layout
 
 _MANY_COLUMNS = 3

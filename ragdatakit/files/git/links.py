@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+
+from ragdatakit.late_dataclasses import dataclass
 
 FILE, LINK = "100", "120000"
 """How the modes of files begin, and the mode of links."""

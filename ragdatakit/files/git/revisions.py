@@ -8,10 +8,11 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from ragdatakit.files.git.links import FILE, LINK, GitEntry, GitLinks
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.texts import many
 from ragdatakit.visible_text import visible_text

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.graphrag.tables import StoredTable
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.graphrag.tables import BY_KIND, GENERATIONS
 
 CORE = ("entities", "relationships", "communities", "reports", "text-units")

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from ragdatakit.files.paths.boundary import Boundary
+from ragdatakit.late_dataclasses import dataclass
 
 _MAGIC = b"LANC"
 _LARGEST = 1 << 26

@@ -5,7 +5,9 @@ The text is read event by event: references to other parts are not followed, not
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from ragdatakit.late_dataclasses import dataclass
 
 _LARGEST = 1 << 20
 _DEEPEST = 40

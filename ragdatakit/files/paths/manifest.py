@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -14,6 +14,7 @@ import orjson
 from ragdatakit.files.paths.boundary import ANYWHERE, Boundary, boundary_of
 from ragdatakit.files.paths.own_files import MANIFEST as NAME
 from ragdatakit.files.paths.writing import write_whole
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.texts import as_text
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ragdatakit.files.containers.pickle_opcodes import opened_pickle
@@ -12,6 +11,7 @@ from ragdatakit.files.containers.pickles import BYTES, DICT, LIST, RUN, SET, TUP
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.paths.boundary import Boundary
 from ragdatakit.files.raptor.pickled_names import ALLOWED, ARRAY, DTYPE, ENCODED, NODE, TREE
+from ragdatakit.late_dataclasses import dataclass
 
 ATTRIBUTES = ("all_nodes", "root_nodes", "leaf_nodes", "num_layers", "layer_to_nodes")
 MISSING: Any = type("Missing", (), {"__repr__": lambda self: "missing"})()

@@ -14,7 +14,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any, BinaryIO
 
@@ -27,6 +26,7 @@ from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.detection.sniffing import json_container
 from ragdatakit.files.reading.noted_rows import Note
 from ragdatakit.files.reading.record_reading import RecordReader, refuse_encoding
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import RagdataError
 
 Cell = str | Raw | None

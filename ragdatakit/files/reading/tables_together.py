@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
+
+from ragdatakit.late_dataclasses import dataclass
 
 
 class TablesTogether(Protocol):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+from ragdatakit.late_dataclasses import dataclass
 
 FileForm = Literal["ndjson", "json", "csv", "tsv", "parquet", ""]
 """How the records of a file are read by others; empty: by ragdata and its framework only."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.diffs import DatasetDiff, MetCondition, TableDiff
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError

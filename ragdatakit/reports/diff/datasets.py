@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from errno import EACCES, EINVAL
 from os.path import commonpath
 from pathlib import Path
@@ -19,6 +19,7 @@ from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.memory_database import memory_database
 from ragdatakit.files.paths.manifest import file_digest
 from ragdatakit.files.paths.own_files import MANIFEST
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.reports.diff.kinds import KindSide, compare_kind
 from ragdatakit.reports.diff.tables import Rows, TableComparison, stored_rows
 from ragdatakit.schemas.canonical import TABLES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import compress
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from ragdatakit.database.arrow_streams import incoming
 from ragdatakit.database.columns import Kind, PackedColumn, packed
 from ragdatakit.database.dataset_database import FILES
 from ragdatakit.files.datasets import DataFile
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.reports.diff.file_records import WHOLE, FileRecords, other_fields
 from ragdatakit.reports.diff.tables import Rows, TableComparison
 from ragdatakit.schemas.conversions import Loss

@@ -6,12 +6,12 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.database.arrow_streams import incoming, passed
 from ragdatakit.database.columns import Kind, PackedColumn, packed, packed_numbers
 from ragdatakit.files.paths.sql_text import sql_name
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.reports.diff.file_records import comparable
 from ragdatakit.schemas.diffs import ColumnUse, RecordChange, RecordShown, TableDiff, ValueChange
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from importlib import import_module
 from itertools import filterfalse
 from operator import attrgetter
 from typing import Literal
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.reports.findings.text import TextOptions
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.results import Report

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from urllib.parse import quote
 
 from ragdatakit.files.paths.project import path_within
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.findings import Finding
 
 _DRIVE = re.compile(r"[A-Za-z]:/")

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import groupby
 from operator import attrgetter
 from typing import Literal
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.reports.terminal import Painter, cut_head, cut_to, painter, width_of
 from ragdatakit.schemas.findings import Excerpt, Finding, Severity
 from ragdatakit.schemas.results import DatasetSummary, Report

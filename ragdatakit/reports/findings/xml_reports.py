@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import groupby
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
 from ragdatakit.files.paths.project import project_root
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.reports.findings.output_forms import Found
 from ragdatakit.reports.findings.places import Paths, unicode_text
 from ragdatakit.schemas.findings import Finding

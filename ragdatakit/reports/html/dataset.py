@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.reports.html.charts import bar_table, constants, frequencies, histogram, single_values
 from ragdatakit.reports.html.claims import claims_html
 from ragdatakit.reports.html.hierarchy import hierarchy_html

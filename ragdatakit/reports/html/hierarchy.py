@@ -7,8 +7,8 @@ list below the picture, which has the same nodes and needs no script.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.reports.html.parts import Cell, escape, number, table
 from ragdatakit.reports.summary.hierarchy_words import hierarchy_words, level_word, levels_of, node_name, node_size
 from ragdatakit.schemas.hierarchies import Hierarchy, HierarchyNode

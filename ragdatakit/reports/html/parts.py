@@ -9,11 +9,11 @@ import html
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.texts import size as size_in_text
 
 # Control characters, half surrogates, and what turns the direction of the text around it.

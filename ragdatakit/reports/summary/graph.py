@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.reports.summary.numbers import of_numbers
 from ragdatakit.schemas.summaries import Distribution, GraphSummary, Hub, Note
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.hierarchies import Hierarchy, HierarchyLevel, HierarchyNode
 
 if TYPE_CHECKING:

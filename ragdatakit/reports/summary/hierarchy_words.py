@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.hierarchies import Hierarchy, HierarchyLevel, HierarchyNode
 from ragdatakit.schemas.texts import many
 

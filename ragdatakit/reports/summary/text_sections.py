@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.reports.summary.claims import claim_words
 from ragdatakit.reports.summary.hierarchy_words import hierarchy_words, levels_of, node_name, node_size, section_title
 from ragdatakit.reports.summary.words import PLAIN_SIGNS, Signs, graph_words, hubs_of, labelled, shown_values

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ragdatakit.files.allocation import keep_freed_memory
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.reports.summary.numbers import MOST_VALUES, of_numbers
 from ragdatakit.scanner.library import library
 from ragdatakit.schemas.summaries import Distribution, Frequencies, Note

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ragdatakit.files.paths.sql_text import sql_text
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.reports.summary.ids import IdColumn, IdNumbers, distinct, distinct_per_id, per_id
 from ragdatakit.reports.summary.numbers import of_numbers, of_query
 from ragdatakit.schemas.summaries import Distribution, Note

@@ -6,8 +6,8 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.results import FileSummary
 from ragdatakit.schemas.summaries import (
     Bin,

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ragdatakit.files.texts import plain_tokens
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.retrieval.connections import in_order
 from ragdatakit.retrieval.endpoint import SAME_FOR_ALL, Endpoint, EndpointError
 from ragdatakit.retrieval.extraction.prompts import repair_of

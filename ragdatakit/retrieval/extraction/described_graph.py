@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from ragdatakit.files.containers.json_text import dumps
@@ -18,6 +18,7 @@ from ragdatakit.files.lightrag.names import SEPARATOR, pair_of
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.files.reading.noted_rows import Note
 from ragdatakit.files.texts import plain_tokens
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.retrieval.extraction.asking import Answer, Asker, Asking, Task
 from ragdatakit.retrieval.extraction.model import lose_passage, lose_records
 from ragdatakit.retrieval.extraction.prompts import (

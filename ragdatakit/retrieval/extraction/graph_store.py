@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from ragdatakit.late_dataclasses import dataclass
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from ragdatakit.files.reading.canonical_tables import CanonicalTables, RowSource
 from ragdatakit.files.reading.noted_rows import Note, NotedRows
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.retrieval.extraction.asking import Asker
 from ragdatakit.retrieval.extraction.described_graph import DescribedGraph, describe_by_model, described_task
 from ragdatakit.retrieval.extraction.described_names import describe_by_names

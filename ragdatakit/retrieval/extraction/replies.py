@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 from typing import Any
 
 import orjson
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.retrieval.extraction.names import LONGEST
 
 MOST_CHARACTERS = 1 << 20

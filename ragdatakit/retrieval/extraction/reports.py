@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ragdatakit.files.texts import plain_tokens
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.retrieval.extraction.asking import Asker, Task
 from ragdatakit.retrieval.extraction.prompts import REPORT_AGAIN, report_request
 from ragdatakit.retrieval.extraction.replies import UnreadableReplyError, answered, json_values, parse_text

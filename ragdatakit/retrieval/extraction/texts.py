@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from ragdatakit.files.texts import plain_tokens
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.retrieval.extraction.asking import Asker, Task
 from ragdatakit.retrieval.extraction.prompts import TEXT_AGAIN, context_request, summary_request
 from ragdatakit.retrieval.extraction.replies import parse_text

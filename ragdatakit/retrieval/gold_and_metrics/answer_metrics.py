@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ragdatakit.files.containers.json_text import fields_of, loads, string_of
 from ragdatakit.files.texts.compared_answers import without_articles, words_only
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.retrieval.gold_and_metrics.metrics import mean_score
 from ragdatakit.schemas.evaluations import AnswerScores
 

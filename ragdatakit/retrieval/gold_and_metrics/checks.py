@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.retrieval.gold_and_metrics import ceiling as causes
 from ragdatakit.retrieval.gold_and_metrics.answers_in_texts import flattened, sought
 from ragdatakit.retrieval.gold_and_metrics.gold import is_train

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.containers.json_text import fields_of, loads
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.retrieval.gold_and_metrics.claims_in_context import checked_answers
 from ragdatakit.retrieval.terms.stop_words import STOP_WORDS
 from ragdatakit.schemas.evaluations import ClaimScores, FailedClaim

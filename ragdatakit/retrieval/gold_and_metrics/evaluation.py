@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.retrieval.gold_and_metrics.metrics import mean_score, measure, metric
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.evaluations import QuestionResult, RunResult, Sanity, Score

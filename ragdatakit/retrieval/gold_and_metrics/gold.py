@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import orjson
 
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.retrieved import Query
 

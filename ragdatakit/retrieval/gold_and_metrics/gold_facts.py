@@ -10,10 +10,12 @@ import re
 import unicodedata
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from ragdatakit.late_dataclasses import dataclass
 
 if TYPE_CHECKING:
     import numpy.typing as npt

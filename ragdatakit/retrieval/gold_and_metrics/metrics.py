@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError, UnknownNameError
 from ragdatakit.schemas.evaluations import Score
 

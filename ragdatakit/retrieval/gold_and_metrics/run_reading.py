@@ -9,11 +9,12 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from hashlib import blake2b
 from math import inf
 from typing import TYPE_CHECKING, Any
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.retrieval.gold_and_metrics.evaluation import NamedRun
 from ragdatakit.schemas.texts import many
 

@@ -13,8 +13,10 @@ import io
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
+
+from ragdatakit.late_dataclasses import dataclass
 
 LEVEL = 2
 """The lowest level of communities that is looked at, where nothing else is said: that of GraphRAG's command line."""

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from ragdatakit.late_dataclasses import dataclass
 
 MOST = 10
 """Nodes of a community that is not parted any more."""

@@ -12,7 +12,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from typing import Any
 from ragdatakit.files.paths.mirrors import as_given
 from ragdatakit.files.paths.writing import write_whole
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.outputs.file_states import FileState, digest_of_files, file_states, read_states
 from ragdatakit.outputs.sealed_json import digest_of, read_sealed, sealed
 from ragdatakit.outputs.staging import StagedFolder

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, Protocol
+
+from ragdatakit.late_dataclasses import dataclass
 
 Mode = Literal["local", "global", "hybrid", "mix", "naive"]
 MODES: tuple[Mode, ...] = ("local", "global", "hybrid", "mix", "naive")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from ragdatakit.late_dataclasses import dataclass
 
 Evidence = Literal["blank", "triples", "contexts", "strings", "text"]
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import keyword
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Optional
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.cells import CELL_DAMAGES, cell_damage
 from ragdatakit.schemas.declarations import Field, File, Format, Record, Rule
 from ragdatakit.schemas.frame.cells import CellRules, coded_rules

@@ -6,8 +6,10 @@ Source: ``data_model/schemas.py``, ``data_model/dfs.py`` and ``query/input/loade
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
+
+from ragdatakit.late_dataclasses import dataclass
 
 GENERATIONS = ("0.1", "0.5", "1.0", "2.0", "2.3", "3.0")
 """The releases that changed the tables; each stands for those up to the next."""

@@ -4,9 +4,10 @@ the table in the docs are derived from it."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, Literal
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.bounds import MODEL_NAME, OWN_CODE, TABLE_NAME
 from ragdatakit.schemas.findings import SEVERITIES
 from ragdatakit.schemas.options import FAIL_ON

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.declarations import Rule
 from ragdatakit.schemas.settings.plugins import RulePlugin
 

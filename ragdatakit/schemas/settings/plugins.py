@@ -12,11 +12,12 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.bounds import OWN_CODE, TABLE_NAME
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.findings import SEVERITIES, Severity

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 
 

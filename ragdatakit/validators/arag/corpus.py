@@ -6,11 +6,12 @@ import hashlib
 import re
 import stat
 import string
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.texts.compared_answers import without_articles
+from ragdatakit.late_dataclasses import dataclass
 
 PUBLISHED_BYTES = 16 << 20
 """No published file is larger; larger ones are not fingerprinted."""

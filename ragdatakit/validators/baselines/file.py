@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 import orjson
 
 from ragdatakit.files.paths.writing import write_whole
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.baselines import BaselineEntry
 from ragdatakit.schemas.errors import RagdataError
 

@@ -6,11 +6,12 @@ import os
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Protocol
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.baselines import BaselineEntry
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.rules.shared import NOT_CHECKED, RULES

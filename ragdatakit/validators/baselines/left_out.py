@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from ragdatakit.files.datasets import Dataset
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas import all_rules
 from ragdatakit.schemas.findings import Finding, Severity
 from ragdatakit.schemas.results import DatasetSummary, Report

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Protocol, runtime_checkable
 
 from ragdatakit.files.datasets import Dataset
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.findings import Finding, Severity
 from ragdatakit.validators.baselines.known import Accepted, Older
 from ragdatakit.validators.baselines.scope import Checked

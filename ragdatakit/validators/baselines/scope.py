@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import timedelta
 from pathlib import Path
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.baselines import BaselineEntry, BaselineUse
 from ragdatakit.validators.baselines.file import Baseline
 from ragdatakit.validators.baselines.known import POWERLESS, BaselineMatch, digest_of

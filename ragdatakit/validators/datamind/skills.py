@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.excerpts import show
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.findings import Problem
 
 _TOKEN = re.compile(

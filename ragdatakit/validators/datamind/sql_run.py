@@ -6,9 +6,9 @@ import re
 import sqlite3
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from ragdatakit.files.paths.sql_text import sql_name
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.datamind.sql import Lines, Statement, as_run, statements
 from ragdatakit.validators.excerpts import visible

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.containers.beginnings import BOM
 from ragdatakit.files.containers.lines import line_begin, line_ends
 from ragdatakit.files.texts.codes import code_of
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.checks import FormatChecks, Needs
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
@@ -15,6 +15,7 @@ import orjson
 from ragdatakit.arrays.small_graphs import Graph, PlainGraph
 from ragdatakit.files.containers import strict_json
 from ragdatakit.files.texts.codes import code_of
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.declarations import INT64_MAX, INT64_MIN
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.texts import some_of

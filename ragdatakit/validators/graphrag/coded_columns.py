@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ import numpy.typing as npt
 from ragdatakit.database.text_batches import word_batches
 from ragdatakit.files.containers.parquet_tables import ParquetTable, opened_parquet
 from ragdatakit.files.paths.sql_text import sql_name
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.validators.graphrag.sql_tables import SqlTable, SqlTables, code_of
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from ragdatakit.files.paths.sql_text import sql_name, sql_text
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.graphrag.tables import SECOND, Column
 from ragdatakit.validators.graphrag.sql_tables import SqlTable
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,6 +16,7 @@ from ragdatakit.database.arrow_streams import incoming
 from ragdatakit.database.columns import Kind, PackedColumn, packed
 from ragdatakit.files.memory_database import memory_database
 from ragdatakit.files.paths.sql_text import hash_expression, is_sql_path, sql_name, sql_text, unglobbed
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.outputs.scratch import ScratchFolder
 from ragdatakit.schemas.graphrag.tables import Column
 

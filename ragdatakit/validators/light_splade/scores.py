@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from ragdatakit.late_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

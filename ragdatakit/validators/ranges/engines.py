@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import EngineError, RagdataError
 from ragdatakit.validators.side_process import SideStream, has_room
 

@@ -8,11 +8,12 @@ import pickle
 import platform
 import secrets
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from ragdatakit.files.containers.sources import CHANGED, FileFault, HeadedSource, RangeSource, file_state
 from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.scanner.library import code_seeds, library, take_seeds
 from ragdatakit.schemas import FORMATS, get_format
 from ragdatakit.schemas.declarations import Format

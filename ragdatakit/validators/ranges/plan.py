@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from itertools import pairwise
 
 from ragdatakit.files.containers.beginnings import BOM, GZIP_MAGIC, HEAD_BYTES
 from ragdatakit.files.containers.parquet_rows import is_parquet
 from ragdatakit.files.containers.sources import HeadedSource, Source, file_state, head_fault
+from ragdatakit.late_dataclasses import dataclass
 
 RANGE_BYTES = 16 << 20
 """Of a file in one range, about: its findings and the keys of its records are held together."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -12,6 +11,7 @@ from ragdatakit.files.containers.lines import LONG_LINE, iter_lines
 from ragdatakit.files.containers.positions import Located
 from ragdatakit.files.containers.sources import Block, HeadedSource, Source
 from ragdatakit.files.datasets import DataFile
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.validators.dataset_run import DatasetRun
 from ragdatakit.validators.ranges.judging import Job, RangeSummary, can_be_sent, judge_range
 from ragdatakit.validators.ranges.plan import Range, plan_ranges

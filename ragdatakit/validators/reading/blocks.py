@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.containers.lines import LONG_LINE, iter_lines
 from ragdatakit.files.containers.positions import Located
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.scanner.notes import BLANK, REFUSED
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.collector import NO_RECORD

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import copy
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
 from ragdatakit.files.containers.tagged_text import ElementFinder, Place, TaggedElement
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.scanner.blocks import BlockScanner, ScannedBlock
 from ragdatakit.validators.reading.tagged_runs import TaggedRun
 

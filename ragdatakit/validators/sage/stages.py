@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeGuard
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.texts import quoted
 from ragdatakit.validators.records import MAX_FLOAT

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.containers.tagged_text import UNCLOSED
 from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.checks import FormatChecks, Needs, Scanning
 from ragdatakit.validators.row_problems import RowProblems

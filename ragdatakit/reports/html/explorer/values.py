@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.retrieved import GoldPlace, Hit
