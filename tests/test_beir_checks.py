@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragdatakit import validate
+from ragdatakit import convert, validate
 from ragdatakit.schemas.declarations import Columns
 from ragdatakit.schemas.line_cells import LineError, cut, texts
 from ragdatakit.validators import dataset_run
@@ -27,14 +27,12 @@ HEADER = "query-id\tcorpus-id\tscore\n"
 # queries and judgements it had at the end; before the name of the split stands the prefix it was given, if any.
 LOADER: dict[str, str | dict[str, tuple[int, int, int]]] = {
     "valid/folder": {"test": (3, 2, 3)},
-    "valid/judgements-alone": "ValueError",
     "valid/packed": "ValueError",
     "valid/prefixed": {"test": (3, 1, 1), "gen train": (3, 2, 2)},
     "valid/quoted-cells": {"test": (3, 2, 2)},
     "valid/splits": {"test": (3, 1, 1), "train": (3, 1, 2)},
     "valid/windows-lines": {"test": (3, 2, 3)},
     "valid/with-metadata": {"dev": (2, 1, 2)},
-    "valid/without-corpus": "ValueError",
     "broken/blank-line": "JSONDecodeError",
     "broken/blank-line-2": "IndexError",
     "broken/blank-text": {"test": (4, 2, 3)},
@@ -57,6 +55,8 @@ LOADER: dict[str, str | dict[str, tuple[int, int, int]]] = {
     "broken/missing-file": "ValueError",
     "broken/missing-file-2": "ValueError",
     "broken/missing-file-3": "ValueError",
+    "broken/no-judgements": "ValueError",
+    "broken/no-judgements-2": "ValueError",
     "broken/missing-id": {"test": (4, 2, 3)},
     "broken/missing-id-2": {"test": (3, 2, 3)},
     "broken/missing-title": {"test": (5, 2, 3)},
@@ -79,16 +79,9 @@ LOADER: dict[str, str | dict[str, tuple[int, int, int]]] = {
     "broken/wrong-columns-2": "IndexError",
     "broken/wrong-columns-3": "IndexError",
 }
-# The loader says that a file is not there: part of a dataset, which is a warning.
-PARTS = {
-    "valid/judgements-alone",
-    "valid/packed",
-    "valid/without-corpus",
-    "broken/compressed-file",
-    "broken/missing-file",
-    "broken/missing-file-2",
-    "broken/missing-file-3",
-}
+# `load` says that a file is not there, and others of the package read it: `load_corpus`, or HFDataLoader, which unpacks
+# files of the hub and takes judgements from another repository. That is a warning.
+PARTS = {"valid/packed", "broken/compressed-file", "broken/no-judgements", "broken/no-judgements-2"}
 # It loads, and what it has is not what the files say.
 MISREAD = {
     "broken/score-out-of-range",  # loaded, and pytrec_eval stops at it
@@ -163,9 +156,42 @@ def test_a_prefix_makes_a_set_of_its_own(tmp_path: Path) -> None:
         ("old-gen", ["corpus.jsonl", "old-gen-queries.jsonl", "old-gen-qrels/dev.tsv"])
     ]
     assert [(f.rule, f.path, f.message) for f in both.findings] == [
-        ("missing-file", str(tmp_path / "queries.jsonl"), both.findings[0].message)
+        ("no-judgements", str(tmp_path / "queries.jsonl"), both.findings[0].message)
     ]
-    assert "there is no qrels/<split>.tsv next to it" in both.findings[0].message
+    assert "the dataset has no qrels/<split>.tsv" in both.findings[0].message
+
+
+@pytest.mark.parametrize(
+    ("container", "lost", "code", "severity", "rest"),
+    [
+        *((container, "corpus", "BE101", "error", ", and 3 judgements need it") for container in ("jsonl", "parquet")),
+        *((container, "queries", "BE101", "error", ", and 3 judgements need it") for container in ("jsonl", "parquet")),
+        *((container, "qrels", "BE104", "warning", "") for container in ("jsonl", "parquet")),
+        ("jsonl", "queries qrels", "BE104", "warning", " and no qrels/<split>.tsv"),
+    ],
+)
+def test_a_lost_file_is_an_error_where_another_needs_it(
+    container: str, lost: str, code: str, severity: str, rest: str, tmp_path: Path
+) -> None:
+    parts = {"corpus": ["corpus.jsonl"], "queries": ["queries.jsonl"], "qrels": ["qrels/test.tsv"]}
+    data = tmp_path / "data"
+    if container == "parquet":
+        parts = {kind: [f"{kind}/"] for kind in parts}
+        convert(FIXTURES / "beir/valid/folder", data, source_format="beir", to="beir", container="parquet")
+        (data / "ragdata.json").unlink()
+    else:
+        shutil.copytree(FIXTURES / "beir/valid/folder", data)
+    for name in (name for kind in lost.split() for name in parts[kind]):
+        shutil.rmtree(data / name) if name.endswith("/") else (data / name).unlink()
+
+    (tmp_path / ".git").mkdir()
+    changed = next(p for p in sorted(data.rglob("*.*")) if p.is_file())  # as a hook names what a commit changes
+    whole, hooked = validate(data), validate(changed, whole_datasets=True)
+
+    assert [f.code for f in hooked.findings] == [f.code for f in whole.findings]
+    (finding,) = whole.findings
+    assert (finding.code, finding.severity, Path(finding.path).is_file()) == (code, severity, True)
+    assert finding.fault.startswith(f"the dataset has no {lost.split(maxsplit=1)[0]}") and finding.fault.endswith(rest)
 
 
 def test_what_only_has_such_a_name_is_left_alone(tmp_path: Path) -> None:
@@ -289,7 +315,7 @@ def test_public_sets() -> None:
     multi_turn = validate(UPSTREAM_DATA / "mtrag-queries-qrels", severity="warning")
 
     assert [f.rule for f in scifact.findings] == ["compressed-file"]
-    assert {f.rule for f in multi_turn.findings} == {"missing-file"}
+    assert {f.rule for f in multi_turn.findings} == {"missing-file"} and not multi_turn.ok
     assert "578 judgements need it" in multi_turn.findings[0].message
     assert len(multi_turn.datasets) == 4
 
@@ -333,7 +359,7 @@ def test_a_file_and_its_packed_copy_are_one_finding(big: bool, tmp_path: Path, m
     (tmp_path / "corpus.jsonl").write_text(rows)
     (tmp_path / "corpus.jsonl.gz").write_bytes(gzip.compress(rows.encode()))
 
-    found = Counter(f.rule for f in validate(tmp_path, max_per_rule=0).findings if f.rule != "missing-file")
+    found = Counter(f.rule for f in validate(tmp_path, max_per_rule=0).findings if f.rule != "no-judgements")
 
     assert found == {"compressed-file": 1, "repeated-file": 1}
 

@@ -15,6 +15,7 @@ from ragdatakit import validate
 from ragdatakit.schemas.canonical import Chunk, Document, Qrel, Question
 from ragdatakit.schemas.errors import RagdataError
 from tests.broad import examples
+from tests.command_line import FIXTURES, run
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
 from tests.retrieval_sets import RetrievalSet, read_back, retrieval_sets, written
 from tests.upstream_data import UPSTREAM_DATA, needs
@@ -355,10 +356,22 @@ def test_part_of_a_set_is_written_as_that(tmp_path: Path) -> None:
     assert [p.name for p in (tmp_path / "corpus").iterdir()] == ["corpus.jsonl"]
     assert [p.name for p in (tmp_path / "queries").iterdir()] == ["queries.jsonl"]
     assert losses_of(alone) == {("lost", "questions", "split")}
-    assert validate(tmp_path / "corpus").ok and validate(tmp_path / "queries").ok
+    assert [f.rule for f in validate(tmp_path / "corpus").findings] == ["no-judgements"]
+    assert [f.rule for f in validate(tmp_path / "queries").findings] == ["missing-file", "no-judgements"]
     write_tables(tables_of(qrels=[Qrel("q1", "d1", split="dev")]), "beir", tmp_path / "qrels")
     assert [p.name for p in (tmp_path / "qrels").rglob("*.tsv")] == ["dev.tsv"]
-    assert validate(tmp_path / "qrels").ok
+
+
+def test_part_of_a_set_is_converted_as_that(tmp_path: Path) -> None:
+    alone = FIXTURES / "beir/broken/missing-file-2/data"
+
+    to_trec = run("convert", alone, tmp_path / "trec", "--from", "beir", "--to", "trec")
+    back = run("convert", tmp_path / "trec", tmp_path / "beir", "--from", "trec", "--to", "beir")
+
+    assert (to_trec.code, back.code) == (0, 0)
+    assert "part of a dataset" not in to_trec.out and ", part of a dataset, in " in back.out
+    assert "The framework's loader would stop: the dataset has no corpus.jsonl, and 3 judgements need it." in back.out
+    assert (tmp_path / "beir/qrels/test.tsv").read_bytes() == (alone / "qrels/test.tsv").read_bytes()
     with pytest.raises(RagdataError, match="neither documents, questions nor judgements"):
         write_tables(tables_of(), "beir", tmp_path / "none")
 

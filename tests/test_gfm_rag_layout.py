@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from ragdatakit.files.detection.find import detect
 from ragdatakit.schemas import get_format
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.validators.gfm_rag.layout import DatasetFolders, layout_problems, mark_built
+from tests.command_line import FIXTURES
 from tests.gfm_rag_sets import changed, write
 
 EXAMPLE: dict[str, Any] = dict(get_format("gfm-rag").example)
@@ -143,6 +145,16 @@ def test_raw_questions_without_documents(tmp_path: Path) -> None:
     write(tmp_path, {**changed(EXAMPLE, {"raw/documents.json": ...}), "raw/train.json": "[]"})
 
     assert [rule for rule, _ in reported(tmp_path)] == ["missing-documents-file"]
+
+
+def test_questions_from_whose_documents_a_graph_is_still_to_be_built(tmp_path: Path) -> None:
+    """The folder of the questions is still one of GFM-RAG, so that a hook does not pass over it."""
+    shutil.copytree(FIXTURES / "gfm-rag/valid/raw-only", tmp_path / "data")
+    (tmp_path / "data/raw/documents.json").unlink()
+
+    (finding,) = validate(tmp_path / "data", skip_unrecognised=True).findings
+
+    assert (finding.rule, finding.severity) == ("missing-documents-file", "error")
 
 
 def test_many_datasets_below_one_root(tmp_path: Path) -> None:

@@ -24,8 +24,8 @@ pytest.importorskip("scipy", reason="needs ragdatakit[retrieval]")
 VALID = [p.relative_to(FIXTURES).as_posix() for p in FIXTURES.glob("*/valid/*") if p.is_dir()]
 UNSEARCHABLE = {
     "arag/valid/results-alone": r"has no passages to search.* \(it has answers only\)",
-    "beir/valid/judgements-alone": r"has no passages to search.* \(it has qrels only\)",
-    "beir/valid/without-corpus": r"\(it has questions, qrels only\); give the folder that holds the corpus",
+    "beir/broken/missing-file-2/data": r"has no passages to search.* \(it has qrels only\)",
+    "beir/broken/missing-file/data": r"\(it has questions, qrels only\); give the folder that holds the corpus",
     "datamind/valid/results": r"has no passages to search",
     "datamind/valid/skills": r"\(it has assets only\)",
     "graphrag/valid/extraction": r"has no passages to search",

@@ -242,11 +242,22 @@ class _ConversionRun:
             report = _checked_output(staged.folder, self._options)
             _refuse_unchecked(staged.folder, result.conversions, report)
             result.warnings = report.counts["warning"]
-            if not report.ok:
+            result.incomplete = self._incomplete(report)
+            if report.counts["error"] > len(result.incomplete):
                 result.invalid = report
                 return
             staged.commit()
             result.written = True
+
+    def _incomplete(self, report: Report) -> tuple[str, ...]:
+        """The errors of the output that a conversion of it would not mind: it is part of a dataset, as the source."""
+        from ragdatakit.converters import get_converter
+
+        converter = get_converter(self._options.target_format)
+        if report.ok or converter.repairs is None:
+            return ()
+        values = converter.values(self._options.values, "read")
+        return tuple(f.fault for f in report.findings if f.severity == "error" and converter.repairs(f, values))
 
     def _estimate(self, refused: Refused, prepared: Preparation) -> None:
         """Say what asking a model would take, instead of asking it. What is asked while a dataset is written is counted

@@ -97,11 +97,12 @@ class Converter:
     alone where it is None). ``gives`` and ``holds`` are the tables with the columns that reading can give and writing
     can hold.
     ``described`` says that a graph made of texts is to have descriptions, and to know the passages of its entities.
-    ``repairs`` says, for a finding and the options of reading, whether reading takes care of it, so that it does not
-    stop a conversion. ``needs_graph``: what is written is made of a graph, so that texts without one get a graph of the
-    names in them, with edges to the passages that have them. ``cuts``: how the framework cuts documents; texts and
-    tables that are neither chunks nor a graph are cut so where nothing else is asked for. ``vectors``: what is written
-    has vectors of texts. ``unread``: by kind of file, why reading passes over it, which a conversion then loses.
+    ``repairs`` says, for a finding and the options of reading, whether reading takes care of it, so that it stops no
+    conversion, neither of such a dataset nor into one. ``needs_graph``: what is written is made of a graph, so that
+    texts without one get a graph of the names in them, with edges to the passages that have them. ``cuts``: how the
+    framework cuts documents; texts and tables that are neither chunks nor a graph are cut so where nothing else is
+    asked for. ``vectors``: what is written has vectors of texts. ``unread``: by kind of file, why reading passes over
+    it, which a conversion then loses.
     """
 
     name: str

@@ -114,8 +114,10 @@ def _summary(result: ConversionResult, paint: Painter) -> Iterator[str]:
     if result.dry_run:
         yield f"Nothing was written (--dry-run). {place} would have {written}."
     else:
-        warned = f"valid with {_counted(result.warnings, 'warnings')}" if result.warnings else "valid"
+        state = "part of a dataset" if result.incomplete else "valid"
+        warned = f"{state} with {_counted(result.warnings, 'warnings')}" if result.warnings else state
         yield f"Wrote {place}: {written}, {warned}, in {result.seconds:.1f} s."
+        yield from (f"The framework's loader would stop: {reason}." for reason in result.incomplete)
         if result.warnings:
             yield f"`ragdata validate {place}` shows them."
     if result.lossless:

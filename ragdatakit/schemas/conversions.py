@@ -210,8 +210,9 @@ class ConversionResult(Tabular):
     ``written`` says whether the target was put in place, ``sidecar`` whether what is lost was to be kept next to it.
     ``refused``: the errors of the source, which ``source_report`` has, stopped the conversion. ``invalid`` is the
     report on the output where it would not be valid (a fault of ragdata), ``warnings`` how many warnings a valid output
-    has. ``strict`` is set where something would be lost and nothing was to be. ``estimates``, one for each dataset, are
-    all there is of a dry run for which a model would have to be asked.
+    has, ``incomplete`` what the framework's loader would miss in one that is part of a dataset. ``strict`` is set where
+    something would be lost and nothing was to be. ``estimates``, one for each dataset, are all there is of a dry run
+    for which a model would have to be asked.
     """
 
     target: str
@@ -224,6 +225,7 @@ class ConversionResult(Tabular):
     refused: bool = False
     invalid: Report | None = None
     warnings: int = 0
+    incomplete: tuple[str, ...] = ()
     seconds: float = 0.0
     estimates: list[ExtractionEstimate] = field(default_factory=list)
     _COLUMNS: ClassVar[Mapping[str, type]] = {
@@ -264,6 +266,7 @@ class ConversionResult(Tabular):
             "written": self.written,
             "dry_run": self.dry_run,
             "warnings": self.warnings,
+            "incomplete": [*self.incomplete],
             "lossless": self.lossless,
             "conversions": [c.as_dict() for c in self.conversions],
         } | ({"estimates": [e.as_dict() for e in self.estimates]} if self.estimates else {})

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from functools import cache, partial
+from typing import Any
 
 import msgspec
 
@@ -39,6 +40,7 @@ from ragdatakit.outputs.written_files import LineWriter, Output
 from ragdatakit.schemas.beir.format import BEIR
 from ragdatakit.schemas.canonical import Document, Qrel, Question
 from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.findings import Finding
 
 USUAL_SPLIT = "test"
 _HEADER = b"query-id\tcorpus-id\tscore\n"
@@ -323,10 +325,17 @@ _PASSAGES = ("doc_id", "title", "text", "metadata")
 _QUESTIONS = ("question_id", "text", "split", "metadata")
 _QRELS = ("question_id", "target_id", "grade", "target_kind", "split")
 
+
+def _repairs(finding: Finding, _: Mapping[str, Any]) -> bool:
+    """Whether a finding says no more than that a part is missing: what is there can be read."""
+    return finding.rule == "missing-file"
+
+
 CONVERTER = Converter(
     name="beir",
     read=_read,
     write=_write,
+    repairs=_repairs,
     gives={"documents": _PASSAGES, "questions": _QUESTIONS, "qrels": _QRELS},
     holds={
         "documents": _PASSAGES,

@@ -156,6 +156,12 @@ _PARQUET = {
 }
 """The configurations of MTEB's and BEIR's repositories as they were uploaded, and as the hub's Parquet branch has them.
 That of the judgements is called ``default``, and lies in ``data/``, where nothing else is said."""
+
+
+def _of_kind(kind: str) -> tuple[str, ...]:
+    return tuple(pattern for pattern, each in _PARQUET.items() if each == kind)
+
+
 _PREFIXED = {f"*-{name}": kind for name, kind in _PLAIN.items() if kind != "corpus"}
 
 BEIR = Format(
@@ -179,21 +185,21 @@ BEIR = Format(
         ),
         Layout(
             name="folder",
-            description="`corpus.jsonl`, `queries.jsonl` and `qrels/` with a file for each split; any of them may be "
-            "missing",
+            description="`corpus.jsonl`, `queries.jsonl` and `qrels/` with a file for each split",
             files=_PLAIN,
             signature=(tuple(_PLAIN),),
             sniff=True,
         ),
-        Layout(
-            name="parquet",
-            description="the same in Parquet, in shards or not: `corpus/`, `queries/` and `qrels/` (or `default/`, "
-            "`data/`, `NAME-qrels/`), as MTEB's repositories on the hub have it",
-            files=_PARQUET,
-            signature=(
-                tuple(name for name, kind in _PARQUET.items() if kind == "corpus"),
-                tuple(name for name, kind in _PARQUET.items() if kind == "queries"),
-            ),
+        *(
+            Layout(
+                name="parquet",
+                description="the same in Parquet, in shards or not: `corpus/`, `queries/` and `qrels/` (or `default/`, "
+                "`data/`, `NAME-qrels/`), as MTEB's repositories on the hub have it",
+                files=_PARQUET,
+                signature=(_of_kind(one), _of_kind(other)),
+                sniff="qrels" in (one, other),
+            )
+            for one, other in (("corpus", "queries"), ("corpus", "qrels"), ("queries", "qrels"))
         ),
         *(
             Layout(

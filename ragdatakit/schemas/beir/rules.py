@@ -13,11 +13,11 @@ _QRELS = "GenericDataLoader._load_qrels"
 
 FILE_RULES: tuple[Rule, ...] = (
     Rule(
-        "BE101 missing-file warning",
-        summary="A folder without its corpus, its queries or any judgements: part of a dataset.",
-        message="there is no {file} next to it{counted}",
+        "BE101 missing-file error",
+        summary="Judgements without the queries or the corpus that they are of, or queries without a corpus.",
+        message="the dataset has no {file}{counted}",
         upstream="the loader stops with ValueError: file not present",
-        hint="add the file; part of a dataset is fine where only that part is used",
+        hint="add the file; to check one part alone, name its files, or ignore BE101 in a [[dataset]] section",
         source="GenericDataLoader.check",
         bad="corpus.jsonl\nqrels/test.tsv",
         good="corpus.jsonl\nqueries.jsonl\nqrels/test.tsv",
@@ -41,6 +41,17 @@ FILE_RULES: tuple[Rule, ...] = (
         source="GenericDataLoader.load",
         bad="query-id\tcorpus-id\tscore",
         good="query-id\tcorpus-id\tscore\nq1\td1\t1",
+    ),
+    Rule(
+        "BE104 no-judgements warning",
+        since="0.2.0",
+        summary="A corpus, or a corpus with queries, and no judgements: part of a dataset.",
+        message="the dataset has no {file}",
+        upstream="`load_corpus` takes it, HFDataLoader has judgements from elsewhere; `load` stops with ValueError",
+        hint="add the file; part of a dataset is fine where only that part is used",
+        source="GenericDataLoader.check, HFDataLoader",
+        bad="corpus.jsonl\nqueries.jsonl",
+        good="corpus.jsonl\nqueries.jsonl\nqrels/test.tsv",
     ),
     Rule(
         "BE111 invalid-json error",

@@ -205,7 +205,8 @@ _LEGACY_STAGE1 = {
     **dict.fromkeys(_SPLITS, "legacy-questions"),
 }
 _RAW_DOCUMENTS = {"documents.json": "documents"}
-_RAW = {**_RAW_DOCUMENTS, **dict.fromkeys(_SPLITS, "raw-questions")}
+_RAW_QUESTIONS = dict.fromkeys(_SPLITS, "raw-questions")
+_RAW = {**_RAW_DOCUMENTS, **_RAW_QUESTIONS}
 _RAW |= _in_parquet(_RAW)
 _QUESTIONS = dict.fromkeys(_SPLITS, "questions")
 _QUESTIONS |= _in_parquet(_QUESTIONS)
@@ -239,11 +240,15 @@ LAYOUTS = (
         files={**_below("raw/", _LEGACY_RAW), **_below("processed/stage1/", _LEGACY_STAGE1), **_OUTPUTS},
         signature=(("raw/dataset_corpus.json", "processed/stage1/document2entities.json"),),
     ),
-    Layout(
-        name="raw",
-        description="A folder with `raw/documents.json` only, from which the graph is still to be built",
-        files={**_below("raw/", _RAW), **_below("processed/stage1/", _QUESTIONS)},
-        signature=(tuple(_below("raw/", {**_RAW_DOCUMENTS, **_in_parquet(_RAW_DOCUMENTS)})),),
+    *(
+        Layout(
+            name="raw",
+            description="A folder with `raw/documents.json` only, from which the graph is still to be built",
+            files={**_below("raw/", _RAW), **_below("processed/stage1/", _QUESTIONS)},
+            signature=(tuple(_below("raw/", known)),),
+            sniff=lost,
+        )
+        for known, lost in (({**_RAW_DOCUMENTS, **_in_parquet(_RAW_DOCUMENTS)}, False), (_RAW_QUESTIONS, True))
     ),
     Layout(
         name="processed",

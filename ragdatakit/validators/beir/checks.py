@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 MEASURED = range(-(2**63), 1_000_000)
 """The scores that pytrec_eval measures: see the rules."""
-_OF_SETS = {"queries": "queries.jsonl", "qrels": "qrels/<split>.tsv"}
+_NAMES = {"corpus": "corpus.jsonl", "queries": "queries.jsonl", "qrels": "qrels/<split>.tsv"}
+_PARQUET_NAMES = {"corpus": "corpus/*.parquet", "queries": "queries/*.parquet", "qrels": "qrels/*.parquet"}
 
 
 class BeirChecks(FormatChecks):
@@ -100,20 +101,27 @@ class BeirChecks(FormatChecks):
     def finish(self) -> Iterator[Placed]:
         if self.dataset.layout in ("file", "shards"):
             return
+        names = _PARQUET_NAMES if self.dataset.layout == "parquet" else _NAMES
         files = self.dataset.files
-        if not self.dataset.of_kind("corpus"):
-            yield _missing(files[0], "corpus.jsonl", self._judgements.total())
-        for prefix in list(dict.fromkeys(f.split for f in files if f.kind != "corpus")) or [None]:
-            there = [f for f in files if f.kind != "corpus" and f.split == prefix]
-            for kind, name in _OF_SETS.items():
-                if all(f.kind != kind for f in there):
-                    beside, name = (there[0], f"{prefix}-{name}") if prefix else (files[0], name)
-                    yield _missing(beside, name, self._judgements[prefix])
+        sets = [f for f in files if f.kind != "corpus"]
+        if len(sets) == len(files):
+            yield _missing(sets, names["corpus"], self._judgements.total())
+        if not sets:
+            yield files[0], Problem("no-judgements", facts={"file": f"{names['queries']} and no {names['qrels']}"})
+        for prefix in dict.fromkeys(f.split for f in sets):
+            there = [f for f in sets if f.split == prefix]
+            kinds, before = {f.kind for f in there}, f"{prefix}-" if prefix else ""
+            if "queries" not in kinds:
+                yield _missing(there, before + names["queries"], self._judgements[prefix])
+            elif "qrels" not in kinds:
+                yield there[0], Problem("no-judgements", facts={"file": before + names["qrels"]})
 
 
-def _missing(beside: DataFile, name: str, judgements: int) -> Placed:
-    counted = f", and {judgements:,} judgements need it" if judgements else ""
-    return beside, Problem("missing-file", facts={"file": name, "counted": counted})
+def _missing(needing: list[DataFile], name: str, judgements: int) -> Placed:
+    """Reported at the judgements that need it, where there are any."""
+    place = next((f for f in needing if f.kind == "qrels"), needing[0])
+    counted = f", and {judgements:,} judgement{'s need' if judgements > 1 else ' needs'} it" if judgements else ""
+    return place, Problem("missing-file", facts={"file": name, "counted": counted})
 
 
 def _record_problems(value: dict[str, Any]) -> Iterator[Problem]:
