@@ -58,14 +58,15 @@ def test_a_row_of_parquet_is_named_and_a_line_of_csv(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("folder", "release"),
     [("parquet", "3.0"), ("csv", "3.0"), ("release-2", "2.3"), ("release-1", "1.0"), ("release-0.5", "0.5"),
-     ("release-0.4", "0.1"), ("project", "3.0")],
+     ("release-0.4", "0.1"), ("project", "3.0"), ("extraction", None)],
 )  # fmt: skip
-def test_the_release_is_reported_by_the_columns(folder: str, release: str) -> None:
+def test_the_release_is_reported_by_the_columns(folder: str, release: str | None) -> None:
     assert [d.profile for d in validate(VALID / folder).datasets] == [release]
 
 
 def test_a_release_can_be_asked_for() -> None:
     assert rules(VALID / "release-2", profile="3.0").count("missing-column") == 1
+    assert [d.profile for d in validate(VALID / "extraction", profile="3.0").datasets] == ["3.0"]
 
 
 def test_a_mixture_names_both_releases() -> None:

@@ -89,6 +89,14 @@ def test_without_quality_nothing_is_checked(tmp_path: Path) -> None:
     assert "nothing is declared of plain data (table)" in named.err and "--quality" in named.err
 
 
+def test_quality_is_not_advised_where_there_is_nothing_for_it(tmp_path: Path) -> None:
+    (tmp_path / "reef.png").write_bytes(b"\x89PNG")
+
+    for words in ((), ("--quality",)):
+        outcome = run("validate", tmp_path, *words)
+        assert outcome.code == 2 and "no dataset recognised" in outcome.err and "--quality" not in outcome.err
+
+
 def test_a_declared_format_goes_first() -> None:
     report = validate(GOOD, quality=True)
 
