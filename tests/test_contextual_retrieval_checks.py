@@ -109,6 +109,18 @@ def test_real_files() -> None:
     assert Counter(f.rule for f in report.findings) == {"repeated-chunk-text": 14, "repeated-query": 2}
 
 
+def test_a_repeated_chunk_names_the_record_that_had_its_text_first(tmp_path: Path) -> None:
+    other = {**CORPUS[0], "doc_id": "doc_2", "original_uuid": "u2"}
+    other["chunks"] = [{"chunk_id": "doc_2_chunk_0", "original_index": 0, "content": " Joss mapped it."}]
+    lines = [json.dumps(document) for document in (*CORPUS, other)]
+    (tmp_path / "codebase_chunks.json").write_text("[\n" + ",\n".join(lines) + "\n]\n")
+
+    (found,) = (f for f in ragdatakit.validate(tmp_path).findings if f.code == "CR007")
+
+    assert (found.line, found.pointer) == (3, "/chunks/0/content")
+    assert [(place.line, place.message) for place in found.related] == [(2, "first seen here")]
+
+
 CHUNK = {"doc_id": "doc_1", "original_uuid": "u1", "chunk_id": "doc_1_chunk_0", "original_index": 0, "content": "Lamp."}
 STORE = {"embeddings": [[0.5, 0.25], [1, 2]], "metadata": [CHUNK, {**CHUNK, "original_index": 1}], "query_cache": "{}"}
 

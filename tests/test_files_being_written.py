@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import shutil
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from ragdatakit import validate
+from ragdatakit.converters import run as conversion
 from ragdatakit.files.paths.boundary import Boundary
 from tests.broad import ALL, some
 from tests.command_line import FIXTURES, run
@@ -25,7 +27,7 @@ FOLDERS = {
     "contextual-retrieval": "contextual-retrieval/valid/with-contexts",
     "ragchecker": "ragchecker/valid/outputs",
 }
-COMMANDS = ("validate", "report", "query", "convert")
+COMMANDS = ("validate", "report", "query", "convert", "index", "eval", "diff")
 PLACES = (1, 3, 8, 20)
 """From which opening of a file on all files change."""
 
@@ -91,7 +93,8 @@ def words(command: str, folder: Path, place: Path) -> list[str | Path]:
     """The words of a command about a folder."""
     if command == "convert":
         return [command, "--to", "beir", folder, place / "there"]
-    return [command, folder, *(["select 1"] if command == "query" else [])]
+    further = {"query": ["select 1"], "diff": [FIXTURES / "lightrag" / "valid" / "ingested"]}
+    return [command, folder, *further.get(command, [])]
 
 
 CASES = list(product(COMMANDS, CHANGES, PLACES, (False, True)))
@@ -129,6 +132,36 @@ def test_a_file_that_is_cut_while_it_is_read_is_not_valid(
 
     assert writer.changed and not report.ok
     assert "rule-crashed" not in {finding.rule for finding in report.findings}
+
+
+@pytest.mark.parametrize(("name", "change"), list(zip(FOLDERS, CHANGES, strict=False)))
+@pytest.mark.parametrize("when", ["while it is converted", "while the output is checked"])
+def test_a_source_that_changes_leaves_the_old_output(
+    name: str, change: Callable[[Path], None], when: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, target = tmp_path / "data", tmp_path / "there"
+    shutil.copytree(FIXTURES / FOLDERS[name], source)
+    target.mkdir()
+    (target / "old.txt").write_text("old")
+    api = importlib.import_module("ragdatakit.api.convert")  # the name in the package is that of the function
+    module, function = (conversion, "convert_dataset") if when == "while it is converted" else (api, "_checked_output")
+    work = getattr(module, function)
+
+    def changing(*arguments: object) -> object:
+        for path in sorted(path for path in source.rglob("*") if path.is_file()):
+            change(path)
+        return work(*arguments)
+
+    monkeypatch.setattr(module, function, changing)
+    to = "graphrag" if name == "ragchecker" else "beir"
+
+    done = run("convert", "--to", to, source, target, "--overwrite", "--keep-going")
+
+    assert done.code == 2
+    assert done.err.startswith(f"ragdata: {source}") and done.err.count("\n") == 1
+    assert "while it was read; run the command again when" in done.err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "there"]
+    assert [path.name for path in target.iterdir()] == ["old.txt"]
 
 
 @pytest.mark.broad(4)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from ragdatakit.converters.sources import ConversionSettings, Source
     from ragdatakit.files.reading.canonical_tables import CanonicalTables
     from ragdatakit.files.reading.refused_records import Refused
+    from ragdatakit.outputs.staging import StagedFolder
     from ragdatakit.retrieval.preparation import Preparation
     from ragdatakit.schemas.conversions import Conversion, ConversionResult
     from ragdatakit.schemas.results import Report
@@ -176,7 +178,8 @@ def _refuse_nested(source: Path, target: Path) -> None:
 
 
 class _ConversionRun:
-    """One call of `convert`: the source is checked, written to a staged folder, looked at, put in place."""
+    """One call of `convert`: the source is checked, written to a staged folder, looked at, and put in place if the
+    source is still what it was."""
 
     def __init__(
         self,
@@ -194,6 +197,18 @@ class _ConversionRun:
 
     def run(self, keep_going: bool) -> None:
         """Check and convert; ``result`` says what became of it."""
+        from ragdatakit.converters.sources import own_files
+        from ragdatakit.outputs.file_states import WatchedFiles
+
+        with ExitStack() as stack:
+            with WatchedFiles(path for source in self._found for path in own_files(source)):
+                staged = self._checked(keep_going, stack)
+            if staged is not None:
+                staged.commit()
+                self._result.written = True
+
+    def _checked(self, keep_going: bool, stack: ExitStack) -> StagedFolder | None:
+        """What was written, where it may be put in place; it stays until ``stack`` is closed."""
         from ragdatakit.converters import get_converter
         from ragdatakit.converters.sources import PLAIN, RAW, repairs_raw
         from ragdatakit.files.reading.refused_records import Refused
@@ -202,21 +217,18 @@ class _ConversionRun:
         options, result, refused = self._options, self._result, Refused()
         converter = get_converter(self._found[0].format)
         if converter.name in PLAIN:
-            self._convert(refused, None)
-            return
+            return self._convert(refused, None, stack)
         values = converter.values(options.values, "read")
         repairs = repairs_raw(self._found) if options.source_format == RAW else converter.repairs
         wanted = (self._path, converter.name, repairs, values, options.memory_limit, options.follow_links)
         waits = any((options.prepare, options.asker, options.embedder))  # nothing is paid for data with errors
         if not keep_going and not waits and self._is_worth_a_process():
             with SourceCheck(*wanted) as check:
-                self._convert(refused, check)
-            return
+                return self._convert(refused, check, stack)
         progress = _named(options.progress, "checking {}")
         result.source_report = check_source(*wanted, progress, refused if keep_going else None)
         result.refused = not result.source_report.ok and not keep_going
-        if not result.refused:
-            self._convert(refused, None)
+        return None if result.refused else self._convert(refused, None, stack)
 
     def _is_worth_a_process(self) -> bool:
         from ragdatakit.validators.side_process import has_room
@@ -225,29 +237,28 @@ class _ConversionRun:
         size = sum(path.stat().st_size for source in self._found for _, path in source.files())
         return size > WORTH_A_PROCESS and has_room()
 
-    def _convert(self, refused: Refused, check: SourceCheck | None) -> None:
+    def _convert(self, refused: Refused, check: SourceCheck | None, stack: ExitStack) -> StagedFolder | None:
         from ragdatakit.outputs.staging import StagedFolder
 
         result = self._result
         if self.estimated is not None:
             self._estimate(refused, self.estimated)
-            return
+            return None
         if result.dry_run:
             self._write(None, refused, check)
-            return
-        with StagedFolder(Path(result.target), self._overwrite) as staged:
-            self._write(staged.folder, refused, check)
-            if result.refused or result.strict:
-                return
-            report = _checked_output(staged.folder, self._options)
-            _refuse_unchecked(staged.folder, result.conversions, report)
-            result.warnings = report.counts["warning"]
-            result.incomplete = self._incomplete(report)
-            if report.counts["error"] > len(result.incomplete):
-                result.invalid = report
-                return
-            staged.commit()
-            result.written = True
+            return None
+        staged = stack.enter_context(StagedFolder(Path(result.target), self._overwrite))
+        self._write(staged.folder, refused, check)
+        if result.refused or result.strict:
+            return None
+        report = _checked_output(staged.folder, self._options)
+        _refuse_unchecked(staged.folder, result.conversions, report)
+        result.warnings = report.counts["warning"]
+        result.incomplete = self._incomplete(report)
+        if report.counts["error"] > len(result.incomplete):
+            result.invalid = report
+            return None
+        return staged
 
     def _incomplete(self, report: Report) -> tuple[str, ...]:
         """The errors of the output that a conversion of it would not mind: it is part of a dataset, as the source."""

@@ -113,11 +113,19 @@ class Source:
         return [(p.relative_to(top).as_posix(), p) for p in paths]
 
 
+def own_files(source: Source) -> set[Path]:
+    """The files that a source consists of, with its configuration."""
+    return {
+        file.path
+        for part in source.parts
+        for file in (*part.files, *((part.config,) if part.config is not None else ()))
+    }
+
+
 def files_of(source: Source) -> set[Path]:
     """All files that belong to a source: its own, its configuration, and those of a plain one that it passes over."""
-    found: set[Path] = set()
+    found = own_files(source)
     for part in source.parts:
-        found |= {file.path for file in (*part.files, *((part.config,) if part.config is not None else ()))}
         if part.format.name in PLAIN:
             found |= {file.path for file in part.ignored}
             found |= {part.root / name for name in part.options.get(PASSED_OVER, {})}

@@ -22,7 +22,7 @@ from ragdatakit.files.paths.sql_text import sql_name
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.files.reading.tables_together import SharedRows
 from ragdatakit.late_dataclasses import dataclass
-from ragdatakit.outputs.file_states import PresentState, present_state
+from ragdatakit.outputs.file_states import WatchedFiles
 from ragdatakit.outputs.scratch import ScratchFolder
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.conversions import Losses
@@ -312,10 +312,10 @@ class DatasetDatabase:
         way = self._by_sql.get(table)
         if way is not None:
             self._tell(f"loading {table}", 0, 1)
-            before = self._file_states()
+            watched = WatchedFiles(file.path for part in self._parts for file in part.files)
             try:
                 records = way.load(connection, table)
-                if self._file_states() != before:
+                if watched.changed():
                     raise Unproved  # a file changed meanwhile: the reader takes it as it is now, or reports it
                 self.file_records.update(records)
             except (Unproved, duckdb.Error):
@@ -368,9 +368,6 @@ class DatasetDatabase:
         with incoming(connection, "incoming_rows", schema_of(table), row_batches(table, rows, losses)):
             done = connection.execute(f"{statement} select * from incoming_rows")
             return int(done.fetchall()[0][0])
-
-    def _file_states(self) -> list[PresentState | None]:
-        return [present_state(file.path) for part in self._parts for file in part.files]
 
     def _fill_by_rows(self, connection: duckdb.DuckDBPyConnection, table: str) -> int:
         losses = None if self._strict else self.losses

@@ -11,8 +11,10 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
+from ragdatakit.files.machine import machine_fault
 from ragdatakit.files.paths.manifest import file_digest
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import RagdataError
@@ -32,6 +34,34 @@ def present_state(path: Path) -> PresentState | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
+class WatchedFiles:
+    """Files that are read for a while, with their states at the beginning. As a context it raises `RagdataError` at
+    its end where one of them changed, also in place of an error that came of that."""
+
+    def __init__(self, paths: Iterable[Path]) -> None:
+        self._before = {path: present_state(path) for path in paths}
+
+    def changed(self) -> list[Path]:
+        """Those that are not what they were."""
+        return [path for path, state in self._before.items() if present_state(path) != state]
+
+    def refuse_changed(self) -> None:
+        """Raise `RagdataError` where one of them changed."""
+        for path in self.changed():
+            if present_state(path) is None:
+                raise RagdataError(f"{path} went away while it was read; run the command again when it is back")
+            raise RagdataError(f"{path} changed while it was read; run the command again when nothing writes to it")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is None or (isinstance(error, Exception) and not machine_fault(error)):
+            self.refuse_changed()
 
 
 @dataclass(frozen=True, slots=True)

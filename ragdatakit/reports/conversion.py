@@ -100,8 +100,7 @@ def _summary(result: ConversionResult, paint: Painter) -> Iterator[str]:
         return
     if result.invalid is not None:
         yield paint("error", "Nothing was written: the output would not be valid.")
-        yield "Convert once more, in case the source was changed meanwhile; otherwise this is a fault of ragdata:"
-        yield "please report it, with the findings above"
+        yield "This is a fault of ragdata: please report it, with the findings above"
         return
     if result.strict:
         yield paint("error", "Nothing was written: something would be lost, and --strict was given.")

@@ -72,12 +72,12 @@ class ContextualRetrievalChecks(FormatChecks):
 
     def batch(
         self, kind: str, split: str | None, values: list[Any] | None, batch: Any, sets: Any
-    ) -> Iterable[RowProblems]:
-        """Remember the chunks of the corpus."""
+    ) -> Iterator[RowProblems]:
+        """Remember the chunks of the corpus; those whose text appeared before."""
         if kind == "documents":
             for row, value in enumerate(values or (), batch.first_row):
+                yield from self._corpus.repeats(row, value)
                 self._corpus.remember(row, value)
-        return ()
 
     def finish_file(
         self, file: DataFile, records: int, table: CsvTable | None = None

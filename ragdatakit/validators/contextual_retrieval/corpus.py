@@ -7,6 +7,7 @@ from typing import Any, TypeGuard
 
 from ragdatakit.files.texts.codes import code_of
 from ragdatakit.schemas.findings import Problem
+from ragdatakit.validators.row_problems import RowProblems
 
 _SHOWN = 60
 
@@ -34,7 +35,7 @@ class Corpus:
         self.documents: dict[int, tuple[int | None, int]] = {}
         self.keyless: list[int] = []
         self._ids: set[int] = set()
-        self._contents: set[int] = set()
+        self._contents: dict[int, int] = {}
 
     def problems(self, value: dict[str, Any]) -> Iterator[Problem]:
         """The faults of one document that its declaration does not name, with what earlier ones have."""
@@ -86,12 +87,31 @@ class Corpus:
         if not text.strip():
             yield Problem("blank-chunk", pointer, text)
             return
-        code = content_code(text)
-        if code in self._contents:
-            yield Problem("repeated-chunk-text", pointer, shown(text))
-        self._contents.add(code)
         if isinstance(content, str) and text not in content:
             yield Problem("chunk-not-in-document", pointer, shown(text))
+
+    def repeats(self, row: int, value: Any) -> Iterator[RowProblems]:
+        """The chunks of a document whose text an earlier chunk has, in this document or in the one of another row."""
+        chunks = value.get("chunks") if isinstance(value, dict) else None
+        here: set[int] = set()
+        for number, chunk in enumerate(chunks if isinstance(chunks, list) else ()):
+            text = chunk.get("content") if isinstance(chunk, dict) else None
+            if not isinstance(text, str) or not text.strip():
+                continue
+            first = self._contents.setdefault(code := content_code(text), row)
+            if code in here or first != row:
+                field = f"chunks/{number}/content"
+                yield RowProblems(
+                    "repeated-chunk-text",
+                    "documents",
+                    field,
+                    [row],
+                    [shown(text)],
+                    [first],
+                    "documents",
+                    "first seen here",
+                )
+            here.add(code)
 
     def remember(self, row: int, value: Any) -> None:
         """Keep what questions and stores are compared with; of chunks with one name the first, as upstream does it."""

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from ragdatakit.files.allocation import give_back_memory
 from ragdatakit.files.containers.parquet_tables import damage
-from ragdatakit.files.containers.sources import is_lfs_pointer, lfs_size
+from ragdatakit.files.containers.sources import CHANGED, is_lfs_pointer, lfs_size
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.graphrag.frame_metadata import metadata_damage
 from ragdatakit.files.graphrag.index import Index
 from ragdatakit.files.graphrag.settings import Settings, SettingsError, read_settings
 from ragdatakit.files.graphrag.tables import StoredTable
 from ragdatakit.files.paths.folders import size_of
-from ragdatakit.outputs.file_states import present_state
+from ragdatakit.outputs.file_states import WatchedFiles
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.graphrag.tables import BY_KIND, VECTORS
 from ragdatakit.validators.checks import FormatChecks
@@ -74,15 +74,16 @@ class GraphRagChecks(FormatChecks):
             return
         from ragdatakit.validators.graphrag.sql_tables import SqlTables
 
-        before = {file: present_state(file.path) for file in files}
+        watched = WatchedFiles(file.path for file in files)
         tables = SqlTables(sum(size_of(file.path) for file in files))
         try:
             yield from self._checked(tables, files)
         finally:
             tables.close()
+        changed = watched.changed()
         for file in files:
-            if file.readable and present_state(file.path) != before[file]:
-                yield file, Problem("unreadable-file", facts={"reason": "it changed while it was read"})
+            if file.readable and file.path in changed:
+                yield file, Problem("unreadable-file", facts={"reason": CHANGED})
 
     def _checked(self, tables: SqlTables, files: list[DataFile]) -> Iterator[Placed]:
         stored: dict[DataFile, StoredTable] = {}
