@@ -16,6 +16,7 @@ from ragdatakit.reports.retrieval import path_text
 from ragdatakit.retrieval.explaining import gold_places
 from ragdatakit.retrieval.gold_and_metrics.gold import GoldQuestion
 from ragdatakit.schemas.retrieved import PathStep
+from ragdatakit.schemas.search.modes import FRAMEWORK_MODES
 from tests.command_line import FIXTURES, run
 from tests.search_tools import BLANK, DOCUMENTS, QRELS, QUESTIONS, ranking, write_beir
 
@@ -55,6 +56,18 @@ def test_index(dataset: Path, cache: Path) -> None:
     assert "  1 document has no text and cannot be found (blank)" in second.out.splitlines()
     assert "  modes    bm25\n" in first.out
     assert "  no graph: the dataset has no graph (--graph names makes one of the names in its texts)\n" in first.out
+
+
+def test_index_says_which_modes_of_frameworks_there_are() -> None:
+    folder = FIXTURES / "graphrag" / "valid" / "parquet"
+
+    shown, document = run("index", folder).out, run("index", folder, "--json").json
+
+    (line,) = (line for line in shown.splitlines() if line.startswith("  by name  "))
+    named = line.removeprefix("  by name  ").split(", ")
+    assert named[1:] == list(FRAMEWORK_MODES) and named[0] == "contextual"
+    assert document["modes"][-len(named) :] == named
+    assert not {*named} & {*document["unavailable"]}
 
 
 def test_index_as_json(dataset: Path) -> None:

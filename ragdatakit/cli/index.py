@@ -22,7 +22,7 @@ from ragdatakit.cli.output_format import check_place, chosen_form, output_option
 from ragdatakit.cli.progress import say, terminal_progress
 from ragdatakit.cli.standard_output import write_output
 from ragdatakit.schemas.options import RetrieverOptions
-from ragdatakit.schemas.search.modes import MODES, TREE_MODES
+from ragdatakit.schemas.search.modes import ALL_MODES, MODES, TREE_MODES
 
 if TYPE_CHECKING:
     from ragdatakit.api.questions import Retriever
@@ -38,7 +38,8 @@ _FORMS = ("text", "json")
     metavar="MODE,…",
     default="",
     callback=not_empty,
-    help="Only for these modes: bm25, sparse, dense, graph, collapsed, traversal, contextual (default: all possible).",
+    help=f"Only for these modes: {', '.join(ALL_MODES)} (default: all that the dataset has; contextual and those of "
+    "frameworks only where they are named).",
 )
 @dataset_name_option
 @dataset_options
@@ -66,15 +67,16 @@ def command(**words: Any) -> int:
     modes = [mode.strip() for mode in words["modes"].split(",") if mode.strip()]
     retriever = opened(words["path"] or Path(), words, modes, tell=say if words["as_json"] else None)
     available = retriever.modes()
-    others = (mode for mode in MODES if mode not in (*available, *TREE_MODES))
+    named = [mode for mode in ALL_MODES if mode not in available and not retriever.lack(mode)]
+    others = (mode for mode in MODES if mode not in (*available, *named, *TREE_MODES))
     lacks = {mode: lack for mode in others if (lack := retriever.lack(mode))}
     if retriever.advice:
         retriever.index.note(retriever.advice)
     summary = retriever.index.summary()
     if words["as_json"]:
-        write_output([index_json(summary, available, lacks)], words["output_file"], "json")
+        write_output([index_json(summary, [*available, *named], lacks)], words["output_file"], "json")
     else:
-        _print(index_lines(summary, available, lacks, _colour(words)), words)
+        _print(index_lines(summary, available, named, lacks, _colour(words)), words)
     return 0
 
 

@@ -307,9 +307,10 @@ def time_line(found: Retrieval) -> str:
 
 
 def index_lines(
-    summary: IndexSummary, modes: Sequence[str], lacks: Mapping[str, str], colour: bool = False
+    summary: IndexSummary, modes: Sequence[str], named: Sequence[str], lacks: Mapping[str, str], colour: bool = False
 ) -> Iterator[str]:
-    """What an index holds, and by which modes it can be searched."""
+    """What an index holds, and by which modes it can be searched; ``named`` are those that are built where they are
+    asked for."""
     paint = painter(colour)
     unit = summary.unit if summary.passages == 1 else f"{summary.unit}s"
     yield paint("bold", f"{visible_text(summary.dataset)}: {summary.format}, {summary.passages:,} {unit}")
@@ -321,6 +322,8 @@ def index_lines(
     for note in summary.notes:
         yield paint("dim", f"  {visible_text(note)}")
     yield f"  modes    {', '.join(modes)}"
+    if named:
+        yield f"  by name  {', '.join(named)}"
     for mode, lack in lacks.items():
         yield paint("dim", f"  no {mode}: {lack}")
 

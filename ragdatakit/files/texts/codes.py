@@ -10,7 +10,7 @@ from typing import Any
 
 def code_of(*parts: str | int) -> int:
     """What stands for some texts and integers, in this order, within this process."""
-    text = parts[0] if len(parts) == 1 else "".join(f"{len(part)}:{part}" for part in map(repr, parts))
+    text = parts[0] if len(parts) == 1 else "".join([f"{len(p)}:{p}" if isinstance(p, str) else f"{p};" for p in parts])
     # a longer text has another hash, drawn from all of it
     return hash(text) << 64 ^ hash(f"{text}\0")
 

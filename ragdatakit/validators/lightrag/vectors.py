@@ -15,7 +15,7 @@ from ragdatakit.files.containers.record_forms import JSON, REFUSED
 from ragdatakit.files.containers.sources import Source
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.lightrag.names import entity_id, pair_of, relation_ids
-from ragdatakit.files.lightrag.vectors import VectorRows
+from ragdatakit.files.lightrag.vectors import VectorRows, sound_base64
 from ragdatakit.files.texts.codes import code_of
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.lightrag.known import Known
@@ -295,7 +295,8 @@ def _unpacked(vector: str) -> bytes | None:
     """The bytes of a packed vector, two for each number; None where it is none. A bomb is not unpacked whole."""
     unpacking = zlib.decompressobj()
     try:
-        found = unpacking.decompress(binascii.a2b_base64(vector), _LONGEST)
+        packed = sound_base64(vector)
+        found = unpacking.decompress(binascii.a2b_base64(vector) if packed is None else packed, _LONGEST)
     except (ValueError, zlib.error):
         return None
     return found if unpacking.eof and len(found) % 2 == 0 else None
