@@ -13,6 +13,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import ragdatakit
+from ragdatakit.converters.sage import generations as sage_generations
+from ragdatakit.converters.sage import rows as sage_rows
+from ragdatakit.files.containers import json_text
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.schemas.canonical import Answer, Asset, Chunk, Document, Qrel, Question, Run
 from ragdatakit.schemas.errors import RagdataError
@@ -513,3 +516,44 @@ def test_tables_read_together_are_those_read_alone(tmp_path: Path) -> None:
             for table in alone.tables:
                 assert together.relation(table).fetchall() == alone.relation(table).fetchall(), table
             assert [loss.as_dict() for loss in together.losses] == [loss.as_dict() for loss in alone.losses]
+
+
+KEYS = st.sampled_from(["id", "title", "metadata", "ragdata_metadata"])
+RESULTS = st.lists(
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "text": st.one_of(TEXTS, st.integers(), st.none()),
+            "score": st.sampled_from([0, 1, -2.5, 1e300, 10**30, None, True, "high", 7]),
+            "similarity_score": st.sampled_from([0.5, None]),
+            "id": st.one_of(WORDS, st.integers(), st.none()),
+            "metadata": st.one_of(st.dictionaries(KEYS, JSON), JSON),
+            "original_length": JSON,
+        },
+    ),
+    max_size=3,
+)
+
+
+@given(
+    results=st.one_of(
+        RESULTS,
+        st.lists(
+            st.fixed_dictionaries(
+                {"text": TEXTS},
+                optional={
+                    "score": st.floats(0, 1),
+                    "metadata": st.dictionaries(st.sampled_from(["id", "title", "metadata"]), JSON),
+                },
+            ),
+            max_size=3,
+        ),
+    )
+)
+def test_usual_results_are_read_as_all_others(results: list[dict[str, Any]]) -> None:
+    record = sage_generations.Fields(retrieval_results=sage_generations.raw_of(results))
+
+    found = list(sage_rows.runs_of(record, "q", print))
+
+    items = json_text.items_of(record["retrieval_results"]) or []
+    assert [*map(repr, found)] == [repr(sage_rows._run(r, "q", "retrieval", n, None)) for n, r in enumerate(items, 1)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 pytest.importorskip("rensa", reason="needs ragdatakit[quality]")
@@ -22,7 +23,7 @@ from ftfy.badness import is_bad
 from ragdatakit import validate
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
-from ragdatakit.files.texts.flat_text import flat_words
+from ragdatakit.files.texts.flat_text import _flat, flat_bytes, flat_words
 from ragdatakit.quality.garbled import _SUSPICIOUS, garbled
 from ragdatakit.quality.near_copies import NearCopies
 from ragdatakit.quality.run import Quality
@@ -469,3 +470,19 @@ def test_scifact() -> None:
 
     assert report.by_rule == {"QU204": 4, "QU205": 6, "QU301": 2, "QU302": 60, "QU303": 1}
     assert all(f.line is not None for f in report.findings if f.rule != "shared-positives")
+
+
+ODD = (
+    "aZ9. <=\u0301\u0338\u0327\u00e9\u212b\ufb01\u00bd\u00b4\u00df\u0130\ud55c\u1112\u1161"
+    "\u304b\u3099\uff9e\u6f22\u0436\u201c\ud800"
+)
+
+
+@given(st.text(ODD, max_size=8))
+@example("\u0338aK\u3099\u0301")
+def test_words_as_bytes_are_those_of_the_whole_text(text: str) -> None:
+    given, whole = flat_bytes(text), _flat(text).encode("utf-8", "surrogatepass")
+
+    assert [re.findall(rb"[0-9A-Za-z\x80-\xff]+", found.lower()) for found in (given, whole)] == 2 * [
+        re.findall(rb"[0-9a-z\x80-\xff]+", whole.lower())
+    ]

@@ -201,6 +201,23 @@ def test_what_is_escaped_reads_the_same(text: str, title: str) -> None:
     assert found == {"docno": "1", "title": title, "text": text}
 
 
+MARKUP = (
+    "<doc> </doc> <DOC> <top> </top> <docno> </docno> <Title> </Title> <text> </text> <num> </num> <query> </query> < "
+    "<a_b=1> <a </a> <1> > / &lt; words <text>é_&amp;_b</text> <docno>D1</docno>\n <é> \r\n \r"
+)
+PIECES = st.lists(st.sampled_from([*MARKUP.split(" "), " ", "</text >", "Number: 3"]), max_size=9)
+
+
+@given(pieces=PIECES, whole=st.booleans())
+def test_plain_elements_are_read_as_all_others(pieces: list[str], whole: bool) -> None:
+    for tag, fields in (("doc", ("docno", "title", "text")), ("top", ("num", "title", "desc", "narr"))):
+        text = f"<{tag}>{''.join(pieces)}</{tag}>" if whole else "".join(pieces)
+        reader, slow = TaggedReader((tag,), fields), TaggedReader((tag,), fields)
+        slow._plain = lambda _: None  # type: ignore[method-assign]
+
+        assert list(reader.record(text).items()) == list(slow.record(text).items())
+
+
 @given(text=TEXTS)
 def test_ampersands_stand_for_themselves(text: str) -> None:
     plain = text.replace(";", "")

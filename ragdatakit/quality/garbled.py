@@ -27,9 +27,13 @@ East."""
 _QUOTE_MARKS = "鈥窶"
 _QUOTES = re.compile(f"[A-Za-z.,!?;:)] ?[{_QUOTE_MARKS}][^\x00-\x7f]?")
 """The first two bytes of quotation marks and dashes, read as GBK or Shift-JIS, behind a word of the West."""
+_HAN = re.compile("[\u3400-\u9fff][\u3400-\u9fff]*")
+_LEAST_RUN, _TELLING = 6, frozenset(_SHIFT_JIS + _AS_GBK + _QUOTE_MARKS)
+"""What is of the East has a run of Chinese characters as long as that, or one of these in it."""
 _ACCENTS_ALONE = re.compile("[À-ÖØ-öø-ÿ][À-ÖØ-öø-ÿ]{5,}")
-_LEAST_ACCENTS = 2
-"""Words of six accented letters and no other: Estonian has `öö-öö`, and no language two longer ones."""
+_LEAST_ACCENTS, _IN_ACCENTS = 2, 4
+"""Words of six accented letters and no other: Estonian has `öö-öö`, and no language two longer ones. In
+two there are at least so many suspicious places."""
 _OTHERS = "\u2dff\uf8ff\ufb00-\ufb06\ufffd"
 _SUSPICIOUS = re.compile(f"[\x80-{_OTHERS}](?:(?<=[\x80-\x9fŒœÂÃ])|[\xa0-{_OTHERS}])")
 """What is in all that ftfy takes for odd: one character, or two of those behind U+00A0. To look for this is some
@@ -50,19 +54,12 @@ def garbled(text: str) -> tuple[str, str] | None:
     """
     if text.isascii():
         return None
-    if _AS_GBK in text:
-        return _AS_GBK, ""
-    found = sum(map(text.count, _SHIFT_JIS))
-    if found >= _LEAST and found >= _SHARE * sum(not c.isascii() for c in text):
-        match = _AS_SHIFT_JIS.search(text)
-        start = match.start() if match else 0
-        return text[start : start + _AROUND], _repaired(text[start : start + _AROUND])
     if (east := _of_the_east(text)) is not None:
         return east
-    if _SUSPICIOUS.search(text) is None:
-        return None
     suspicious = list(islice(_SUSPICIOUS.finditer(text), _MOST_SUSPICIOUS))
-    accents = list(islice(_ACCENTS_ALONE.finditer(text), _LEAST_ACCENTS))
+    if not suspicious:
+        return None
+    accents = list(islice(_ACCENTS_ALONE.finditer(text), _LEAST_ACCENTS)) if len(suspicious) >= _IN_ACCENTS else []
     if len(accents) == _LEAST_ACCENTS:
         return accents[0][0][:_LONGEST], ""
     from ftfy import fix_encoding
@@ -86,6 +83,16 @@ def garbled(text: str) -> tuple[str, str] | None:
 
 def _of_the_east(text: str) -> tuple[str, str] | None:
     """Words that an encoding of East Asia made of UTF-8, and what they were."""
+    runs = _HAN.findall(text)
+    if max(map(len, runs), default=0) < _LEAST_RUN and _TELLING.isdisjoint("".join(runs)):
+        return None
+    if _AS_GBK in text:
+        return _AS_GBK, ""
+    found = sum(map(text.count, _SHIFT_JIS))
+    if found >= _LEAST and found >= _SHARE * sum(not c.isascii() for c in text):
+        match = _AS_SHIFT_JIS.search(text)
+        start = match.start() if match else 0
+        return text[start : start + _AROUND], _repaired(text[start : start + _AROUND])
     if any(mark in text for mark in _QUOTE_MARKS) and (quote := _QUOTES.search(text)) is not None:
         start = text.rfind(" ", 0, quote.start() + 1) + 1
         return text[max(start, quote.start() - _AROUND) : quote.end()], ""

@@ -29,6 +29,18 @@ _LENGTHS = ("original_length", "refined_length", "compression_ratio")
 _SCORES = ("score", "similarity_score", "relevance_score")
 _TEXTS = ("text", *TEXT_KEYS)
 _OBJECTS = msgspec.json.Decoder(list[Fields])
+
+
+class _Usual(msgspec.Struct, forbid_unknown_fields=True):
+    """A result as most are. Values of other types, and further fields, are for `_run`."""
+
+    text: str
+    score: int | float | msgspec.UnsetType = msgspec.UNSET
+    id: str | msgspec.UnsetType = msgspec.UNSET
+    metadata: Fields | msgspec.UnsetType = msgspec.UNSET
+
+
+_ALL_USUAL = msgspec.json.Decoder(list[_Usual])
 _ANSWER_KEYS = ("generated", "prompt", "generation_time")
 
 
@@ -116,6 +128,9 @@ def runs_of(record: Fields, question_id: str | None, tell: Callable[..., None]) 
     """What the stages found, best first."""
     for stage in STAGES:
         results, seconds = record.get(f"{stage}_results"), _seconds(record.get(f"{stage}_time"))
+        if usual := _usual_runs(results, question_id or "", stage, seconds):
+            yield from usual
+            continue
         found: Sequence[Raw | Fields] = (
             _objects_in(results) or items_of(results) or items_of(record.get(f"{stage}_docs")) or ()
         )
@@ -124,6 +139,30 @@ def runs_of(record: Fields, question_id: str | None, tell: Callable[..., None]) 
             tell(("time", question_id, stage), "lost", "runs", "seconds", reason, f"{question_id}: {seconds}")
         for rank, item in enumerate(found, 1):
             yield _run(item, question_id or "", stage, rank, seconds)
+
+
+def _usual_runs(results: Raw | None, question_id: str, stage: str, seconds: float | None) -> list[Run]:
+    """The same as `_run` makes of results that are all as most are; none where one is not."""
+    if results is None:
+        return []
+    try:
+        found = _ALL_USUAL.decode(results)
+    except msgspec.DecodeError:
+        return []
+    runs = []
+    for rank, item in enumerate(found, 1):
+        score = item.score if item.score is not msgspec.UNSET else None
+        target, more = item.id if item.id is not msgspec.UNSET else None, None
+        if item.metadata is not msgspec.UNSET:
+            inner = item.metadata
+            if target is not None or "metadata" in inner or KEPT_METADATA in inner:
+                return []
+            target = _id_of(inner)
+            if target is not None and is_string(inner["id"]):
+                del inner["id"]
+            more = json_text.object_text(inner)
+        runs.append(Run(question_id, stage, rank, target, item.text, score, seconds, more))
+    return runs
 
 
 def _objects_in(results: Raw | None) -> list[Fields] | None:

@@ -19,7 +19,10 @@ class Indent(NamedTuple):
         """What is before the byte ``end`` of ``data``, where this is what is before the byte ``start``."""
         begin = data.rfind(b"\n", start, end) + 1
         first = begin or start
-        own = sum(characters(data[at : min(at + _PIECE, end)]) for at in range(first, end, _PIECE))
+        if end - first <= _PIECE:
+            own = characters(data[first:end])
+        else:
+            own = sum(characters(data[at : min(at + _PIECE, end)]) for at in range(first, end, _PIECE))
         if begin:
             return Indent(own, end - begin)
         return Indent(self.characters + own, self.size + end - start)

@@ -17,6 +17,7 @@ UNCLOSED = "<unclosed>"
 """The field of a record whose element is not closed."""
 
 _LONGEST_TAG = 1 << 10  # bytes; what is kept of a block in case that a tag is cut by its end
+_NAME = re.compile(r"[A-Za-z][\w.-]*")
 _OPENING = re.compile(r"<([A-Za-z][\w.-]*)(\s[^<>]*)?>")
 _ATTRIBUTE = re.compile(r"""\b(?:number|num|id|qid|docno)\s*=\s*["']?([^"'\s>]+)""", re.I)
 LABEL = re.compile(r"\s*(?:Number|Topic|Description|Narrative)\s*:", re.I)
@@ -25,6 +26,8 @@ _MARKUP = re.compile(r"^<|<(?=[A-Za-z/!?])|&(?:#\w{1,9}|[A-Za-z]\w{0,31});?", re
 _NAMED = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
 _OTHER_NAMES = {"description": "desc", "narrative": "narr", "number": "num", "query": "title"}
 _BLANKS = " \t\r\n"
+_MOST_NAMES = 1 << 10
+"""Names of elements that a reader remembers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +115,9 @@ class Place:
 
     def move(self, passed: bytes) -> None:
         """Go on behind these bytes."""
+        if passed == b"\n":  # as it mostly is between two elements
+            self.line, self.indent = self.line + 1, NO_INDENT
+            return
         self.line += passed.count(b"\n")
         self.indent = self.indent.behind(passed, 0, len(passed))
 
@@ -131,12 +137,16 @@ class TaggedReader:
 
     def __init__(self, tags: tuple[str, ...], fields: tuple[str, ...]) -> None:
         self._fields = fields
+        self._tags = frozenset(tags)
+        self._names: dict[str, str] = {}
         self._closing = re.compile(rf"</(?:{'|'.join(map(re.escape, tags))})\s*>\s*\Z", re.I)
 
     def record(self, text: str) -> dict[str, str]:
         """The fields of an element, in the order in which they are; lines end as XML reads them, with a line feed."""
         if "\r" in text:
             text = text.replace("\r\n", "\n").replace("\r", "\n")
+        if (plain := self._plain(text)) is not None:
+            return plain
         found: dict[str, str] = {}
         parts = list(self._parts(text))
         opening = _OPENING.match(text)
@@ -157,6 +167,38 @@ class TaggedReader:
         if self._closing.search(text) is None:
             found[UNCLOSED] = ""
         return found
+
+    def _plain(self, text: str) -> dict[str, str] | None:
+        """The same, where each element inside is closed as it was opened and has no markup in it, as in most files."""
+        found: dict[str, str] = {}
+        pieces = text.split("<")
+        if (
+            len(pieces) < 3 or len(pieces) % 2 == 0 or pieces[0]
+        ):  # of the outer opening and closing tag, and pairs of them
+            return None
+        outer, mark, _ = pieces[1].partition(">")
+        if not mark or outer.lower() not in self._tags or pieces[-1] != f"/{outer}>":
+            return None
+        for opening, closing in zip(pieces[2:-1:2], pieces[3:-1:2], strict=True):
+            written, mark, content = opening.partition(">")
+            name = self._names.get(written) or self._name(written)
+            if not (mark and name and closing.startswith(f"/{written}>")):
+                return None
+            if name == "num":
+                content = LABEL.sub("", content, count=1)
+            content = unescape(content.strip(_BLANKS))
+            found[name] = f"{found[name]}\n{content}" if name in found else content
+        return found if "text" in found or "text" not in self._fields else None
+
+    def _name(self, written: str) -> str:
+        """The name of an element without attributes; none where it cannot be one."""
+        if _NAME.fullmatch(written) is None:
+            return ""
+        name = written.lower()
+        name = _OTHER_NAMES.get(name, name) if "num" in self._fields else name
+        if len(self._names) < _MOST_NAMES:
+            self._names[written] = name
+        return name
 
     def span(self, text: str, name: str) -> tuple[int, int] | None:
         """Where the content of the first element of that name is, without blanks around it."""
