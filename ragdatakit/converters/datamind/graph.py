@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from itertools import count, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -74,7 +75,9 @@ def edge_rows(files: list[DataFile], records: RecordReader) -> Iterator[Edge]:
             found = _of_fields(names, fields)
             yield Edge(*names, found.attributes, found.confidence, found.provenance)
         else:
-            yield Edge(*names, properties_of(fields.properties), fields.confidence, fields.source or None)
+            raw = fields.properties
+            attributes = properties_of(raw) if raw is not _NONE else None
+            yield Edge(*names, attributes, fields.confidence, fields.source or None)
 
 
 def node_rows(files: list[DataFile], records: RecordReader) -> Iterator[Node]:
@@ -102,8 +105,7 @@ def triples(files: list[DataFile], records: RecordReader) -> Iterator[Triple]:
 
 def _lines_of(files: list[DataFile], records: RecordReader) -> Iterator[tuple[DataFile, int, _Line | dict[str, Raw]]]:
     for file in files:
-        for number, fields in enumerate(records.shaped(file, _LINE)):
-            yield file, number, fields
+        yield from zip(repeat(file), count(), records.shaped(file, _LINE))
 
 
 def triple_of(records: RecordReader, file: DataFile, number: int, fields: _Line | dict[str, Raw]) -> Triple | None:
@@ -126,7 +128,7 @@ def _names_in(
         subject, relation, target = fields.subject, fields.relation, fields.object
     given = subject, relation, target
     names = subject.strip(), relation.strip(), target.strip()
-    if not (names[0] and names[1] and names[2]):
+    if "" in names:
         records.leave_out(file, number, "a triple without a subject, relation or object", names[0] or names[2])
         return None
     if names != given:

@@ -100,8 +100,10 @@ class Graph:
 
     def _watch(self, edge: Edge) -> None:
         """Note the names of a row of edges.csv, in the order in which the rows are written."""
-        for column, name in zip(self._columns, (edge.source, edge.relation, edge.target), strict=True):
-            column.add(name)
+        sources, relations, targets = self._columns
+        sources.add(edge.source)
+        relations.add(edge.relation)
+        targets.add(edge.target)
 
     def _survey_edges(self) -> tuple[bool, bool]:
         """Whether an edge leads to a document, whether one leads from no document to no document."""
