@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, cached_property
 from os import SEEK_END
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,14 +30,22 @@ _MAGIC = b"PAR1"
 
 
 class ParquetTable:
-    """``columns`` are its columns with DuckDB's types, ``rows`` how many rows its footer tells."""
+    """A file that is open. Each question to it takes a plan: for a small table, more than to read it."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, path: Path) -> None:
         self._connection = connection
         self._file = sql_text(unglobbed(path))
-        described = connection.execute(f"describe select * from read_parquet({self._file})").fetchall()
-        self.columns: dict[str, str] = {name: kind for name, kind, *_ in described}
-        (self.rows,) = self._all(f"select num_rows from parquet_file_metadata({self._file})")[0]
+
+    @cached_property
+    def columns(self) -> dict[str, str]:
+        """Its columns with DuckDB's types."""
+        return {name: kind for name, kind, *_ in self._all(f"describe select * from read_parquet({self._file})")}
+
+    @cached_property
+    def rows(self) -> int:
+        """How many rows its footer tells."""
+        (found,) = self._all(f"select num_rows from parquet_file_metadata({self._file})")[0]
+        return int(found)
 
     def _all(self, query: str) -> list[tuple[Any, ...]]:
         return self._connection.execute(query).fetchall()
@@ -156,4 +164,4 @@ def rows_as_json(path: Path, boundary: Boundary) -> Iterator[bytes]:
 def row_count(path: Path, boundary: Boundary) -> int:
     """How many rows a Parquet file has, as its footer says. Raises `RagdataError` where there is none."""
     with opened_parquet(path, boundary) as parquet:
-        return int(parquet.rows)
+        return parquet.rows
