@@ -102,7 +102,9 @@ def test_a_dataset_with_errors(runner: Path) -> None:
         "warnings": "1",
     }
     assert Path(done.outputs["report"]).read_text("utf-8").startswith("{")
-    assert done.summary.startswith("## ❌ ragdata: Found 8 errors, 1 warning: 14 files, 47 records in ")
+    assert done.summary.startswith(
+        "## ❌ ragdata: Found 8 errors, 1 warning: light-splade (triplet), 14 files, 47 records in "
+    )
     assert "`broken set/train/triplets.ndjson:7:9` query 55 is not in the query master" in done.summary
 
 

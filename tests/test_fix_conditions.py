@@ -480,3 +480,24 @@ def test_members_and_items_are_cut_where_they_begin_and_end(text: str) -> None:
             assert json.loads(part) == whole[int(name)]
         else:
             assert json.loads(f"{{{part}}}") == {name: whole[name]}
+
+
+@pytest.mark.parametrize(
+    ("line", "after"),
+    [
+        (
+            "{'_id': 'd1', 'title': '', 'text': 'a', 'metadata': None}",
+            '{"_id": "d1", "title": "", "text": "a", "metadata": null}',
+        ),
+        ('{"_id": "d1", "title": "a" "b", "text": "c"}', None),
+        ("{'_id': 'd1', 'title': '', 'text': 'a'}  # not sure", None),
+    ],
+)
+def test_what_python_does_not_print_is_not_made_json(tmp_path: Path, line: str, after: str | None) -> None:
+    """Of two texts with no comma between them Python would make one."""
+    good = '{"_id": "d0", "title": "", "text": "z"}'
+    (tmp_path / "corpus.jsonl").write_text(f"{good}\n{line}\n")
+
+    ragdatakit.fix(tmp_path, unsafe=True, removed=tmp_path / "removed.ndjson")
+
+    assert (tmp_path / "corpus.jsonl").read_text() == f"{good}\n{after or line}\n"

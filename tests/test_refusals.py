@@ -13,6 +13,8 @@ import ragdatakit
 from ragdatakit.cli import group
 from ragdatakit.files.paths.folders import Tree
 from ragdatakit.schemas.light_splade.format import LIGHT_SPLADE
+from ragdatakit.validators.ranges.engines import cause_of
+from tests.command_line import FIXTURES, GOOD, run
 
 
 @pytest.fixture
@@ -144,3 +146,32 @@ def test_a_file_without_permission_given_by_name_is_a_finding(dataset: Path, mon
     result = CliRunner().invoke(group, ["validate", str(path)])
 
     assert "RD101 error cannot be read: Permission denied" in result.output
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["-"], "standard input is not read, as data is read more than once: write it to a file"),
+        ([FIXTURES / "beir/valid/folder/qrels"], "it is part of the beir dataset"),
+        ([GOOD, "--select", "SP201 SP202"], "several have commas between them: SP201,SP202"),
+        ([GOOD, "--unsafe-fixes"], "--unsafe-fixes repairs nothing by itself: add --fix, or --diff to look first"),
+    ],
+)
+def test_words_that_do_not_do_what_they_seem_to(words: list[object], said: str) -> None:
+    assert said in run("validate", *words).err
+
+
+@pytest.mark.parametrize(
+    ("said", "cause"),
+    [
+        ('ray::judge() (pid=1)\n  File "a.py", line 2\nValueError: too short\n', "ValueError: too short"),
+        (
+            "Job aborted\n\tat org.Task\nCaused by: java.io.IOException: full\n... 3 more",
+            "Caused by: java.io.IOException: full",
+        ),
+        ("The cluster is gone\nand more", "The cluster is gone"),
+        ("", "OSError"),
+    ],
+)
+def test_the_cause_of_what_a_cluster_says(said: str, cause: str) -> None:
+    assert cause_of(OSError(said)) == cause

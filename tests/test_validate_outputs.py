@@ -522,7 +522,10 @@ def test_equal_findings_of_a_line_are_two_for_jenkins() -> None:
 
 # --- the schemas and the validator of others
 
-BROKEN = [FIXTURES / "demo-broken", *sorted(p.parent for p in FIXTURES.glob("*/broken/*/expected.json"))[::40]]
+BROKEN = [
+    FIXTURES / "demo-broken",
+    *sorted(p.parent for p in FIXTURES.glob("*/broken/*/expected.json") if b'"target"' not in p.read_bytes())[::40],
+]
 
 
 @pytest.mark.parametrize(

@@ -54,4 +54,8 @@ def init_command(folder: Path, overwrite: bool) -> None:
     from ragdatakit.api.configuration import init_config
     from ragdatakit.visible_text import visible_text
 
-    click.echo(f"wrote {visible_text(str(init_config(folder, overwrite)))}")
+    written = init_config(folder, overwrite)
+    has_none = (
+        "" if "\n[[dataset]]\n" in written.read_text("utf-8") else ", without a section: no dataset lies there yet"
+    )
+    click.echo(f"wrote {visible_text(str(written))}{has_none}")

@@ -13,6 +13,7 @@ from ragdatakit.cli.dataset_options import (
     config_options,
     dataset_name_option,
     follow_links_option,
+    named_value,
     read_words,
 )
 from ragdatakit.cli.declared_options import DataPath, Names, Number, Whole, given, options_of
@@ -173,10 +174,8 @@ def _extraction(words: dict[str, Any]) -> dict[str, object]:
     names = ("model", "base_url", "api_key_env", "linker", "embedder", "price_in", "price_out")
     found: dict[str, object] = {name: words[name] for name in names if words[name] is not None}
     for text in words["extract"]:
-        name, equals, value = text.partition("=")
-        if not equals or not name.strip():
-            raise click.UsageError(f"--extract {text}: expected NAME=VALUE")
-        found[name.strip().replace("-", "_")] = value
+        name, value = named_value("--extract", text)
+        found[name.replace("-", "_")] = value
     return found
 
 

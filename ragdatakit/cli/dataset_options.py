@@ -255,15 +255,21 @@ def search_options(function: _Function) -> _Function:
     return function
 
 
+def named_value(option: str, text: str, hint: str = "") -> tuple[str, str]:
+    """The two sides of what an option is given as NAME=VALUE; ``hint`` follows where that is not what it is."""
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise click.UsageError(f"{option} {text}: expected NAME=VALUE{hint}")
+    return name.strip(), value
+
+
 def read_words(words: dict[str, Any]) -> dict[str, Any]:
     """The keyword arguments of reading: ``source_format``, ``options``, ``chunking``, and ``dataset`` of the commands
     that have it."""
     options: dict[str, object] = {}
     for text in words["options"]:
-        name, equals, value = text.partition("=")
-        if not equals or not name.strip():
-            raise click.UsageError(f"--option {text}: expected NAME=VALUE{file_hint(text)}")
-        options[name.strip()] = value
+        name, value = named_value("--option", text, file_hint(text))
+        options[name] = value
     if words["maps"]:
         options["map"] = ",".join(words["maps"])
     chunking = {option: words.get(name) for option, name in _CHUNKING.items()}

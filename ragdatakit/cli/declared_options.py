@@ -44,6 +44,13 @@ class DataPath(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if not os.fspath(value):
             self.fail("an empty path was given (an unset variable?)", param, ctx)
+        if (
+            os.fspath(value) == "-"
+            and param is not None
+            and param.param_type_name == "argument"
+            and not self.allow_dash
+        ):
+            self.fail("standard input is not read, as data is read more than once: write it to a file", param, ctx)
         if is_url(value):
             return os.fspath(value)  # as a path it would lose one of its slashes
         return super().convert(value, param, ctx)

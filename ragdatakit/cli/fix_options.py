@@ -45,6 +45,8 @@ def asks_for_fixes(words: dict[str, Any]) -> bool:
     for name in ("show_fixes", "exit_non_zero_on_fix"):
         if words[name] and not asked:
             raise click.UsageError(f"--{name.replace('_', '-')} needs --fix")
+    if words["unsafe_fixes"] and not asked:
+        say(["--unsafe-fixes repairs nothing by itself: add --fix, or --diff to look first"])
     if words["diff"] and words["fix_only"]:
         raise click.UsageError("--diff writes nothing, so it cannot be used with --fix-only")
     return asked

@@ -15,7 +15,14 @@ import click
 
 from ragdatakit.cli import printable, wants_colour
 from ragdatakit.cli.baseline_options import baseline_options, chosen_baseline
-from ragdatakit.cli.dataset_options import cache_dir_option, config_options, configured, file_hint, follow_links_option
+from ragdatakit.cli.dataset_options import (
+    cache_dir_option,
+    config_options,
+    configured,
+    file_hint,
+    follow_links_option,
+    named_value,
+)
 from ragdatakit.cli.declared_options import DataPath, given, options_of
 from ragdatakit.cli.fix_options import asks_for_fixes, fix_options, say, show_difference
 from ragdatakit.cli.output_format import check_place, chosen_form, output_options
@@ -178,7 +185,7 @@ def command(**words: Any) -> int:
             words,
             quality=quality,
             options=reading,
-            engine_options=_pairs("--engine-option", words["engine_options"]),
+            engine_options=dict(named_value("--engine-option", text) for text in words["engine_options"]),
             progress=progress,
             tell=lambda text: say([text]),
             **configured(words),
@@ -221,18 +228,8 @@ def _quality(words: dict[str, Any]) -> tuple[bool | dict[str, object], dict[str,
                 option = name[:-1].replace("_", "-")
                 raise click.UsageError(f"--{option} needs --quality{file_hint(next(iter(words[name])))}")
         return False, {}
-    thresholds = checked_thresholds(_pairs("--quality-option", words["quality_options"]))
-    return thresholds or True, _pairs("--option", words["options"])
-
-
-def _pairs(option: str, texts: tuple[str, ...]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals or not name.strip():
-            raise click.UsageError(f"{option} {text}: expected NAME=VALUE")
-        found[name.strip()] = value.strip()
-    return found
+    thresholds = checked_thresholds(dict(named_value("--quality-option", text) for text in words["quality_options"]))
+    return thresholds or True, dict(named_value("--option", text) for text in words["options"])
 
 
 def _usual_form() -> str:

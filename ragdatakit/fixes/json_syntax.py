@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import tokenize
 from itertools import pairwise
 from typing import Any
 
@@ -80,7 +82,20 @@ def _from_python(fault: Fault, text: str) -> Fix | None:
     judged = judge(text[begin:end])
     if judged.kind != "dict" or judged.repeated or judged.surrogate or not _is_json(judged.value):
         return None
+    if not _is_printed(text[begin:end]):
+        return None
     return unsafe(edit_of(fault, text, begin, end, json.dumps(judged.value, ensure_ascii=False)))
+
+
+def _is_printed(text: str) -> bool:
+    """Whether Python may print a literal so: without comments, and without texts side by side, which it reads as one
+    (a comma is missing)."""
+    try:
+        tokens = [token.type for token in tokenize.generate_tokens(io.StringIO(text).readline)]
+    except (tokenize.TokenError, SyntaxError):
+        return False
+    kinds = [kind for kind in tokens if kind != tokenize.NL]
+    return tokenize.COMMENT not in kinds and (tokenize.STRING, tokenize.STRING) not in pairwise(kinds)
 
 
 def _is_json(value: Any) -> bool:

@@ -39,6 +39,8 @@ from ragdatakit.schemas.declarations import File, Format, Layout
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.settings.plugins import formats_with
 
+_AROUND = 2
+"""Folders around one, of which each may be the dataset that it is part of."""
 _LOOKED_AT = 100
 """Files that are looked into for why nothing is recognised."""
 
@@ -148,12 +150,25 @@ def _nothing_below(path: Path, formats: tuple[Format, ...], format_name: str | N
     files = (folder / name for folder in tree.folders() for name in tree.names(folder)[0])
     if (outside := next(filter(tree.leads_out, files), None)) is not None:
         words += f"{not_followed(outside)}; "
+    if around := _dataset_around(path, formats):
+        return words + around
     words += _first_odd(path, boundary)
     if format_name:
         return f"{words}see `ragdata formats {format_name}` for the files it has"
     if known := known_data(path):
         return f"no dataset recognised: {known}"
     return f"{words}name the format with --from, or see `ragdata formats` for the files each one has"
+
+
+def _dataset_around(path: Path, formats: tuple[Format, ...]) -> str:
+    """That a folder is part of a dataset of one of the two folders around it."""
+    place = named_place(path)
+    for root in place.parents[:_AROUND]:
+        for dataset in detect_around(root, [root], formats, boundary_of(root)).datasets:
+            if any(file.path.is_relative_to(place) for file in dataset.files):
+                shown = root if path.is_absolute() else Path(os.path.relpath(root))
+                return f"it is part of the {dataset.format.name} dataset {shown}: name that folder"
+    return ""
 
 
 def _first_odd(path: Path, boundary: Boundary) -> str:

@@ -441,7 +441,7 @@ class RecordReader:
 
     def leave_out(self, file: DataFile, record: int, why: str, example: object) -> None:
         """Say that the caller has no use for a record (counted from 0), once however often the file is read."""
-        where = f"{file.display}[{record}]"
+        where = f"{file.display} record {record + 1}"
         self.tell_once("dropped", file.kind, None, why, file, record, example, where)
 
     def tell_once(
@@ -469,9 +469,9 @@ class RecordReader:
         self.losses.add("dropped", file.kind, None, why, _beginning(raw), place=self._where(file, place))
 
     def _where(self, file: DataFile, place: int) -> str:
-        """The place of a record, as users look for it: by its line, or its number from 0."""
+        """The place of a record, as users look for it: by its line, or its number from 1, as lines have it."""
         if file.display not in self._in_lines:
-            return f"{file.display}[{place}]"
+            return f"{file.display} record {place + 1}"
         return f"{file.display} row {place - 1}" if is_parquet(file.path) else f"{file.display}:{place}"
 
 

@@ -99,7 +99,7 @@ def text_lines(report: Report, options: TextOptions, findings: Iterable[Finding]
         yield from _budgets(report, paint)
     if options.statistics:
         yield from _statistics(report, shown, paint)
-    yield from _summary(report, shown, paint, options.quiet)
+    yield from _summary(report, shown, paint, options)
     if not options.quiet:
         yield from _fixable(report, shown, options)
 
@@ -159,6 +159,7 @@ _MARK = "[*]"
 """What --fix repairs."""
 _LEAST_ROOM = 20
 _MOST_SELECTED = 3
+_MOST_FORMATS = 4
 _MOST_REASONS = 5
 
 
@@ -216,13 +217,22 @@ def _dataset_lines(datasets: Iterable[DatasetSummary], paint: Painter) -> Iterat
     datasets = list(datasets)
     width = max((len(file.kind) for dataset in datasets for file in dataset.files), default=0)
     for dataset in datasets:
-        profile = f" ({dataset.profile})" if dataset.profile else ""
         split = f", {dataset.split}" if dataset.split else ""
-        yield f"{paint('bold', dataset.format)}{profile} {visible_text(dataset.path)}{split}"
+        yield f"{paint('bold', dataset.format)}{_profile(dataset)} {visible_text(dataset.path)}{split}"
         for file in dataset.files:
             records = f"{many(file.records, 'record'):>20}" if file.records is not None else " " * 20
             yield f"  {file.kind:<{max(width, 12)}} {records} {size(file.bytes):>10}  {visible_text(file.path)}"
     yield ""
+
+
+def _profile(dataset: DatasetSummary) -> str:
+    return f" ({dataset.profile})" if dataset.profile else ""
+
+
+def _formats(datasets: Iterable[DatasetSummary]) -> str:
+    """What the datasets were checked as, which the list of them says where nothing is found."""
+    names = list(dict.fromkeys(f"{dataset.format}{_profile(dataset)}" for dataset in datasets))
+    return names[0] if len(names) == 1 else f"{', '.join(names[:_MOST_FORMATS])}{' …' * (len(names) > _MOST_FORMATS)}"
 
 
 def _statistics(report: Report, shown: _Shown, paint: Painter) -> Iterator[str]:
@@ -281,7 +291,7 @@ def _known(report: Report) -> str:
     return f" ({', '.join(parts)})" if parts else ""
 
 
-def _summary(report: Report, shown: _Shown, paint: Painter, quiet: bool) -> Iterator[str]:
+def _summary(report: Report, shown: _Shown, paint: Painter, options: TextOptions) -> Iterator[str]:
     counts = report.counts
     if not report.datasets:
         passed = f": {many(len(report.unrecognised), 'file')} of no known format" if report.unrecognised else ""
@@ -290,7 +300,8 @@ def _summary(report: Report, shown: _Shown, paint: Painter, quiet: bool) -> Iter
     records = sum(f.records or 0 for d in report.datasets for f in d.files)
     files = sum(len(d.files) for d in report.datasets)
     counted = "" if report.quality_only else f", {many(records, 'record')}"
-    what = f"{many(files, 'file')}{counted} in {report.seconds:.2f} s"
+    formats = f"{_formats(report.datasets)}, " if options.quiet or (shown.number and not options.verbose) else ""
+    what = f"{formats}{many(files, 'file')}{counted} in {report.seconds:.2f} s"
     parts = [paint(s, many(counts[s], s)) for s in ("error", "warning") if counts[s]]
     if counts["info"]:
         parts.append(f"{counts['info']:,} info")
@@ -305,7 +316,7 @@ def _summary(report: Report, shown: _Shown, paint: Painter, quiet: bool) -> Iter
     unchecked = len(report.unrecognised)
     left = paint("warning", f"; {many(unchecked, 'file')} not checked") if unchecked else ""
     yield f"{verdict}: {what}{left}"
-    if counts["error"] and not quiet and shown.error:
+    if counts["error"] and not options.quiet and shown.error:
         yield paint("dim", f"run `ragdata explain {shown.error}` for details; --statistics counts by rule")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from typing import Any, TypeVar
@@ -31,6 +32,18 @@ def attempted(function: Callable[[K], V], key: K) -> V | Failed:
         return function(key)
     except Exception as error:  # noqa: BLE001
         return Failed(str(error) if isinstance(error, RagdataError) else f"{type(error).__name__}: {error}")
+
+
+_CAUSE = re.compile(r"(Error|Exception)(: |$)")
+_STACK = ("at ", "File ", "Traceback", "...", "ray::")
+
+
+def cause_of(error: BaseException) -> str:
+    """What an error of a cluster says, without the stacks of its workers: the last cause, else the first line."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    said = [line for line in lines if not line.startswith(_STACK)]
+    causes = [line for line in said if _CAUSE.search(line)]
+    return (causes[-1:] or said or lines or [type(error).__name__])[0]
 
 
 def given_by(found: V | Failed) -> V:

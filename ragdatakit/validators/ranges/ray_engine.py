@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from ragdatakit.schemas.errors import EngineError, MissingExtraError
-from ragdatakit.validators.ranges.engines import RETRIES, attempted, given_by
+from ragdatakit.validators.ranges.engines import RETRIES, attempted, cause_of, given_by
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -56,7 +56,7 @@ class RayEngine:
         except EngineError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever it is, it is no fault of the data
-            raise EngineError(f"Ray: {_first_line(error)}") from None
+            raise EngineError(f"Ray: {cause_of(error)}") from None
         finally:
             for each in waiting:
                 ray.cancel(each, force=True)
@@ -111,10 +111,3 @@ def _refuse_nobody(address: str) -> None:
             pass
     except OSError as error:
         raise EngineError(f"Ray: nothing answers at {address} ({error.strerror or error})") from None
-
-
-def _first_line(error: BaseException) -> str:
-    """What an error says, without the stack of a worker."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    said = [line for line in lines if "Error" in line and not line.startswith(("File ", "ray::", "Traceback"))]
-    return (said or lines or [type(error).__name__])[-1 if said else 0]

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ragdatakit.schemas.errors import EngineError, MissingExtraError
-from ragdatakit.validators.ranges.engines import RETRIES, attempted, given_by
+from ragdatakit.validators.ranges.engines import RETRIES, attempted, cause_of, given_by
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -65,7 +65,7 @@ class SparkEngine:
             frame = frame.repartition(len(rows)).mapInArrow(judge, "number long, value binary")
             found = {row.number: row.value for row in frame.collect()}
         except Exception as error:  # noqa: BLE001 - of Py4J, of gRPC, of PySpark: they have no common class
-            raise EngineError(f"Spark: {_reason(error)}") from None
+            raise EngineError(f"Spark: {cause_of(error)}") from None
         return [pickle.loads(found[number]) for number in range(len(rows))]  # noqa: S301 - made by our own tasks
 
     def _parallel(self) -> int:
@@ -94,7 +94,7 @@ class SparkEngine:
         try:
             self._session = builder.getOrCreate()
         except Exception as error:  # noqa: BLE001
-            raise EngineError(f"Spark does not start: {_reason(error)}; it needs Java 17 or later") from None
+            raise EngineError(f"Spark does not start: {cause_of(error)}; it needs Java 17 or later") from None
         self._ours = True
         if not remote:
             self._session.sparkContext.setLogLevel("OFF")
@@ -117,11 +117,3 @@ def _judged(function: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.R
             yield pa.RecordBatch.from_arrays(
                 [pa.array([number], pa.int64()), pa.array([found], pa.binary())], names=["number", "value"]
             )
-
-
-def _reason(error: BaseException) -> str:
-    """What an error says, without the stacks of Java and Python."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    said = [line for line in lines if not line.startswith(("at ", "File ", "Traceback", "..."))]
-    causes = [line for line in said if "Error: " in line or "Exception: " in line]
-    return (causes or said or [type(error).__name__])[-1 if causes else 0]
