@@ -14,7 +14,10 @@ import pytest
 import ragdatakit
 from docs.generator.markdown import fences
 from docs.generator.workspaces import ROOT, settled
+from ragdatakit.files.configuration.plugins import refuse_removed
 from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.settings.plugins import PluginError
+from ragdatakit.validators.checks import FormatChecks
 from tests.command_line import FIXTURES, run
 from tests.plugin_tools import install, site
 
@@ -435,3 +438,14 @@ def test_an_editor_explains_by_the_settings_of_the_file() -> None:
     (finding,) = ragdatakit.validate(path.parent, config=True).findings
 
     assert "the second card replaces the first" in server._explained(finding, path)
+
+
+@pytest.mark.parametrize(("removed", "other"), [("predicates", "scanning"), ("in_ranges", "needs"), (None, None)])
+def test_checks_that_override_a_removed_method_are_refused(removed: str | None, other: str | None) -> None:
+    checks = type("Checks", (FormatChecks,), {removed: lambda self, kind: ()} if removed else {})
+
+    if removed is None:
+        refuse_removed("the plug-in", checks)
+        return
+    with pytest.raises(PluginError, match=f"{removed} of its checks is not called any more; {other} gives what it"):
+        refuse_removed("the plug-in", checks)

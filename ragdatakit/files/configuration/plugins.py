@@ -126,6 +126,7 @@ def _format(what: str, value: Any) -> Format:
     if not isinstance(value, FormatPlugin):
         raise PluginError(f"{what} is {type(value).__name__}, expected ragdatakit.FormatPlugin")
     _refuse_other_api(what, value.api)
+    refuse_removed(what, value.checks)
     found = value.format
     if not isinstance(found, Format):
         raise PluginError(f"{what}: its format is {type(found).__name__}, expected a declared Format")
@@ -136,6 +137,21 @@ def _format(what: str, value: Any) -> Format:
             expected = "expected three capital letters or more, and digits"
             raise PluginError(f"{what}: the code of the rule {rule.name} is {rule.code!r}, {expected}")
     return found
+
+
+_REMOVED = {
+    **dict.fromkeys(("predicates", "derive_scanned", "known_codes", "sees_next"), "scanning"),
+    **dict.fromkeys(("texts_of_fields", "fields_of_derived"), "scanning"),
+    **dict.fromkeys(("in_ranges", "accepts"), "needs"),
+}
+"""Methods of `FormatChecks` that nothing calls any more, with those that give what they gave."""
+
+
+def refuse_removed(what: str, checks: type[Any] | None) -> None:
+    """Raise `PluginError` where checks would be passed over in silence."""
+    for name, other in _REMOVED.items():
+        if hasattr(checks, name):
+            raise PluginError(f"{what}: {name} of its checks is not called any more; {other} gives what it gave")
 
 
 def _refuse_other_api(what: str, api: object) -> None:
