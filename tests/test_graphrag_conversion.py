@@ -40,6 +40,13 @@ def written(place: Path, **given: Any) -> tuple[dict[str, list[Any]], Any]:
     return rows(read_tables(place / "there")), tables
 
 
+def test_a_chunk_whose_document_is_not_there_names_none(tmp_path: Path) -> None:
+    found, tables = written(tmp_path, nodes=[Node("MARA", "person")], chunks=[Chunk("c1", "Mara built it.", "d1", 0)])
+
+    assert found["chunks"][0].doc_id is None
+    assert "there is no such document" in losses(tables, "lost")
+
+
 @pytest.mark.broad
 @pytest.mark.parametrize("name", RECORDED)
 def test_written_tables_are_those_that_graphrag_loaded(name: str, tmp_path: Path) -> None:

@@ -19,6 +19,12 @@ from tests.hostile import endure
 SETTINGS = settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
 CASES = ["light-splade/valid/both", "light-splade/valid/gz", "light-splade/valid/config"]
 CASES += ["arag/valid/predictions", "arag/valid/objects", "datamind/valid/repository", "datamind/valid/both-loaders"]
+CASES += [
+    "lightrag/valid/ingested",
+    "lightrag/valid/nano-graphrag",
+    "lightrag/valid/payload",
+    "lightrag/valid/extraction",
+]
 FILES = [
     (case, path.relative_to(FIXTURES / case).as_posix())
     for case in CASES
@@ -28,7 +34,7 @@ FILES = [
 
 TELLING = [b"", b"\n", b"\r", b"\r\n\r\n", b"\0", b"\xff", b"\xef\xbb\xbf", b"\x1f\x8b", b"\x1b[2J", b"\xe2\x80\xae"]
 TELLING += [b'"', b"{", b"}", b"[", b"]", b",", b":", b"NaN", b"1e400", b'"\\ud83d"', b"null", b"9" * 30]
-TELLING += [b"--", b";", b"'", b"${.A}", b"*a"]
+TELLING += [b"--", b";", b"'", b"${.A}", b"*a", b"<", b"&a;", b"<!DOCTYPE g [<!ENTITY a 'b'>]>", b"=", b"<SEP>"]
 pieces = st.one_of(st.sampled_from(TELLING), st.binary(max_size=20))
 edits = st.lists(st.tuples(st.floats(0, 1), st.integers(0, 40), pieces), min_size=1, max_size=4)
 

@@ -28,6 +28,14 @@ follow_links_option = click.option("--follow-links", is_flag=True, help=FOLLOW_L
 NO_PLUGINS = "RAGDATA_NO_PLUGINS"
 
 
+MODE_WORDS = (
+    "bm25, sparse, dense, graph, collapsed, traversal, contextual, hybrid, lightrag-local, -global, -hybrid, -mix "
+    "or -naive, graphrag-local or -global (default: those for which there is what they need, without contextual, "
+    "LightRAG's and GraphRAG's)."
+)
+"""Which modes may be named, where several may be."""
+
+
 def _forbid_plugins(ctx: click.Context, param: click.Parameter, value: bool) -> None:
     """For this run and the processes that it starts."""
     if not value:

@@ -12,6 +12,7 @@ import click
 
 from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import (
+    MODE_WORDS,
     SHARED_SECTIONS,
     SectionedCommand,
     dataset_name_option,
@@ -64,16 +65,7 @@ class _Command(SectionedCommand):
 
 @click.command("eval", cls=_Command, short_help="Measure retrieval on a dataset.")
 @click.argument("path", default=".", type=DataPath(readable=False, path_type=Path), metavar="[PATH]")
-@click.option(
-    "--mode",
-    "modes",
-    multiple=True,
-    metavar="MODE,…",
-    callback=not_empty,
-    help="bm25, sparse, dense, graph, collapsed, traversal, contextual, hybrid, lightrag-local, -global, -hybrid, -mix "
-    "or -naive, graphrag-local or -global (default: those for which there is what they need, without contextual, "
-    "LightRAG's and GraphRAG's).",
-)
+@click.option("--mode", "modes", multiple=True, metavar="MODE,…", callback=not_empty, help=MODE_WORDS)
 @click.option(
     "-k",
     "cutoffs",

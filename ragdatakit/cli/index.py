@@ -10,6 +10,7 @@ import click
 
 from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import (
+    MODE_WORDS,
     dataset_name_option,
     dataset_options,
     not_empty,
@@ -33,13 +34,7 @@ _FORMS = ("text", "json")
 @click.command("index", short_help="Build the search index of a dataset.")
 @click.argument("path", required=False, type=DataPath(readable=False, path_type=Path), metavar="[PATH]")
 @click.option(
-    "--mode",
-    "modes",
-    metavar="MODE,…",
-    default="",
-    callback=not_empty,
-    help=f"Only for these modes: {', '.join(ALL_MODES)} (default: all that the dataset has; contextual and those of "
-    "frameworks only where they are named).",
+    "--mode", "modes", metavar="MODE,…", default="", callback=not_empty, help=f"Only for these modes: {MODE_WORDS}"
 )
 @dataset_name_option
 @dataset_options

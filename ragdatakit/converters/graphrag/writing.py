@@ -162,7 +162,8 @@ class _Index:
             unit = claim.get("text_unit_id")
             if isinstance(unit, str) and unit in places:
                 claims[places[unit]].append(number)
-        known = {document.doc_id for document in self._tables.peek("documents")}
+        has_documents = "documents" in self._tables
+        known = {document.doc_id for document in self._tables.peek("documents")} if has_documents else None
         written: set[str] = set()
         with table_file(self._out, TEXT_UNITS, self._generation) as file:
             for chunk in self._take_chunks():
@@ -189,11 +190,11 @@ class _Index:
         else:
             yield from self._tables.take("chunks", *_CHUNK)
 
-    def _unit(self, chunk: Chunk, number: int, known: set[str]) -> dict[str, Any]:
+    def _unit(self, chunk: Chunk, number: int, known: set[str] | None) -> dict[str, Any]:
         metadata = attributes_of(chunk.metadata)
         tokens, shown = metadata.get("n_tokens"), metadata.get("human_readable_id")
         document = chunk.doc_id
-        if document is not None and known and document not in known:
+        if document is not None and known is not None and document not in known:
             self._tables.losses.add("lost", "chunks", "doc_id", "there is no such document", document)
             document = None
         if not isinstance(tokens, int):
