@@ -8,6 +8,7 @@ import os
 import pickle
 import platform
 import signal
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -22,6 +23,7 @@ import pytest
 from ragdatakit.api import validate as api
 from ragdatakit.schemas import get_format
 from ragdatakit.schemas.errors import EngineError
+from ragdatakit.validators.partitions import partitioned_sets
 from ragdatakit.validators.ranges import engines, plan
 from ragdatakit.validators.ranges.engines import LocalEngine
 from tests.command_line import FIXTURES, run
@@ -34,6 +36,10 @@ class PicklingEngine:
     """Runs everything here, as if it were elsewhere."""
 
     elsewhere = True
+
+    def __init__(self, shared: bool = True) -> None:
+        self.shared = Path(tempfile.gettempdir()) if shared else None
+        self.here = self
 
     def close(self) -> None:
         """There is nothing to end."""
@@ -75,8 +81,10 @@ NAMES = ["-".join(place.relative_to(FIXTURES).parts) for place, _ in CASES]
 
 @pytest.fixture
 def in_ranges(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    def switch(how: str, seed: int = 0, engine: Any = None) -> None:
-        monkeypatch.setattr(api, "_engine", lambda options: engine or (PicklingEngine() if how else None))
+    def switch(how: str, seed: int = 0, engine: Any = None, partition: int = 500, shared: bool = True) -> None:
+        used = engine or (PicklingEngine(shared) if how else None)
+        monkeypatch.setattr(api, "_engine", lambda options: used)
+        monkeypatch.setattr(partitioned_sets, "PARTITION_BYTES", partition)
         monkeypatch.setattr(plan, "bounds", cut(how, Random(seed)))
 
     return switch
@@ -101,7 +109,7 @@ def test_fixtures(place: Path, seed: int, in_ranges: Any, in_codes: Any) -> None
         in_ranges("")
         expected = outcome(place, "--max-per-rule", cap)
 
-        in_ranges(how, seed)
+        in_ranges(how, seed, partition=300 << seed % 8, shared=seed % 3 > 0)
 
         assert outcome(place, "--max-per-rule", cap) == expected, (big, cap, how)
 

@@ -18,17 +18,19 @@ _NAME = re.compile(f"{_STEM}[0-9a-f]{{12}}")
 
 
 class ScratchFolder:
-    """A new folder, ``path``, where the system keeps temporary files. It goes away with `remove`, with the ``with``
-    block, or at the latest when the process ends.
+    """A new folder, ``path``, in a folder (None: where the system keeps temporary files). It goes away with `remove`,
+    with the ``with`` block, or at the latest when the process ends.
 
     A process that is killed leaves it. It is locked while the process lives, so that the first scratch folder of the
     next run can remove those of the same user that are not.
     """
 
-    def __init__(self) -> None:
-        place = Path(tempfile.gettempdir())
+    def __init__(self, place: Path | None = None) -> None:
+        place = place or Path(tempfile.gettempdir())
         _remove_abandoned(place)
-        made = Path(tempfile.mkdtemp(prefix="ragdata-new-"))  # under this name nobody takes it for an abandoned one
+        made = Path(
+            tempfile.mkdtemp(prefix="ragdata-new-", dir=place)
+        )  # under this name nobody takes it for an abandoned one
         lock = lock_folder(made)
         try:
             self.path = made.rename(place / f"{_STEM}{secrets.token_hex(6)}")

@@ -48,6 +48,8 @@ class Needs:
     columns: tuple[str, ...] = ()
     texts: tuple[str, ...] = ()
     values: bool = False
+    batches: bool = True
+    looks_up: bool = False
     may_be_empty: bool = False
     in_ranges: bool = False
     accepts: Callable[[str, str], bool] = lambda column, inferred: True

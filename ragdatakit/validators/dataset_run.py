@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import field
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +20,6 @@ from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection.sniffing import json_container
 from ragdatakit.files.machine import refuse_machine_fault
 from ragdatakit.files.paths.folders import size_of
-from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.declarations import File
 from ragdatakit.schemas.errors import EngineError, MissingExtraError
 from ragdatakit.schemas.findings import Finding, Problem
@@ -35,12 +33,14 @@ from ragdatakit.validators.pending import PendingFindings, RowMap
 from ragdatakit.validators.reading.choice import reader_of
 from ragdatakit.validators.reading.whole_texts import check_text
 from ragdatakit.validators.row_problems import RowProblems, in_row_order
-from ragdatakit.validators.run_options import RunOptions
+from ragdatakit.validators.run_context import Group
+from ragdatakit.validators.run_options import Engine, RunOptions
 from ragdatakit.validators.set_plan import key_columns
 from ragdatakit.validators.sets import SetChecks
 
 if TYPE_CHECKING:
     from ragdatakit.validators.checks import Placed
+    from ragdatakit.validators.partitions.partitioned_sets import KeyStore
     from ragdatakit.validators.reading.file_runs import FileRun
 
 SMALL_DATASET = 3 << 20
@@ -48,16 +48,6 @@ SMALL_DATASET = 3 << 20
 Arrow or DuckDB."""
 
 SHOWN_OF_LONG = 1 << 12
-
-
-@dataclass(slots=True)
-class _Group:
-    """One split: its files by kind, and its set checks."""
-
-    split: str | None
-    files: list[DataFile]
-    sets: SetChecks
-    unread: set[DataFile] = field(default_factory=set)
 
 
 class DatasetRun:
@@ -90,6 +80,7 @@ class DatasetRun:
         self._last_key: tuple[Located | None, str] = (None, "")
         self.lock = threading.Lock()
         self.ahead: dict[DataFile, Any] = {}
+        self._store: KeyStore | None = None
         self._done = 0
         self._total = sum(size_of(f.path) for f in dataset.files)
 
@@ -100,6 +91,8 @@ class DatasetRun:
         finally:
             self.pending.complete(self._locate, self.form, self._derived_value, self._key, self.find_fix)
             self.collector.finish()
+            if self._store is not None:
+                self._store.remove()
 
     def _check(self) -> None:
         for file in self.dataset.outside:
@@ -112,6 +105,10 @@ class DatasetRun:
             self._run_group(group, seen)
             for earlier in groups[:number]:
                 self.report(group.sets.compare(earlier.sets))
+        if self._store is not None:
+            from ragdatakit.validators.partitions.settling import settle
+
+            settle(self, self._store, groups)
         self.report(self.checks.finish())
 
     def _note_parquet(self) -> None:
@@ -121,7 +118,7 @@ class DatasetRun:
             more = f" (nor the {len(files) - 1:,} other files in it)" if len(files) > 1 else ""
             self.emit(files[0], Problem("parquet-not-loaded", facts={"more": more}))
 
-    def _groups(self) -> Iterator[_Group]:
+    def _groups(self) -> Iterator[Group]:
         splits: list[str | None] = list(dict.fromkeys(f.split for f in self.dataset.files if f.split is not None))
         splits = splits or [None]
         order = {f.kind: i for i, f in enumerate(self.dataset.format.files)}
@@ -129,12 +126,16 @@ class DatasetRun:
             files = sorted(
                 (f for f in self.dataset.files if f.split in (split, None)), key=lambda f: (order[f.kind], f.name)
             )
-            yield _Group(split, files, self._new_sets(split, {f.kind for f in files}, len(splits) > 1))
+            yield Group(split, files, self._new_sets(split, {f.kind for f in files}, len(splits) > 1))
 
     def _new_sets(self, split: str | None, kinds: set[str], several: bool) -> SetChecks:
         fmt, wants = self.dataset.format, self.collector.looks_for
         if not self.big:
             return SetChecks(fmt, split, kinds, wants, several)
+        if self.options.engine is not None and not any(self.checks.needs(k, split).looks_up for k in self._kinds()):
+            from ragdatakit.validators.partitions.partitioned_sets import PartitionedSets
+
+            return PartitionedSets(fmt, split, kinds, wants, several, self._keys(self.options.engine))
         from ragdatakit.arrays.keys import NumpyConsistency, NumpyIndex
 
         def new_index(kind: str, fields: tuple[str, ...], lookups: bool) -> NumpyIndex:
@@ -144,7 +145,17 @@ class DatasetRun:
 
         return SetChecks(fmt, split, kinds, wants, several, new_index, NumpyConsistency)
 
-    def _run_group(self, group: _Group, seen: set[DataFile]) -> None:
+    def _kinds(self) -> set[str]:
+        return {file.kind for file in self.dataset.files}
+
+    def _keys(self, engine: Engine) -> KeyStore:
+        if self._store is None:
+            from ragdatakit.validators.partitions.partitioned_sets import KeyStore
+
+            self._store = KeyStore(engine, self._total)
+        return self._store
+
+    def _run_group(self, group: Group, seen: set[DataFile]) -> None:
         for kind in dict.fromkeys(f.kind for f in group.files):
             files = [f for f in group.files if f.kind == kind]
             new = [f for f in files if f not in seen]
@@ -157,11 +168,16 @@ class DatasetRun:
                     group.sets.partial.add(kind)
             found = group.sets.freeze(kind)
             if new:  # a file that splits share was reported with the first of them
+                group.fresh.add(kind)
                 self._take_repeats(kind, found)
             self._check_empty(files, kind, group)
             if self._is_stub(files, kind):
                 group.sets.unreliable.add(kind)
         self.report(group.sets.finish())
+        self.report_unchecked(group)
+
+    def report_unchecked(self, group: Group) -> None:
+        """Files that were not read to their end, so that references to their records were not looked up."""
         for file in group.files:
             if file.kind in group.sets.unchecked and not file.to_end:
                 self.emit(file, Problem("unchecked-references"))
@@ -170,16 +186,20 @@ class DatasetRun:
         """What freezing a kind found; where a file has nothing but the records of another, that is one finding."""
         serious = [h for h in found if h.is_repeat and self.collector.state(h.rule).severity == "error"]
         copies = self.rows.copies(serious)
+        self.report_copies(copies)
+        self.report(self.rows.outside(one, copies) if copies else one for one in found)
+
+    def report_copies(self, copies: Mapping[DataFile, DataFile]) -> None:
+        """Files that have nothing but the records of another."""
         for file, other in copies.items():
             self.emit(file, Problem("repeated-file", facts={"records": file.records or 0, "other": other.name}))
-        self.report(self.rows.outside(one, copies) if copies else one for one in found)
 
     def _is_stub(self, files: list[DataFile], kind: str) -> bool:
         """Whether a table or an object has no record: reported once, not at each record that refers to it."""
         container = self.dataset.format.file(kind).container
         return container in ("csv", "json-object") and not any(f.records for f in files)
 
-    def _check_empty(self, files: list[DataFile], kind: str, group: _Group) -> None:
+    def _check_empty(self, files: list[DataFile], kind: str, group: Group) -> None:
         declared = self.dataset.format.file(kind)
         if not declared.records or any(f.records or not f.readable for f in files):
             return
@@ -187,7 +207,7 @@ class DatasetRun:
         if rule and not self.checks.needs(kind, group.split).may_be_empty:
             self.emit(files[0], Problem(rule))
 
-    def _try_file(self, group: _Group, file: DataFile, fresh: bool) -> None:
+    def _try_file(self, group: Group, file: DataFile, fresh: bool) -> None:
         """Read a file; a crash in it is reported and does not stop the others."""
         try:
             file.readable, file.to_end = self._run_file(group, file, fresh)
@@ -198,7 +218,7 @@ class DatasetRun:
             self.emit(file, Problem("rule-crashed", facts={"reason": f"{type(error).__name__}: {error}"}))
             file.readable = file.to_end = False
 
-    def _run_file(self, group: _Group, file: DataFile, fresh: bool) -> tuple[bool, bool]:
+    def _run_file(self, group: Group, file: DataFile, fresh: bool) -> tuple[bool, bool]:
         """Whether the file could be read whole, and whether it was read to its end."""
         if _leads_nowhere(file.path):
             self.emit(file, Problem("unreadable-file", facts={"reason": "it is a link that leads nowhere"}))
@@ -224,7 +244,7 @@ class DatasetRun:
         self._done += size_of(file.path)
         return file.readable, file.to_end
 
-    def _new_run(self, group: _Group, file: DataFile, fresh: bool) -> FileRun:
+    def _new_run(self, group: Group, file: DataFile, fresh: bool) -> FileRun:
         in_ranges = self.options.engine is not None and self.checks.needs(file.kind, file.split).in_ranges
         return reader_of(self.container(file), self.big, in_ranges)(self, group.sets, file, fresh)
 

@@ -79,19 +79,14 @@ class RowMap:
 
     def copies(self, repeats: Iterable[RowProblems]) -> dict[DataFile, DataFile]:
         """The files each record of which repeats one of a single other file, with that file."""
-        found: dict[DataFile, DataFile] = {}
-        for repeated in repeats:
-            if len(self._kinds[repeated.kind].files) < 2:
-                continue
-            others: dict[DataFile, Counter[DataFile]] = {}
-            for row, first in zip(repeated.rows, repeated.firsts, strict=True):
-                file, other = self.find(repeated.kind, int(row))[0], self.find(repeated.kind, int(first))[0]
-                others.setdefault(file, Counter())[other] += 1
-            for file, counted in others.items():
-                (other, number), *_ = counted.most_common(1)
-                if other is not file and number == file.records and number > 1:
-                    found.setdefault(file, other)
-        return found
+        return whole_copies(
+            Counter(
+                (self.find(repeated.kind, int(row))[0], self.find(repeated.kind, int(first))[0])
+                for row, first in zip(repeated.rows, repeated.firsts, strict=True)
+            )
+            for repeated in repeats
+            if len(self._kinds[repeated.kind].files) > 1
+        )
 
     def outside(self, found: RowProblems, copies: Mapping[DataFile, DataFile]) -> RowProblems:
         """The same without the rows in a file that repeats another."""
@@ -102,6 +97,17 @@ class RowMap:
             for column in (found.rows, found.values, found.firsts, found.facts)
         )
         return replace(found, rows=rows, values=values, firsts=firsts, facts=facts)
+
+
+def whole_copies(repeats: Iterable[Mapping[tuple[DataFile, DataFile], int]]) -> dict[DataFile, DataFile]:
+    """The files each record of which repeats one of a single other file, with that file; ``repeats`` count, for each
+    key, how many records of a file repeat one of another."""
+    found: dict[DataFile, DataFile] = {}
+    for counted in repeats:
+        for (file, other), number in counted.items():
+            if other is not file and number == file.records and number > 1:
+                found.setdefault(file, other)
+    return found
 
 
 class PendingFindings:

@@ -61,8 +61,7 @@ def in_row_order(found: Iterable[T | RowProblems], most: int) -> Iterator[T | Ro
         yield from those
 
 
-def unreliable_keys(kind: str, field: str, rows: Iterable[int]) -> RowProblems:
+def unreliable_keys(kind: str, field: str, first: int, count: int) -> RowProblems:
     """What is reported, at the first of them, of rows whose key cannot be relied on while references lead nowhere."""
-    rows = set(rows)
-    more = f" (nor that of {len(rows) - 1:,} more)" if len(rows) > 1 else ""
-    return RowProblems("unreliable-key", kind, field, [min(rows)], facts=[{"more": more}])
+    more = f" (nor that of {count - 1:,} more)" if count > 1 else ""
+    return RowProblems("unreliable-key", kind, field, [first], facts=[{"more": more}])

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import field
 from typing import TYPE_CHECKING, Protocol
 
 from ragdatakit.files.containers.positions import Located
 from ragdatakit.files.containers.sources import Source
 from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.declarations import File
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.checks import FormatChecks
@@ -18,9 +20,20 @@ from ragdatakit.validators.columns import KeyColumns
 from ragdatakit.validators.pending import PendingFindings, RowMap
 from ragdatakit.validators.row_problems import RowProblems
 from ragdatakit.validators.run_options import RunOptions
+from ragdatakit.validators.sets import SetChecks
 
 if TYPE_CHECKING:
     from ragdatakit.validators.checks import Placed
+
+
+@dataclass(slots=True)
+class Group:
+    """One split: its files by kind, its set checks, and the kinds of which files were read for it first."""
+
+    split: str | None
+    files: list[DataFile]
+    sets: SetChecks
+    fresh: set[str] = field(default_factory=set)
 
 
 class RunContext(Protocol):
@@ -50,4 +63,6 @@ class RunContext(Protocol):
     def emit(self, file: DataFile, problem: Problem) -> None: ...
     def report(self, found: Iterable[Placed | RowProblems]) -> None: ...
     def emit_record(self, file: DataFile, problem: Problem, located: Located) -> None: ...
+    def report_copies(self, copies: Mapping[DataFile, DataFile]) -> None: ...
+    def report_unchecked(self, group: Group) -> None: ...
     def find_fix(self, file: DataFile, problem: Problem, located: Located | None = None) -> None: ...

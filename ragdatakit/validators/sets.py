@@ -159,7 +159,7 @@ class SetChecks:
                     )
                     first_seen.is_repeat = True
                     found.append(first_seen)
-        stores = [(c.rule, c.kind, _meant(*c.names[0]), s, "first given here") for c, s in self._consistencies]
+        stores = [(c.rule, c.kind, meant_field(*c.names[0]), s, "first given here") for c, s in self._consistencies]
         stores += [(v.rule, v.kind, v.fields[0], s, "spelled otherwise here") for v, s in self._variants]
         for rule, of_kind, field, store, note in stores:
             if of_kind == kind:
@@ -178,7 +178,10 @@ class SetChecks:
                 if len(rows):
                     found.append(RowProblems(coverage.rule, coverage.kind, coverage.field, rows))
         doubtful = [(kind, rows) for kind in sorted(self.missed) if (rows := self.keyless.get(kind))]
-        return found + [unreliable_keys(kind, self.plan.named.get(kind, ""), rows) for kind, rows in doubtful]
+        named = self.plan.named
+        return found + [
+            unreliable_keys(kind, named.get(kind, ""), min(rows), len(set(rows))) for kind, rows in doubtful
+        ]
 
     def compare(self, earlier: SetChecks) -> list[RowProblems]:
         """What this split has in common with an earlier one and should not, and where they disagree."""
@@ -262,6 +265,6 @@ def _add_in_order(store: Any, triples: list[tuple[int, Any, Any]]) -> None:
     store.add([t[1] for t in triples], [t[2] for t in triples], [t[0] for t in triples])
 
 
-def _meant(name: str, value: str) -> str:
+def meant_field(name: str, value: str) -> str:
     """The field that a finding points at: the value that differs, or its name where that is of the file."""
     return name if value.startswith("@") else value

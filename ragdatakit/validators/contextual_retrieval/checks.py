@@ -88,7 +88,7 @@ class ContextualRetrievalChecks(FormatChecks):
     def finish(self) -> Iterator[Placed | RowProblems]:
         """Documents without keys, chunks without a context, a corpus that was not compared, and the vectors."""
         if self._missed and self._corpus.keyless:
-            yield unreliable_keys("documents", "", self._corpus.keyless)
+            yield unreliable_keys("documents", "", min(self._corpus.keyless), len(set(self._corpus.keyless)))
         known = self._known()
         contexts = self.dataset.of_kind("contexts")
         if known is not None and self._stored and not self._nameless and all(file.readable for file in contexts):

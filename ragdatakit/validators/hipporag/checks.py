@@ -218,7 +218,7 @@ class HippoRagChecks(FormatChecks):
         what an index left behind."""
         for name in sorted(self._missed & self._keyless.keys()):
             kind, rows = self._keyless[name]
-            yield unreliable_keys(kind, "", rows)
+            yield unreliable_keys(kind, "", min(rows), len(set(rows)))
         for file in (f for name in sorted(self._unchecked) for f in corpus_of(name, self.dataset) if not f.to_end):
             yield file, Problem("unchecked-references")
         for file in self.dataset.of_kind("graph"):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any, TypeVar
 
 from ragdatakit.late_dataclasses import dataclass
@@ -53,6 +55,16 @@ def given_by(found: V | Failed) -> V:
     return found
 
 
+def shared_folder(settings: Mapping[str, str], is_here: bool) -> Path | None:
+    """The folder that all workers can write to: the one that was said, or that of this machine's temporary files."""
+    if "scratch" in settings:
+        folder = Path(settings["scratch"]).absolute()
+        if not folder.is_dir():
+            raise EngineError(f"{folder} is not a folder; it has to be there, for all workers")
+        return folder
+    return Path(tempfile.gettempdir()) if is_here else None
+
+
 class LocalEngine:
     """Processes on this machine, at most this many at a time; each holds one result that nobody has taken yet."""
 
@@ -60,6 +72,16 @@ class LocalEngine:
 
     def __init__(self, jobs: int) -> None:
         self._jobs = jobs
+
+    @property
+    def shared(self) -> Path | None:
+        """As `Engine` has it."""
+        return shared_folder({}, True)
+
+    @property
+    def here(self) -> LocalEngine:
+        """As `Engine` has it."""
+        return self
 
     def close(self) -> None:
         """Processes end with what they are asked for."""

@@ -9,7 +9,7 @@ import platform
 import secrets
 from collections import Counter
 from dataclasses import field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.containers.sources import CHANGED, FileFault, HeadedSource, RangeSource, file_state
 from ragdatakit.files.datasets import DataFile, Dataset
@@ -29,6 +29,10 @@ from ragdatakit.validators.row_problems import RowProblems
 from ragdatakit.validators.run_options import RunOptions
 from ragdatakit.version import __version__
 
+if TYPE_CHECKING:
+    from ragdatakit.validators.partitions.key_runs import KeylessRows, PackedKeys, Run
+    from ragdatakit.validators.partitions.partitioned_sets import WantedKeys
+
 _TEXT = "Is this text the same everywhere?"
 _PROCESS = secrets.token_hex(8)
 """Of which no other process has the like, on whatever machine."""
@@ -47,7 +51,7 @@ copyreg.pickle(Format, _reduced)
 @dataclass(frozen=True, slots=True)
 class Job:
     """What ranges of files of a dataset are judged by: the same for all of them, wherever that is. ``elsewhere``: on
-    machines that have to read the same files."""
+    machines that have to read the same files. ``keys`` are those that are to be compared in partitions."""
 
     dataset: Dataset
     profiles: tuple[str, ...]
@@ -59,12 +63,13 @@ class Job:
     fresh: bool
     seeds: tuple[int, int] = (0, 0)
     elsewhere: bool = False
+    keys: WantedKeys | None = None
     process: str = field(default_factory=lambda: _PROCESS)
     version: str = __version__
     code: bytes = b""
 
     @classmethod
-    def of(cls, run: DatasetRun, fresh: bool) -> Job:
+    def of(cls, run: DatasetRun, fresh: bool, keys: WantedKeys | None = None) -> Job:
         """The job of judging files in a run."""
         selection, options = run.collector.selection, run.options
         plain = replace(selection, severities=dict(selection.severities), ignored_in=None, enough=None)
@@ -81,6 +86,7 @@ class Job:
             fresh=fresh,
             seeds=code_seeds(),
             elsewhere=elsewhere,
+            keys=keys,
             code=_code() if run.big else b"",
         )
 
@@ -91,7 +97,8 @@ class RangeSummary:
     place of the lines are what is wrong with them and their key columns. ``more`` counts problems of single records
     beyond those that may be shown, ``state`` is what the format's checks have kept. ``key`` are the numbers of the file
     and of the range. Of a file that was read from its beginning: whether it has a byte-order mark, its header, its
-    ``bytes`` unpacked, and where its row groups begin."""
+    ``bytes`` unpacked, and where its row groups begin. ``run`` has its keys, where these are compared in partitions,
+    ``keyless`` says which records have none."""
 
     key: tuple[int, int]
 
@@ -103,6 +110,8 @@ class RangeSummary:
     header: bytes | None = None
     bytes: int = 0
     row_groups: list[int] = field(default_factory=list)
+    run: Run | PackedKeys | None = None
+    keyless: KeylessRows | None = None
 
 
 def _at_full_paths(dataset: Dataset) -> Dataset:
@@ -125,7 +134,7 @@ def judge_range(job: Job, part: Range) -> RangeSummary:
     run = DatasetRun(job.dataset, checks, job.profiles, job.selection, options, Counter())
     run.big = job.big
     checks.start_file(file)
-    return _Judge(run, _NoSets(), file, job.fresh).judge(part)  # type: ignore[arg-type]
+    return _Judge(run, _NoSets(), file, job.fresh).judge(part, job.keys)  # type: ignore[arg-type]
 
 
 def _be_alike(job: Job) -> None:
@@ -176,23 +185,32 @@ class _NoSets:
 class _Judge(LinesRun):
     """Reads a range."""
 
-    def judge(self, part: Range) -> RangeSummary:
+    def judge(self, part: Range, keys: WantedKeys | None) -> RangeSummary:
         """What it is."""
         source = self.source if part.whole else self._of_range(part)
         found, kept, checker = RangeSummary((part.file, part.number)), Counter[str](), self._block_checker()
         if part.whole and file_state(source.path.stat()) != part.state:
             found.faults.append(FileFault("unreadable-file", {"reason": CHANGED}))
             return found
+        writer = keys.writer(self.run_.dataset.format, self.file.kind) if keys is not None and self.columns else None
+        records = 0
         for block in source.blocks():
             checked = CheckedBlock() if block.skipped else self._work(checker, block)
             self._trim(checked, kept)
-            if not self.run_.big:
+            if writer is not None and keys is not None:
+                for first, batch, _, _ in checked.batches:
+                    writer.add(batch, records + first)
+                checked.batches = [] if keys.alone else checked.batches
+                records += checked.records
+            elif not self.run_.big:
                 checked.batches = [self._columns_of(first, values) for first, _, values, _ in checked.batches]
             found.blocks.append((block.offset, block.skipped, checked))
         found.more, found.faults = self.more, source.faults
         found.state = self.run_.checks.state(self.file)
         found.bom, found.bytes, found.row_groups = source.bom, source.bytes_read, source.row_groups
         found.header = source.header if isinstance(source, HeadedSource) else None
+        if writer is not None and keys is not None:
+            found.run, found.keyless = keys.kept(writer.packed(), found.key)
         return found
 
     def _of_range(self, part: Range) -> RangeSource:

@@ -7,15 +7,16 @@ import os
 import socket
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 from ragdatakit.schemas.errors import EngineError, MissingExtraError
-from ragdatakit.validators.ranges.engines import RETRIES, attempted, cause_of, given_by
+from ragdatakit.validators.ranges.engines import RETRIES, LocalEngine, attempted, cause_of, given_by, shared_folder
 
 K = TypeVar("K")
 V = TypeVar("V")
 
-SETTINGS = ("address", "namespace")
+SETTINGS = ("address", "namespace", "scratch")
 """What may be said of the cluster; without an address it is a local one (or that of RAY_ADDRESS)."""
 _SECONDS = 15
 _AHEAD = 2
@@ -37,6 +38,16 @@ class RayEngine:
         self._ray, self._settings, self._jobs = ray, settings, jobs
         self._ours = False
         self._printed: Any = None
+
+    @property
+    def shared(self) -> Path | None:
+        """As `Engine` has it."""
+        return shared_folder(self._settings, self._is_here())
+
+    @property
+    def here(self) -> LocalEngine:
+        """As `Engine` has it."""
+        return LocalEngine(self._jobs)
 
     def map(self, function: Callable[[K], V], keys: Sequence[K], /) -> Iterator[V]:
         """As `Engine` has it."""
@@ -60,6 +71,10 @@ class RayEngine:
         finally:
             for each in waiting:
                 ray.cancel(each, force=True)
+
+    def _is_here(self) -> bool:
+        """Whether all its workers are on this machine."""
+        return not (self._ray.is_initialized() or self._settings.get("address") or "RAY_ADDRESS" in os.environ)
 
     def _connect(self) -> None:
         if self._ray.is_initialized():

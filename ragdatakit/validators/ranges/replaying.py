@@ -5,18 +5,22 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.containers.lines import LONG_LINE, iter_lines
 from ragdatakit.files.containers.positions import Located
 from ragdatakit.files.containers.sources import Block, HeadedSource, Source
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.late_dataclasses import dataclass
+from ragdatakit.validators.checks import FormatChecks
 from ragdatakit.validators.dataset_run import DatasetRun
 from ragdatakit.validators.ranges.judging import Job, RangeSummary, can_be_sent, judge_range
 from ragdatakit.validators.ranges.plan import Range, plan_ranges
 from ragdatakit.validators.reading.blocks import CheckedBlock, LineEnds
 from ragdatakit.validators.reading.file_runs import LinesRun
+
+if TYPE_CHECKING:
+    from ragdatakit.validators.partitions.partitioned_sets import WantedKeys
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,7 @@ class RangedLinesRun(LinesRun):
     """A file of lines whose ranges are judged by themselves, together with those of the files of its kind behind it."""
 
     _ranges: list[Range] | None = None
+    _has_runs = False
 
     def run(self) -> None:
         """Have the ranges judged, and take what they are."""
@@ -71,12 +76,23 @@ class RangedLinesRun(LinesRun):
                 ranges = plan_ranges(source, run.dataset.number_of(file))
                 plans[file] = source, ranges
                 parts += ranges or ()
-            judge = partial(judge_range, Job.of(run, self.fresh))
+            judge = partial(judge_range, Job.of(run, self.fresh, self._wanted_keys()))
             here = len(parts) < 2 or not can_be_sent(run.big)
             found = map(judge, parts) if here else engine.map(judge, parts)
             run.ahead.update({file: _Planned(*plan, found) for file, plan in plans.items()})
         planned: _Planned = run.ahead.pop(self.file)
         return planned
+
+    def _wanted_keys(self) -> WantedKeys | None:
+        if not self.run_.big:
+            return None
+        from ragdatakit.validators.partitions.partitioned_sets import PartitionedSets
+
+        return self.sets.wanted(not self._takes_batches()) if isinstance(self.sets, PartitionedSets) else None
+
+    def _takes_batches(self) -> bool:
+        """Whether the format's own checks look at the key columns."""
+        return self.needs.batches and type(self.run_.checks).batch is not FormatChecks.batch
 
     def _from_here(self, run: DatasetRun) -> list[DataFile]:
         """The file and those that are read next, of its kind and split."""
@@ -86,6 +102,9 @@ class RangedLinesRun(LinesRun):
         return [self.file, *(f for f in behind if run.container(f) == run.container(self.file))]
 
     def _replay(self, summary: RangeSummary) -> None:
+        self._has_runs = summary.run is not None
+        if summary.run is not None:
+            self.sets.take(self.file.kind, summary.run, summary.keyless, self.base + self._records)  # type: ignore[attr-defined]
         for offset, skipped, checked in summary.blocks:
             block = Block(b"", offset, skipped)
             if skipped:
@@ -108,7 +127,10 @@ class RangedLinesRun(LinesRun):
             super()._take_keys(checked)
             return
         for first, batch, values, _ in checked.batches:
-            if self.run_.big:
+            if self._has_runs:
+                batch.first_row = self.base + self._records + first
+                self._look_at(batch, values)
+            elif self.run_.big:
                 found = self.sets.probe(self.file.kind, batch)
                 self._take_batch(self.base + self._records + first, batch, values, found)
             else:

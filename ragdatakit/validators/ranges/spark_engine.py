@@ -9,10 +9,11 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ragdatakit.schemas.errors import EngineError, MissingExtraError
-from ragdatakit.validators.ranges.engines import RETRIES, attempted, cause_of, given_by
+from ragdatakit.validators.ranges.engines import RETRIES, LocalEngine, attempted, cause_of, given_by, shared_folder
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 K = TypeVar("K")
 V = TypeVar("V")
 
-SETTINGS = ("master",)
+SETTINGS = ("master", "scratch")
 """What may be said of the cluster, beside Spark's own settings (``spark.…``)."""
 _AHEAD = 8
 """So many ranges for each task at a time are a job: one takes a second to begin."""
@@ -42,6 +43,16 @@ class SparkEngine:
         self._sql, self._settings, self._jobs = pyspark.sql, settings, jobs
         self._session: Any = None
         self._ours = False
+
+    @property
+    def shared(self) -> Path | None:
+        """As `Engine` has it."""
+        return shared_folder(self._settings, self._is_here())
+
+    @property
+    def here(self) -> LocalEngine:
+        """As `Engine` has it."""
+        return LocalEngine(self._jobs)
 
     def map(self, function: Callable[[K], V], keys: Sequence[K], /) -> Iterator[V]:
         """As `Engine` has it."""
@@ -73,6 +84,11 @@ class SparkEngine:
             return int(self._session.sparkContext.defaultParallelism)
         except Exception:  # noqa: BLE001 - over Spark Connect there is no context
             return _PARALLEL
+
+    def _is_here(self) -> bool:
+        """Whether all its workers are on this machine."""
+        is_open = self._session is not None or self._sql.SparkSession.getActiveSession() is not None
+        return not is_open and self._settings.get("master", "local").startswith("local")
 
     def _connect(self) -> None:
         if self._session is not None:

@@ -187,6 +187,9 @@ class FileRun:
 
     def _absorb(self, batch: Any, values: list[Any] | None) -> None:
         self.sets.absorb(self.file.kind, batch)
+        self._look_at(batch, values)
+
+    def _look_at(self, batch: Any, values: list[Any] | None) -> None:
         self.run_.report(self.run_.checks.batch(self.file.kind, self.sets.split, values, batch, self.sets))
 
 
