@@ -214,7 +214,8 @@ OPENING = re.compile(rf"\b(?:{'|'.join([*BOUNDED, 'read_bytes', 'read_text', 'op
 NOT_OF_DATASETS = {
     "api/editor/server.py", "cli/output_place.py", "files/paths/boundary.py", "files/paths/folder_locks.py",
     "files/configuration/own_rules.py", "files/configuration/sources.py", "validators/baselines/file.py",
-    "validators/stamps.py", "remote/cache.py", "remote/object_stores.py",
+    "validators/stamps.py", "validators/partitions/comparing.py", "validators/partitions/key_runs.py",
+    "remote/cache.py", "remote/object_stores.py",
     "fixes/applying.py", "fixes/csv_rewriting.py",
     "fixes/difference.py", "fixes/removed.py", "fixes/rewriting.py", "fixes/staged_files.py",
     "files/git/revisions.py", "files/light_splade/config.py", "files/paths/writing.py",

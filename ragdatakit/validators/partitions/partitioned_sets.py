@@ -98,7 +98,7 @@ class KeyStore:
 
 
 class PartitionedSets(SetChecks):
-    """The set checks of one split: keys are written as they come, and all is found out at the end."""
+    """The set checks of one split: keys are written as they come, and compared at the end."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""What was found out about keys in partitions, reported in the order in which set checks without them report it."""
+"""What was found about keys in partitions, reported in the order in which set checks without them report it."""
 
 from __future__ import annotations
 
