@@ -123,6 +123,16 @@ def test_the_worst_questions_are_those_found_last() -> None:
     assert [q.question_id for q in result.worst(9)] == ["q3", "q2", "q1"]
 
 
+def test_of_equally_bad_questions_each_cause_is_seen_first(tmp_path: Path) -> None:
+    queries = {"q1": "ferry", "q2": "ferry", "q3": "gulls", "q4": "ferry"}
+    qrels = {"q1": {"x": 1}, "q2": {"y": 1}, "q3": {"boat": 1}, "q4": {"ferry": 1}}
+    folder = write_beir(tmp_path / "bad", {"ferry": "the ferry", "boat": "a boat"}, queries, {"test": qrels})
+
+    worst = evaluated(folder, metrics=["recall@1"]).runs[0].worst(2)
+
+    assert [(q.question_id, q.cause) for q in worst] == [("q1", "missing"), ("q3", "no-term")]
+
+
 def scores(result: RunResult) -> dict[str, float]:
     return {name: score.mean for name, score in result.scores.items()}
 

@@ -173,9 +173,42 @@ def test_from_a_question_to_why_its_gold_is_not_found(explorer: Explorer) -> Non
 
     question = worst.split()[0]
     text = run_explained(question)
-    (gold,) = [row for row in rows(page) if row.startswith("not in the first")][:1]
-    assert "it has no term of the question" in gold and "it has no term of the question" in text
+    (gold,) = [row for row in rows(page) if "not in the first" in row][:1]
+    assert all("shares no term with the question" in words for words in (worst, gold, text))
     assert "Passages that are found" in page or "Nothing." in page
+
+
+def test_the_causes_of_gold_that_is_not_found_are_counted_and_chosen(tmp_path: Path) -> None:
+    texts = {f"d{n}": f"harbour ferry {'tide ' * n}" for n in range(12)} | {
+        "a": "gulls eat fish",
+        "b": "gulls eat fish",
+    }
+    asked = {
+        "gone": ("ferry", {"D-1": 1}),
+        "lost": ("gulls", {"D-2": 1}),
+        "deep": ("harbour", {"d11": 1}),
+        "words": ("anchorage", {"d1": 1}),
+        "found": ("gulls", {"a": 1}),
+    }
+    lines(tmp_path / "corpus.jsonl", *({"_id": name, "text": text} for name, text in texts.items()))
+    lines(tmp_path / "queries.jsonl", *({"_id": name, "text": text} for name, (text, _) in asked.items()))
+    judged = "".join(f"{name}\t{gold}\t1\n" for name, (_, golds) in asked.items() for gold in golds)
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "qrels/test.tsv").write_text(f"query-id\tcorpus-id\tscore\n{judged}", encoding="utf-8")
+
+    with ragdatakit.explore(tmp_path) as running:
+        every, missing = get(running, "0/ranks"), get(running, "0/ranks?why=missing")
+
+    assert "2 of 5 questions: the gold is not in the corpus" in every
+    assert re.findall(r"<b>(\d+)</b> ([^<]*)", every) == [
+        ("5", "all questions"),
+        ("2", "the gold is not in the corpus"),
+        ("1", "the gold shares no term with the question"),
+        ("1", "the gold is below the first 10"),
+    ]
+    assert [row.split()[0] for row in rows(missing)[1:]] == ["gone", "lost"]
+    assert [row for row in rows(every) if "d11 at rank 12, below the first 10" in row]
+    assert [row for row in rows(every) if row == "gone ferry D-1 not in the corpus not found"]
 
 
 def run_explained(question: str) -> str:

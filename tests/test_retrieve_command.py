@@ -162,8 +162,8 @@ def test_a_question_of_the_dataset_with_its_gold(dataset: Path) -> None:
         "    tunnel  rank 1",
         "        has    planned (1), tunnel (1)",
         "        lacks  who (0)",
-        "    gone  it is not in the corpus",
-        "    blank  it has no text",
+        "    gone  not in the corpus",
+        "    blank  has no text",
         "    (numbers: how many passages have the term)",
     ]
 
@@ -191,6 +191,9 @@ WHY = {
 }
 
 
+BY_VECTORS = "vectors may (`ragdata retrieve … --mode dense --embedder KIND:MODEL`)"
+
+
 def why_of(folder: Path, gold: str, question: str, *words: str) -> str | None:
     found = run("retrieve", write_beir(folder, WHY, {"q": question}, {"q": {gold: 1}}), "--id", "q", "--json", *words)
     document: str | None = found.json["queries"][0]["gold"][0]["why"]
@@ -200,7 +203,7 @@ def why_of(folder: Path, gold: str, question: str, *words: str) -> str | None:
 @pytest.mark.parametrize(
     ("gold", "question", "message"),
     [
-        ("boat", "ferry", "it has no term of the question: bm25 cannot find it, vectors may (--mode dense)"),
+        ("boat", "ferry", f"shares no term with the question: bm25 cannot find it, {BY_VECTORS}"),
         ("strait", "which ferry crosses the strait", "rank 1 has ferry (2), which it lacks"),
         ("twice", "ferry strait", "rank 1 has no term that it lacks, but has them more often, or in a shorter text"),
         ("boat", "the", "the question has no terms"),
@@ -212,6 +215,18 @@ def test_why_gold_is_not_found(tmp_path: Path, gold: str, question: str, message
     assert why_of(tmp_path / "why", gold, question, "-k", "1") == message
 
 
+@pytest.mark.parametrize(("text", "same"), [("one  two three", "the same"), ("one, two: three", "nearly the same")])
+def test_a_copy_above_the_gold_is_named(tmp_path: Path, text: str, same: str) -> None:
+    folder = write_beir(
+        tmp_path / "copies", {"a": ("", text), "b": ("", "one two three")}, {"q": text}, {"q": {"b": 1}}
+    )
+
+    (place,) = run("retrieve", folder, "--id", "q", "-k", "1", "--json").json["queries"][0]["gold"]
+
+    assert place["cause"] == {"kind": "copy", "words": f"a at rank 1 has {same} text"}
+    assert place["why"] == place["cause"]["words"]
+
+
 def test_why_gold_is_not_found_in_a_graph(tmp_path: Path) -> None:
     words = ("-k", "1", "--graph", "names", "--mode")
 
@@ -219,7 +234,7 @@ def test_why_gold_is_not_found_in_a_graph(tmp_path: Path) -> None:
         "the question names no node of the graph, so that there is nowhere to start"
     )
     assert why_of(tmp_path / "b", "boat", "ferry", *words, "hybrid") == (
-        "it has no term of the question: bm25 cannot find it, only the other modes can"
+        "shares no term with the question: bm25 cannot find it, only the other modes can"
     )
 
 

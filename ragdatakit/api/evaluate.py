@@ -228,12 +228,19 @@ class _Evaluating:
         for run in self._named_runs(modes):
             sanity = check_run(run.ranked, gold, w.names, facts, w.options.seed)
             sanity = self._with_search_checks(sanity, run.name) if run.name in modes else sanity
-            done.runs.append(run_result(run, gold, w.names, w.depth, sanity, w.options.seed, same))
+            result = run_result(run, gold, w.names, w.depth, sanity, w.options.seed, same)
+            done.runs.append(self._with_causes(result) if passages is not None else result)
         if w.options.compare is not None and done.runs:
             done.comparisons = self._compared(done.runs, w.options.compare)
         shown = {t for run in done.runs for q in run.worst(w.options.worst) for t in (*q.found[:3], *q.gold[:3])}
         done.titles = titles_of(passages, self._tables, gold.unit, shown) if passages is not None else {}
         self._check(facts)
+
+    def _with_causes(self, run: RunResult) -> RunResult:
+        """The run with why the gold of its worst questions was not found."""
+        from ragdatakit.retrieval.gold_and_metrics.gold_causes import with_causes
+
+        return with_causes(run, self._gold, self._opened.index.passages, self._opened.tokenizer)
 
     def _check(self, facts: GoldFacts | None = None) -> None:
         from ragdatakit.retrieval.gold_and_metrics.checks import check_evaluation

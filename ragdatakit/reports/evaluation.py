@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, zip_longest
 from shlex import quote
 
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.reports.terminal import Painter, column_lines, cut_to, one_line, painter, width_of, wrapped
-from ragdatakit.schemas.evaluations import AnswerScores, ClaimScores, Comparison, Evaluation, RunResult, Sanity, Score
+from ragdatakit.schemas.evaluations import (
+    AnswerScores,
+    ClaimScores,
+    Comparison,
+    Evaluation,
+    QuestionResult,
+    RunResult,
+    Sanity,
+    Score,
+)
+from ragdatakit.schemas.search.gold_causes import LOST
 from ragdatakit.schemas.search.modes import ALL_MODES
 from ragdatakit.schemas.texts import many
 from ragdatakit.visible_text import visible_text
@@ -338,12 +348,7 @@ def _worst(done: Evaluation, paint: Painter, options: EvaluationOptions) -> Iter
         head = f"{_INDENT}{one_line(question.question_id)}  "
         text = cut_to(one_line(question.text), max(options.width - width_of(head), 20))
         yield f"{_INDENT}{paint('bold', one_line(question.question_id))}  {text}"
-        ranked = list(zip(question.gold, question.gold_ranks, strict=False))
-        for target, rank in ranked[:3]:
-            reached = f"rank {rank}" if rank is not None else f"not in {run.depth}"
-            yield _named(f"{_INDENT * 2}gold   {reached:>10}  ", target, done.titles, options.width)
-        if len(ranked) > 3:
-            yield f"{_INDENT * 2}gold   … and {len(ranked) - 3:,} more"
+        yield from _worst_gold(question, run.depth, done.titles, options.width)
         wanted = set(question.gold)
         for place, target in enumerate(question.found[:3], 1):
             if target not in wanted:
@@ -356,6 +361,20 @@ def _worst(done: Evaluation, paint: Painter, options: EvaluationOptions) -> Iter
         asked = f"{options.retrieve}{mode} --id {quote(listed[0].question_id)} --explain"
         why = "shows why" if own else "shows what bm25 finds here (the run itself cannot be asked)"
         yield paint("dim", f"{_INDENT}`{visible_text(asked)}` {why}")
+
+
+def _worst_gold(question: QuestionResult, depth: int, titles: Mapping[str, str], width: int) -> Iterator[str]:
+    """The first gold of a question: its ranks, or why it has none."""
+    ranked = [*zip_longest(question.gold, question.gold_ranks, question.causes)]
+    for target, rank, cause in ranked[:3]:
+        reached = f"rank {rank}" if rank is not None else f"not in {depth}"
+        if cause is not None and cause.kind in LOST:
+            reached = cause.words
+        yield _named(f"{_INDENT * 2}gold   {reached:>10}  ", target, titles, width)
+        if cause is not None and cause.kind == "no-term":
+            yield f"{_INDENT * 2}{'':19}{cause.words}"
+    if len(ranked) > 3:
+        yield f"{_INDENT * 2}gold   … and {len(ranked) - 3:,} more"
 
 
 def _named(head: str, target: str, titles: Mapping[str, str], width: int) -> str:

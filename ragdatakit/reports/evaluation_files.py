@@ -93,6 +93,7 @@ def _question(question: QuestionResult, titles: Mapping[str, str]) -> dict[str, 
         "first_rank": question.first_rank,
         "gold": list(question.gold),
         "gold_ranks": list(question.gold_ranks),
+        "causes": [None if cause is None else asdict(cause) for cause in question.causes],
         "found": list(question.found),
         "titles": {target: title for target, title in titles.items() if target in named},
     }
@@ -104,7 +105,7 @@ def question_lines(done: Evaluation) -> Iterator[bytes]:
     for run in done.runs:
         for question in run.questions:
             fields = _question(question, {})
-            del fields["titles"]
+            del fields["titles"], fields["causes"]
             yield _dumps({"run": run.name, **fields}, 0)
 
 

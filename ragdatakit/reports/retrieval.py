@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import orjson
@@ -237,6 +238,7 @@ def _gold_dict(place: GoldPlace) -> dict[str, Any]:
         "shared": [{"text": term.text, "passages": term.passages} for term in place.shared],
         "missing": [{"text": term.text, "passages": term.passages} for term in place.missing],
         "why": place.why or None,
+        "cause": None if place.cause is None else asdict(place.cause),
         "snippet": None if place.snippet is None else place.snippet.as_dict(),
         "ranks": dict(place.ranks),
         "path": [step.as_dict() for step in place.path],

@@ -18,6 +18,12 @@ def address_of(code: str) -> str:
     return f"{site}/rules/{code}.html" if site and code in _codes() else ""
 
 
+def page_address(name: str) -> str:
+    """A page of the documentation, such as ``retrieval``; ``""`` where the site is not known."""
+    site = _site()
+    return f"{site}/{name}.html" if site else ""
+
+
 def _site() -> str:
     given = os.environ.get(VARIABLE, "").strip() or _documented()
     return given.rstrip("/") if given.startswith(("https://", "http://")) else ""

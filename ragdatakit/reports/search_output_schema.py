@@ -13,6 +13,7 @@ from ragdatakit.schemas.bounds import Place, Share
 from ragdatakit.schemas.evaluations import AnswerInTop, Ceiling, ClaimScores, Comparison, QuestionResult, Sanity, Score
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.retrieved import ContextItem, PathStep, Snippet
+from ragdatakit.schemas.search.gold_causes import GoldCause
 
 _Mode = Literal[
     "bm25",
@@ -122,8 +123,9 @@ class _Term(TypedDict):
 class _Gold(TypedDict):
     """What became of a relevant target of the question; ``rank`` is null where it is not within ``depth``.
 
-    ``fault`` says why it cannot be found at all, ``why`` what ranks above it or why it is not found. ``shared`` are the
-    terms of the question that it has, ``missing`` those that it has not.
+    ``fault`` says why it cannot be found at all, ``cause`` why it is not among the first ``k`` results, ``why`` what
+    ranks above it or why it is not found. ``shared`` are the terms of the question that it has, ``missing`` those that
+    it has not.
     """
 
     id: str
@@ -135,6 +137,7 @@ class _Gold(TypedDict):
     shared: list[_Term]
     missing: list[_Term]
     why: str | None
+    cause: GoldCause | None
     snippet: Snippet | None
     ranks: dict[str, Place | None]
     path: list[PathStep]

@@ -6,8 +6,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ragdatakit.retrieval.gold_and_metrics.gold_causes import GoldCauses
+from ragdatakit.retrieval.gold_and_metrics.sanity import ordinals_of
 from ragdatakit.retrieval.terms.accents import spelled_with_other_accents
 from ragdatakit.schemas.retrieved import GoldPlace, Term
+from ragdatakit.schemas.search.gold_causes import LOST, gold_cause
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -49,7 +52,12 @@ class _Passages:
         self._retriever, self._question, self._mode, self._k, self._depth = retriever, question, mode, k, depth
         self._passages = retriever.index.passages
         self._of_documents = unit == "document" and self._passages.unit == "chunk"
+        self._places = ordinals_of(unit, self._passages, question.gold)
+        self._causes = GoldCauses(
+            self._passages, retriever.tokenizer, self._places, unit, mode, k=min(k, depth), depth=depth
+        )
         ranked = self._ranked()
+        self._first = [*dict.fromkeys(map(self._name, ranked[:k]))]
         self._ranks = self._by_name(ranked)
         self._by_mode = {}
         if mode == "hybrid":
@@ -77,29 +85,19 @@ class _Passages:
 
     def places(self) -> Iterator[GoldPlace]:
         """What became of each target."""
-        pieces = self._pieces() if self._of_documents else {}
         for target in self._question.gold:
-            best = pieces.get(target) if self._of_documents else self._passages.ordinal(target)
-            rank, best = self._ranks.get(target, (None, best))
-            place = GoldPlace(target, self._question.grades[target], rank, self._depth)
-            yield self._with_terms(place, best)
+            first = self._places.get(target, (None,))[0]
+            rank, best = self._ranks.get(target, (None, first))
+            cause = self._causes.cause(self._question, target, rank, self._first)
+            fault = cause.words if cause is not None and cause.kind in LOST else ""
+            place = GoldPlace(target, self._question.grades[target], rank, self._depth, fault, cause=cause)
+            yield self._with_terms(place, best) if best is not None else place
 
-    def _pieces(self) -> dict[str, int]:
-        """The first chunk of each gold document."""
-        found: dict[str, int] = {}
-        names = set(self._question.gold)
-        for ordinal, document in enumerate(self._passages.documents()):
-            if document in names:
-                found.setdefault(document, ordinal)
-        return found
-
-    def _with_terms(self, place: GoldPlace, ordinal: int | None) -> GoldPlace:
+    def _with_terms(self, place: GoldPlace, ordinal: int) -> GoldPlace:
         """The place with the terms that the target has; of a document, those of its best chunk."""
-        if ordinal is None:
-            return replace(place, fault="it has no chunks" if self._of_documents else "it is not in the corpus")
         passage = self._passages[ordinal]
-        if not passage.searched.strip():
-            return replace(place, title=passage.title, fault="it has no text")
+        if place.fault:
+            return replace(place, title=passage.title)
         has = self._tokens(ordinal)
         terms = self._terms()
         place = replace(
@@ -107,13 +105,12 @@ class _Passages:
             title=passage.title,
             shared=tuple(term for token, term in terms.items() if token in has),
             missing=tuple(self._spelled(t, term, passage.searched) for t, term in terms.items() if t not in has),
-            fault="" if has else "it has no terms",
         )
         query = self._question.query
         graph = self._retriever.graph if self._mode == "graph" or "graph" in self._by_mode else None
         ranks = {mode: ranks.get(place.target_id, (None, 0))[0] for mode, ranks in self._by_mode.items()}
         place = replace(place, ranks=ranks, path=graph.path(query, ordinal) if graph is not None else ())
-        if place.fault or (place.rank is not None and place.rank <= self._k):
+        if place.rank is not None and place.rank <= self._k:
             return place
         hit = self._retriever.hit(ordinal, 1, 0.0, query)
         return replace(place, why=self._why(place, has, terms), snippet=hit.snippet)
@@ -133,6 +130,12 @@ class _Passages:
         spelled = spelled_with_other_accents(text, token, self._retriever.tokenizer)
         return replace(term, spelled=spelled) if spelled is not None else term
 
+    def _vectors_may(self) -> str:
+        """How to search by vectors here."""
+        if not self._retriever.lack("dense"):
+            return "vectors may (--mode dense)"
+        return "vectors may (`ragdata retrieve … --mode dense --embedder KIND:MODEL`)"
+
     def _why(self, place: GoldPlace, has: set[str], terms: Mapping[str, Term]) -> str:
         """Why a target that could be found is not among the hits."""
         if self._mode == "graph":
@@ -145,8 +148,10 @@ class _Passages:
         if not terms:
             return "the question has no terms"
         if not place.shared:
-            rest = "vectors may (--mode dense)" if self._mode == "bm25" else "only the other modes can"
-            return f"it has no term of the question: bm25 cannot find it, {rest}"
+            rest = self._vectors_may() if self._mode == "bm25" else "only the other modes can"
+            return f"{gold_cause('no-term').words}: bm25 cannot find it, {rest}"
+        if place.cause is not None and place.cause.kind == "copy":
+            return place.cause.words
         if self._mode == "hybrid" or self._rival is None:
             return ""
         rank, ordinal = self._rival

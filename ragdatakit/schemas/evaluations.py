@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 from typing import Any, ClassVar, Literal
@@ -10,6 +11,7 @@ from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.bounds import Place, Share
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.notebooks.tabular import Tabular
+from ragdatakit.schemas.search.gold_causes import GoldCause
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,9 @@ class QuestionResult:
     """One question in one run: its metrics, its gold, what was found instead.
 
     ``found`` are the ids at the top of the run, best first; ``first_rank`` is the 1-based rank of the first gold, None
-    where none was found within the depth. ``gold_ranks`` are the ranks of all its gold, in the order of ``gold``.
+    where none was found within the depth. ``gold_ranks`` are the ranks of all its gold, in the order of ``gold``;
+    ``causes`` says of the first of it why it was not found (None: it was), where that was looked for: of the questions
+    that may be shown as the worst.
     """
 
     question_id: str
@@ -38,6 +42,12 @@ class QuestionResult:
     found: tuple[str, ...]
     first_rank: Place | None
     gold_ranks: tuple[Place | None, ...] = ()
+    causes: tuple[GoldCause | None, ...] = ()
+
+    @property
+    def cause(self) -> str:
+        """The kind of cause of the first gold that was not found; empty where it is not known."""
+        return next((cause.kind for cause in self.causes if cause is not None), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +87,19 @@ class RunResult:
     notes: tuple[str, ...] = ()
 
     def worst(self, number: int) -> list[QuestionResult]:
-        """The questions with the lowest values of the first metric, of equal ones those found last; none that is
-        perfect."""
+        """The questions with the lowest values of the first metric, none that is perfect. Of equal ones come first one
+        of each cause, then a second of each, and so on, and then those that are found last."""
         name = next(iter(self.scores), "")
         flawed = [q for q in self.questions if q.values.get(name, 1.0) < 1]
         flawed.sort(key=lambda q: (q.values[name], -(q.first_rank or 1 << 60)))
-        return flawed[: max(number, 0)]
+        seen: Counter[tuple[float, str]] = Counter()
+        turns: list[tuple[float, int]] = []
+        for question in flawed:
+            place = (question.values[name], question.cause)
+            turns.append((question.values[name], seen[place]))
+            seen[place] += 1
+        order = sorted(range(len(flawed)), key=turns.__getitem__)
+        return [flawed[place] for place in order[: max(number, 0)]]
 
 
 @dataclass(frozen=True, slots=True)

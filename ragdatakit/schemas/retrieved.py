@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.notebooks.tabular import Tabular
+from ragdatakit.schemas.search.gold_causes import GoldCause
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,10 +229,10 @@ class Term:
 class GoldPlace:
     """What became of a relevant target of a question. ``rank`` is 1-based, None where it is not within ``depth``.
 
-    ``fault`` says why it cannot be found at all (it is not in the corpus, it has no text); empty where it can.
-    ``shared`` are the terms of the question that it has, ``missing`` those that it has not. ``why`` says in a sentence
-    why it is not among the hits. ``snippet``, ``path`` and ``ranks`` are those that it would have as a hit; of a mode
-    in which it has no rank, ``ranks`` has None.
+    ``cause`` is why it is not among the first results, None where it is; ``fault`` its words where it cannot be found
+    at all (not in the corpus, no text), else empty. ``shared`` are the terms of the question that it has, ``missing``
+    those that it has not. ``why`` says in a sentence why it is not among the hits. ``snippet``, ``path`` and ``ranks``
+    are those that it would have as a hit; of a mode in which it has no rank, ``ranks`` has None.
     """
 
     target_id: str
@@ -246,6 +247,15 @@ class GoldPlace:
     snippet: Snippet | None = None
     path: tuple[PathStep, ...] = ()
     ranks: Mapping[str, int | None] = field(default_factory=dict)
+    cause: GoldCause | None = None
+
+    @property
+    def reason(self) -> str:
+        """The cause with what more is known of it; empty where it is among the first results, or nothing is known."""
+        words = self.cause.words if self.cause is not None else ""
+        if not words or words in self.why:
+            return self.why or self.fault
+        return f"{words}: {self.why}" if self.why else words
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.texts import many
 
 _KEPT = 200
 """Results that stay; of more the oldest ones that are of one question are let go."""
@@ -44,6 +45,10 @@ class Jobs:
     def tell(self, what: str, done: int, total: int) -> None:
         """Say how far the work is."""
         self._progress = f": {what}{f', {100 * done // total} %' if total else ''}"
+
+    def tell_count(self, what: str, done: int, total: int) -> None:
+        """Say how many of the questions are done."""
+        self._progress = f": {what}, {done:,} of {many(total, 'question')}"
 
     def _do(self, key: Hashable, work: Callable[[], Any]) -> None:
         with self._turn:

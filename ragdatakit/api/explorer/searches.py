@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ragdatakit.api.explorer.jobs import Jobs
 from ragdatakit.api.explorer.opened import OpenedDataset
-from ragdatakit.reports.html.explorer.values import Found, RankedQuestion, RankedQuestions, Target
+from ragdatakit.reports.html.explorer.values import Found, RankedGold, RankedQuestion, RankedQuestions, Target
 from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.search.gold_causes import kinds_in_order
 
 if TYPE_CHECKING:
     from ragdatakit.retrieval.gold_and_metrics.gold import Gold, GoldQuestion
     from ragdatakit.retrieval.retriever import Retriever
     from ragdatakit.schemas.options import RetrieverOptions
+
+    _Ranked = tuple[GoldQuestion, list[RankedGold]]
 
 _HITS, _DEPTH = 10, 100
 _MOST_QUESTIONS, _MOST_RANKED = 1_000, 20_000
@@ -68,39 +72,62 @@ class Searches:
         ]
         return Found(mode, hits, [(place, _target(labels, place.target_id)) for place in places], done.notes)
 
-    def ranked(self, mode: str) -> RankedQuestions:
-        """The judged questions with the ranks of their gold, the worst first. Raises as `retriever` does."""
+    def ranked(self, mode: str, why: str = "") -> RankedQuestions:
+        """The judged questions with the ranks of their gold, the worst first; only those of one cause where ``why``
+        names it. Raises as `retriever` does."""
         retriever, gold = self.retriever(), self._gold()
         if gold is None or not gold.judged:
             raise RagdataError("no question has a judgement")
 
-        def work() -> RankedQuestions:
+        def work() -> list[_Ranked]:
             return self._ranked(retriever, gold, mode)
 
-        found: RankedQuestions = self.jobs.result(("ranked", mode), "searching for every question", work)
-        return found
+        ranked: list[_Ranked] = self.jobs.result(("ranked", mode), "searching for every question", work)
+        causes = Counter(kind for _, every in ranked for kind in {one.cause.kind for one in every if one.cause})
+        cause = next((kind for kind in causes if kind == why), None)
+        shown = [
+            (question, every)
+            for question, every in ranked
+            if cause is None or any(one.cause is not None and one.cause.kind == cause for one in every)
+        ][:_MOST_QUESTIONS]
+        rows = self._opened.labels(("questions",), [question.question_id for question, _ in shown])
+        return RankedQuestions(
+            [RankedQuestion(rows.get(q.question_id, Target(q.question_id, q.text)), every) for q, every in shown],
+            len(ranked),
+            sum(every[0].rank is None for _, every in ranked),
+            _HITS,
+            _DEPTH,
+            {kind: causes[kind] for kind in kinds_in_order() if causes[kind]},
+            cause,
+            all(len(every) == 1 for _, every in ranked),
+        )
 
-    def _ranked(self, retriever: Retriever, gold: Gold, mode: str) -> RankedQuestions:
-        passages = retriever.index.passages
-        of_documents = gold.unit == "document" and passages.unit == "chunk"
-        asked = gold.judged[:_MOST_RANKED]
-        ranked: list[tuple[float, int, GoldQuestion, list[int | None]]] = []
-        searched = retriever.search_many((question.query for question in asked), mode, _DEPTH)
-        for number, (question, done) in enumerate(zip(asked, searched, strict=True)):
-            self.jobs.tell("questions", number, len(asked))
-            names = [hit.document_id if of_documents else hit.passage_id for hit in done.hits]
-            places: dict[Any, int] = {}
-            for name in names:
-                places.setdefault(name, len(places) + 1)
-            ranks = sorted((places.get(target) for target in question.gold), key=lambda rank: (rank is None, rank or 0))
-            ranked.append((ranks[0] or _DEPTH + 1, number, question, ranks))
-        ranked.sort(key=lambda one: (-one[0], one[1]))
-        shown = ranked[:_MOST_QUESTIONS]
-        rows = self._opened.labels(("questions",), [question.question_id for _, _, question, _ in shown])
-        worst = [
-            RankedQuestion(rows.get(q.question_id, Target(q.question_id, q.text)), ranks) for _, _, q, ranks in shown
-        ]
-        return RankedQuestions(worst, len(ranked), sum(ranks[0] is None for _, _, _, ranks in ranked))
+    def _ranked(self, retriever: Retriever, gold: Gold, mode: str) -> list[_Ranked]:
+        """The judged questions with their gold, best rank first; those first whose best gold is found last."""
+        from ragdatakit.retrieval.gold_and_metrics.evaluation import search_run
+        from ragdatakit.retrieval.gold_and_metrics.gold_causes import GoldCauses
+        from ragdatakit.retrieval.gold_and_metrics.sanity import ordinals_of
+
+        passages, asked = retriever.index.passages, gold.judged[:_MOST_RANKED]
+        retriever.prepare(mode)
+        found = search_run(retriever, passages, mode, asked, gold.unit, _DEPTH, self.jobs.tell_count).ranked
+        places = ordinals_of(gold.unit, passages, (target for question in asked for target in question.gold))
+        causes = GoldCauses(passages, retriever.tokenizer, places, gold.unit, mode, k=_HITS, depth=_DEPTH)
+        ranked: list[_Ranked] = []
+        for number, question in enumerate(asked):
+            self.jobs.tell_count("looking for causes", number, len(asked))
+            names = found[question.question_id]
+            ranks = {name: rank for rank, name in reversed([*enumerate(names, 1)])}
+            why = causes.of(question, names)
+            every = [RankedGold(t, ranks.get(t), cause) for t, cause in zip(question.gold, why, strict=True)]
+            ranked.append((question, sorted(every, key=lambda one: one.rank or _DEPTH + 1)))
+        return sorted(ranked, key=lambda one: -(one[1][0].rank or _DEPTH + 1))
+
+    def first_mode(self) -> str:
+        """The mode by which one searches first: that which finds what is judged. Raises as `retriever` does."""
+        self.retriever()
+        gold = self._gold()
+        return "graph" if gold is not None and gold.unit == "node" else "bm25"
 
     def _gold(self) -> Gold | None:
         """The questions with their gold; None where there are none."""

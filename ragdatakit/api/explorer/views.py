@@ -12,7 +12,8 @@ from ragdatakit.api.explorer.opened import PAGE, NoSuchPageError, OpenedDataset
 from ragdatakit.api.explorer.references import IDS
 from ragdatakit.reports.html.explorer.findings import finding_page, findings_page
 from ragdatakit.reports.html.explorer.layout import overview_page
-from ragdatakit.reports.html.explorer.records import graph_page, ranks_page, record_page, records_page
+from ragdatakit.reports.html.explorer.ranks import ranks_page
+from ragdatakit.reports.html.explorer.records import graph_page, record_page, records_page
 from ragdatakit.reports.html.explorer.report import report_page
 from ragdatakit.reports.html.explorer.values import Links, Record, Target, Wanted
 from ragdatakit.schemas.canonical import TABLES
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 _Item = TypeVar("_Item")
 _MOST_FINDINGS = 10
-_MODE = "bm25"
 
 
 class Views:
@@ -49,7 +49,7 @@ class Views:
             case [number, "graph"]:
                 return self._graph(self._dataset(number), words.get("node", ""))
             case [number, "ranks"]:
-                return self._ranks(self._dataset(number), words.get("mode") or _MODE)
+                return self._ranks(self._dataset(number), words.get("mode", ""), words.get("why", ""))
             case [number, table]:
                 return self._records(self._dataset(number), table, words)
             case [number, table, row]:
@@ -116,9 +116,10 @@ class Views:
             return record_page(self.links, opened.state, record, mode, waiting=str(words_))
         return record_page(self.links, opened.state, record, mode, searches.modes(), found)
 
-    def _ranks(self, opened: OpenedDataset, mode: str) -> bytes:
+    def _ranks(self, opened: OpenedDataset, mode: str, why: str) -> bytes:
         searches = self._explored.searches[opened.number]
-        return ranks_page(self.links, opened.state, mode, searches.ranked(mode), searches.modes())
+        mode = mode or searches.first_mode()
+        return ranks_page(self.links, opened.state, mode, searches.ranked(mode, why), searches.modes())
 
     def _graph(self, opened: OpenedDataset, node: str) -> bytes:
         from ragdatakit.reports.neighbourhoods import find_node, read_neighbourhoods

@@ -348,7 +348,7 @@ def _answers(gold: Gold, passages: Passages) -> Iterator[_Fault]:
         for q in gold.judged
         if (found := sought(q)) and len(found[0]) <= _LONGEST_ANSWER and not any(map(_is_number, found))
     ]
-    ordinals = ordinals_of(gold, passages, (target for q, _ in asked for target in q.gold))
+    ordinals = ordinals_of(gold.unit, passages, (target for q, _ in asked for target in q.gold))
     known: dict[str, str] = {}
 
     def text(target: str) -> str:

@@ -253,7 +253,7 @@ def no_common_token(
     pairs = [(q, target) for q in gold.judged for target in q.gold]
     if len(pairs) > most:
         pairs = [pairs[place] for place in sorted(random.Random(seed).sample(range(len(pairs)), most))]
-    ordinals = ordinals_of(gold, passages, {target for _, target in pairs})
+    ordinals = ordinals_of(gold.unit, passages, {target for _, target in pairs})
     of_target: dict[str, frozenset[str]] = {}
     without = asked = 0
     for question, target in pairs:
@@ -267,15 +267,15 @@ def no_common_token(
     return without / asked if asked else None
 
 
-def ordinals_of(gold: Gold, passages: Passages, targets: Iterable[str]) -> dict[str, list[int]]:
+def ordinals_of(unit: str, passages: Passages, targets: Iterable[str]) -> dict[str, list[int]]:
     """The passages of each target that is in the corpus."""
     wanted = dict.fromkeys(targets)
     found: dict[str, list[int]] = {}
-    if gold.unit == "document" and passages.unit == "chunk":
+    if unit == "document" and passages.unit == "chunk":
         for ordinal, document in enumerate(passages.documents()):
             if document in wanted:
                 found.setdefault(document, []).append(ordinal)
-    elif gold.unit != "node":
+    elif unit != "node":
         placed = zip(wanted, passages.ordinals(list(wanted)), strict=True)
         found = {target: [place] for target, place in placed if place is not None}
     return found

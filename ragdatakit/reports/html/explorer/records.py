@@ -1,4 +1,4 @@
-"""Records of a table, one of them with what it is connected with, the ranks of gold, and the graph."""
+"""Records of a table, one of them with what it is connected with, and the graph."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from ragdatakit.reports.html.explorer.layout import (
     value_html,
     words_input,
 )
+from ragdatakit.reports.html.explorer.ranks import search_section
 from ragdatakit.reports.html.explorer.values import (
     DatasetState,
     Found,
     Links,
-    RankedQuestions,
     Record,
     RecordList,
     Related,
@@ -28,12 +28,11 @@ from ragdatakit.reports.html.explorer.values import (
     Wanted,
 )
 from ragdatakit.reports.html.neighbours import walk
-from ragdatakit.reports.html.parts import Cell, badge, escape, marked, name_html, number, section, table
+from ragdatakit.reports.html.parts import Cell, badge, escape, name_html, number, section, table
 from ragdatakit.schemas.neighbourhoods import Neighbourhoods
-from ragdatakit.schemas.retrieved import GoldPlace, Hit
 from ragdatakit.schemas.texts import many
 
-_GRAPH_BYTES, _SHOWN_RANKS = 400_000, 5
+_GRAPH_BYTES = 400_000
 _TEXTS = ("text", "title", "message", "context")
 
 
@@ -150,7 +149,7 @@ def record_page(
     body += section("values", "Values", _values(links, dataset, record))
     if record.table == "questions":
         body += section(
-            "search", "What a retriever finds", _search(links, dataset, record, mode, modes, found, waiting)
+            "search", "What a retriever finds", search_section(links, dataset, record, mode, modes, found, waiting)
         )
     for related in record.related:
         words = f"{related.table} by {related.column}"
@@ -216,74 +215,6 @@ def _others(values: Mapping[str, Any]) -> Cell:
         if value not in (None, "", [])
     ]
     return Cell("<br>".join(shown))
-
-
-def _search(
-    links: Links,
-    dataset: DatasetState,
-    record: Record,
-    mode: str,
-    modes: Sequence[str],
-    found: Found | None,
-    waiting: str,
-) -> str:
-    address = f"{links.record(dataset.number, record.table, record.row)}#search"
-    form = _modes(address, modes or [mode or "bm25"], mode)
-    if waiting:
-        return f'{form}<p role="status">{escape(waiting)} …</p>{still_reading()}'
-    if found is None:
-        return form
-    notes = "".join(f"<p>{escape(note)}</p>" for note in found.notes)
-    hits = [_hit(links, dataset, *each) for each in found.hits]
-    listed = table("Passages that are found", ("rank", "score", "", "passage"), hits) if hits else "<p>Nothing.</p>"
-    gold = [_gold(links, dataset, *each) for each in found.gold]
-    wanted = (
-        table("Gold", ("rank", "passage", "terms of the question that it has", "and lacks", "why"), gold)
-        if gold
-        else ""
-    )
-    return f"{form}{notes}{wanted or '<p>The question has no gold.</p>'}{listed}"
-
-
-def _modes(address: str, modes: Sequence[str], mode: str) -> str:
-    """A form by which one chooses how to search."""
-    choices = "".join(f"<option{' selected' * (each == mode)}>{escape(each)}</option>" for each in modes)
-    return (
-        f'<form class="tools" action="{escape(address)}"><label>Mode<select name="mode">{choices}</select></label>'
-        '<button type="submit">Search</button></form>'
-    )
-
-
-def _hit(links: Links, dataset: DatasetState, hit: Hit, is_gold: bool, target: Target) -> tuple[Any, ...]:
-    snippet = hit.snippet
-    words = escape(hit.text[:300]) if snippet is None else marked(snippet.text, snippet.marks)
-    passage = f'{target_html(links, dataset.number, target)}<br><span dir="auto">{words}</span>'
-    return str(hit.rank), hit.score, Cell(badge("gold", "good") if is_gold else ""), Cell(passage)
-
-
-def _gold(links: Links, dataset: DatasetState, place: GoldPlace, target: Target) -> tuple[Any, ...]:
-    rank = str(place.rank) if place.rank is not None else f"not in the first {place.depth:,}"
-    has, lacks = (", ".join(term.text for term in terms) for terms in (place.shared, place.missing))
-    return rank, Cell(target_html(links, dataset.number, target)), has, lacks, place.fault or place.why
-
-
-def ranks_page(links: Links, dataset: DatasetState, mode: str, ranked: RankedQuestions, modes: Sequence[str]) -> bytes:
-    """The questions with the ranks of their gold, the worst first."""
-    address = links.ranks(dataset.number)
-    rows = []
-    for one in ranked.worst:
-        words = ", ".join("not found" if rank is None else str(rank) for rank in one.ranks[:_SHOWN_RANKS])
-        words += " …" * (len(one.ranks) > _SHOWN_RANKS)
-        question = target_html(links, dataset.number, one.question)
-        if one.question.row is not None:
-            to = links.record(dataset.number, one.question.table, one.question.row, mode=mode)
-            question = f'{link(to, one.question.id)} <span class="label" dir="auto">{escape(one.question.label)}</span>'
-        rows.append((Cell(question), words))
-    lead = f"{dataset.name}: {number(ranked.missed)} of {many(ranked.judged, 'judged question')} miss all of their gold"
-    if len(rows) < ranked.judged:
-        lead += f"; the worst {number(len(rows))}"
-    listed = table("Questions", ("question", "ranks of its gold"), rows, hidden_caption=True)
-    return page(links, "Ranks of gold", _modes(address, modes, mode) + listed, lead=lead, dataset=dataset, here=address)
 
 
 def graph_page(

@@ -10,6 +10,7 @@ from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.retrieved import GoldPlace, Hit
+from ragdatakit.schemas.search.gold_causes import CauseKind, GoldCause
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +47,9 @@ class Links:
         """The graph, from a node."""
         return self._to(f"{dataset}/graph", {"node": node})
 
-    def ranks(self, dataset: int, mode: str = "") -> str:
-        """The questions, those first whose passages are not found."""
-        return self._to(f"{dataset}/ranks", {"mode": mode})
+    def ranks(self, dataset: int, mode: str = "", why: str = "") -> str:
+        """The questions, those first whose passages are not found; of one cause alone, where ``why`` names it."""
+        return self._to(f"{dataset}/ranks", {"mode": mode, "why": why})
 
     def findings(self, **query: Any) -> str:
         """The list of findings."""
@@ -191,16 +192,36 @@ class FixShown:
 
 @dataclass(frozen=True, slots=True)
 class RankedQuestions:
-    """The questions whose gold is found last, of ``judged`` that were searched for; ``missed`` miss all of it."""
+    """The questions whose gold is found last, of ``judged`` that were searched for in the first ``depth`` results;
+    ``missed`` miss all of it.
+
+    ``causes`` counts the questions by what keeps any of their gold out of the first ``k``. Those of ``cause`` alone
+    are shown, where it is chosen. ``single``: each question has one gold target.
+    """
 
     worst: Sequence[RankedQuestion]
     judged: int
     missed: int
+    k: int
+    depth: int
+    causes: Mapping[CauseKind, int]
+    cause: CauseKind | None = None
+    single: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class RankedQuestion:
-    """A question, the ranks of its gold passages (None: not found), and its row (None where it is in no table)."""
+    """A question, its gold with the rank (None: not found) and the cause of each, and its row (None where it is in no
+    table)."""
 
     question: Target
-    ranks: Sequence[int | None]
+    gold: Sequence[RankedGold]
+
+
+@dataclass(frozen=True, slots=True)
+class RankedGold:
+    """A gold target of a question; no ``cause`` where it is among the first results."""
+
+    id: str
+    rank: int | None
+    cause: GoldCause | None
