@@ -58,7 +58,7 @@ CONTEXTUAL_RETRIEVAL = Format(
         "Documents with their chunks, questions with golden chunks, and the contexts that are written for chunks "
         "before they are embedded: the files of the cookbook on contextual retrieval."
     ),
-    homepage="https://github.com/anthropics/anthropic-cookbook/tree/main/skills/contextual-embeddings",
+    homepage="https://github.com/anthropics/claude-cookbooks/tree/main/capabilities/contextual-embeddings",
     files=(
         File(
             kind="documents",
