@@ -1,6 +1,6 @@
 """64-bit codes of the ids in the tables, by which tables are compared.
 
-Two texts have the same code with a chance of 5e-20; among a million ids one dangling reference in 2e7 is missed.
+Two texts have the same code with a chance of 5e-20; among a million ids one dangling reference in 2e13 is missed.
 """
 
 from __future__ import annotations
