@@ -163,6 +163,11 @@ def _size(number: int) -> str:
     return f"{number >> 30}GiB" if number % (1 << 30) == 0 else f"{number >> 20}MiB"
 
 
+def is_given(name: str) -> bool:
+    """Whether the command line or the environment has a value of the option whose word is called ``name``."""
+    return click.get_current_context().get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
+
+
 def given(kind: type, words: dict[str, Any], **others: Any) -> dict[str, Any]:
     """The fields of ``kind`` that the words of the command line give a value, and ``others``."""
     names = (field.name for field in fields(kind))

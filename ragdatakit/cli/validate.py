@@ -23,7 +23,7 @@ from ragdatakit.cli.dataset_options import (
     follow_links_option,
     named_value,
 )
-from ragdatakit.cli.declared_options import DataPath, given, options_of
+from ragdatakit.cli.declared_options import DataPath, given, is_given, options_of
 from ragdatakit.cli.fix_options import asks_for_fixes, fix_options, say, show_difference
 from ragdatakit.cli.output_format import check_place, chosen_form, output_options
 from ragdatakit.cli.standard_output import write_output
@@ -47,6 +47,8 @@ _USUAL_FORM = "RAGDATA_OUTPUT_FORMAT"
 """The variable that says how to print where no option does."""
 _WRITTEN = 1 << 16
 """Bytes that are written at once."""
+_IN_FILES = 1000
+"""Findings of a rule in a file that a program reads, where nobody says how many."""
 
 
 class _ReportFile(click.ParamType[tuple[str, Path]]):
@@ -78,7 +80,10 @@ _option = options_of(ValidateOptions)
 @_option("--ignore", multiple=True, metavar="RULE", help="Not these rules.")
 @_option("--severity", default=SHOWN_SEVERITY, show_default=True, help="The least severe findings to report.")
 @_option(
-    "--max-per-rule", show_default=True, help="Print at most this many findings of one rule (0: all); all are counted."
+    "--max-per-rule",
+    show_default=True,
+    help=f"Print at most this many findings of one rule (0: all; in files of --report for programs {_IN_FILES:,}, unless"
+    " this is given). All are counted.",
 )
 @_option("--each-record", help="Report every record of what is otherwise reported once a file.")
 @output_options(_FORMS, old=OLD_NAMES)
@@ -176,7 +181,9 @@ def command(**words: Any) -> int:
     if words["verbose"] and words["severity"] == SHOWN_SEVERITY:
         words["severity"] = "info"
     quality, reading = _quality(words)
-    fixes = asks_for_fixes(words)
+    fixes, most = asks_for_fixes(words), words["max_per_rule"]
+    if any(OUTPUT_FORMS[form].for_programs for form, _ in words["reports"]) and not is_given("max_per_rule"):
+        words["max_per_rule"] = _IN_FILES
     refused: list[RagdataError] = []
     with terminal_progress() as progress:
         known = chosen_baseline(words)
@@ -203,7 +210,7 @@ def command(**words: Any) -> int:
         if words["diff"]:
             show_difference(result, out)
         elif not words["fix_only"]:
-            notes = _write(report, findings, words, out, says_why_not=not fixes)
+            notes = _write(report, findings, words, most, says_why_not=not fixes)
     if fixes:
         notes += fix_notes(result, words["diff"], words["show_fixes"])
     say((*notes, *known_notes(report)))
@@ -252,10 +259,11 @@ def _check_reports(reports: Sequence[tuple[str, Path]], out: Path | None, paths:
 
 
 def _write(
-    report: Report, findings: Iterable[Finding], words: dict[str, Any], out: Path | None, says_why_not: bool
+    report: Report, findings: Iterable[Finding], words: dict[str, Any], most: int, says_why_not: bool
 ) -> list[str]:
     """All outputs, the files of ``--report`` first: whoever reads the printed one may go. What is to be said
-    besides."""
+    besides. People and the printed output have ``most`` findings of a rule."""
+    out = words["output_file"]
     on_terminal = out is None and sys.stdout.isatty()
     names = ("quiet", "verbose", "statistics", "unsafe_fixes")
     kept = TextOptions(**{name: words[name] for name in names}, says_why_not=says_why_not)
@@ -268,7 +276,9 @@ def _write(
         form, file, options = outputs[number]
 
         def write(found: Iterable[Finding]) -> None:
-            write_output(_together(written(form, Found(report, found, options, notes[number]))), file, form)
+            is_whole = number < len(outputs) - 1 and OUTPUT_FORMS[form].for_programs
+            few = Found(report, found, options, notes[number], 0 if is_whole else most)
+            write_output(_together(written(form, few)), file, form)
 
         return write
 
