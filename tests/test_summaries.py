@@ -250,6 +250,22 @@ def test_coverage(ids: str) -> None:
     assert third not in {row.negative_id for row in triplets}
 
 
+@pytest.mark.parametrize("ids", ["1234", "abcd"], ids=["integers", "names"])
+def test_positives_that_are_not_there_cover_nothing(ids: str) -> None:
+    first, second, gone, far = ids
+    questions = [Question(i, i) for i in ids]
+    qrels = [
+        Qrel(first, first), Qrel(first, gone), Qrel(second, gone), Qrel(second, first, grade=0), Qrel("other", far),
+        Qrel(gone, far, target_kind="chunk"), Qrel(far, "n", target_kind="node"), Qrel(far, gone), Qrel(None, gone),
+    ]  # fmt: skip
+    summary = summary_of(documents=[Document(first, "x"), Document(second, "y")], questions=questions, qrels=qrels)
+
+    assert {note.words for note in summary.notes} >= {
+        "every question has a positive; 1 question has only positives that are not there",
+    }
+    assert notes(summary)["coverage.questions"] == (pytest.approx(3 / 4), "warning")
+
+
 def test_whole_coverage_needs_no_numbers() -> None:
     rows = {"documents": [Document("a", "x")], "questions": [Question("q", "a")], "qrels": [Qrel("q", "a")]}
     summary = summary_of(**rows, pair_scores=[PairScore("q", "a", 1.0)])

@@ -11,6 +11,7 @@ from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.reports.summary.ids import IdColumn, IdNumbers, distinct, distinct_per_id, per_id
 from ragdatakit.reports.summary.numbers import of_numbers, of_query
 from ragdatakit.schemas.summaries import Distribution, Note
+from ragdatakit.schemas.texts import many
 
 if TYPE_CHECKING:
     from ragdatakit.database.dataset_database import DatasetDatabase
@@ -20,6 +21,7 @@ TRAIN = "train"
 _UNEVEN = 0.01
 _BLANKS = "".join(character for character in map(chr, range(0x3001)) if character.isspace())
 _NAMING = {"qrels": "a judgement", "triplets": "a triplet", "pair_scores": "a score"}
+_PASSAGES = (("documents", "doc_id", "document"), ("chunks", "chunk_id", "chunk"))
 _PER_QUESTION = {
     "qrels.positives": (
         "qrels",
@@ -120,14 +122,18 @@ def coverage(database: DatasetDatabase, ids: IdNumbers) -> list[Note]:
         if database.count(source.table)
     ]
     if positives and database.count("questions"):
-        asked, covered = _covered(ids, IdColumn("questions", "question_id", "question_id is not null"), positives)
+        questions = IdColumn("questions", "question_id", "question_id is not null")
+        asked, covered = _covered(ids, questions, positives)
         if asked:
             words = "every question has a positive" if covered else "no question has a positive"
             if 0 < covered < asked:
                 has = "has" if asked - covered == 1 else "have"
                 words = f"{covered:,} of {asked:,} questions have a positive, {asked - covered:,} {has} none"
+            if lost := _questions_without_gold(database, ids, questions):
+                words += f"; {many(lost, 'question')} {'has' if lost == 1 else 'have'} only positives that are not there"
+                covered -= lost
             notes.append(Note("coverage.questions", words, covered / asked, "warning" if covered < asked else "info"))
-    for table, key, kind in (("documents", "doc_id", "document"), ("chunks", "chunk_id", "chunk")):
+    for table, key, kind in _PASSAGES:
         naming = [
             source
             for source in (
@@ -149,6 +155,32 @@ def coverage(database: DatasetDatabase, ids: IdNumbers) -> list[Note]:
                 words = f"{'every' if named else 'no'} {kind} is named by {by}"
             notes.append(Note(f"coverage.{table}", words, named / rows, "info" if named else "warning"))
     return notes
+
+
+def _questions_without_gold(database: DatasetDatabase, ids: IdNumbers, asked: IdColumn) -> int:
+    """How many questions have positives in the judgements, none of which is a passage that is there."""
+    if database.count("triplets"):
+        return 0
+    missing: dict[str, Any] = {}
+    for table, key, kind in _PASSAGES:
+        if database.count(table):
+            where = f"target_kind = '{kind}'"
+            (own, named), count = ids.of(IdColumn(table, key), IdColumn("qrels", "target_id", where))
+            is_there = np.zeros(count + 1, np.bool_)
+            is_there[own] = True
+            is_there[count] = False
+            missing[where] = ~is_there[named]
+    if not any(gone.any() for gone in missing.values()):
+        return 0
+    missing[f"not ({' or '.join(missing)})"] = False
+    (questions, *judged), count = ids.of(asked, *(IdColumn("qrels", "question_id", where) for where in missing))
+    has_positive, has_found = np.zeros(count + 1, np.bool_), np.zeros(count + 1, np.bool_)
+    for numbers, (where, gone) in zip(judged, missing.items(), strict=True):
+        query = f"select coalesce(grade > 0, false) as is_positive from main.qrels where {where}"
+        is_positive = np.asarray(ids.connection.execute(query).fetchnumpy()["is_positive"], np.bool_)
+        has_positive[numbers[is_positive]] = True
+        has_found[numbers[is_positive & ~np.asarray(gone)]] = True
+    return int(np.count_nonzero((has_positive & ~has_found)[questions]))
 
 
 def _is_judged(database: DatasetDatabase, ids: IdNumbers, kind: str) -> bool:
