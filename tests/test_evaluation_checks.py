@@ -236,6 +236,22 @@ def test_gold_that_is_not_there_or_empty_with_its_cost(tmp_path: Path) -> None:
     assert found[0].message.endswith("(all such cases cost 0.4167 of recall@10)")
 
 
+def test_gold_whose_id_is_written_otherwise_in_the_corpus(tmp_path: Path) -> None:
+    there = ("d001", "Doc-7", "a1", "a01", "b_20", "100")
+    passages = corpus_of(tmp_path / "p", *(Passage(name, "tide") for name in there))
+    named = {"d1": "d001", "doc 07": "Doc-7", "A001": "", "b2": "", "b 20": "b_20", "1": "", "0100": "100", "--": ""}
+    gold = gold_of(GoldQuestion("q", "x", {**dict.fromkeys(named, 1), "d001": 1}))
+
+    found = [f for f in checked(gold, passages) if f.rule == "gold-not-in-corpus"]
+
+    assert {f.value: f.message.partition(";")[0] for f in found} == {
+        target: f"document {target} is gold for question q, and not in the corpus" for target in named
+    }
+    assert {f.value: f"; the corpus has {named[f.value]}; " in f.message for f in found if f.value} == {
+        target: bool(other) for target, other in named.items()
+    }
+
+
 def test_gold_that_no_run_finds(tmp_path: Path) -> None:
     gold = gold_of(GoldQuestion("q", "x", {"a": 1, "b": 1, "c": 1}), GoldQuestion("p", "y", {"a": 1}), ASKED)
     runs = (result(q={"a": 4, "b": None, "c": None}, p={"a": None}), result("graph", q={"a": None, "b": 9, "c": None}))

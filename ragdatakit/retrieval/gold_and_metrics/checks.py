@@ -317,7 +317,9 @@ def _lost(gold: Gold, facts: GoldFacts) -> Iterator[_Fault]:
                 of_target.setdefault(target, []).append(question.question_id)
     for target, ids in of_target.items():
         rule = "gold-not-in-corpus" if target in facts.missing else "gold-without-text"
-        yield _Fault(rule, target, {"unit": gold.unit, "target": _shown(target), "questions": _questions(ids)})
+        alike = f"; the corpus has {_shown(facts.alike[target])}" if target in facts.alike else ""
+        details = {"unit": gold.unit, "target": _shown(target), "questions": _questions(ids), "alike": alike}
+        yield _Fault(rule, target, details)
 
 
 def _copies(gold: Gold, facts: GoldFacts) -> Iterator[_Fault]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     _Keys = npt.NDArray[np.int64]
 
 _WORD = re.compile(r"[^\W_]")
+_NO_WORD = re.compile(r"[\W_]+")
+_ZEROS = re.compile(r"(?<!\d)0+(?=\d)")
 _MOST_IDS = 5
 _STEP = 0x9E3779B97F4A7C15
 """An odd number, whose powers distinguish the places of a document's chunks."""
@@ -45,13 +47,15 @@ class GoldFacts:
 
     ``missing`` are not in the corpus; ``empty`` have no letter and no digit in their text. ``copies`` has, by target,
     the text that it shares with other ids: targets of the same text have the same object. ``questions`` has, by
-    question, the passages whose whole text is the question.
+    question, the passages whose whole text is the question. ``alike`` has, by missing target, the one id in the corpus
+    that differs from it only in zeros before a number, in case, blanks and punctuation.
     """
 
     missing: frozenset[str] = frozenset()
     empty: frozenset[str] = frozenset()
     copies: Mapping[str, Copies] = field(default_factory=dict)
     questions: Mapping[str, Copies] = field(default_factory=dict)
+    alike: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def lost(self) -> frozenset[str]:
@@ -180,7 +184,23 @@ def _lookup(gold: Gold, items: _Items, wanted: Sequence[str]) -> GoldFacts:
                 if found.count > 1:
                     copies[target] = found
             questions.update(dict.fromkeys(asked.get(text, ()), found))
-    return GoldFacts(missing, empty, copies, questions)
+    return GoldFacts(missing, empty, copies, questions, _alike(missing, items))
+
+
+def _alike(missing: Collection[str], items: _Items) -> dict[str, str]:
+    wanted = {loose: target for target in missing if (loose := _loosened(target))}
+    found: dict[str, set[str]] = {}
+    if wanted:
+        for number in range(len(items.keys)):
+            there = items.id(number)
+            if (loose := _loosened(there)) in wanted:
+                found.setdefault(loose, set()).add(there)
+    one = {loose: next(iter(ids)) for loose, ids in found.items() if len(ids) == 1}
+    return {target: one[loose] for target in missing if (loose := _loosened(target)) in one}
+
+
+def _loosened(target: str) -> str:
+    return _ZEROS.sub("", _NO_WORD.sub(" ", target.casefold())).strip()
 
 
 def _groups(keys: _Keys, of_gold: _Keys, of_questions: _Keys) -> Iterator[list[int]]:

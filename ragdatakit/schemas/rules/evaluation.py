@@ -41,7 +41,10 @@ RULES: tuple[Rule, ...] = (
         summary="Less than 80 % of the passages are found first by their own first words.",
         message="in run {run}, only {share} of {count} passages are found first by their own first words",
         upstream="passages begin alike, or the analyzer does not cut their language into words",
-        hint="look for a common header or navigation text in the passages; take `--analyzer ja` for Japanese",
+        hint=(
+            "look for near copies (`ragdata validate --quality`, QU203), and for a common header or navigation text in "
+            "the passages; take `--analyzer ja` for Japanese"
+        ),
         bad=(
             "d1: Skip to content. Home. Search. The tug Osprey …\nd2: Skip to content. Home. Search. The barge Lena …"
         ),
@@ -90,7 +93,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "EV201 gold-not-in-corpus error",
         summary="The gold names a document, chunk or node that is not in the corpus.",
-        message="{unit} {target} is gold for {questions}, and not in the corpus",
+        message="{unit} {target} is gold for {questions}, and not in the corpus{alike}",
         upstream="no retriever can find it",
         hint="add it to the corpus, correct its id, or take the judgement out",
         bad="corpus: d1, d2   gold of q1: d9",
