@@ -126,11 +126,12 @@ def _index_page() -> str:
             rule.severity_words(),
             f"[{fmt.title if fmt else 'any'}]({rule_page(rule, fmt)}.md)",
             plain(rule.summary),
-            rule.since,
-            f"{rule.status}: {rule.replaced_by}" if rule.replaced_by else rule.status,
+            rule.since + ("" if rule.status == "stable" else f", {rule.status}")
+            + (f": {rule.replaced_by}" if rule.replaced_by else ""),
         ]
         for rule, fmt in all_rules()
     )
+    pages = {rule_page(rule, fmt): fmt.title if fmt else rule_page(rule, fmt) for rule, fmt in all_rules()}
     return "\n".join(
         [
             NOTE,
@@ -140,7 +141,8 @@ def _index_page() -> str:
                 "*warning*: it loads, and is risky. *info*: worth knowing (shown with `-v`). A released code is never "
                 "used for another thing. `--select` and `--ignore` take codes, beginnings of codes (`SP2`) and names.\n"
             ),
-            table(("code", "name", "severity", "format", "what is wrong", "since", "status"), rows) + "\n",
+            f"A page for each: {', '.join(f'[{title}]({page}.md)' for page, title in pages.items())}.\n",
+            table(("code", "name", "severity", "format", "what is wrong", "since"), rows) + "\n",
         ]
     )
 

@@ -53,18 +53,31 @@ def site_pages() -> Pages:
         if name == "cli.md":
             _split(pages, origin, text, r"^## ragdata (?P<word>[\w-]+)$", lambda word: f"cli/{word}.md")
         elif name.startswith("rules/") and name != "rules/index.md":
-            _split(pages, origin, text, r"^## (?P<word>[A-Z]{2}\d{3}) [\w-]+$", lambda word: f"rules/{word}.md")
+            heading = r"^## (?P<word>[A-Z]{2}\d{3}) [\w-]+$"
+            _split(pages, origin, text, heading, lambda word: f"rules/{word}.md", _see_also(path))
         else:
             pages.add(name, text, origin)
     for origin in ELSEWHERE:
         pages.add(origin.lower(), (ROOT / origin).read_text(), origin)
     for page in pages.pages.values():
-        page.text = _outside_fences(page.text, lambda text, page=page: _linked(text, page, pages))
+        page.text = _outside_fences(page.text, lambda text, page=page: _captioned(_linked(text, page, pages)))
     return pages
 
 
-def _split(pages: Pages, origin: str, text: str, heading: str, name: Callable[[str], str]) -> None:
-    """A page for each of the sections with such a heading, and one that lists them."""
+def _see_also(path: Path) -> str:
+    """Where to go on from the page of a rule."""
+    formats = path.parent.parent / "formats" / path.name
+    title = re.findall(r"^# (.*)$", path.read_text(), re.M)[0]
+    links = [f"[{title[0].lower()}{title[1:]}]({path.name})"]
+    links += [f"[the format](../formats/{path.name})"] if formats.exists() else []
+    links += ["[all rules](index.md)", "[fixes](../fixes.md)", "[leaving rules out](../configuration.md)"]
+    return f"\n**See also:** {', '.join([*links, '[why is recall 0?](../recipes/why-is-recall-zero.md)'])}.\n"
+
+
+def _split(
+    pages: Pages, origin: str, text: str, heading: str, name: Callable[[str], str], below: str = ""
+) -> None:
+    """A page for each of the sections with such a heading, ``below`` at its end, and one that lists them."""
     sections = list(_sections(text, heading))
     whole = pages.add(origin.removeprefix("docs/"), "", origin)
     rest, listed = [], []
@@ -72,7 +85,7 @@ def _split(pages: Pages, origin: str, text: str, heading: str, name: Callable[[s
         if not word:
             rest.append(section)
             continue
-        page = pages.add(name(word), re.sub(r"^#(#+ )", r"\1", section, flags=re.M), origin)
+        page = pages.add(name(word), re.sub(r"^#(#+ )", r"\1", section, flags=re.M) + below, origin)
         whole.parts.append(page.name)
         listed.append(f"- [{title}](#{slug(title)})")
         pages.places[origin, slug(title)] = page.name
@@ -102,6 +115,11 @@ def _outside_fences(text: str, change: Callable[[str], str]) -> str:
     return "\n".join([*made, change("\n".join(lines[done:]))])
 
 
+def _captioned(text: str) -> str:
+    """Blocks of code with the names of their files above them."""
+    return _TITLED.sub(r"\g<ticks>{code-block} \g<language>\n:caption: \g<title>", text)
+
+
 def _linked(text: str, page: Page, pages: Pages) -> str:
     """The links of a page as they lead on the site; what is not on it is linked no more."""
 
@@ -125,6 +143,7 @@ def _linked(text: str, page: Page, pages: Pages) -> str:
     return re.sub(r"\[([^\[\]]*)" + re.escape(_SOURCE), r"\1", text)
 
 
+_TITLED = re.compile(r'^(?P<ticks>`{3,})(?P<language>[\w-]+) .*?title="(?P<title>[^"]*)".*$', re.M)
 _SOURCE = "](:source:)"
 
 
