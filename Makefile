@@ -106,10 +106,13 @@ fuzz: $(DEV) $(SCANNER) ## damaged data, failing writes, signals: make fuzz FUZZ
 fuzz-scanner: $(SCANNER) ## damaged bytes through the scanner: checked arithmetic, valgrind, address sanitizer
 	@.ci/fuzz-scanner $(SCANNER_TRIES)
 
-.PHONY: wheel
-wheel: $(DEV) ## build the wheel and try it in a clean environment
+.PHONY: dist
+dist: $(DEV) ## build the wheel and the source distribution into dist/
 	rm -rf dist
 	$(BIN)/python -m build --outdir dist .
+
+.PHONY: wheel
+wheel: dist ## build them, and try the wheel in a clean environment
 	.ci/smoke-wheel $(PYTHON) dist/*.whl $(DEMO_BROKEN)
 
 .PHONY: bench
