@@ -261,7 +261,7 @@ def test_positives_that_are_not_there_cover_nothing(ids: str) -> None:
     summary = summary_of(documents=[Document(first, "x"), Document(second, "y")], questions=questions, qrels=qrels)
 
     assert {note.words for note in summary.notes} >= {
-        "every question has a positive; 1 question has only positives that are not there",
+        "every question has a positive; 1 question has only positives that are not there"
     }
     assert notes(summary)["coverage.questions"] == (pytest.approx(3 / 4), "warning")
 

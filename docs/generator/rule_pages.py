@@ -126,7 +126,8 @@ def _index_page() -> str:
             rule.severity_words(),
             f"[{fmt.title if fmt else 'any'}]({rule_page(rule, fmt)}.md)",
             plain(rule.summary),
-            rule.since + ("" if rule.status == "stable" else f", {rule.status}")
+            rule.since
+            + ("" if rule.status == "stable" else f", {rule.status}")
             + (f": {rule.replaced_by}" if rule.replaced_by else ""),
         ]
         for rule, fmt in all_rules()

@@ -46,7 +46,11 @@ def command(chosen: tuple[str, ...], format_name: str | None = None, **words: An
 
 @click.command("explain", short_help="Explain one rule.")
 @click.argument("rule")
-@click.option("--web", is_flag=True, help="Print only the address of its page on the web (below RAGDATA_DOCS_URL, where that is set).")
+@click.option(
+    "--web",
+    is_flag=True,
+    help="Print only the address of its page on the web (of the site at RAGDATA_DOCS_URL, if set).",
+)
 @config_options
 def explain_command(rule: str, web: bool, **words: Any) -> None:
     """Explain a rule, given its code (SP201) or its name (dangling-qid).

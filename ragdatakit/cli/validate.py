@@ -43,8 +43,7 @@ if TYPE_CHECKING:
     from ragdatakit.schemas.results import Report
 
 _FORMS = tuple(OUTPUT_FORMS)
-_USUAL_FORM = "RAGDATA_OUTPUT_FORMAT"
-"""The variable that says how to print where no option does."""
+_USUAL_FORM = "RAGDATA_OUTPUT_FORMAT"  # the variable that says how to print where no option does
 _WRITTEN = 1 << 16
 """Bytes that are written at once."""
 _IN_FILES = 1000
@@ -82,8 +81,8 @@ _option = options_of(ValidateOptions)
 @_option(
     "--max-per-rule",
     show_default=True,
-    help=f"Print at most this many findings of one rule (0: all; in files of --report for programs {_IN_FILES:,}, unless"
-    " this is given). All are counted.",
+    help="Print at most this many findings of one rule (0: all; without it, files of --report for programs have up to"
+    f" {_IN_FILES:,}); all are counted.",
 )
 @_option("--each-record", help="Report every record of what is otherwise reported once a file.")
 @output_options(_FORMS, old=OLD_NAMES)
@@ -264,10 +263,9 @@ def _write(
     """All outputs, the files of ``--report`` first: whoever reads the printed one may go. What is to be said
     besides. People and the printed output have ``most`` findings of a rule."""
     out = words["output_file"]
-    on_terminal = out is None and sys.stdout.isatty()
     names = ("quiet", "verbose", "statistics", "unsafe_fixes")
     kept = TextOptions(**{name: words[name] for name in names}, says_why_not=says_why_not)
-    width = shutil.get_terminal_size().columns if on_terminal else 0
+    width = shutil.get_terminal_size().columns if out is None and sys.stdout.isatty() else 0
     printed = replace(kept, colour=out is None and wants_colour(), width=width)
     outputs = [*((form, file, kept) for form, file in words["reports"]), (words["output_format"], out, printed)]
     notes: list[list[str]] = [[] for _ in outputs]

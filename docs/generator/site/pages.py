@@ -10,6 +10,7 @@ import posixpath
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from docs.generator.markdown import fences, slug
 from docs.generator.workspaces import ROOT
@@ -74,9 +75,7 @@ def _see_also(path: Path) -> str:
     return f"\n**See also:** {', '.join([*links, '[why is recall 0?](../recipes/why-is-recall-zero.md)'])}.\n"
 
 
-def _split(
-    pages: Pages, origin: str, text: str, heading: str, name: Callable[[str], str], below: str = ""
-) -> None:
+def _split(pages: Pages, origin: str, text: str, heading: str, name: Callable[[str], str], below: str = "") -> None:
     """A page for each of the sections with such a heading, ``below`` at its end, and one that lists them."""
     sections = list(_sections(text, heading))
     whole = pages.add(origin.removeprefix("docs/"), "", origin)

@@ -130,7 +130,8 @@ def coverage(database: DatasetDatabase, ids: IdNumbers) -> list[Note]:
                 has = "has" if asked - covered == 1 else "have"
                 words = f"{covered:,} of {asked:,} questions have a positive, {asked - covered:,} {has} none"
             if lost := _questions_without_gold(database, ids, questions):
-                words += f"; {many(lost, 'question')} {'has' if lost == 1 else 'have'} only positives that are not there"
+                has = "has" if lost == 1 else "have"
+                words += f"; {many(lost, 'question')} {has} only positives that are not there"
                 covered -= lost
             notes.append(Note("coverage.questions", words, covered / asked, "warning" if covered < asked else "info"))
     for table, key, kind in _PASSAGES:
