@@ -212,7 +212,8 @@ BOUNDED = {"Source": 2, "HeadedSource": 2, "read_head": 1, "beginning": 2, "json
 """What opens a file of a dataset, and how many arguments come before the boundary."""
 OPENING = re.compile(rf"\b(?:{'|'.join([*BOUNDED, 'read_bytes', 'read_text', 'open'])})\(")
 NOT_OF_DATASETS = {
-    "api/editor/server.py", "cli/config.py", "cli/output_place.py", "files/paths/boundary.py", "files/paths/folder_locks.py",
+    "api/editor/server.py", "cli/config.py", "cli/output_place.py",
+    "files/paths/boundary.py", "files/paths/folder_locks.py",
     "files/configuration/own_rules.py", "files/configuration/sources.py", "validators/baselines/file.py",
     "validators/stamps.py", "validators/partitions/comparing.py", "validators/partitions/key_runs.py",
     "remote/cache.py", "remote/object_stores.py",
