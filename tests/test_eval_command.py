@@ -450,3 +450,20 @@ def test_a_relevance_beyond_64_bits_is_refused(tmp_path: Path) -> None:
     done = evaluated(folder, "--mode", "bm25", "--index-dir", tmp_path / "index", code=2)
 
     assert "beyond 64 bits" in done.err
+
+
+@pytest.mark.parametrize(
+    ("file", "reason"),
+    [
+        ("corpus.jsonl", "nothing of its corpus could be read (6 of corpus: it has no _id); `ragdata validate` shows"),
+        (
+            "queries.jsonl",
+            "none of its questions could be read (4 of queries: it has no _id); `ragdata validate` shows",
+        ),
+    ],
+)
+def test_records_without_ids_are_named_as_the_reason(file: str, reason: str, tmp_path: Path) -> None:
+    folder = write_beir(tmp_path / "reefs")
+    (folder / file).write_text((folder / file).read_text().replace('"_id"', '"id"'))
+
+    assert f"nothing can be evaluated: {reason} what is wrong, and --" in evaluated(folder, code=2).err

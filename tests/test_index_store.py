@@ -578,6 +578,17 @@ def test_nothing_to_search(tmp_path: Path, cache: Path) -> None:
     assert folders(cache) == []
 
 
+def test_a_corpus_without_ids_says_so(tmp_path: Path, cache: Path) -> None:
+    folder = write_beir(tmp_path / "set", {"a": ("", "a text"), "b": ("", "another")})
+    corpus = folder / "corpus.jsonl"
+    corpus.write_text(corpus.read_text().replace('"_id"', '"id"'))
+    words = r"nothing of its corpus could be read \(2 of corpus: it has no _id\); `ragdata validate` shows"
+
+    with pytest.raises(RagdataError, match=words):
+        opened(folder)
+    assert folders(cache) == []
+
+
 def test_names_that_are_no_file_names(tmp_path: Path, cache: Path) -> None:
     index = opened(write_beir(tmp_path / ("..a\x1b[1m b" + "é" * 60)))
 

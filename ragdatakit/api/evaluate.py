@@ -408,4 +408,4 @@ class _Evaluating:
     def _lack(self) -> str:
         from ragdatakit.retrieval.gold_and_metrics.evaluated_gold import what_is_lacking
 
-        return what_is_lacking(self._gold, self._tables, self._has_corpus)
+        return what_is_lacking(self._gold, self._tables, None if self._has_corpus else self._corpus)

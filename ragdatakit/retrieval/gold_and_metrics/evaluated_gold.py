@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.retrieval.index.notes import left_out
+from ragdatakit.retrieval.index.notes import GOLD, left_out, lost_passages
 from ragdatakit.schemas import FORMATS
 from ragdatakit.schemas.texts import many
 
@@ -95,10 +95,15 @@ def tables_words(tables: CanonicalTables) -> str:
     return ", ".join(name.replace("_", " ") for name in tables.sources if tables.any(name)) or "nothing"
 
 
-def what_is_lacking(gold: Gold, tables: CanonicalTables, has_corpus: bool) -> str:
-    """Why nothing could be evaluated, and what would help."""
+def what_is_lacking(gold: Gold, tables: CanonicalTables, corpus: CanonicalTables | None) -> str:
+    """Why nothing could be evaluated, and what would help. ``tables`` have the questions and their gold, ``corpus`` is
+    what has no passages, if it has none."""
     if tables.any("runs") and not gold.judged:
         return "there is a run, but no gold to hold it to; --qrels FILE gives judgements"
+    has_texts = any(q.text.strip() for q in gold.questions)
+    if not has_texts and (lost := left_out(tables, [name for name in GOLD if name != "qrels"])):
+        reason = f"none of its questions could be read ({'; '.join(lost)})"
+        return f"{reason}; `ragdata validate` shows what is wrong, and --questions FILE gives others"
     if not gold.questions:
         return f"there are no questions (it has {tables_words(tables)}); --questions FILE gives them"
     if not gold.judged and gold.nameless:
@@ -109,10 +114,13 @@ def what_is_lacking(gold: Gold, tables: CanonicalTables, has_corpus: bool) -> st
         if any(q.grades for q in gold.questions):
             return "none of its judgements has a grade above 0, so nothing is relevant; --qrels FILE gives others"
         return "its questions have neither gold nor answers; --qrels FILE gives judgements"
-    if not has_corpus:
+    if corpus is not None:
+        if lost := lost_passages(corpus):
+            reason = f"nothing of its corpus could be read ({'; '.join(lost)})"
+            return f"{reason}; `ragdata validate` shows what is wrong, and --runs FILE gives a run"
         return "there is no corpus to search and no run; --runs FILE gives one"
     if gold.unit == "node":
         return "nodes are judged, which graph mode alone ranks, and there is no graph; --unit document may help"
-    if not any(q.text.strip() for q in gold.questions):
+    if not has_texts:
         return "its questions have no texts; --questions FILE gives them, --runs FILE a run"
     return "the answers of its questions cannot be looked for in texts, and there is no gold"

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 GOLD = ("qrels", "questions", "queries", "topics", "topic-lines", "raw-questions", "built-raw-questions")
 """Tables, and kinds of files, with questions and their judgements."""
+_PASSAGES = ("corpus", "doc", "chunk", "passage", "text")
+"""What tables, and kinds of files, with passages have in their names."""
 RUNS = ("runs", "run", "predictions")
 _MOST_SHOWN = 5
 _MOST_NAMED = 3
@@ -62,14 +64,22 @@ def left_out(tables: CanonicalTables, names: Sequence[str] = (), kind: str = "dr
     """What was not read of a dataset so far, one sentence a reason; of these tables, where any are named. With the kind
     ``coerced``: what was changed to be read."""
     return [
-        f"{loss.count:,} of {loss.table}: {loss.reason}{f' ({_one_line(loss.examples[0])})' if loss.examples else ''}"
+        f"{loss.count:,} of {loss.table}: {loss.reason}{_example(loss.examples)}"
         for loss in tables.losses
         if loss.kind == kind and (not names or loss.table in names)
     ]
 
 
-def _one_line(example: object) -> str:
-    return " ".join(str(example).split())
+def _example(examples: Sequence[object]) -> str:
+    """The first one in brackets; empty where it is blank, as that of a missing id is."""
+    shown = " ".join(str(examples[0]).split()) if examples else ""
+    return f" ({shown})" if shown else ""
+
+
+def lost_passages(tables: CanonicalTables) -> list[str]:
+    """What was not read of a dataset's documents and chunks so far."""
+    names = [loss.table for loss in tables.losses if any(word in loss.table for word in _PASSAGES)]
+    return left_out(tables, names) if names else []
 
 
 def _ids(passages: Path, ordinals: Sequence[int]) -> list[str]:
@@ -95,8 +105,12 @@ def fault_notes(faults: Mapping[str, Any], unit: str) -> list[str]:
     return notes + [f"left out: {text}" for text in faults["left_out"]]
 
 
-def nothing_to_search(path: Path, filled: Sequence[str]) -> str:
-    """That there are no passages, and what there is instead: the tables in which there are rows."""
+def nothing_to_search(path: Path, filled: Sequence[str], lost: Sequence[str]) -> str:
+    """That there are no passages, and why: none of the records could be read, as far as some are ``lost``, or there are
+    none; then also what there is instead, the tables in which there are rows."""
+    if lost:
+        reason = f"{path} has no passages to search: nothing of its corpus could be read ({'; '.join(lost)})"
+        return f"{reason}; `ragdata validate` shows what is wrong"
     has = f"it has {', '.join(n.replace('_', ' ') for n in filled)} only" if filled else "nothing could be read from it"
     reason = f"{path} has no passages to search: no documents and no chunks ({has})"
     return f"{reason}; give the folder that holds the corpus, too" if filled else reason

@@ -39,7 +39,7 @@ from ragdatakit.retrieval.index.files import (
     refuse_alien,
     refuse_read_only,
 )
-from ragdatakit.retrieval.index.notes import fault_notes, faults_of, guess_note, nothing_to_search
+from ragdatakit.retrieval.index.notes import fault_notes, faults_of, guess_note, lost_passages, nothing_to_search
 from ragdatakit.retrieval.index_parts import Part, Progress, Ranker
 from ragdatakit.retrieval.passages import Passages, read_passages, write_passages
 from ragdatakit.schemas.canonical import TABLES
@@ -370,7 +370,7 @@ class _Opening:
             faults = faults_of(staged.folder / PASSAGES, tables)
             filled = [name for name in TABLES if tables.any(name)]
             if not count:
-                raise RagdataError(nothing_to_search(source.path, filled))
+                raise RagdataError(nothing_to_search(source.path, filled, lost_passages(tables)))
             document = {
                 "layout": LAYOUT,
                 "ragdata": __version__,
