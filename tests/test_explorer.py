@@ -211,6 +211,29 @@ def test_the_causes_of_gold_that_is_not_found_are_counted_and_chosen(tmp_path: P
     assert [row for row in rows(every) if row == "gone ferry D-1 not in the corpus not found"]
 
 
+def test_a_finding_about_a_judgement_leads_to_it_and_to_its_question(tmp_path: Path) -> None:
+    lines(tmp_path / "corpus.jsonl", {"_id": "d", "text": "the ferry"})
+    lines(tmp_path / "queries.jsonl", {"_id": "a, b=c", "text": "ferry"}, {"_id": "q", "text": "ferry"})
+    (tmp_path / "qrels").mkdir()
+    judged = "query-id\tcorpus-id\tscore\na, b=c\td\t1\nq\tgone\t1\n"
+    (tmp_path / "qrels/test.tsv").write_text(judged, encoding="utf-8")
+
+    with ragdatakit.explore(tmp_path) as running:
+        listed = get(running, "findings?rule=BE203")
+        address = re.search(r"findings/\d+", listed)
+        assert address is not None
+        page = get(running, address[0])
+
+    assert rows(listed)[0] == "place what is wrong"
+    assert "BE203" in listed and listed.count("dangling-") == 1
+    named = re.findall(r'<li>(\w+): <a href="[^"]*/(0/\w+/\d+)"', page)
+    assert named == [("qrels", "0/qrels/1"), ("questions", "0/questions/1")]
+    tab = '<span class="tab">\t</span>'
+    assert f"q{tab}<mark>gone</mark>{tab}1" in page
+    for shown in (listed, page):
+        assert ">Ranks of gold</a>" in shown and ">Documents</a>" in shown, "the only dataset stays in the bar"
+
+
 def run_explained(question: str) -> str:
     from tests.command_line import run
 

@@ -92,6 +92,22 @@ def test_pages_fit_a_phone_and_run_nothing_of_the_data(opened: Any, explorer: Ex
         assert page.evaluate("window.obeyed") is None
 
 
+def test_on_a_phone_the_cause_comes_first(opened: Any, explorer: Explorer) -> None:
+    page = opened(width=360).page
+
+    for address, cause in (
+        (f"{number(explorer, 'demo-search')}/ranks", "shares no term with the question"),
+        (f"{number(explorer, 'demo-search')}/questions/7?mode=bm25", "shares no term with the question"),
+        ("findings?rule=SP121", "qid"),
+    ):
+        get(explorer, address)
+        page.goto(explorer.url + address)
+        row = page.locator(".why-first tbody tr").first
+        why, head = row.locator("td").first.bounding_box(), row.locator("th").bounding_box()
+        assert cause in row.locator("td").first.inner_text(), address
+        assert why["y"] < head["y"] and why["x"] + why["width"] <= 360, address
+
+
 def test_everything_is_reached_by_keys(opened: Any, explorer: Explorer) -> None:
     page = opened(f"{number(explorer, 'demo-search')}/documents").page
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 _AROUND, _MOST = 2_000, 16_000
 """Bytes before and after what is at fault that are looked at, and in all."""
 _LINES = 3
+_NEXT_FIELD = re.compile(r", (?=[\w-]+=)")
 _KINDS = {
     "questions": ("quer", "question", "topic"),
     "documents": ("doc", "corpus", "passage"),
@@ -39,6 +41,10 @@ class Checked:
             one.path: one.files[0].kind for one in self.report.datasets if len(one.files) == 1
         }
 
+    def kind(self, path: str) -> str:
+        """The kind of a file, as its format calls it; empty where it is not known."""
+        return self._kinds.get(path, "")
+
     def listed(self, severity: str, rule: str, path: str, words: str) -> list[tuple[int, Finding]]:
         """The findings that are wanted, with their numbers; what is empty of the words leaves all."""
         return [
@@ -59,6 +65,12 @@ class Checked:
             if finding.key and "=" in finding.key and is_below(finding.path, root) and any(w in kind for w in words):
                 found.setdefault(finding.code, []).append((number, finding.key.partition("=")[2]))
         return found
+
+
+def named_ids(key: str | None) -> list[tuple[str, str]]:
+    """The fields and values by which a finding names its record (`record_key`)."""
+    pairs = (part.partition("=") for part in _NEXT_FIELD.split(key or ""))
+    return [(name, value) for name, equals, value in pairs if equals]
 
 
 def is_below(path: str, root: str) -> bool:

@@ -89,18 +89,19 @@ class _Handler(BaseHTTPRequestHandler):
         root = self._views.links.root
         if not hmac.compare_digest(f"/{token}".encode(), root.encode()):
             return HTTPStatus.NOT_FOUND, b"there is no such page: take the whole address that ragdata printed\n"
+        links, dataset = self._views.links, self._views.dataset_at(parts)
         try:
             return HTTPStatus.OK, self._views.page([part for part in parts if part], query)
         except Waiting as waiting:
-            return HTTPStatus.OK, waiting_page(self._views.links, str(waiting))
+            return HTTPStatus.OK, waiting_page(links, str(waiting), dataset)
         except NoSuchPageError:
-            return HTTPStatus.NOT_FOUND, message_page(self._views.links, "Not found", "There is no such page.")
+            return HTTPStatus.NOT_FOUND, message_page(links, "Not found", "There is no such page.", dataset)
         except (RagdataError, OSError) as error:
-            return HTTPStatus.OK, message_page(self._views.links, "This does not work", str(error))
+            return HTTPStatus.OK, message_page(links, "This does not work", str(error), dataset)
         except Exception as error:  # noqa: BLE001 - a browser waits for an answer
             words = f"internal error: {type(error).__name__}: {error}"
             sys.stderr.write(f"ragdata: {words}\n")
-            return HTTPStatus.INTERNAL_SERVER_ERROR, message_page(self._views.links, "This does not work", words)
+            return HTTPStatus.INTERNAL_SERVER_ERROR, message_page(links, "This does not work", words, dataset)
 
     def log_message(self, *_: Any) -> None:
         """Say nothing: addresses have the token in them."""

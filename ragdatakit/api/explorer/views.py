@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import parse_qs, unquote
 
-from ragdatakit.api.explorer.checked import fix_shown, is_below, region
+from ragdatakit.api.explorer.checked import fix_shown, is_below, named_ids, region
 from ragdatakit.api.explorer.jobs import Waiting
+from ragdatakit.api.explorer.named_records import named_records
 from ragdatakit.api.explorer.opened import PAGE, NoSuchPageError, OpenedDataset
 from ragdatakit.api.explorer.references import IDS
 from ragdatakit.reports.html.explorer.findings import finding_page, findings_page
@@ -15,7 +16,7 @@ from ragdatakit.reports.html.explorer.layout import overview_page
 from ragdatakit.reports.html.explorer.ranks import ranks_page
 from ragdatakit.reports.html.explorer.records import graph_page, record_page, records_page
 from ragdatakit.reports.html.explorer.report import report_page
-from ragdatakit.reports.html.explorer.values import Links, Record, Target, Wanted
+from ragdatakit.reports.html.explorer.values import DatasetState, Links, Record, Target, Wanted
 from ragdatakit.schemas.canonical import TABLES
 
 if TYPE_CHECKING:
@@ -55,6 +56,15 @@ class Views:
             case [number, table, row]:
                 return self._record(self._dataset(number), table, _number(row), words)
         raise NoSuchPageError
+
+    def dataset_at(self, parts: Sequence[str]) -> DatasetState | None:
+        """The dataset that an address is about; the only one where there are not several."""
+        datasets = self._explored.datasets
+        if len(datasets) == 1:
+            return datasets[0].state
+        number = next(iter(parts), "")
+        named = number.isascii() and number.isdigit() and len(number) < 6 and int(number) < len(datasets)
+        return datasets[int(number)].state if named else None
 
     def _dataset(self, number: str) -> OpenedDataset:
         return _at(self._explored.datasets, _number(number))
@@ -136,24 +146,22 @@ class Views:
         wanted = {name: words.get(name, "") for name in ("severity", "rule", "file", "q")}
         found = checked.listed(*wanted.values())
         first = _number(words.get("from") or "0")
-        return findings_page(self.links, checked.report, found[first : first + PAGE], wanted, len(found), first, PAGE)
+        shown, dataset = found[first : first + PAGE], self.dataset_at(())
+        return findings_page(self.links, checked.report, shown, wanted, len(found), first, PAGE, dataset)
 
     def _finding(self, number: int) -> bytes:
         checked = self._explored.checked()
         finding = _at(checked.report.findings, number)
-        records, whole = [], True
+        records, whole, dataset = [], True, self.dataset_at(())
+        ids, kind = named_ids(finding.key), checked.kind(finding.path)
         for opened in self._explored.datasets:
-            key = (finding.key or "").partition("=")[2]
-            if key and is_below(finding.path, opened.found.source.display):
-                records += [(opened.number, found) for found in self._with_id(opened, key)]
-                whole = whole and opened.state.is_loaded
+            if is_below(finding.path, opened.found.source.display):
+                dataset = opened.state
+                records += [(opened.number, found) for found in named_records(opened, ids, kind)]
+                whole = whole and (opened.state.is_loaded or not ids)
         total = len(checked.report.findings)
         shown = region(finding, checked.boundary), fix_shown(finding, checked.boundary)
-        return finding_page(self.links, finding, number, total, *shown, records, whole=whole)
-
-    def _with_id(self, opened: OpenedDataset, identity: str) -> list[Target]:
-        found = (opened.labels((table,), [identity]).get(identity) for table in IDS if opened.count(table))
-        return [target for target in found if target is not None]
+        return finding_page(self.links, finding, number, total, *shown, records, dataset, whole=whole)
 
 
 def _at(found: Sequence[_Item], number: int) -> _Item:

@@ -52,7 +52,7 @@ def frame(
         f"<style>{style}</style>\n</head>\n<body>\n"
         '<a class="skip" href="#main">Skip to the content</a>\n'
         f'<header class="page-head"><div class="line"><p class="product">ragdata <span>{escape(kind)}</span></p>'
-        '<button type="button" id="theme" aria-pressed="false" hidden>Dark</button></div>'
+        '<button type="button" id="theme" hidden>Dark</button></div>'
         f'<h1 dir="auto">{escape(title)}</h1>{_lead(lead)}</header>\n{_pages(pages) or _contents(contents)}'
         f'<main id="main" tabindex="-1">\n{body}\n</main>\n'
         f"<footer><p>Made by ragdata {escape(__version__)}{_when(made)}. {_PROMISES[bool(pages)]}</p></footer>\n"

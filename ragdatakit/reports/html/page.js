@@ -16,7 +16,9 @@
     }
   };
   const dark = () => (root.dataset.theme ? root.dataset.theme === "dark" : system.matches);
-  const tell = () => button.setAttribute("aria-pressed", String(dark()));
+  const tell = () => {
+    button.textContent = dark() ? "Light" : "Dark";
+  };
   const before = kept();
   if (before === "dark" || before === "light") root.dataset.theme = before;
   button.hidden = false;

@@ -14,7 +14,7 @@ from ragdatakit.reports.html.explorer.layout import (
     value_html,
     words_input,
 )
-from ragdatakit.reports.html.explorer.values import FixShown, Links, Region, Target
+from ragdatakit.reports.html.explorer.values import DatasetState, FixShown, Links, Region, Target
 from ragdatakit.reports.html.parts import Cell, badge, escape, marked, number, prose_html, section, table
 from ragdatakit.schemas.findings import SEVERITIES, Finding
 from ragdatakit.schemas.results import Report
@@ -31,8 +31,9 @@ def findings_page(
     total: int,
     first: int,
     size: int,
+    dataset: DatasetState | None,
 ) -> bytes:
-    """A page of the findings that are wanted."""
+    """A page of the findings that are wanted; their rule is not repeated where it is chosen."""
     paths = sorted({finding.path for finding in report.findings})[:_MOST_FILES]
     choices: dict[str, list[str]] = {
         "severity": [*filter(report.counts.get, SEVERITIES)],
@@ -45,17 +46,8 @@ def findings_page(
         f'<form class="tools" role="search" action="{escape(address)}">{selects}'
         f'{words_input("Words", "q", wanted["q"])}<button type="submit">Search</button></form>'
     )
-    rows = [
-        (
-            Cell(f'<a href="{escape(links.finding(n))}" data-row>{escape(f.code)}</a> {escape(f.rule)}'),
-            Cell(badge(f.severity, f.severity)),
-            Cell(f"<bdi>{escape(f.path)}</bdi>{_place(f)}"),
-            Cell(value_html(f.fault, 300)),
-        )
-        for n, f in found
-    ]
-    if rows:
-        body += table("Findings", ("rule", "severity", "place", "what is wrong"), rows, hidden_caption=True)
+    if found:
+        body += _of_one_rule(links, found) if wanted["rule"] else _of_all_rules(links, found)
     else:
         body += (
             "<p>No finding is like that.</p>"
@@ -73,7 +65,39 @@ def findings_page(
     kept = sum(report.counts.values()) - len(report.findings)
     more = f"; {number(kept)} more of the same rules are counted only" if kept > 0 else ""
     lead = f"{many(sum(report.counts.values()), 'finding')} in {many(len(report.datasets), 'dataset')}{more}"
-    return page(links, "Findings", body, lead=lead, here=address)
+    return page(links, "Findings", body, lead=lead, dataset=dataset, here=address)
+
+
+def _of_all_rules(links: Links, found: Sequence[tuple[int, Finding]]) -> str:
+    rows = [
+        (
+            Cell(f'<a href="{escape(links.finding(n))}" data-row>{escape(f.code)}</a> {escape(f.rule)}'),
+            Cell(value_html(f.fault, 300)),
+            Cell(badge(f.severity, f.severity)),
+            Cell(_where(f)),
+        )
+        for n, f in found
+    ]
+    columns = ("rule", "what is wrong", "severity", "place")
+    return table("Findings", columns, rows, hidden_caption=True, classes="blocks why-first")
+
+
+def _of_one_rule(links: Links, found: Sequence[tuple[int, Finding]]) -> str:
+    """What differs among findings of one rule; what they share is said above."""
+    shared = found[0][1]
+    rows = [
+        (Cell(f'<a href="{escape(links.finding(n))}" data-row>{_where(f)}</a>'), Cell(value_html(f.fault, 300)))
+        for n, f in found
+    ]
+    head = (
+        f'<p class="verdict">{badge(shared.severity, shared.severity)} {escape(shared.code)} {escape(shared.rule)}</p>'
+    )
+    listed = table("Findings", ("place", "what is wrong"), rows, hidden_caption=True, classes="blocks why-first")
+    return head + listed
+
+
+def _where(finding: Finding) -> str:
+    return f"<bdi>{escape(finding.path)}</bdi>{_place(finding)}"
 
 
 def _select(name: str, words: Sequence[str], chosen: str) -> str:
@@ -97,6 +121,7 @@ def finding_page(
     region: Region | None,
     fix: FixShown | None,
     records: Sequence[tuple[int, Target]],
+    dataset: DatasetState | None = None,
     *,
     whole: bool = True,
 ) -> bytes:
@@ -111,7 +136,7 @@ def finding_page(
     rows = [
         ("what happens", Cell(prose_html(finding.consequence))),
         ("what to do", Cell(prose_html(finding.hint))),
-        ("pointer", finding.pointer),
+        ("pointer", finding.pointer or None),
         ("key", finding.key),
         ("value", None if finding.value is None else str(finding.value)[:1_000]),
         *(("see", f"{each.path}:{each.line}: {each.message}") for each in finding.related),
@@ -120,14 +145,15 @@ def finding_page(
     body += table("About it", ("what", "it says"), shown, hidden_caption=True, classes="values")
     if records:
         named = "".join(f"<li>{escape(t.table)}: {target_html(links, n, t)}</li>" for n, t in records)
-        body += section("records", "Records with this id", f"<ul>{named}</ul>")
+        body += section("records", "Records", f"<ul>{named}</ul>")
     if not whole:
         body += still_reading("The records that it is about are still being read. ")
     if fix is not None:
         body += section("fix", "Fix", _fix(fix))
     others = link(links.findings(rule=finding.code), f"All findings of {finding.code}")
     body += f"<p>{others}; <code>ragdata explain {escape(finding.code)}</code> says more about the rule.</p>"
-    return page(links, f"{finding.code} {finding.rule}", body, lead=f"finding {number(place + 1)} of {number(total)}")
+    lead = f"finding {number(place + 1)} of {number(total)}"
+    return page(links, f"{finding.code} {finding.rule}", body, lead=lead, dataset=dataset)
 
 
 def _lines(region: Region) -> str:
@@ -135,7 +161,7 @@ def _lines(region: Region) -> str:
     lines, at, shown = region.text.split("\n"), 0, []
     for count, line in enumerate(lines):
         start, end = (min(max(place - at, 0), len(line)) for place in (region.start, region.end))
-        words = marked(line, [(start, end)] if start < end else [])
+        words = _with_tabs(marked(line, [(start, end)] if start < end else []))
         place = f'<th scope="row" class="n">{region.first_line + count}</th>'
         shown.append(f'<tr>{place}<td><code dir="auto">{words}</code></td></tr>')
         at += len(line) + 1
@@ -152,7 +178,16 @@ def _fix(fix: FixShown) -> str:
     words += "</p>"
     if not fix.before and not fix.after:
         return words
-    removed = "".join(f"<del>- {escape(line)}</del>\n" for line in fix.before.split("\n"))
-    added = "".join(f"<ins>+ {escape(line)}</ins>\n" for line in fix.after.split("\n")) if fix.after else ""
+    removed = "".join(f"<del>- {line}</del>\n" for line in _shown_lines(fix.before))
+    added = "".join(f"<ins>+ {line}</ins>\n" for line in _shown_lines(fix.after)) if fix.after else ""
     box = '<div class="scroll" role="group" aria-label="Difference">'
     return f'{words}{box}<pre class="fix">{removed}{added}</pre></div>'
+
+
+def _shown_lines(text: str) -> list[str]:
+    return [_with_tabs(escape(line)) for line in text.split("\n")]
+
+
+def _with_tabs(text: str) -> str:
+    """HTML whose tabs are seen, and are as wide wherever they are."""
+    return text.replace("\t", '<span class="tab">\t</span>')

@@ -29,12 +29,12 @@ def page(
     """A page of the explorer; ``here`` is the address of that which is open in the list of pages."""
     pages = [(links.overview(), "Datasets")]
     if dataset is not None:
-        pages.append((links.report(dataset.number), "report"))
-        pages += [(links.table(dataset.number, each.name), each.name) for each in dataset.tables]
+        pages.append((links.report(dataset.number), "Report"))
+        pages += [(links.table(dataset.number, each.name), _in_words(each.name)) for each in dataset.tables]
         if dataset.has("edges"):
-            pages.append((links.graph(dataset.number), "graph"))
+            pages.append((links.graph(dataset.number), "Graph"))
         if dataset.has("questions") and dataset.has("qrels"):
-            pages.append((links.ranks(dataset.number), "ranks of gold"))
+            pages.append((links.ranks(dataset.number), "Ranks of gold"))
     pages.append((links.findings(), "Findings"))
     return frame(
         title,
@@ -45,6 +45,10 @@ def page(
         scripts=["explorer/explorer.js", *scripts],
         styles=["explorer/explorer.css"],
     )
+
+
+def _in_words(table_name: str) -> str:
+    return table_name.replace("_", " ").capitalize()
 
 
 def link(address: str, words: object) -> str:
@@ -82,12 +86,12 @@ def overview_page(links: Links, states: Sequence[DatasetState], report: Report |
         lost = "".join(f"<li>{escape(words)}</li>" for words in state.losses)
         body += section(
             f"dataset-{state.number}",
-            state.name,
-            f'<p class="path"><bdi>{escape(state.path)}</bdi></p>'
+            state.name if len(states) > 1 else "Tables",
+            f'<p>Folder or file: <bdi class="path">{escape(state.path)}</bdi></p>'
             + table(f"Tables of {state.name}", ("table", "records"), rows, hidden_caption=True)
             + f"<p>{' · '.join(ways)}</p>"
             + (f"<p>Not read as it is there:</p><ul>{lost}</ul>" if lost else ""),
-            lead=state.format,
+            lead=f"Format: {state.format}",
         )
     loading = waiting or not all(state.is_loaded for state in states)
     title = states[0].name if len(states) == 1 else many(len(states), "dataset")
@@ -123,7 +127,8 @@ def _findings(links: Links, report: Report | None, waiting: str) -> str:
         )
         for code in sorted(first, key=lambda code: (order[code], -counts[code], code))
     ]
-    listed = table("By rule", ("rule", "severity", "findings", "for example"), rows, hidden_caption=True)
+    columns = ("rule", "severity", "findings", "for example")
+    listed = table("By rule", columns, rows, hidden_caption=True, classes="blocks")
     return section("findings", "Findings", listed)
 
 
@@ -154,11 +159,11 @@ def words_input(label: str, name: str, value: str) -> str:
     )
 
 
-def waiting_page(links: Links, what: str) -> bytes:
+def waiting_page(links: Links, what: str, dataset: DatasetState | None) -> bytes:
     """That something is being done."""
-    return page(links, "One moment", f'<p role="status">{escape(what)} …</p>{still_reading()}')
+    return page(links, "One moment", f'<p role="status">{escape(what)} …</p>{still_reading()}', dataset=dataset)
 
 
-def message_page(links: Links, title: str, words: str) -> bytes:
+def message_page(links: Links, title: str, words: str, dataset: DatasetState | None = None) -> bytes:
     """That something is not there, or does not work."""
-    return page(links, title, f'<p dir="auto">{escape(words)}</p>')
+    return page(links, title, f'<p dir="auto">{escape(words)}</p>', dataset=dataset)

@@ -43,10 +43,11 @@ def search_section(
         return form
     notes = "".join(f"<p>{escape(note)}</p>" for note in found.notes)
     hits = [_hit(links, dataset, *each) for each in found.hits]
-    listed = table("Passages that are found", ("rank", "score", "", "passage"), hits) if hits else "<p>Nothing.</p>"
+    heads = ("rank", "score", "judged", "passage")
+    listed = table("Passages that are found", heads, hits, classes="blocks") if hits else "<p>Nothing.</p>"
     rows = [_gold(links, dataset, *each) for each in found.gold]
     columns = ("passage", "why", "rank", "has of the question", "lacks of the question")
-    gold = table("Gold", columns, rows, classes="blocks gold") if rows else "<p>The question has no gold.</p>"
+    gold = table("Gold", columns, rows, classes="blocks why-first") if rows else "<p>The question has no gold.</p>"
     asks_for_vectors = any(place.cause is not None and place.cause.kind == "no-term" for place, _ in found.gold)
     return f"{form}{notes}{gold}{_vectors(modes) if asks_for_vectors else ''}{listed}"
 
@@ -95,7 +96,7 @@ def ranks_page(links: Links, dataset: DatasetState, mode: str, ranked: RankedQue
         title = f"{number(ranked.causes[shown])} of {many(ranked.judged, 'question')}: {words[shown]}"
     rows = [_question(links, dataset, mode, one) for one in ranked.worst]
     columns = ("question", "why", "ranks of its gold")
-    listed = table("Questions", columns, rows, hidden_caption=True, classes="blocks gold")
+    listed = table("Questions", columns, rows, hidden_caption=True, classes="blocks why-first")
     body = _modes(address, modes, mode) + _causes(links, dataset, mode, ranked, words)
     body += section("questions", title, listed, lead=_lead(ranked))
     lead = f"{dataset.name}: {number(ranked.missed)} of {many(ranked.judged, 'judged question')} miss all of their gold"
