@@ -21,14 +21,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from ragdatakit.api import validate as api
-from ragdatakit.schemas import get_format
+from ragdatakit.schemas import FORMATS, get_format
 from ragdatakit.schemas.errors import EngineError
 from ragdatakit.validators.partitions import partitioned_sets
 from ragdatakit.validators.ranges import engines, plan
 from ragdatakit.validators.ranges.engines import LocalEngine
 from tests.command_line import FIXTURES, run
 
-FORMATS = ("beir", "light-splade", "trec", "datamind", "sage", "ragchecker", "shared")
+IN_RANGES = ("beir", "light-splade", "trec", "datamind", "sage", "ragchecker", "shared")
 """Those whose files of lines are judged in ranges."""
 
 
@@ -75,8 +75,13 @@ def folders(name: str) -> list[Path]:
     return valid + sorted((FIXTURES / name / "broken").glob("*/data"))
 
 
-CASES = [(place, n) for name in FORMATS for n, place in enumerate(folders(name))]
-NAMES = ["-".join(place.relative_to(FIXTURES).parts) for place, _ in CASES]
+def named(place: Path) -> str:
+    return "-".join(place.relative_to(FIXTURES).parts)
+
+
+CASES = [(place, n) for name in IN_RANGES for n, place in enumerate(folders(name))]
+NAMES = [named(place) for place, _ in CASES]
+OTHERS = [place for name in sorted(FORMATS.keys() - set(IN_RANGES)) for place in folders(name)]
 
 
 @pytest.fixture
@@ -112,6 +117,19 @@ def test_fixtures(place: Path, seed: int, in_ranges: Any, in_codes: Any) -> None
         in_ranges(how, seed, partition=300 << seed % 8, shared=seed % 3 > 0)
 
         assert outcome(place, "--max-per-rule", cap) == expected, (big, cap, how)
+
+
+@pytest.mark.parametrize("place", OTHERS, ids=map(named, OTHERS))
+@pytest.mark.broad(20)
+def test_formats_that_are_read_as_one_part(place: Path, in_ranges: Any, in_codes: Any) -> None:
+    """Their keys are compared in partitions as well, but for what their checks look up while they read."""
+    in_codes(True)
+    in_ranges("")
+    expected = outcome(place)
+
+    in_ranges("4", partition=300)
+
+    assert outcome(place) == expected
 
 
 def faulty_set(folder: Path, triplets: int = 12) -> Path:

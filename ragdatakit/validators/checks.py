@@ -35,7 +35,9 @@ class Needs:
     ``records``: `FormatChecks.record` may find something in them. ``columns``: key columns that `batch` reads besides
     those of the declared set checks; it is called for kinds that have any. ``texts``: of those of a CSV file, the ones
     whose cells it reads as text. ``values``: `batch` wants the decoded records, too; of lines that were scanned those
-    that the predicates name are in the batch. ``may_be_empty``: a file without records is no fault.
+    that the predicates name are in the batch. ``looks_up``: the checks ask `SetChecks.lookup`, or `NumpyBatch.found`,
+    while files are read, so that the keys of the whole dataset have to be in memory. ``may_be_empty``: a file without
+    records is no fault.
 
     ``in_ranges``: files of lines may be judged range by range, each by an object of its own: `FormatChecks.record` and
     `derive` depend on nothing but the file and the record, and keep nothing but what `state` says. ``accepts``: whether

@@ -66,7 +66,8 @@ class TableChecks(FormatChecks):
         of_table = {"nodes": ("@spelled", "type", "@key"), "relations": ("@spelled", "@key")}
         texts = {"nodes": ("type",), "relations": ("@spelled",)}.get(kind, ())
         columns = of_table.get(kind, ("@source", "@relation", "@target"))
-        return Needs(records=True, columns=columns, texts=texts, accepts=partial(self._tables.accepts, kind))
+        accepts = partial(self._tables.accepts, kind)
+        return Needs(records=True, columns=columns, texts=texts, looks_up=True, accepts=accepts)
 
     def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
         """The faults of the cells of one row."""
