@@ -118,3 +118,22 @@ def test_a_text_may_begin_as_parquet_does(tmp_path: Path) -> None:
 
     assert run("validate", run_file, "--from", "trec", "--fix").code == 0
     assert run_file.read_text() == "PAR1 Q0 d1 1 2.5 bm25\nq2 Q0 d1 1 2.5 bm25\n"
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize("packed", [False, True])
+def test_an_array_is_one_finding_and_becomes_lines(tmp_path: Path, indent: int | None, packed: bool) -> None:
+    records = [{"qid": i, "text": f"who mapped reef {i}"} for i in range(3)]
+    data = json.dumps(records, indent=indent).encode()
+    query_master = tmp_path / f"query_master.ndjson{'.gz' if packed else ''}"
+    query_master.write_bytes(gzip.compress(data, mtime=0) if packed else data)
+
+    for engine in ((), ("--engine", "local")):
+        document = json.loads(run("validate", query_master, "--output-format", "json", *engine).out)
+        assert [(each["code"], each["line"]) for each in document["findings"]] == [("RD119", None)]
+    done = run("validate", query_master, "--fix")
+
+    assert done.code == 0, done.out
+    written = query_master.read_bytes()
+    lines = (gzip.decompress(written) if packed else written).splitlines()
+    assert [json.loads(line) for line in lines] == records

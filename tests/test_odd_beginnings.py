@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from ragdatakit.files.containers.beginnings import is_array
 from ragdatakit.files.detection.odd_beginnings import odd_beginning
 from tests.command_line import run
 
@@ -99,3 +100,26 @@ def test_a_folder_with_an_archive_only(tmp_path: Path) -> None:
     (tmp_path / "data.zip").write_bytes(b"PK\3\4")
 
     assert "data.zip: it is an archive, which is not read: unpack it first" in run("validate", tmp_path).err
+
+
+_RECORDS = b'{"_id": "d1", "text": "Pears"}'
+
+
+@pytest.mark.parametrize(
+    ("head", "expected"),
+    [
+        (b"[\n  {\n    " + _RECORDS[1:-1] + b"\n  }\n]\n", True),
+        (b"[" + _RECORDS + b", " + _RECORDS + b"]", True),
+        (b"[" + _RECORDS + b",\n" + _RECORDS + b"]\n", True),
+        (b"[\n" + _RECORDS + b"\n]\n", True),
+        (b" [" + _RECORDS * 3, True),  # cut by the end of what was read
+        (b"[" + _RECORDS + b"]\n" + _RECORDS + b"\n", False),  # one wrong line
+        (b"[" + _RECORDS + b"\n" + _RECORDS + b"\n", False),
+        (b'["d1", "Pears"]\n', False),
+        (_RECORDS, False),
+        (b"[" * 5000 + b"{", False),
+        (b"[{" + b"[" * 50000, True),
+    ],
+)
+def test_arrays_of_records(head: bytes, expected: bool) -> None:
+    assert is_array(head) == expected

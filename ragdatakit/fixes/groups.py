@@ -39,6 +39,7 @@ _UNREAD_KEY: tuple[Damage, ...] = ("missing", "null", "type", "range", "item-typ
 _UNREAD_SHARED = frozenset(
     {
         *("unreadable-file", "link-leaves-dataset", "lfs-pointer", "not-text", "mislabelled-compression"),
+        "array-for-lines",
         *("broken-compression", "decompression-bomb", "invalid-utf8", "line-too-long", "rule-crashed"),
         *("unreliable-key", "duplicate-key"),
     }

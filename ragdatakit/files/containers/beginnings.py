@@ -1,7 +1,8 @@
-"""What the first bytes of a file say that should be text: packed, a Git LFS pointer, or not text at all."""
+"""What the first bytes of a file say that should be text: packed, a Git LFS pointer, not text at all, no lines."""
 
 from __future__ import annotations
 
+import json
 import re
 import zlib
 
@@ -35,6 +36,7 @@ _BINARY: dict[bytes, str] = {
 }
 """Beginnings of unpacked data, and what they are of."""
 _ANY_BINARY = re.compile(b"|".join(b"(" + start + b")" for start in _BINARY))
+_ARRAY = re.compile(rb"\s*\[\s*\{")
 _WIDE = ((b"\xff\xfe\0\0", "UTF-32"), (b"\0\0\xfe\xff", "UTF-32"), (b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"))
 
 
@@ -60,6 +62,25 @@ def why_not_text(head: bytes) -> str:
     if encoding := encoding_other_than_utf8(head):
         return f"it is {encoding}"
     return "there are NUL bytes in it" if b"\0" in head and _is_noise(head) else ""
+
+
+def is_array(head: bytes) -> bool:
+    """Whether what begins with these unpacked bytes is one JSON array of objects, and not lines of which the first is
+    an array, or damaged."""
+    if not _ARRAY.match(head):
+        return False
+    first, _, rest = head.strip().partition(b"\n")
+    if _is_json(first):
+        return not rest
+    return first.strip() == b"[" or not _is_json(rest.lstrip().partition(b"\n")[0])
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _is_noise(head: bytes) -> bool:

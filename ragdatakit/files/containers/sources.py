@@ -14,7 +14,15 @@ from dataclasses import field
 from pathlib import Path
 from typing import IO, Any, TypeVar, cast
 
-from ragdatakit.files.containers.beginnings import BOM, GZIP_MAGIC, HEAD_BYTES, LFS_PREFIX, unpacked, why_not_text
+from ragdatakit.files.containers.beginnings import (
+    BOM,
+    GZIP_MAGIC,
+    HEAD_BYTES,
+    LFS_PREFIX,
+    is_array,
+    unpacked,
+    why_not_text,
+)
 from ragdatakit.files.containers.lines import iter_lines
 from ragdatakit.files.containers.parquet_rows import LINES, ParquetRows, RowForm, is_parquet
 from ragdatakit.files.paths.boundary import ANYWHERE, Boundary
@@ -85,7 +93,7 @@ class Source:
     `blocks` runs. ``bytes_read`` counts uncompressed bytes, ``progress`` bytes of the file itself. It is opened where
     ``boundary`` allows it. The rows of a Parquet file come as text: ``row_form``, ``row_groups`` and ``text_columns``
     are ``form``, ``groups`` and ``texts`` of `ParquetRows`. It may hold something else than text of UTF-8 where it is
-    not to be ``text``.
+    not to be ``text``; ``lines`` says that each of its lines is to be a record, so that one array is refused.
     """
 
     path: Path
@@ -101,6 +109,7 @@ class Source:
     row_groups: list[int] = field(default_factory=list)
     text_columns: set[str] = field(default_factory=set)
     text: bool = True
+    lines: bool = False
 
     @property
     def size(self) -> int:
@@ -145,10 +154,14 @@ class Source:
     def _unreadable(self, reason: str) -> None:
         self.faults.append(FileFault("unreadable-file", {"reason": reason}))
 
+    def head_fault(self, head: bytes, size: int) -> FileFault | None:
+        """What is wrong with the file of so many bytes by its first ones."""
+        return head_fault(head, size, self.text and not is_parquet(self.path), self.lines)
+
     def _judge_head(self, fd: int, info: os.stat_result) -> bool | None:
         """Whether the content is gzip data; None where there is nothing to read."""
         head = os.pread(fd, HEAD_BYTES, 0)
-        if (fault := head_fault(head, info.st_size, self.text and not is_parquet(self.path))) is not None:
+        if (fault := self.head_fault(head, info.st_size)) is not None:
             self.bytes_read = info.st_size
             self.faults.append(fault)
             return None
@@ -389,12 +402,15 @@ def is_lfs_pointer(path: Path, boundary: Boundary) -> bool:
         return False
 
 
-def head_fault(head: bytes, size: int, text: bool = True) -> FileFault | None:
-    """What is wrong with a file of so many bytes by its first ones: it is a pointer of Git LFS, or no ``text``."""
+def head_fault(head: bytes, size: int, text: bool = True, lines: bool = False) -> FileFault | None:
+    """What is wrong with a file of so many bytes by its first ones: it is a pointer of Git LFS, no ``text``, or one
+    array in place of ``lines``."""
     if head.startswith(LFS_PREFIX) and size < _LONGEST_POINTER:
         return FileFault("lfs-pointer", {"size": lfs_size(head)})
-    reason = why_not_text(unpacked(head, HEAD_BYTES)[0]) if text else ""
-    return FileFault("not-text", {"reason": reason}) if reason else None
+    beginning = unpacked(head, HEAD_BYTES)[0] if text else b""
+    if reason := why_not_text(beginning):
+        return FileFault("not-text", {"reason": reason})
+    return FileFault("array-for-lines") if lines and is_array(beginning) else None
 
 
 def lfs_size(head: bytes) -> int | None:

@@ -9,6 +9,7 @@ from ragdatakit.files.containers.beginnings import BOM
 from ragdatakit.files.containers.sources import Source
 from ragdatakit.fixes.edits import rewritten, safe
 from ragdatakit.fixes.find import Repair
+from ragdatakit.fixes.whole_files import as_lines
 from ragdatakit.schemas.fixes import Edit, Fix
 from ragdatakit.validators.faults import Fault
 
@@ -30,4 +31,8 @@ def _with_one_line_end(fault: Fault) -> Fix | None:
     return rewritten("line-feeds")
 
 
-REPAIRS: Mapping[str, Repair] = {"byte-order-mark": _without_mark, "mixed-line-endings": _with_one_line_end}
+REPAIRS: Mapping[str, Repair] = {
+    "byte-order-mark": _without_mark,
+    "mixed-line-endings": _with_one_line_end,
+    "array-for-lines": as_lines,
+}

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from ragdatakit.files.containers.beginnings import BOM, GZIP_MAGIC, HEAD_BYTES
 from ragdatakit.files.containers.parquet_rows import is_parquet
-from ragdatakit.files.containers.sources import HeadedSource, Source, file_state, head_fault
+from ragdatakit.files.containers.sources import HeadedSource, Source, file_state
 from ragdatakit.late_dataclasses import dataclass
 
 RANGE_BYTES = 16 << 20
@@ -37,10 +37,7 @@ def plan_ranges(source: Source, file_number: int, target_bytes: int | None = Non
             info, head = os.fstat(file.fileno()), file.read(HEAD_BYTES)
     except OSError:
         return None
-    if (
-        head.startswith(GZIP_MAGIC) != source.gz
-        or head_fault(head, info.st_size, not is_parquet(source.path)) is not None
-    ):
+    if head.startswith(GZIP_MAGIC) != source.gz or source.head_fault(head, info.st_size) is not None:
         return None
     state = file_state(info)
     if source.gz or is_parquet(source.path):
