@@ -27,6 +27,7 @@ import pytest
 import ragdatakit
 from ragdatakit.api.explorer.checked import fix_shown, region
 from ragdatakit.api.explorer.explore import Explorer
+from ragdatakit.api.explorer.jobs import Jobs, Waiting
 from ragdatakit.files.paths.boundary import ANYWHERE
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.fixes import Edit, Fix
@@ -232,6 +233,38 @@ def test_a_finding_about_a_judgement_leads_to_it_and_to_its_question(tmp_path: P
     assert f"q{tab}<mark>gone</mark>{tab}1" in page
     for shown in (listed, page):
         assert ">Ranks of gold</a>" in shown and ">Documents</a>" in shown, "the only dataset stays in the bar"
+
+
+def test_a_search_for_all_questions_says_how_many_are_done() -> None:
+    jobs, held = Jobs(), threading.Event()
+
+    def work() -> None:
+        jobs.tell_count("searching, bm25", 1280, 3237)
+        held.wait(20)
+
+    with pytest.raises(Waiting):
+        jobs.result("ranked", "ranks of gold", work)
+    for _ in range(400):
+        with pytest.raises(Waiting) as waiting:
+            jobs.result("ranked", "ranks of gold", work)
+        if ":" in str(waiting.value):
+            break
+        time.sleep(0.01)
+    held.set()
+
+    assert str(waiting.value) == "ranks of gold: searching, bm25, 1,280 of 3,237 questions"
+
+
+def test_a_question_without_a_common_term_leads_to_the_docs_about_vectors(
+    explorer: Explorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    question = f"{number(explorer, 'demo-search')}/questions/7?mode=bm25"
+    monkeypatch.setenv("RAGDATA_DOCS_URL", "https://docs.example")
+
+    page = get(explorer, question)
+
+    assert "<code>ragdata retrieve … --mode dense --embedder KIND:MODEL</code>" in page
+    assert 'href="https://docs.example/retrieval.html"' in page
 
 
 def run_explained(question: str) -> str:

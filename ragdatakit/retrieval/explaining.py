@@ -85,10 +85,11 @@ class _Passages:
 
     def places(self) -> Iterator[GoldPlace]:
         """What became of each target."""
+        cause_of = self._causes.asked(self._question, self._first)
         for target in self._question.gold:
             first = self._places.get(target, (None,))[0]
             rank, best = self._ranks.get(target, (None, first))
-            cause = self._causes.cause(self._question, target, rank, self._first)
+            cause = cause_of(target, rank)
             fault = cause.words if cause is not None and cause.kind in LOST else ""
             place = GoldPlace(target, self._question.grades[target], rank, self._depth, fault, cause=cause)
             yield self._with_terms(place, best) if best is not None else place

@@ -82,7 +82,7 @@ class Searches:
         def work() -> list[_Ranked]:
             return self._ranked(retriever, gold, mode)
 
-        ranked: list[_Ranked] = self.jobs.result(("ranked", mode), "searching for every question", work)
+        ranked: list[_Ranked] = self.jobs.result(("ranked", mode), "ranks of gold", work)
         causes = Counter(kind for _, every in ranked for kind in {one.cause.kind for one in every if one.cause})
         cause = next((kind for kind in causes if kind == why), None)
         shown = [

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ragdatakit.retrieval.gold_and_metrics.gold_facts import same_text
@@ -22,7 +22,10 @@ BY_TERMS = ("bm25", "hybrid")
 MOST_WORST, SHOWN_GOLD = 1000, 3
 """Questions of a run, and gold of each, whose causes are looked for."""
 _NEAR = 0.9
-_KEPT = 4096
+_KEPT, _LONG = 8192, 500
+"""Passages whose terms are kept, and terms beyond which they are not."""
+_Above = tuple[int, str, int]
+"""A result: rank, id and passage."""
 
 
 class GoldCauses:
@@ -49,54 +52,66 @@ class GoldCauses:
         self._nodes = unit == "node"
         self._by_terms, self._k, self._depth = mode in BY_TERMS, k, depth
         self._copies = copies and not self._by_document and not self._nodes
-        self._tokens = lru_cache(_KEPT)(self._read_tokens)
+        self._kept: dict[int, Counter[str]] = {}
 
-    def of(self, question: GoldQuestion, ranked: Sequence[str], most: int = 0) -> tuple[GoldCause | None, ...]:
-        """The causes of the gold of a question (its first ``most``, 0: all), given the ids that were found for it."""
-        gold = question.gold[:most] if most else question.gold
+    def of(self, question: GoldQuestion, ranked: Sequence[str]) -> tuple[GoldCause | None, ...]:
+        """The causes of all gold of a question, given the ids that were found for it."""
         ranks = {target: rank for rank, target in reversed([*enumerate(ranked, 1)])}
-        return tuple(self.cause(question, target, ranks.get(target), ranked[: self._k]) for target in gold)
+        cause = self.asked(question, ranked[: self._k])
+        return tuple(cause(target, ranks.get(target)) for target in question.gold)
 
-    def cause(self, question: GoldQuestion, target: str, rank: int | None, first: Sequence[str]) -> GoldCause | None:
-        """The cause of one target, of which ``rank`` is known; ``first`` are the ids that were found first."""
-        if rank is not None and rank <= self._k:
-            return None
-        places = () if self._nodes else self._places.get(target, ())
-        if not self._nodes:
-            if not places:
-                return gold_cause("no-chunks" if self._by_document else "missing")
-            tokens = self._tokens_of(places)
-            if not tokens and not any(same_text(self._passages[place].searched) for place in places):
-                return gold_cause("no-text")
-            if rank is None and self._by_terms and tokens.keys().isdisjoint(self._tokenizer.tokens(question.text)):
-                return gold_cause("no-term")
-        copy = self._copy_above(question, places, first) if self._copies else None
-        if copy is not None:
-            return copy
-        if rank is None:
-            return gold_cause("beyond", depth=self._depth)
-        return gold_cause("below", rank=rank, k=self._k)
+    def asked(self, question: GoldQuestion, first: Sequence[str]) -> Callable[[str, int | None], GoldCause | None]:
+        """What finds the cause of a target of the question, of which the rank is known; ``first`` are the ids that were
+        found first."""
+        tokens = frozenset(self._tokenizer.tokens(question.text)) if self._by_terms else frozenset[str]()
+        gold = set(question.gold)
+        placed = zip(first, self._passages.ordinals(first) if self._copies else (), strict=False)
+        above = [(n, name, o) for n, (name, o) in enumerate(placed, 1) if o is not None and name not in gold]
 
-    def _copy_above(self, question: GoldQuestion, places: Sequence[int], first: Sequence[str]) -> GoldCause | None:
+        def cause(target: str, rank: int | None) -> GoldCause | None:
+            if rank is not None and rank <= self._k:
+                return None
+            return (None if self._nodes else self._of_texts(target, rank, tokens, above)) or (
+                gold_cause("beyond", depth=self._depth) if rank is None else gold_cause("below", rank=rank, k=self._k)
+            )
+
+        return cause
+
+    def _of_texts(
+        self, target: str, rank: int | None, tokens: AbstractSet[str], above: Sequence[_Above]
+    ) -> GoldCause | None:
+        """The cause that the texts of the target and of those above it have."""
+        places = self._places.get(target, ())
+        if not places:
+            return gold_cause("no-chunks" if self._by_document else "missing")
+        own = [self._terms(place) for place in places]
+        if not any(own) and not any(same_text(self._passages[place].searched) for place in places):
+            return gold_cause("no-text")
+        if rank is None and self._by_terms and all(tokens.isdisjoint(terms) for terms in own):
+            return gold_cause("no-term")
+        return self._copy_above(places[0], own[0], above)
+
+    def _copy_above(self, place: int, own: Counter[str], above: Sequence[_Above]) -> GoldCause | None:
         """The first of the results whose text is that of the target, or nearly so."""
-        own, gold = self._tokens_of(places), set(question.gold)
-        text = ""
-        for above, (name, ordinal) in enumerate(zip(first, self._passages.ordinals(first), strict=True), 1):
-            if ordinal is None or name in gold:
+        for rank, name, ordinal in above:
+            other = self._terms(ordinal)
+            if min(len(own), len(other)) < _NEAR * max(len(own), len(other)) - 1:  # this is quick, and most are so
                 continue
-            other = self._tokens(ordinal)
-            if (own & other).total() < _NEAR * (own | other).total():
-                continue
-            text = text or same_text(self._passages[places[0]].searched)
-            near = same_text(self._passages[ordinal].searched) != text
-            return gold_cause("copy", copy=name, above=above, near=near)
+            if (own & other).total() >= _NEAR * (own | other).total():
+                texts = {same_text(self._passages[each].searched) for each in (place, ordinal)}
+                return gold_cause("copy", copy=name, above=rank, near=len(texts) > 1)
         return None
 
-    def _tokens_of(self, places: Iterable[int]) -> Counter[str]:
-        return sum(map(self._tokens, places), Counter())
-
-    def _read_tokens(self, ordinal: int) -> Counter[str]:
-        return Counter(self._tokenizer.tokens(self._passages[ordinal].searched))
+    def _terms(self, ordinal: int) -> Counter[str]:
+        """How often a passage has each term; those of long ones are not kept."""
+        found = self._kept.get(ordinal)
+        if found is None:
+            found = Counter(self._tokenizer.tokens(self._passages[ordinal].searched))
+            if len(found) <= _LONG:
+                if len(self._kept) >= _KEPT:
+                    self._kept.clear()
+                self._kept[ordinal] = found
+        return found
 
 
 def with_causes(run: RunResult, gold: Gold, passages: Passages, tokenizer: Tokens) -> RunResult:
@@ -113,6 +128,7 @@ def with_causes(run: RunResult, gold: Gold, passages: Passages, tokenizer: Token
         if question is None:
             return result
         ranked = zip(question.gold[:SHOWN_GOLD], result.gold_ranks, strict=False)
-        return replace(result, causes=tuple(causes.cause(question, target, rank, ()) for target, rank in ranked))
+        cause = causes.asked(question, ())
+        return replace(result, causes=tuple(cause(target, rank) for target, rank in ranked))
 
     return replace(run, questions=tuple(map(explained, run.questions)))
