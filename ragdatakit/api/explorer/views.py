@@ -156,9 +156,9 @@ class Views:
         ids, kind = named_ids(finding.key), checked.kind(finding.path)
         for opened in self._explored.datasets:
             if is_below(finding.path, opened.found.source.display):
-                dataset = opened.state
+                dataset = opened.state  # before records are looked for: they may be read meanwhile
                 records += [(opened.number, found) for found in named_records(opened, ids, kind)]
-                whole = whole and (opened.state.is_loaded or not ids)
+                whole = whole and (dataset.is_loaded or not ids)
         total = len(checked.report.findings)
         shown = region(finding, checked.boundary), fix_shown(finding, checked.boundary)
         return finding_page(self.links, finding, number, total, *shown, records, dataset, whole=whole)
