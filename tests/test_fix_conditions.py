@@ -13,6 +13,7 @@ import pytest
 
 import ragdatakit
 from ragdatakit.fixes import json_values
+from tests.command_line import run
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 SPLADE = "light-splade/broken/id-not-integer"
@@ -411,7 +412,7 @@ def test_a_comma_at_the_end_stays_where_one_row_is_otherwise(tmp_path: Path, odd
     assert nodes.read_bytes() == before
 
 
-@pytest.mark.parametrize("spread", ["[\n 1,\n 2\n]\n", '[\n {"a": [\n  "x",\n  "y"\n ]}\n]\n'])
+@pytest.mark.parametrize("spread", ["[\n 1,\n 2\n]\n", '[\n ["a", [\n  "x",\n  "y"\n ]]\n]\n'])
 def test_lines_of_an_array_keep_their_commas(tmp_path: Path, spread: str) -> None:
     """Where each line should be a record."""
     root = made(tmp_path, SPLADE, positives=spread)
@@ -501,3 +502,25 @@ def test_what_python_does_not_print_is_not_made_json(tmp_path: Path, line: str, 
     ragdatakit.fix(tmp_path, unsafe=True, removed=tmp_path / "removed.ndjson")
 
     assert (tmp_path / "corpus.jsonl").read_text() == f"{good}\n{after or line}\n"
+
+
+def test_nothing_is_added_to_records_of_another_file(tmp_path: Path) -> None:
+    given = {
+        "corpus.jsonl": '\ufeff{"_id": "q1", "text": "who"}\n',
+        "queries.jsonl": '{"_id": "d1", "title": "T", "text": "Pears."}\n',
+        "qrels/test.tsv": "query-id\tcorpus-id\tscore\nq1\td1\t1\n",
+    }
+    (tmp_path / "qrels").mkdir()
+    for name, text in given.items():
+        (tmp_path / name).write_text(text)
+    reason = "its records seem to be those of another file (BE209 swapped-files)"
+
+    found = {f["code"]: f for f in json.loads(run("validate", tmp_path, "--output-format", "json").out)["findings"]}
+    done = run("validate", tmp_path, "--fix", "--unsafe-fixes")
+
+    assert found["BE118"]["fix"]["withheld"] == found["BE202"]["fix"]["withheld"] == reason
+    assert reason in done.err
+    assert {name: (tmp_path / name).read_text() for name in given} == {
+        **given,
+        "corpus.jsonl": given["corpus.jsonl"].removeprefix("\ufeff"),  # a fault of bytes
+    }

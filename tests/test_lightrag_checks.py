@@ -244,3 +244,11 @@ def test_a_member_of_a_store_that_is_not_usable_is_named_with_what_it_should_be(
     outcome = run("validate", _example(tmp_path, **{"vdb_entities.json": json.dumps(store)}))
 
     assert "LR302 error matrix is missing, or is not a text\n" in outcome.out
+
+
+@pytest.mark.parametrize("name", ["kv_store_text_chunks.json", "vdb_chunks.json", GRAPH])
+def test_a_packed_store_is_reported_by_itself_too(name: str, tmp_path: Path) -> None:
+    packed = tmp_path / f"{name}.gz"
+    packed.write_bytes(gzip.compress(EXAMPLE[name].encode(), mtime=0))
+
+    assert "packed-store" in {finding.rule for finding in validate(packed).findings}

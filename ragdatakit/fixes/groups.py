@@ -57,6 +57,8 @@ _BY_CODE: Mapping[str, frozenset[str]] = {
 }
 """By format the rules, whose faults code finds, that speak of all records of the dataset."""
 ALL_KINDS = frozenset({""})
+MISPLACED: Mapping[str, str] = {"beir": "swapped-files"}
+"""By format the rule that says that files hold what others should: what a record lacks is not known then."""
 
 
 def changes_ids(fault: Fault) -> bool:

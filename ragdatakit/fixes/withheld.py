@@ -11,6 +11,7 @@ from ragdatakit.fixes.applying import Change
 from ragdatakit.fixes.edits import record_text
 from ragdatakit.fixes.groups import (
     ALL_KINDS,
+    MISPLACED,
     Group,
     changes_ids,
     group_of,
@@ -23,10 +24,15 @@ from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas import all_rules
 from ragdatakit.schemas.declarations import Format, Rule
 from ragdatakit.schemas.fixes import Fix
+from ragdatakit.schemas.rules.shared import RULES
 from ragdatakit.validators.faults import Fault
 
 _MOST_GROUPS = 100_000
 """Groups that are remembered: of more of them no safe repair is made."""
+
+
+_SHARED = frozenset(rule.code for rule in RULES)
+"""Rules of bytes and lines, whatever records are in them."""
 
 
 @dataclass(slots=True)
@@ -75,6 +81,7 @@ class Withheld:
     _groups: dict[Group, str] = field(default_factory=dict)
     _clashing: set[tuple[int, int]] = field(default_factory=set)
     _unread: dict[str, str] = field(default_factory=dict)
+    _misplaced: str = ""
 
     def see(self, fault: Fault, fix: Fix | None) -> None:
         """A fault of the dataset, and what repairs it."""
@@ -100,6 +107,8 @@ class Withheld:
         cannot be written, ``changes`` are all of the round, with the numbers of their files."""
         unread = unread_rules(self.format_name)
         self._unread = {kind: name for (name, kind), number in faults.items() if number > 0 and name in unread}
+        misplaced = MISPLACED.get(self.format_name, "")
+        self._misplaced = misplaced if any(name == misplaced and n > 0 for (name, _), n in faults.items()) else ""
         if unwritable is not None:
             self.no_ids = self.no_ids or f"{unwritable.display} cannot be written"
         if self._clashing and any(self._clashes(number, change) for number, change in changes):
@@ -119,6 +128,8 @@ class Withheld:
 
     def reason(self, file: DataFile, change: Change) -> str:
         """Why a change is not made; empty where it is."""
+        if self._misplaced and change.code not in _SHARED:
+            return f"its records seem to be those of another file ({self._named(self._misplaced)})"
         if change.changes_ids and self.no_ids:
             return f"ids change everywhere or nowhere, and {self.no_ids}"
         if change.fix.applicability == "safe" and change.group is not None:

@@ -51,7 +51,10 @@ class LightRagChecks(FormatChecks):
         self._vectors: VectorCheck | None = None
 
     def start(self) -> Iterator[Placed]:
-        """Files that are missing, or packed."""
+        """Files that are missing, or packed; a payload is opened by who calls LightRAG."""
+        for file in self.dataset.files:
+            if file.name.endswith(".gz") and file.kind != "payload":
+                yield file, Problem("packed-store", facts={"expected": file.name.removesuffix(".gz")})
         if self.dataset.layout != "working directory":
             return
         kinds = {file.kind: file for file in reversed(self.dataset.files)}
@@ -62,9 +65,6 @@ class LightRagChecks(FormatChecks):
         for kind, name in _VECTORS.items():
             if kind not in kinds and not (self._nano and kind != "entity-vectors"):
                 yield place, Problem("missing-vectors", facts={"expected": name})
-        for file in self.dataset.files:
-            if file.name.endswith(".gz"):
-                yield file, Problem("packed-store", facts={"expected": file.name.removesuffix(".gz")})
 
     def needs(self, kind: str, split: str | None = None) -> Needs:
         """All records have something that the declaration does not say."""
