@@ -214,7 +214,7 @@ class _Reader:
 
     def relations(self) -> Iterator[Relation]:
         """The one name of all relationships, and the types of the claims."""
-        return (Relation(name) for name in dict.fromkeys(edge.relation for edge in self.edges()))
+        yield from map(Relation, dict.fromkeys(edge.relation for edge in self.edges()))
 
     def _numbered(self, row: dict[str, Any]) -> str:
         """The number of a community; before 0.5 it was its id."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.graphrag.tables import StoredTable
 from ragdatakit.late_dataclasses import dataclass
+from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.graphrag.tables import BY_KIND, GENERATIONS
 
 CORE = ("entities", "relationships", "communities", "reports", "text-units")
@@ -44,10 +46,11 @@ class Index:
                     self.aside.append(table)
 
     def signs(self) -> list[Sign]:
-        """What shows by which release the tables were written."""
+        """What shows by which release the tables were written; one that cannot be read shows nothing."""
         found: list[Sign] = []
         for kind, table in self.tables.items():
-            found += _signs_of(kind, table)
+            with suppress(RagdataError):
+                found += _signs_of(kind, table)
         return found
 
     @property
