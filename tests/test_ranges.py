@@ -23,8 +23,8 @@ import pytest
 from ragdatakit.api import validate as api
 from ragdatakit.schemas import FORMATS, get_format
 from ragdatakit.schemas.errors import EngineError
-from ragdatakit.validators.partitions import partitioned_sets
-from ragdatakit.validators.ranges import engines, plan
+from ragdatakit.validators.partitions import capped, partitioned_sets
+from ragdatakit.validators.ranges import engines, plan, replaying
 from ragdatakit.validators.ranges.engines import LocalEngine
 from tests.command_line import FIXTURES, run
 
@@ -200,6 +200,32 @@ def test_packed_shards_and_parquet(big: bool, tmp_path: Path, in_ranges: Any, in
     assert outcome(folder) == expected
     rules = {finding["rule"] for finding in json.loads(expected[1])["findings"]}
     assert {"broken-compression", "byte-order-mark", "parquet-not-loaded", "dangling-qid"} <= rules
+
+
+@pytest.mark.parametrize("cap", ["1", "3", "0"])
+@pytest.mark.parametrize("engine", ["4", ""])
+def test_problems_that_are_only_counted(
+    cap: str, engine: str, tmp_path: Path, in_ranges: Any, in_codes: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of one key that is everywhere, of references to one that is nowhere, in a file and its copy."""
+    in_codes(True)
+    folder = faulty_set(tmp_path / "set", 90)
+    (folder / "doc_master.ndjson").unlink()
+    (folder / "doc_master").mkdir()
+    some = [f'{{"doc_id": {n}, "text": "{n}"}}' for n in (7, 8, 10)]
+    own = '{"doc_id": 11, "text": "11"}'
+    for name, lines in {"a": some, "b": some, "c": [own, *[some[0]] * 40, *[some[1]] * 9], "d": some * 3}.items():
+        (folder / "doc_master" / f"{name}.ndjson").write_text("\n".join(lines))
+    in_ranges("")
+    expected = outcome(folder, "--max-per-rule", cap)
+    monkeypatch.setattr(capped, "_SAMPLE", 4)
+    if not engine:  # read here, so that one run has the keys of several files
+        monkeypatch.setattr(replaying, "plan_ranges", lambda source, number: None)
+
+    in_ranges("4")
+
+    assert outcome(folder, "--max-per-rule", cap) == expected
+    assert json.loads(expected[1])["by_rule"].items() >= {"RD115": 2, "SP302": 49, "SP202": 76}.items()
 
 
 def test_parts_that_cannot_be_had_leave_no_report(tmp_path: Path, in_ranges: Any) -> None:

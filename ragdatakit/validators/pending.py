@@ -65,6 +65,14 @@ class RowMap:
         rows = self._kinds[file.kind]
         rows.length = rows.bases[-1] + records
 
+    def first_rows(self, kind: str) -> list[int]:
+        """Those of the files of a kind, in the order they are read."""
+        return self._kinds[kind].bases if kind in self._kinds else []
+
+    def file(self, kind: str, number: int) -> DataFile:
+        """A file by its number in that order."""
+        return self._kinds[kind].files[number]
+
     def only_file(self, kind: str) -> DataFile | None:
         """The one file of a kind that was read, if it is one."""
         files = self._kinds[kind].files

@@ -7,6 +7,7 @@ datasets and `NumpyIndex` for big ones, with the same methods.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
 from typing import Any, Protocol
 
 from ragdatakit.schemas.declarations import Consistency, Coverage, Format, Membership, Variants
@@ -69,7 +70,7 @@ class SetChecks:
     def probe(self, kind: str, batch: Batch) -> list[RowProblems]:
         """What is wrong with references of these records, by the indexes that are complete."""
         found: list[RowProblems] = []
-        dangling: set[int] = set()
+        dangling: list[Any] = []
         found_in: dict[tuple[IndexKey, str], Any] = {}
 
         def find(key: IndexKey, field: str) -> Any:
@@ -89,7 +90,7 @@ class SetChecks:
                     values, rows = batch.codes((ref.field,))
                     at, of = _take(rows, missing), _take(values, missing)
                     found.append(RowProblems(ref.rule, kind, ref.field, at, of, are_keys=self.indexes[key].are_keys))
-                    dangling.update(map(int, found[-1].rows))
+                    dangling.append(at)
                     self.missed.add(ref.to_kind)
         for member in self.plan.memberships:
             if member.kind == kind and member.to_kind not in self.unreliable:
@@ -101,7 +102,7 @@ class SetChecks:
                     self.indexes[key].mark(find(key, field), self._marks[coverage])
         return found
 
-    def _probe_membership(self, member: Membership, batch: Batch, dangling: set[int]) -> list[RowProblems]:
+    def _probe_membership(self, member: Membership, batch: Batch, dangling: list[Any]) -> list[RowProblems]:
         index = self.indexes[member.to_kind, member.to_fields]
         pairs, rows = batch.codes(member.fields)
         looked_up = index.find(pairs)
@@ -111,8 +112,7 @@ class SetChecks:
             heads, head_rows = batch.codes(member.fields[:1])
             head_index = self.heads[member.to_kind, member.to_fields]
             without = head_index.missing(head_index.find(heads))
-            dangling = dangling | {int(head_rows[i]) for i in without}
-            found = [i for i in found if int(rows[i]) not in dangling]
+            found = _outside(found, rows, [*dangling, _take(head_rows, without)])
         if member.same_as:
             found = _also_equal(found, rows, batch, member)
         if not len(found):
@@ -224,6 +224,16 @@ def _take(values: Any, positions: Any) -> Any:
     if isinstance(values, range):  # rows of a batch of codes, all of them readable
         return values.start + positions if not isinstance(positions, list) else [values[i] for i in positions]
     return values[positions]
+
+
+def _outside(found: Any, rows: Any, others: list[Any]) -> Any:
+    """The positions of which the row is none of the others."""
+    if isinstance(found, list):
+        gone = set(chain.from_iterable(others))
+        return [i for i in found if rows[i] not in gone]
+    import numpy as np
+
+    return found[~np.isin(_take(rows, found), np.concatenate([np.asarray(each, np.int64) for each in others]))]
 
 
 def _also_equal(found: Any, rows: Any, batch: Batch, member: Membership) -> Any:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import pickle
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ragdatakit.arrays.keys import NumpyConsistency, NumpyIndex
+from ragdatakit.arrays.keys import NumpyConsistency
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.declarations import Format
+from ragdatakit.validators.partitions.capped import CappedIndex, FileRows, capped, chosen
 from ragdatakit.validators.partitions.key_runs import ITEM_BITS, Run, RunBatch, columns_of
 from ragdatakit.validators.row_problems import RowProblems
 from ragdatakit.validators.set_plan import SetPlan
@@ -28,11 +30,13 @@ Question = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class GroupKeys:
-    """The runs of a group of files by kind, in the order in which they are read, and what is known of the kinds."""
+    """The runs of a group of files by kind, in the order in which they are read, and what is known of the kinds;
+    ``files`` are the first rows of the files of a kind."""
 
     split: str | None
     kinds: tuple[str, ...]
     runs: dict[str, list[Run]]
+    files: dict[str, list[int]]
     unreliable: frozenset[str]
     partial: frozenset[str]
 
@@ -40,12 +44,14 @@ class GroupKeys:
 @dataclass(frozen=True, slots=True)
 class KeyJob:
     """What partitions are compared by, the same for all of them: set checks of the ``rules`` of a format. ``scratch``
-    is the folder of what they find."""
+    is the folder of what they find. Of a file no more than ``most`` problems of a rule can be shown (0: all): the
+    others are only counted."""
 
     format: Format
     rules: frozenset[str]
     several: bool
     scratch: str
+    most: int
     groups: tuple[GroupKeys, ...]
 
     def sets(self, group: GroupKeys) -> SetChecks:
@@ -57,7 +63,7 @@ class KeyJob:
             kinds,
             wanted,
             self.several,
-            lambda *key: NumpyIndex(key[2], False),
+            lambda *key: CappedIndex(key[2], self.most, FileRows(group.files.get(key[0], []))),
             NumpyConsistency,
         )
         found.unreliable, found.partial = set(group.unreliable), set(group.partial)
@@ -66,11 +72,13 @@ class KeyJob:
 
 @dataclass(slots=True)
 class Verdicts:
-    """What one partition has: by section and run the part of the file ``path`` with its problems; the kinds that are
-    missed or were not checked, by group; for each key, how many records of a run repeat records of another."""
+    """What one partition has: by section and run the part of the file ``path`` with its problems, and how many more
+    there are by file; the kinds that are missed or were not checked, by group; for each key, how many records of a file
+    repeat records of another. Files go by their numbers among those of the kind."""
 
     path: str
     pieces: dict[tuple[Section, int], tuple[int, int]] = field(default_factory=dict)
+    more: dict[Section, Counter[tuple[Question, int]]] = field(default_factory=dict)
     missed: list[set[str]] = field(default_factory=list)
     unchecked: list[set[str]] = field(default_factory=list)
     repeats: dict[tuple[Section, Question], Counter[tuple[int, int]]] = field(default_factory=dict)
@@ -97,12 +105,13 @@ class _Partition:
                 columns = columns_of(sets.plan, kind)
                 runs = group.runs.get(kind, [])
                 self._bases[number, kind] = np.array([run.first_row for run in runs], np.int64)
-                for run in runs:
+                for which, run in enumerate(runs):
                     batch = RunBatch(columns, run, self._partition)
-                    self._keep((number, PROBES, order), _at_rows(sets.probe(kind, batch)))
+                    self._keep_of_run((number, PROBES, order), which, sets.probe(kind, batch))
                     batch.absorbed = True
                     sets.absorb(kind, batch)
                 self._keep((number, REPEATS, order), sets.freeze(kind))
+                self._count_copies((number, REPEATS, order), sets, kind)
             self._keep((number, COVERAGE), sets.finish())
             for other, earlier in enumerate(done):
                 self._keep((number, COMPARISON, other), sets.compare(earlier))
@@ -111,40 +120,63 @@ class _Partition:
             self._found.unchecked.append(sets.unchecked)
         return self._found
 
-    def _keep(self, section: Section, found: Iterable[RowProblems]) -> None:
-        """Write down problems, those of each run by themselves."""
-        by_run: dict[int, list[tuple[RowProblems, Any]]] = {}
+    def _keep_of_run(self, section: Section, run: int, found: Iterable[RowProblems]) -> None:
+        """Write down problems of one run, at places."""
+        those = []
         for one in found:
-            bases = self._bases[section[0], one.kind]
-            rows = np.asarray(one.rows, np.int64)
-            runs = np.searchsorted(bases, rows >> ITEM_BITS if section[1] == PROBES else rows, "right") - 1
+            one.are_keys, one.rows = None, np.asarray(one.rows, np.int64)
+            those.append(one)
+        if those:
+            self._write(section, run, those)
+
+    def _keep(self, section: Section, found: Iterable[RowProblems]) -> None:
+        """Write down problems at rows, those of each run by themselves."""
+        by_run: dict[int, list[RowProblems]] = {}
+        for one in found:
+            files = self._files(section, one.kind)
+            one.rows = np.asarray(one.rows, np.int64)
             if one.is_repeat:
-                firsts = np.searchsorted(bases, np.asarray(one.firsts, np.int64), "right") - 1
-                pairs, numbers = np.unique(np.stack([runs, firsts]), axis=1, return_counts=True)
-                question = one.rule, one.kind, one.field
-                counts = self._found.repeats.setdefault((section, question), Counter())
-                counts.update(dict(zip(map(tuple, pairs.T.tolist()), numbers.tolist(), strict=True)))
-            for run in np.unique(runs).tolist():
-                by_run.setdefault(run, []).append((one, np.flatnonzero(runs == run)))
+                self._count_repeats(section, question_of(one), files.of(one.rows), files.of(one.firsts))
+            bases = self._bases[section[0], one.kind]
+            cuts = [0, *np.searchsorted(one.rows, bases[1:]).tolist(), len(one.rows)]
+            for run, (start, end) in enumerate(pairwise(cuts)):
+                if start < end:
+                    few, more = capped(one.part(start, end), files, self._job.most)
+                    by_run.setdefault(run, []).append(few)
+                    self._count(section, question_of(one), more)
         for run, those in by_run.items():
-            data = pickle.dumps([_chosen(one, where) for one, where in those], 5)
-            start = self._file.tell()
-            self._file.write(data)
-            self._found.pieces[section, run] = start, start + len(data)
+            self._write(section, run, those)
 
+    def _files(self, section: Section, kind: str) -> FileRows:
+        return FileRows(self._job.groups[section[0]].files.get(kind, []))
 
-def _at_rows(found: Iterable[RowProblems]) -> Iterator[RowProblems]:
-    """Without what cannot be sent elsewhere."""
-    for one in found:
-        one.are_keys = None
-        yield one
+    def _count(self, section: Section, question: Question, more: Mapping[int, int]) -> None:
+        counts = self._found.more.setdefault(section, Counter())
+        for file, number in more.items():
+            counts[question, file] += number
 
+    def _count_repeats(self, section: Section, question: Question, files: Any, firsts: Any, numbers: Any = 1) -> None:
+        """Of the records of these files so many repeat a record of those."""
+        pairs, where = np.unique((files << 32) | firsts, return_inverse=True)
+        totals = np.bincount(where, np.broadcast_to(numbers, len(where))).astype(np.int64)
+        counts = self._found.repeats.setdefault((section, question), Counter())
+        for pair, number in zip(pairs.tolist(), totals.tolist(), strict=True):
+            counts[pair >> 32, pair & 0xFFFFFFFF] += number
 
-def _chosen(one: RowProblems, where: Any) -> RowProblems:
-    rows, values, firsts = (
-        None if column is None else np.asarray(column)[where] for column in (one.rows, one.values, one.firsts)
-    )
-    return replace(one, rows=rows, values=values, firsts=firsts)
+    def _count_copies(self, section: Section, sets: SetChecks, kind: str) -> None:
+        """The copies of keys that indexes have only counted."""
+        for key in sets.plan.keys:
+            if key.kind == kind and (copies := sets.indexes[kind, key.fields].uncounted()) is not None:
+                files, firsts, numbers = copies
+                question = key.rule, kind, key.fields[-1]
+                self._count_repeats(section, question, files, firsts, numbers)
+                for file, number in zip(files.tolist(), numbers.tolist(), strict=True):
+                    self._count(section, question, {file: number})
+
+    def _write(self, section: Section, run: int, those: list[RowProblems]) -> None:
+        start = self._file.tell()
+        pickle.dump(those, self._file, 5)
+        self._found.pieces[section, run] = start, self._file.tell()
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,17 +188,36 @@ class Hits:
     pieces: tuple[tuple[str, int, int], ...]
 
 
-def probe_range(job: KeyJob, hits: Hits) -> list[RowProblems]:
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The problems of a run that may be shown, and by question and file how many more there are."""
+
+    problems: list[RowProblems]
+    more: Counter[tuple[Question, int]]
+
+
+def probe_range(job: KeyJob, hits: Hits) -> Shown:
     """The problems of a run, as if its keys had been looked up together."""
     found: dict[Question, list[RowProblems]] = {}
     for path, start, end in hits.pieces:
         with Path(path).open("rb") as file:
             file.seek(start)
             for one in pickle.loads(file.read(end - start)):  # noqa: S301 - our own
-                found.setdefault((one.rule, one.kind, one.field), []).append(one)
-    plan = job.sets(job.groups[hits.section[0]]).plan
+                found.setdefault(question_of(one), []).append(one)
+    group = job.groups[hits.section[0]]
+    plan = job.sets(group).plan
     those = [_together(found[question]) for question in _questions(plan) if question in found]
-    return _known(plan, those) if hits.section[1] == PROBES else those
+    shown = Shown([], Counter())
+    for one in _known(plan, those) if hits.section[1] == PROBES else those:
+        few, more = capped(one, FileRows(group.files.get(one.kind, [])), job.most)
+        shown.problems.append(few)
+        shown.more.update({(question_of(one), file): number for file, number in more.items()})
+    return shown
+
+
+def question_of(one: RowProblems) -> Question:
+    """What these problems answer."""
+    return one.rule, one.kind, one.field
 
 
 def _questions(plan: SetPlan) -> list[Question]:
@@ -199,11 +250,11 @@ def _known(plan: SetPlan, those: list[RowProblems]) -> list[RowProblems]:
     references = {(ref.rule, ref.kind, ref.field) for ref in plan.references}
     for one in those:
         one.rows = one.rows >> ITEM_BITS
-    dangling = [one.rows for one in those if (one.rule, one.kind, one.field) in references]
+    dangling = [one.rows for one in those if question_of(one) in references]
     found = []
     for one in those:
-        if dangling and (one.rule, one.kind, one.field) in members:
-            one = _chosen(one, np.flatnonzero(~np.isin(one.rows, np.concatenate(dangling))))
+        if dangling and question_of(one) in members:
+            one = chosen(one, np.flatnonzero(~np.isin(one.rows, np.concatenate(dangling))))
         if len(one.rows):
             found.append(one)
     return found

@@ -27,6 +27,7 @@ from ragdatakit.validators.partitions.key_runs import (
     columns_of,
     partition_of,
 )
+from ragdatakit.validators.pending import RowMap
 from ragdatakit.validators.row_problems import RowProblems
 from ragdatakit.validators.run_options import Engine
 from ragdatakit.validators.set_plan import plan_sets
@@ -170,13 +171,16 @@ class PartitionedSets(SetChecks):
         """No key is at hand."""
         raise NotImplementedError("these checks look keys up while files are read")
 
-    def keys(self, kinds: Iterable[str]) -> GroupKeys:
+    def keys(self, kinds: Iterable[str], rows: RowMap) -> GroupKeys:
         """What partitions are compared by; ``kinds`` are in the order in which they were read."""
-        return GroupKeys(self.split, tuple(kinds), self._runs, frozenset(self.unreliable), frozenset(self.partial))
+        order = tuple(kinds)
+        files = {kind: rows.first_rows(kind) for kind in order}
+        doubts = frozenset(self.unreliable), frozenset(self.partial)
+        return GroupKeys(self.split, order, self._runs, files, *doubts)
 
-    def job(self, groups: Sequence[GroupKeys]) -> KeyJob:
-        """The job of comparing the keys of this and other groups."""
-        return KeyJob(self._format, self._rules, self._several, str(self._store.folder), tuple(groups))
+    def job(self, groups: Sequence[GroupKeys], most: int) -> KeyJob:
+        """The job of comparing the keys of this and other groups; ``most`` problems of a rule and file may be shown."""
+        return KeyJob(self._format, self._rules, self._several, str(self._store.folder), most, tuple(groups))
 
     def doubtful(self) -> list[tuple[str, str, KeylessRows]]:
         """The kinds that references missed and whose keys cannot be relied on, with their key and those rows."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -12,8 +12,8 @@ from ragdatakit.files.datasets import DataFile
 from ragdatakit.validators.partitions.comparing import (
     PROBES,
     REPEATS,
-    GroupKeys,
     Hits,
+    Question,
     Section,
     Verdicts,
     probe_range,
@@ -31,9 +31,10 @@ def settle(run: RunContext, store: KeyStore, groups: Sequence[Group]) -> None:
     """Compare the keys of all groups, and report what that gives."""
     checks = [group.sets for group in groups if isinstance(group.sets, PartitionedSets)]
     keys = [
-        sets.keys(dict.fromkeys(file.kind for file in group.files)) for sets, group in zip(checks, groups, strict=True)
+        sets.keys(dict.fromkeys(file.kind for file in group.files), run.rows)
+        for sets, group in zip(checks, groups, strict=True)
     ]
-    job = checks[0].job(keys)
+    job = checks[0].job(keys, _most_shown(run))
     verdicts = list(store.engine.map(partial(reduce_keys, job), range(store.partitions)))
     for one in verdicts:
         for sets, missed, unchecked in zip(checks, one.missed, one.unchecked, strict=True):
@@ -41,17 +42,25 @@ def settle(run: RunContext, store: KeyStore, groups: Sequence[Group]) -> None:
             sets.unchecked |= unchecked
     hits = _hits(verdicts)
     found = zip(hits, store.engine.map(partial(probe_range, job), hits) if hits else (), strict=True)
-    for section, those in groupby(found, key=lambda pair: pair[0].section):
+    for section, pairs in groupby(found, key=lambda pair: pair[0].section):
         sets, of_group = checks[section[0]], keys[section[0]]
-        problems: Iterator[Iterable[RowProblems]] = (of_run for _, of_run in those)
-        if section[1] == PROBES:
-            problems = (_askable(sets, of_run) for of_run in problems)
-        elif section[1] == REPEATS:
-            is_fresh = of_group.kinds[section[2]] in groups[section[0]].fresh
-            copies = _copies(run, of_group, section, verdicts) if is_fresh else None
-            problems = (_reported(run, of_run, copies) for of_run in problems)
-        for of_run in problems:
-            run.report(of_run)
+        copies: Mapping[DataFile, DataFile] = {}
+        if section[1] == REPEATS:
+            if of_group.kinds[section[2]] not in groups[section[0]].fresh:  # reported with an earlier split
+                continue
+            copies = _copies(run, section, verdicts)
+        more = Counter[tuple[Question, int]]()
+        for _, of_run in pairs:
+            those: Iterable[RowProblems] = of_run.problems
+            if section[1] == PROBES:
+                those = _askable(sets, those)
+            run.report(run.rows.outside(one, copies) if copies else one for one in those)
+            more.update(of_run.more)
+        for one in verdicts:
+            more.update(one.more.get(section, {}))
+        for (question, number), count in more.items():
+            if (file := run.rows.file(question[1], number)) not in copies:
+                run.collector.count(question[0], file, count)
     for sets, group in zip(checks, groups, strict=True):
         for kind, field, rows in sets.doubtful():
             run.report([unreliable_keys(kind, field, rows.first, rows.count)])
@@ -76,26 +85,23 @@ def _askable(sets: PartitionedSets, found: Iterable[RowProblems]) -> Iterator[Ro
         yield one
 
 
-def _copies(
-    run: RunContext, keys: GroupKeys, section: Section, verdicts: Sequence[Verdicts]
-) -> dict[DataFile, DataFile]:
+def _copies(run: RunContext, section: Section, verdicts: Sequence[Verdicts]) -> dict[DataFile, DataFile]:
     """The files that have nothing but the records of another, which is one finding each."""
-    counted: dict[tuple[str, str, str], Counter[tuple[DataFile, DataFile]]] = {}
+    counted: dict[Question, Counter[tuple[DataFile, DataFile]]] = {}
     for one in verdicts:
         for (of_section, question), numbers in one.repeats.items():
             if of_section == section and run.collector.state(question[0]).severity == "error":
-                runs, counts = keys.runs[question[1]], counted.setdefault(question, Counter())
-                for (here, there), number in numbers.items():
-                    files = (run.rows.find(question[1], runs[which].first_row)[0] for which in (here, there))
-                    counts[tuple(files)] += number  # type: ignore[index]
+                counts = counted.setdefault(question, Counter())
+                for pair, number in numbers.items():
+                    here, there = (run.rows.file(question[1], which) for which in pair)
+                    counts[here, there] += number
     copies = whole_copies(counted.values())
     run.report_copies(copies)
     return copies
 
 
-def _reported(
-    run: RunContext, found: Iterable[RowProblems], copies: dict[DataFile, DataFile] | None
-) -> Iterator[RowProblems]:
-    """What is reported of repeats: nothing of files that were reported with an earlier split (None), and of copies."""
-    if copies is not None:
-        yield from (run.rows.outside(one, copies) for one in found) if copies else found
+def _most_shown(run: RunContext) -> int:
+    """How many problems of a rule may be shown, or named, of a file (0: all)."""
+    selection = run.collector.selection
+    mosts = selection.max_per_rule, selection.most_records
+    return max(mosts) if all(mosts) else 0
