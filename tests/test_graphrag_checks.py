@@ -51,7 +51,7 @@ def test_a_row_of_parquet_is_named_and_a_line_of_csv(tmp_path: Path) -> None:
 
     assert parquet == {"unusable-value": (1, None, "/weight"), "odd-degree": (2, None, "/degree")}
     assert cells == {"unusable-value": (1, 3, "/weight"), "odd-degree": (2, 5, "/degree")}
-    assert "row 1 GR005" in run("validate", tmp_path / ".parquet").out
+    assert "row 2 GR005" in run("validate", tmp_path / ".parquet").out
     assert "\n  3 GR005" in run("validate", tmp_path / ".csv").out
 
 

@@ -133,7 +133,7 @@ def _first_line(finding: Finding, options: TextOptions, paint: Painter) -> str:
     if finding.line is not None:
         place = f"{finding.line}" + (f":{finding.column}" if finding.column is not None else "") + " "
     elif finding.record is not None:  # of a table without lines
-        place = f"row {finding.record} "
+        place = f"row {finding.record + 1} "
     return f"  {place}{_words(finding, options, paint)}"
 
 

@@ -78,7 +78,7 @@ ROW_RULES: tuple[Rule, ...] = (
         "GR010 number-unlike-place warning",
         since="0.2.0",
         summary="A text unit whose human_readable_id is not its place in the table, counted from 0.",
-        message="human_readable_id is {value} in row {row}",
+        message="human_readable_id is {value}, expected {expected}, the place in the table counted from 0",
         upstream="text units are cited by their place, so the number in an answer is not this one",
         hint="write the rows in the order of their numbers, and count from 0",
         bad='{"human_readable_id": 7} in the first row',

@@ -146,7 +146,7 @@ class ReferenceChecks:
 
         def answer() -> Iterator[Found]:
             for row, line, value, first in self._detailed(kind, column, odd, "first"):
-                facts = {"first": first, "column": column, "reason": f"is that of row {first}, too"}
+                facts = {"first": first + 1, "column": column, "reason": f"is that of row {first + 1}, too"}
                 yield Found(kind, rule, column, row, line, value, facts)
 
         return Question(odd, answer)

@@ -155,7 +155,7 @@ _PERIOD = RowCheck("odd-period", "period", f"period is null or not regexp_full_m
 _FURTHER: dict[str, tuple[RowCheck, ...]] = {
     "text-units": (
         RowCheck("number-unlike-place", "human_readable_id", "human_readable_id <> row", "human_readable_id",
-                 {"row": "row"}),
+                 {"expected": "row"}),
     ),
     "entities": (
         RowCheck("title-not-normal", "title",

@@ -62,7 +62,7 @@ def vector_problems(tables: SqlTables, name: str, table: SqlTable, unreliable: s
         "where code is not null group by code having count(*) > 1) m on k.code = m.code where k.row <> m.first"
     )
     for row, value, first in _ids(tables, table, again):
-        yield Problem("repeated-vector", "/id", value, {"first": first}, record=row)
+        yield Problem("repeated-vector", "/id", value, {"first": first + 1}, record=row)
     yield from _compared(tables, table, scratch, kind_of(name), unreliable)
 
 

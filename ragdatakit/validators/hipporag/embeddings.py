@@ -48,13 +48,13 @@ def _row_problems(file: ParquetTable, prefix: str) -> Iterator[Problem]:
         lengths = [min(found), max(found)] if found else []
         for name, text, _ in rows:
             if not isinstance(text, str):
-                yield _unreadable(f"content is not a text in row {row}")
+                yield _unreadable(f"content is not a text in row {row + 1}")
                 return
             expected = f"{prefix}-{passage_id(text).removeprefix('chunk-')}"
             if name != expected:
-                yield Problem("wrong-hash-id", None, name, {"row": row, "expected": expected})
+                yield Problem("wrong-hash-id", None, name, {"row": row + 1, "expected": expected})
             if prefix == "fact" and not _is_fact(text):
-                yield Problem("unsafe-fact", None, text, {"row": row})
+                yield Problem("unsafe-fact", None, text, {"row": row + 1})
             row += 1
     if lengths and lengths[0] != lengths[1]:
         yield Problem("uneven-embeddings", facts={"shortest": lengths[0], "longest": lengths[1]})
