@@ -91,6 +91,19 @@ def test_what_is_read() -> None:
     assert found["edges"][0] == Edge("Joss Alder", "mapped", "Kettle Reef", provenance="0")
 
 
+def test_the_last_results_of_a_passage_are_taken(tmp_path: Path) -> None:
+    source, out = FIXTURES / "hipporag/broken/repeated-results/data", tmp_path / "out"
+
+    done = run("convert", source, out, "--to", "hipporag")
+    (written,) = out.glob("openie_*.json")
+    (given,) = source.glob("openie_*.json")
+    last = {doc["passage"]: doc["extracted_triples"] for doc in json.loads(given.read_text())["docs"]}
+
+    assert done.code == 0, done.err
+    assert "edges  1 record: results of a passage that has others behind them, which replace them" in done.out
+    assert {d["passage"]: d["extracted_triples"] for d in json.loads(written.read_text())["docs"]} == last
+
+
 def test_answers_of_all_shapes() -> None:
     found = rows(read_tables(FIXTURES / "hipporag" / "valid" / "contexts-and-popqa"))["questions"]
 

@@ -5,9 +5,13 @@ Embedding tables and pickled graphs are never opened: they can be built again, a
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from ragdatakit.converters import Converter, Option
 from ragdatakit.converters.hipporag.reading import read
 from ragdatakit.converters.hipporag.writing import write
+from ragdatakit.schemas.findings import Finding
 
 _DOCUMENT = ("doc_id", "text", "title", "metadata")
 _QUESTION = ("question_id", "text", "answer", "aliases", "metadata")
@@ -15,10 +19,17 @@ _QREL = ("question_id", "target_id", "target_kind")  # every grade is 1
 _TRIPLET = ("question_id", "positive_id", "negative_id")
 _EDGE = ("source", "relation", "target", "provenance")
 
+
+def _repairs(finding: Finding, _: Mapping[str, Any]) -> bool:
+    """Whether reading does what HippoRAG does about a fault of single results, which are one record with all others."""
+    return finding.rule == "repeated-results"
+
+
 CONVERTER = Converter(
     name="hipporag",
     read=read,
     write=write,
+    repairs=_repairs,
     gives={
         "documents": _DOCUMENT,
         "questions": _QUESTION,

@@ -30,6 +30,15 @@ _JOINERS = {"empty": "", "space": " "}
 _DOCS = msgspec.json.Decoder(list[Raw])
 
 
+class _Result(msgspec.Struct):
+    """Of a passage's results, which passage it is."""
+
+    passage: Any = None
+
+
+_RESULTS = msgspec.json.Decoder(list[_Result])
+
+
 def read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str, RowSource]:
     """The tables of one data set."""
     name, names = _chosen(dataset, options["dataset"])
@@ -254,8 +263,14 @@ class HippoRagReading:
         place = 0
         for file in self.results:
             for whole in self.records.objects(file):
-                for raw in _items(whole.get("docs")):
+                replaced = _replaced(whole.get("docs"))
+                for number, raw in enumerate(_items(whole.get("docs"))):
                     if bytes(raw)[:1] != b"{":
+                        continue
+                    if number in replaced:
+                        why = "results of a passage that has others behind them, which replace them"
+                        self._leave_out("edges", ("passage", place), why, replaced[number])
+                        place += 1
                         continue
                     doc = {n: loads(r) for n, r in fields_of(raw).items() if n in _RESULT_FIELDS}
                     passage = doc.get("passage")
@@ -306,6 +321,16 @@ def _distinct(paragraphs: Iterable[Paragraph]) -> dict[int, Paragraph]:
 def _items(raw: Raw | None) -> list[Raw]:
     """The elements of a JSON array, as they stand."""
     return _DOCS.decode(raw) if raw is not None and bytes(raw)[:1] == b"[" else []
+
+
+def _replaced(raw: Raw | None) -> dict[int, str]:
+    """The places of results whose passage comes again, with the passage: HippoRAG takes the last ones."""
+    try:
+        passages = [result.passage for result in _RESULTS.decode(raw or b"[]")]
+    except msgspec.MsgspecError:
+        return {}
+    last = {passage: place for place, passage in enumerate(passages) if isinstance(passage, str)}
+    return {i: text for i, text in enumerate(passages) if isinstance(text, str) and last[text] != i}
 
 
 def _listed(value: Any) -> list[Any]:
