@@ -26,7 +26,7 @@ RULES: dict[str, set[str]] = {
     "E01": {"missing-path", "wrong-suffix", "missing-file", "ignored-shard"},
     "E02": {"mislabelled-compression", "broken-compression"},
     "E03": {"invalid-utf8", "byte-order-mark", "not-text"},
-    "E04": {"invalid-json", "blank-line", "line-not-object"},
+    "E04": {"invalid-json", "blank-line", "line-not-object", "array-for-lines"},
     "E05": {"unexpected-field", "missing-field"},
     "E06": {"id-not-integer", "positives-not-list"},
     "E07": {"text-not-string", "lone-surrogate"},
