@@ -83,6 +83,6 @@ def written(form: str, found: Found) -> Iterator[bytes]:
 def _first_of_rules(findings: Iterable[Finding], most: int) -> Iterator[Finding]:
     number: Counter[str] = Counter()
     for finding in findings:
-        number[finding.code] += 1
-        if number[finding.code] <= most:
+        number[finding.code] += not finding.baselined  # all of those are shown, where they are
+        if finding.baselined or number[finding.code] <= most:
             yield finding
