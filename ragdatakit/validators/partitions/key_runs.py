@@ -82,16 +82,17 @@ class KeylessRows:
 
 @dataclass(slots=True)
 class PackedKeys:
-    """A run that is still to be written."""
+    """A run that is still to be written, one piece after the other."""
 
-    data: bytes
+    pieces: list[bytes]
     bounds: tuple[int, ...]
     keyless: KeylessRows = field(default_factory=KeylessRows)
 
     def write(self, path: Path) -> None:
         """Write it; who does so once more gives the same file."""
         unfinished = path.with_name(f"{path.name}.{np.random.default_rng().integers(1 << 62):x}")
-        unfinished.write_bytes(self.data)
+        with unfinished.open("wb") as file:
+            file.writelines(self.pieces)
         unfinished.replace(path)
 
 
@@ -145,11 +146,12 @@ class RunWriter:
 
     def packed(self) -> PackedKeys:
         """All of them, cut into partitions; what comes next is another run."""
-        cut = [self._cut(parts) for parts in self._parts]
+        parts, self._parts = self._parts[::-1], [[] for _ in self._columns]
+        cut = [self._cut(parts.pop()) for _ in self._columns]  # each column is freed when it is cut
         pieces = [pickle.dumps([of[number] for of in cut], 5) for number in range(self._partitions)]
         bounds = np.cumsum([0, *map(len, pieces)]).tolist()
-        found = PackedKeys(b"".join(pieces), tuple(bounds), self._keyless)
-        self._parts, self._keyless, self.length = [[] for _ in self._columns], KeylessRows(), 0
+        found = PackedKeys(pieces, tuple(bounds), self._keyless)
+        self._keyless, self.length = KeylessRows(), 0
         return found
 
     def _cut(self, parts: list[_Arrays]) -> list[_Arrays]:
