@@ -70,6 +70,22 @@ def test_settings_of_rules(settings: str, code: int, found: dict[str, str], path
     assert checked(*words)[:2] == (code, found)
 
 
+def test_what_is_ignored_in_one_file_is_shown_of_the_next(project: Path) -> None:
+    """Though the set checks find the repeats of both together, those of the ignored file first."""
+    train = project / "data/splade/train"
+    document = (train / "doc_master.ndjson").read_text().splitlines()[0]
+    (train / "doc_master").mkdir()
+    (train / "doc_master.ndjson").rename(train / "doc_master/a.ndjson")
+    with (train / "doc_master/a.ndjson").open("a") as first:
+        first.write(f"{document}\n")
+    (train / "doc_master/b.ndjson").write_text(f'{document}\n{{"doc_id": 424242, "text": "another"}}\n')
+    configure(project, "select = 'SP302'\n[per-path-ignores]\n'**/a.ndjson' = ['SP302']")
+
+    (found,) = checked("data")[2]["findings"]
+
+    assert (found["code"], found["path"].rpartition("/")[2], found["line"]) == ("SP302", "b.ndjson", 1)
+
+
 def test_the_command_line_goes_first(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     configure(project, "select = ['SP2']\nfail-on = 'never'")
 

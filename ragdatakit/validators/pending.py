@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import field, replace
 from typing import Any
@@ -96,10 +96,16 @@ class RowMap:
             if len(self._kinds[repeated.kind].files) > 1
         )
 
-    def outside(self, found: RowProblems, copies: Mapping[DataFile, DataFile]) -> RowProblems:
-        """The same without the rows in a file that repeats another."""
+    def files_of(self, found: RowProblems) -> list[DataFile]:
+        """The files from that of the first row to that of the last."""
+        rows = self._kinds[found.kind]
+        first, last = (bisect_right(rows.bases, int(found.rows[at])) - 1 for at in (0, -1))
+        return rows.files[first : last + 1]
+
+    def outside(self, found: RowProblems, those: Container[DataFile], inside: bool = False) -> RowProblems:
+        """The same without the rows in those files, or without all others."""
         files = [self.find(found.kind, int(row))[0] for row in found.rows]
-        kept = [i for i, file in enumerate(files) if file not in copies]
+        kept = [i for i, file in enumerate(files) if (file in those) == inside]
         rows, values, firsts, facts = (
             None if column is None else [column[i] for i in kept]
             for column in (found.rows, found.values, found.firsts, found.facts)
@@ -134,6 +140,9 @@ class PendingFindings:
         if collector.state(found.rule).rule.per_file:
             self._take_per_file(found)
             return
+        if ignored := self._ignoring(found):
+            self._take_unseen(self._rows.outside(found, ignored, inside=True))
+            found = self._rows.outside(found, ignored)
         total, taken = len(found.rows), 0
         while taken < total:
             file, _ = self._rows.find(found.kind, int(found.rows[taken]))
@@ -144,10 +153,22 @@ class PendingFindings:
             taken += 1
         if taken:
             self._keep(found, 0, taken)
-        if taken < total:
-            self._count_rest(found, taken)
+        self._take_unseen(found, taken)
+
+    def _ignoring(self, found: RowProblems) -> set[DataFile]:
+        """The files in which the rule is ignored, though not in others."""
+        selection, rule = self._collector.selection, self._collector.state(found.rule).rule
+        if selection.ignored_in is None or not len(found.rows):
+            return set()
+        return {file for file in self._rows.files_of(found) if selection.leaves_out(rule, file)}
+
+    def _take_unseen(self, found: RowProblems, start: int = 0) -> None:
+        """Count the rows from this one on, of which none is shown."""
+        total = len(found.rows)
+        if start < total:
+            self._count_rest(found, start)
             if self._all_are_wanted(found.rule):
-                self._keep(found, taken, total, shown=False)
+                self._keep(found, start, total, shown=False)
 
     def _keep(self, found: RowProblems, start: int, end: int, shown: bool = True) -> None:
         rows, values, firsts, facts = (
