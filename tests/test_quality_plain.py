@@ -73,7 +73,7 @@ def test_the_command(tmp_path: Path) -> None:
     for words in (("--quality",), ("--select", "QU"), ("--quality", "--from", "table")):
         outcome = run("validate", tmp_path, *words)
         assert f"{file}\n  4:4 QU202 warning document a3 has the same text as a1" in outcome.out
-        assert outcome.out.splitlines()[-1].startswith("Quality checked with 1 warning: 1 file in ")
+        assert outcome.out.splitlines()[-1].startswith("Quality checked with 1 warning: table, 1 file in ")
         assert (outcome.code, outcome.err) == (0, "")
     output = run("validate", tmp_path, "--quality", "--option", "map=id=id,title=text").out
     assert "QU202" not in output
