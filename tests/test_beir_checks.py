@@ -194,6 +194,16 @@ def test_a_lost_file_is_an_error_where_another_needs_it(
     assert finding.fault.startswith(f"the dataset has no {lost.split(maxsplit=1)[0]}") and finding.fault.endswith(rest)
 
 
+@pytest.mark.parametrize("kind", ["corpus", "queries"])
+def test_a_part_in_a_folder_of_another_name_is_not_lost(kind: str, tmp_path: Path) -> None:
+    convert(FIXTURES / "beir/valid/folder", tmp_path, source_format="beir", to="beir", container="parquet", force=True)
+    (tmp_path / kind).rename(tmp_path / f"en-{kind}")
+
+    report = validate(tmp_path)
+
+    assert not report.findings and [Path(name).parent.name for name in report.unrecognised] == [f"en-{kind}"]
+
+
 def test_what_only_has_such_a_name_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "corpus.jsonl").write_text('{"_id": "d1", "title": "", "text": "a"}\n')
     (tmp_path / "my-queries.jsonl").write_text('{"question": "b"}\n')

@@ -358,6 +358,8 @@ def test_files_for_programs_have_more_than_the_screen(tmp_path: Path) -> None:
     assert numbers() == (30, 30, 20)
     assert numbers("--max-per-rule", "5") == (5, 5, 5)
     assert numbers("--max-per-rule", "20") == (20, 20, 20)
+    plain, beside = (run("validate", tmp_path, "--json", *more).json["findings"] for more in ([], words))
+    assert plain == beside
 
 
 def test_junit_lists_a_hundred_of_a_rule() -> None:

@@ -178,8 +178,11 @@ def _accepted(kind: File, pattern: str) -> bool:
 
 def _layouts(fmt: Format) -> Iterator[str]:
     yield "A folder is taken for such a dataset where the files of one of these layouts are found:\n"
+    seen = set()
     for layout in fmt.layouts:
-        yield f"- *{layout.name}*: {plain(_layout_words(layout))}"
+        if layout.description not in seen:
+            yield f"- *{layout.name}*: {plain(_layout_words(layout))}"
+        seen.add(layout.description)
     yield ""
     if any(kind.shards for kind in fmt.files):
         kinds = ", ".join(code(kind.kind) for kind in fmt.files if kind.shards)

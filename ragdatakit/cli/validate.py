@@ -181,7 +181,7 @@ def command(**words: Any) -> int:
         words["severity"] = "info"
     quality, reading = _quality(words)
     fixes, most = asks_for_fixes(words), words["max_per_rule"]
-    if any(OUTPUT_FORMS[form].for_programs for form, _ in words["reports"]) and not is_given("max_per_rule"):
+    if any(OUTPUT_FORMS[form].for_programs for form, _ in words["reports"]) and not (fixes or is_given("max_per_rule")):
         words["max_per_rule"] = _IN_FILES
     refused: list[RagdataError] = []
     with terminal_progress() as progress:

@@ -85,4 +85,5 @@ def _first_of_rules(findings: Iterable[Finding], most: int) -> Iterator[Finding]
     for finding in findings:
         number[finding.code] += not finding.baselined  # all of those are shown, where they are
         if finding.baselined or number[finding.code] <= most:
-            yield finding
+            few = len(finding.records) <= most
+            yield finding if few else replace(finding, records=finding.records[:most])

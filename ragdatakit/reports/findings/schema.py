@@ -25,13 +25,13 @@ class _Output(TypedDict):
     """What `ragdata validate --output-format json` prints. Fields may be added; none is renamed or dropped.
 
     ``datasets`` is what was checked. ``findings`` is what is wrong, by file and line, at most --max-per-rule of one
-    rule; ``shown`` says how many these are, ``by_rule`` counts all by code. ``unrecognised`` are data files below the
-    paths that belong to no dataset; they were not checked. ``baselined`` counts the findings that a baseline accepts,
-    ``older`` those that were there at the revision of --since: neither counts otherwise. ``findings`` has the former
-    with --show-baselined. ``unchanged`` has the datasets that --skip-unchanged did not check again, with the time when
-    they were.
-    ``budgets`` are how many findings may be there by the configuration; ``ok`` says whether all is well by it.
-    ``sources`` say of each URL which state of it was checked.
+    rule (in files of --report 1,000 where it is not given); ``shown`` says how many these are, ``by_rule`` counts all
+    by code. ``unrecognised`` are data files below the paths that belong to no dataset; they were not checked.
+    ``baselined`` counts the findings that a baseline accepts, ``older`` those that were there at the revision of
+    --since: neither counts otherwise. ``findings`` has the former with --show-baselined. ``unchanged`` has the datasets
+    that --skip-unchanged did not check again, with the time when they were. ``budgets`` are how many findings may be
+    there by the configuration; ``ok`` says whether all is well by it. ``sources`` say of each URL which state of it was
+    checked.
     """
 
     version: Literal[1]

@@ -243,7 +243,7 @@ LAYOUTS = (
     *(
         Layout(
             name="raw",
-            description="A folder with `raw/documents.json` only, from which the graph is still to be built",
+            description="A folder with `raw/documents.json` and questions, of which the graph is still to be built",
             files={**_below("raw/", _RAW), **_below("processed/stage1/", _QUESTIONS)},
             signature=(tuple(_below("raw/", known)),),
             sniff=lost,

@@ -104,17 +104,26 @@ class BeirChecks(FormatChecks):
         names = _PARQUET_NAMES if self.dataset.layout == "parquet" else _NAMES
         files = self.dataset.files
         sets = [f for f in files if f.kind != "corpus"]
-        if len(sets) == len(files):
+        if len(sets) == len(files) and not self._may_be_beside("corpus"):
             yield _missing(sets, names["corpus"], self._judgements.total())
         if not sets:
             yield files[0], Problem("no-judgements", facts={"file": f"{names['queries']} and no {names['qrels']}"})
         for prefix in dict.fromkeys(f.split for f in sets):
             there = [f for f in sets if f.split == prefix]
             kinds, before = {f.kind for f in there}, f"{prefix}-" if prefix else ""
-            if "queries" not in kinds:
+            if "queries" not in kinds and not self._may_be_beside("queries"):
                 yield _missing(there, before + names["queries"], self._judgements[prefix])
-            elif "qrels" not in kinds:
+            if "qrels" not in kinds:
                 yield there[0], Problem("no-judgements", facts={"file": before + names["qrels"]})
+
+    def _may_be_beside(self, kind: str) -> bool:
+        """Whether a folder has a name such as ``en-corpus``, of a configuration of the hub that is not known here."""
+        if self.dataset.layout != "parquet":
+            return False
+        try:
+            return any(kind in folder.name and folder.is_dir() for folder in self.dataset.root.iterdir())
+        except OSError:
+            return False
 
 
 def _missing(needing: list[DataFile], name: str, judgements: int) -> Placed:
