@@ -196,7 +196,9 @@ def test_a_lost_file_is_an_error_where_another_needs_it(
 
 @pytest.mark.parametrize("kind", ["corpus", "queries"])
 def test_a_part_in_a_folder_of_another_name_is_not_lost(kind: str, tmp_path: Path) -> None:
-    convert(FIXTURES / "beir/valid/folder", tmp_path, source_format="beir", to="beir", container="parquet", force=True)
+    convert(
+        FIXTURES / "beir/valid/folder", tmp_path, source_format="beir", to="beir", container="parquet", overwrite=True
+    )
     (tmp_path / kind).rename(tmp_path / f"en-{kind}")
 
     report = validate(tmp_path)

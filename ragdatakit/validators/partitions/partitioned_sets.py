@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import platform
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -64,13 +65,22 @@ class WantedKeys:
         keyless, packed.keyless = packed.keyless, KeylessRows()
         if not self.folder:
             return packed, keyless
-        path = Path(self.folder) / "-".join((self.name, *map(str, key)))
-        try:
-            packed.write(path)
-        except OSError as error:
-            words = f"{self.folder} on {platform.node()} cannot be written ({error.strerror})"
-            raise EngineError(f"{words}; the folder scratch has to be there for all workers") from None
-        return Run(str(path), packed.bounds), keyless
+        return _written(packed, Path(self.folder) / "-".join((self.name, *map(str, key)))), keyless
+
+
+def _written(packed: PackedKeys, path: Path) -> Run:
+    try:
+        packed.write(path)
+    except OSError as error:
+        advice = "the folder that `scratch` names has to be there for all workers"
+        if error.errno in _FULL:
+            advice = "free some space, or name a folder with more in TMPDIR, of a cluster in `scratch`"
+        words = f"{path.parent} on {platform.node()} cannot be written ({error.strerror})"
+        raise EngineError(f"{words}; {advice}") from None
+    return Run(str(path), packed.bounds)
+
+
+_FULL = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
 
 
 class KeyStore:
@@ -80,7 +90,12 @@ class KeyStore:
     def __init__(self, engine: Engine, total_bytes: int) -> None:
         wanted = min(max(total_bytes // PARTITION_BYTES, 1), MOST_PARTITIONS)
         self.partitions: int = 1 << (wanted - 1).bit_length()
-        self._scratch = ScratchFolder(engine.shared)
+        try:
+            self._scratch = ScratchFolder(engine.shared)
+        except OSError as error:
+            raise EngineError(
+                f"no folder for keys can be made ({error.strerror}); set TMPDIR to one that can be written to"
+            ) from None
         self.is_shared = engine.shared is not None
         self.engine = engine if self.is_shared else engine.here
         self.folder = self._scratch.path
@@ -89,9 +104,7 @@ class KeyStore:
     def put(self, keys: PackedKeys) -> Run:
         """Write a run of this process, or of one that could not."""
         self._runs += 1
-        path = self.folder / f"run-{self._runs}"
-        keys.write(path)
-        return Run(str(path), keys.bounds)
+        return _written(keys, self.folder / f"run-{self._runs}")
 
     def remove(self) -> None:
         """They are needed no more."""

@@ -62,7 +62,10 @@ def shared_folder(settings: Mapping[str, str], is_here: bool) -> Path | None:
         if not folder.is_dir():
             raise EngineError(f"{folder} is not a folder; it has to be there, for all workers")
         return folder
-    return Path(tempfile.gettempdir()) if is_here else None
+    try:
+        return Path(tempfile.gettempdir()) if is_here else None
+    except OSError as error:
+        raise EngineError(f"{error.strerror}; set TMPDIR to a folder that can be written to") from None
 
 
 class LocalEngine:
