@@ -61,7 +61,8 @@ class _Guarded(io.BufferedIOBase):
         return memoryview(data).nbytes
 
     def flush(self) -> None:
-        self.stream.flush()
+        if not self.stream.closed:  # from 3.13 on, the wrapper above says so when it is collected
+            self.stream.flush()
 
     def close(self) -> None:
         """Leave the stream beneath open: it belongs to the process."""
