@@ -66,8 +66,10 @@ class _Guarded(io.BufferedIOBase):
 
     def close(self) -> None:
         """Leave the stream beneath open: it belongs to the process."""
-        with suppress(OSError, ValueError):  # it is closed, or nobody reads it
+        try:  # noqa: SIM105: when the process ends, names of the module may be gone
             self.flush()
+        except (OSError, ValueError):  # it is closed, or nobody reads it
+            pass
 
     def isatty(self) -> bool:
         return self._is_terminal
