@@ -12,7 +12,7 @@ from typing import Any, ClassVar, TypeVar
 import click
 from click.core import ParameterSource
 
-from ragdatakit.cli.declared_options import Names, Whole, given, options_of
+from ragdatakit.cli.declared_options import Names, Whole, given, is_given, options_of
 from ragdatakit.cli.progress import say
 from ragdatakit.schemas.errors import UnknownNameError
 from ragdatakit.schemas.options import SearchOptions
@@ -231,8 +231,7 @@ _SEARCH = (
 def not_empty(_context: click.Context, option: click.Parameter, value: Any) -> Any:
     """Refuse an option without a value, such as that of a variable that is not set: it would mean the default."""
     for text in value if isinstance(value, tuple) else (value,):
-        given = _context.get_parameter_source(option.name or "") is not click.core.ParameterSource.DEFAULT
-        if given and isinstance(text, str) and not text.strip(" ,"):
+        if is_given(option.name or "") and isinstance(text, str) and not text.strip(" ,"):
             raise click.UsageError(f"{option.opts[0]} is empty; leave it out for the default")
     return value
 

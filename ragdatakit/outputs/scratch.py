@@ -28,9 +28,8 @@ class ScratchFolder:
     def __init__(self, place: Path | None = None) -> None:
         place = place or Path(tempfile.gettempdir())
         _remove_abandoned(place)
-        made = Path(
-            tempfile.mkdtemp(prefix="ragdata-new-", dir=place)
-        )  # under this name nobody takes it for an abandoned one
+        # Under this name nobody takes it for an abandoned one.
+        made = Path(tempfile.mkdtemp(prefix="ragdata-new-", dir=place))
         lock = lock_folder(made)
         try:
             self.path = made.rename(place / f"{_STEM}{secrets.token_hex(6)}")

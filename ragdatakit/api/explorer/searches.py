@@ -118,8 +118,8 @@ class Searches:
             self.jobs.tell_count("looking for causes", number, len(asked))
             names = found[question.question_id]
             ranks = {name: rank for rank, name in reversed([*enumerate(names, 1)])}
-            why = causes.of(question, names)
-            every = [RankedGold(t, ranks.get(t), cause) for t, cause in zip(question.gold, why, strict=True)]
+            why = causes.asked(question, names[:_HITS])
+            every = [RankedGold(t, rank := ranks.get(t), why(t, rank)) for t in question.gold]
             ranked.append((question, sorted(every, key=lambda one: one.rank or _DEPTH + 1)))
         return sorted(ranked, key=lambda one: -(one[1][0].rank or _DEPTH + 1))
 

@@ -172,9 +172,7 @@ class TaggedReader:
         """The same, where each element inside is closed as it was opened and has no markup in it, as in most files."""
         found: dict[str, str] = {}
         pieces = text.split("<")
-        if (
-            len(pieces) < 3 or len(pieces) % 2 == 0 or pieces[0]
-        ):  # of the outer opening and closing tag, and pairs of them
+        if len(pieces) < 3 or len(pieces) % 2 == 0 or pieces[0]:  # not the outer tags and pairs of inner ones
             return None
         outer, mark, _ = pieces[1].partition(">")
         if not mark or outer.lower() not in self._tags or pieces[-1] != f"/{outer}>":

@@ -14,6 +14,8 @@ from ragdatakit.schemas.summaries import Distribution, Note
 from ragdatakit.schemas.texts import many
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from ragdatakit.database.dataset_database import DatasetDatabase
     from ragdatakit.reports.summary.ids import Numbers
 
@@ -167,10 +169,7 @@ def _questions_without_gold(database: DatasetDatabase, ids: IdNumbers, asked: Id
         if database.count(table):
             where = f"target_kind = '{kind}'"
             (own, named), count = ids.of(IdColumn(table, key), IdColumn("qrels", "target_id", where))
-            is_there = np.zeros(count + 1, np.bool_)
-            is_there[own] = True
-            is_there[count] = False
-            missing[where] = ~is_there[named]
+            missing[where] = ~_marked(count, own)[named]
     if not any(gone.any() for gone in missing.values()):
         return 0
     missing[f"not ({' or '.join(missing)})"] = False
@@ -195,11 +194,16 @@ def _is_judged(database: DatasetDatabase, ids: IdNumbers, kind: str) -> bool:
 def _covered(ids: IdNumbers, source: IdColumn, naming: list[IdColumn]) -> tuple[int, int]:
     """The rows of a column of ids, and how many of them are named in others."""
     (own, *others), count = ids.of(source, *naming)
+    return len(own), int(np.count_nonzero(_marked(count, *others)[own]))
+
+
+def _marked(count: int, *columns: Numbers) -> npt.NDArray[np.bool_]:
+    """Which of so many ids are in columns of their numbers; the last one, for ids that are missing, is not."""
     marks = np.zeros(count + 1, np.bool_)
-    for numbers in others:
+    for numbers in columns:
         marks[numbers] = True
     marks[count] = False
-    return len(own), int(np.count_nonzero(marks[own]))
+    return marks
 
 
 def leakage(database: DatasetDatabase) -> list[Note]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ragdatakit.retrieval.passages import Passages
     from ragdatakit.schemas.evaluations import QuestionResult, RunResult
 
-BY_TERMS = ("bm25", "hybrid")
+_BY_TERMS = ("bm25", "hybrid")
 """Modes of which it matters whether a passage has a term of the question."""
 MOST_WORST, SHOWN_GOLD = 1000, 3
 """Questions of a run, and gold of each, whose causes are looked for."""
@@ -50,15 +50,9 @@ class GoldCauses:
         self._passages, self._tokenizer, self._places = passages, tokenizer, places
         self._by_document = unit == "document" and passages.unit == "chunk"
         self._nodes = unit == "node"
-        self._by_terms, self._k, self._depth = mode in BY_TERMS, k, depth
+        self._by_terms, self._k, self._depth = mode in _BY_TERMS, k, depth
         self._copies = copies and not self._by_document and not self._nodes
         self._kept: dict[int, Counter[str]] = {}
-
-    def of(self, question: GoldQuestion, ranked: Sequence[str]) -> tuple[GoldCause | None, ...]:
-        """The causes of all gold of a question, given the ids that were found for it."""
-        ranks = {target: rank for rank, target in reversed([*enumerate(ranked, 1)])}
-        cause = self.asked(question, ranked[: self._k])
-        return tuple(cause(target, ranks.get(target)) for target in question.gold)
 
     def asked(self, question: GoldQuestion, first: Sequence[str]) -> Callable[[str, int | None], GoldCause | None]:
         """What finds the cause of a target of the question, of which the rank is known; ``first`` are the ids that were

@@ -188,15 +188,13 @@ def _lookup(gold: Gold, items: _Items, wanted: Sequence[str]) -> GoldFacts:
 
 
 def _alike(missing: Collection[str], items: _Items) -> dict[str, str]:
-    wanted = {loose: target for target in missing if (loose := _loosened(target))}
-    found: dict[str, set[str]] = {}
-    if wanted:
-        for number in range(len(items.keys)):
-            there = items.id(number)
-            if (loose := _loosened(there)) in wanted:
-                found.setdefault(loose, set()).add(there)
-    one = {loose: next(iter(ids)) for loose, ids in found.items() if len(ids) == 1}
-    return {target: one[loose] for target in missing if (loose := _loosened(target)) in one}
+    """By missing target the one id in the corpus that is the same when both are loosened."""
+    wanted = {target: loose for target in missing if (loose := _loosened(target))}
+    found: dict[str, set[str]] = {loose: set() for loose in wanted.values()}
+    for there in map(items.id, range(len(items.keys)) if wanted else ()):
+        if (loose := _loosened(there)) in found:
+            found[loose].add(there)
+    return {target: next(iter(found[loose])) for target, loose in wanted.items() if len(found[loose]) == 1}
 
 
 def _loosened(target: str) -> str:
