@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests import broad
+from tests import broad, whole_modules
 from tests.costs import Costs
 from tests.duckdb_pool import reused
 from tests.query_tools import answer_in_processes, answer_in_this_process
@@ -33,8 +33,15 @@ if hasattr(signal, "SIGHUP"):  # a run under nohup would hand "ignored" down to 
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Measure what the tests cost."""
+    """Measure what the tests cost; hand out the whole suite by modules."""
     config.pluginmanager.register(Costs(config), "costs")
+    whole_modules.register(config)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One process more than there are processors: tests wait for disks, processes and browsers, too."""
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_report_header() -> str:

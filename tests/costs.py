@@ -38,13 +38,18 @@ class Costs:
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
-        self._starts: list[float] = []
-        self._start = self._last = cpu()
+        self._elsewhere: list[float] = []
+        self._last = cpu()
+        self._collected = self._last
+        """What it took to start and to collect the tests."""
         self.modules: Counter[str] = Counter()
         self.tests: Counter[str] = Counter()
 
-    def pytest_collection_finish(self) -> None:
-        self._start = self._last = cpu()
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self) -> None:
+        """Tests were collected: all of them, or those of one module (`whole_modules`)."""
+        now = cpu()
+        self._collected, self._last = self._collected + now - self._last, now
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self) -> Iterator[None]:
@@ -55,24 +60,25 @@ class Costs:
         return report
 
     def pytest_runtest_logreport(self, report: Any) -> None:
-        self.modules[Path(report.nodeid.partition("::")[0]).name] += report.cpu
-        self.tests[report.nodeid] += report.cpu
+        used = getattr(report, "cpu", 0.0)  # a process that died measured nothing
+        self.modules[Path(report.nodeid.partition("::")[0]).name] += used
+        self.tests[report.nodeid] += used
 
     def pytest_sessionfinish(self) -> None:
         output = getattr(self._config, "workeroutput", None)
         if output is not None:
-            output["start"] = self._start
+            output["collected"] = self._collected
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        self._starts.append(getattr(node, "workeroutput", {}).get("start", 0.0))
+        self._elsewhere.append(getattr(node, "workeroutput", {}).get("collected", 0.0))
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        starts = self._starts or [self._start]
+        starts = self._elsewhere or [self._collected]
         if len(self.modules) < _ENOUGH and not _WRITES:
             return
         terminalreporter.section("seconds of CPU")
-        own = f", {time.process_time():.0f} to hand them out" if self._starts else ""
+        own = f", {time.process_time():.0f} to hand them out" if self._elsewhere else ""
         terminalreporter.write_line(f"{self.modules.total():.0f} in tests, {sum(starts):.0f} to collect them{own}")
         dearest = self.modules.most_common(None if _WRITES else _SHOWN)
         terminalreporter.write_line("dearest modules: " + ", ".join(f"{name} {cost:.1f}" for name, cost in dearest))
