@@ -61,6 +61,11 @@ class ParquetTable:
         while some := result.fetchmany(at_once):
             yield some
 
+    def whole(self) -> tuple[dict[str, str], Iterator[tuple[Any, ...]]]:
+        """Its columns with DuckDB's types, and all rows, one by one, as one may be very long."""
+        result = self._connection.execute(f"select * from read_parquet({self._file})")
+        return {name: str(kind) for name, kind, *_ in result.description or ()}, iter(result.fetchone, None)
+
     def group_rows(self) -> list[int]:
         """How many rows each row group has."""
         counts = self._all(
@@ -109,6 +114,21 @@ def opened_parquet(path: Path, boundary: Boundary) -> Iterator[ParquetTable]:
     except (duckdb.Error, OSError, ValueError) as error:
         reason = damage(path, boundary) or _reason(error, path)
         raise RagdataError(f"{path}: no Parquet file that can be read: {reason}") from None
+
+
+def expanded_size(paths: Sequence[Path]) -> int:
+    """How many bytes the values of these files may take once they are read, as the footers say: a column stores a text
+    once that many rows have. Raises `RagdataError` where one cannot be read."""
+    import duckdb
+
+    listed = ", ".join(sql_text(unglobbed(path)) for path in paths)
+    query = f"select sum(num_values * total_uncompressed_size) from parquet_metadata([{listed}])"
+    try:
+        with _reader().cursor() as connection:
+            (found,) = connection.execute(query).fetchall()[0]
+    except duckdb.Error as error:
+        raise RagdataError(str(error)) from None
+    return int(found or 0)
 
 
 @cache

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from ragdatakit.files.containers.csv_cells import split_record
 from ragdatakit.files.containers.csv_rows import CsvReader
@@ -26,6 +26,16 @@ def split_list(cell: str) -> list[str]:
     return [item for part in cell.replace("\n", ",").split(",") if (item := part.strip(_STRIPPED))]
 
 
+class HeldRows(NamedTuple):
+    """``types`` of the columns as DuckDB names them, ``values`` of each column; ``lines``, in CSV, where rows begin;
+    ``size`` is the number of rows."""
+
+    types: dict[str, str]
+    values: dict[str, tuple[Any, ...]]
+    lines: tuple[int, ...] | None
+    size: int
+
+
 class StoredTable:
     """One file of a table. Raises `RagdataError` where it cannot be read."""
 
@@ -35,10 +45,13 @@ class StoredTable:
         self.is_old_name = file.path.name.startswith(PREFIX)
         self.table = BY_KIND.get(file.kind)
         self._columns: tuple[str, ...] | None = None
+        self.held: HeldRows | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns."""
+        if self._columns is None and self.held is not None:
+            self._columns = tuple(self.held.types)
         if self._columns is None:
             if self.is_csv:
                 reader = self._reader()

@@ -59,8 +59,12 @@ class ArrayProofs(Proofs):
         known = self._columns.get(kind, {})
         return all(column in known for column in columns)
 
-    def has_one_length(self, kind: str) -> bool:
-        return self.has(kind, "id") and len(self._columns[kind]["id"].lengths) <= 1
+    def has_like_lengths(self, kind: str, shortest: int) -> bool:
+        lengths = self._columns[kind]["id"].lengths if self.has(kind, "id") else None
+        return lengths is not None and (len(lengths) <= 1 or max(lengths) < shortest)
+
+    def has_words(self, kind: str) -> bool:
+        return self.has(kind, "id") and self._columns[kind]["id"].has_words
 
     def resolves(self, kind: str, column: str, to_kind: str, to_column: str) -> bool:
         if not self.has(kind, column) or not self.has(to_kind, to_column):

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ragdatakit.validators.checks import Placed
     from ragdatakit.validators.graphrag.coded_columns import Coded
     from ragdatakit.validators.graphrag.codes import Codes
+    from ragdatakit.validators.graphrag.plain_columns import Numbering, Plain
     from ragdatakit.validators.graphrag.references import Asked, Found
     from ragdatakit.validators.graphrag.sql_tables import SqlTable, SqlTables
 
@@ -45,6 +46,7 @@ class GraphRagChecks(FormatChecks):
         self._generation = self._forced
         self._found_settings: Settings | None = None
         self._columns: dict[str, dict[str, Coded]] = {}
+        self._numbering: Numbering | None = None
 
     def start(self) -> Iterator[Placed]:
         """The release is not known yet, unless it was asked for."""
@@ -87,8 +89,11 @@ class GraphRagChecks(FormatChecks):
 
     def _checked(self, tables: SqlTables, files: list[DataFile]) -> Iterator[Placed]:
         stored: dict[DataFile, StoredTable] = {}
+        known = {file: StoredTable(file) for file in files}
+        if tables.are_tiny:
+            self._hold(table for file, table in known.items() if file.readable and file.kind in BY_KIND)
         for file in files:
-            problem = self._opened(tables, file, stored)
+            problem = self._opened(tables, known[file], stored)
             if problem is not None:
                 yield file, problem
         index = Index(self.dataset, {file: table for file, table in stored.items() if file.kind in BY_KIND})
@@ -108,11 +113,18 @@ class GraphRagChecks(FormatChecks):
                 yield from self._table(tables, file, table, file in aside)
         yield from self._related(tables)
 
-    def _opened(self, tables: SqlTables, file: DataFile, stored: dict[DataFile, StoredTable]) -> Problem | None:
+    def _hold(self, known: Iterable[StoredTable]) -> None:
+        from ragdatakit.files.graphrag.held_rows import hold_rows
+        from ragdatakit.validators.graphrag.plain_columns import Numbering
+
+        if hold_rows(known):
+            self._numbering = Numbering()
+
+    def _opened(self, tables: SqlTables, table: StoredTable, stored: dict[DataFile, StoredTable]) -> Problem | None:
         """Learn the columns of a file; what is wrong with it where that cannot be done."""
         from ragdatakit.validators.graphrag.sql_tables import UnreadableTableError
 
-        table = StoredTable(file)
+        file = table.file
         if not file.readable:
             self._unreliable.add(file.kind)
             return None
@@ -137,17 +149,20 @@ class GraphRagChecks(FormatChecks):
         import duckdb
 
         from ragdatakit.validators.graphrag.coded_columns import has_sizes
+        from ragdatakit.validators.graphrag.plain_columns import plain_columns
         from ragdatakit.validators.graphrag.row_faults import row_faults
         from ragdatakit.validators.graphrag.sql_tables import UnreadableTableError
 
         kind = f"aside-{file.kind}" if aside else file.kind
         try:
-            table = tables.add(kind, stored, self._generation in _JOINED)
+            old = self._generation in _JOINED
+            table = tables.add(kind, stored, old)
+            plain = plain_columns(table, old)
             if not aside:
-                self._columns[kind] = self._coded(tables, table)
+                self._columns[kind] = self._coded(tables, table, plain)
             whole = self._columns.get(kind, {})
             proved = ("odd-size",) if has_sizes(whole) else ()
-            count, found = row_faults(tables, file.kind, table, self._generation, whole.keys(), proved)
+            count, found = row_faults(tables, file.kind, table, self._generation, whole.keys(), proved, plain)
             for problem in found:
                 yield file, problem
         except (UnreadableTableError, duckdb.Error) as error:
@@ -163,13 +178,15 @@ class GraphRagChecks(FormatChecks):
                 yield file, Problem(rule, facts={"table": stored.table.name if stored.table else ""})
                 self._unreliable.add(file.kind)
 
-    def _coded(self, tables: SqlTables, table: SqlTable) -> dict[str, Coded]:
+    def _coded(self, tables: SqlTables, table: SqlTable, plain: Plain) -> dict[str, Coded]:
         """The columns of a table that `ArrayProofs` compares; of a large one none where ids are not stored plainly."""
         from ragdatakit.validators.graphrag.coded_columns import MOST, coded_columns, value_count, viewed_columns
         from ragdatakit.validators.graphrag.codes import compared_columns
 
         stored = table.stored
         names = [name for name in compared_columns(stored.file.kind) if table.has(name)]
+        if self._numbering is not None:  # with which codes of the database are not compared
+            return self._numbering.coded(plain, names)
         if not tables.are_large:
             return viewed_columns(tables, table, names)
         names = [name for name in names if name in stored.columns]

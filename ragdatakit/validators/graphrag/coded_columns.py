@@ -35,13 +35,14 @@ class Coded:
 
     ``codes`` are those of its texts or of the members of its lists, or its integers; ``counts`` how many members each
     list has (None: no lists); ``lengths`` of ids the least and the greatest length in a large table, else all.
-    ``size`` is the number of codes.
+    ``size`` is the number of codes; ``has_words``: one is certain to be a text that is no number.
     """
 
     codes: Codes
     counts: npt.NDArray[np.int32] | None
     lengths: frozenset[int]
     size: int
+    has_words: bool = False
 
 
 def coded_columns(stored: StoredTable, names: list[str]) -> dict[str, Coded]:

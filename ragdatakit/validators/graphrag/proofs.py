@@ -18,8 +18,12 @@ class Proofs:
         """Whether all these columns are known to have no null; that is a proof that no id is missing."""
         return False
 
-    def has_one_length(self, kind: str) -> bool:
-        """Whether all ids of a table are of one length."""
+    def has_like_lengths(self, kind: str, shortest: int) -> bool:
+        """Whether all ids of a table are of one length, or none is as long as the shortest that are made."""
+        return False
+
+    def has_words(self, kind: str) -> bool:
+        """Whether an id of a table is no number."""
         return False
 
     def resolves(self, kind: str, column: str, to_kind: str, to_column: str) -> bool:

@@ -108,9 +108,10 @@ class ReferenceChecks:
                 yield partial(self._dangling, to)
         if self._codes.has_edges and "entities" not in self._unreliable and not proofs.has_ends():
             yield self._unknown_ends
-        yield self._numeric_ids
+        if not ("entities" in self._tables and self._tables["entities"].stored.is_csv and proofs.has_words("entities")):
+            yield self._numeric_ids
         for kind in ("text-units", "entities", "relationships", "communities"):
-            if self._codes.has(kind, "id") and not proofs.has_one_length(kind):
+            if self._codes.has(kind, "id") and not proofs.has_like_lengths(kind, min(_SHAPES)):
                 yield partial(self._odd_ids, kind)
         yield from self._mirrored(proofs)
         yield from self._degrees(proofs)

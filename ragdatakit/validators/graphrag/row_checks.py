@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Iterator
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field
 from typing import Any
 
@@ -43,6 +45,8 @@ _ITEMS_READ = {
 """Lists of which each member must be a text."""
 _SHOWN_TEXTS = {"text-units": ("text",), "reports": ("full_content",), "entities": ("title",)}
 _DATE = "[0-9]{4}-[0-9]{2}-[0-9]{2}([T ].*)?"
+_PERIOD_MATCH = re.compile(_DATE).fullmatch
+_HALF_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]").search
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,7 @@ class RowCheck:
 
     ``judge``, where given, has the last word: it takes the value, and gives further facts, or None where all is well.
     ``is_of_nulls``: it cannot be met where there is no null, neither of the column nor in its lists.
+    ``is_kept``, where given, takes plain values of the columns it looks at, and says that no row breaks the rule.
     """
 
     rule: str
@@ -60,6 +65,12 @@ class RowCheck:
     facts: dict[str, str] = field(default_factory=dict)
     judge: Callable[[Any], dict[str, Any] | None] | None = None
     is_of_nulls: bool = False
+    is_kept: Callable[..., bool] | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that it looks at, its own first."""
+        return _NAMES.get(self.rule, (self.column,))
 
 
 def row_checks(kind: str, table: SqlTable, generation: str) -> Iterator[RowCheck]:
@@ -69,12 +80,12 @@ def row_checks(kind: str, table: SqlTable, generation: str) -> Iterator[RowCheck
         if table.has(column.name):
             yield from _typed_checks(kind, table, column, generation)
     for check in _FURTHER.get(kind, ()):
-        if table.has(*columns_of(check)):
+        if table.has(*check.columns):
             yield check
     for name in _SHOWN_TEXTS.get(kind, ()):
         if table.has(name):
             empty = f"({sql_name(name)} is null or {sql_name(name)} = '')"
-            yield RowCheck("no-text", name, empty, facts={"column": sql_text(name)})
+            yield RowCheck("no-text", name, empty, facts={"column": sql_text(name)}, is_kept=all)
 
 
 def _typed_checks(kind: str, table: SqlTable, column: Column, generation: str) -> Iterator[RowCheck]:
@@ -85,9 +96,8 @@ def _typed_checks(kind: str, table: SqlTable, column: Column, generation: str) -
         yield from _number_checks(kind, table, column, generation)
     if column.type not in ("texts", "integers"):
         return
-    if not column.nullable and column.is_of(generation):
-        where = f"{value} is null" if not is_csv else "false"
-        yield RowCheck("no-list", name, where, raw, facts_of_column, is_of_nulls=table.is_list(name))
+    if not column.nullable and column.is_of(generation) and not is_csv:  # whose cells are lists, whatever they hold
+        yield RowCheck("no-list", name, f"{value} is null", raw, facts_of_column, is_of_nulls=table.is_list(name))
     if table.is_text(name) and not is_csv:
         stops = generation in SECOND and column.type == "integers" and not column.nullable
         yield RowCheck("no-list" if stops else "list-as-text", name, f"{value} is not null", raw, facts_of_column)
@@ -111,24 +121,56 @@ def _number_checks(kind: str, table: SqlTable, column: Column, generation: str) 
         where += f" and {raw} is not null"
         if table.is_fraction(name):
             where += f" and {raw} <> 'nan'"
-    if is_plain_in_2 and table.is_text(name):
+    stops_at_texts = is_plain_in_2 and table.is_text(name)
+    if stops_at_texts:
         where = f"{raw} is not null"
     plain = table.types[name] == ("BIGINT" if column.type == "integer" else "DOUBLE")
     if not (plain and passes) and not (is_2 and name in _UNREAD_IN_2):  # of such a column only nulls are no numbers
-        yield RowCheck("unusable-value", name, where, raw, {**facts, "expected": sql_text(what)}, is_of_nulls=plain)
+        named = {**facts, "expected": sql_text(what)}
+        is_kept = None if stops_at_texts else _is_plain
+        yield RowCheck("unusable-value", name, where, raw, named, is_of_nulls=plain, is_kept=is_kept)
     if column.type == "integer" and (table.is_fraction(name) or is_csv):
         number = f"try_cast({raw} as double)"
-        yield RowCheck("cut-number", name, f"{number} <> trunc({number})", number, facts)
+        yield RowCheck("cut-number", name, f"{number} <> trunc({number})", number, facts, is_kept=_is_plain)
+
+
+def _is_plain(*columns: Sequence[Any]) -> bool:
+    return True
+
+
+def _are_normal(titles: Sequence[str]) -> bool:
+    return all(title.isascii() and "&" not in title and title == title.strip().upper() for title in titles)
+
+
+def _have_periods(periods: Sequence[str]) -> bool:
+    return all(map(_PERIOD_MATCH, periods))
+
+
+def _is_like_json(contents: Sequence[str], titles: Sequence[str], summaries: Sequence[str]) -> bool:
+    """Whether each content, if there is one, is an object with that title and summary."""
+    try:
+        for content, title, summary in zip(contents, titles, summaries, strict=True):
+            if not content:
+                continue
+            found = json.loads(content, object_pairs_hook=_first_of_each, parse_constant=_refused)
+            if (found["title"], found["summary"]) != (title, summary) or _HALF_CHARACTER(content):
+                return False
+    except (ValueError, RecursionError, TypeError, KeyError):
+        return False
+    return True
+
+
+def _first_of_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    return dict(reversed(pairs))
+
+
+def _refused(constant: str) -> Any:
+    raise ValueError(constant)
 
 
 def _normal(title: Any) -> dict[str, Any] | None:
     normal = html.unescape(title).upper().strip()
     return {"normal": normal} if normal != title else None
-
-
-def columns_of(check: RowCheck) -> list[str]:
-    """The columns that a check looks at, its own first."""
-    return list(_NAMES.get(check.rule, (check.column,)))
 
 
 _NAMES = {
@@ -151,36 +193,45 @@ _REASONS = {
 }
 _NAN = "cast(rank as varchar) = 'nan'"
 """Not ``isnan``: that trusts the statistics of the file, which leave NaN out."""
-_PERIOD = RowCheck("odd-period", "period", f"period is null or not regexp_full_match(period, '{_DATE}')", "period")
+_PERIOD = RowCheck(
+    "odd-period",
+    "period",
+    f"period is null or not regexp_full_match(period, '{_DATE}')",
+    "period",
+    is_kept=_have_periods,
+)
 _FURTHER: dict[str, tuple[RowCheck, ...]] = {
     "text-units": (
         RowCheck("number-unlike-place", "human_readable_id", "human_readable_id <> row", "human_readable_id",
-                 {"expected": "row"}),
+                 {"expected": "row"}, is_kept=lambda numbers: list(numbers) == [*range(len(numbers))]),
     ),
     "entities": (
         RowCheck("title-not-normal", "title",
                  "title <> upper(trim(title)) or contains(title, '&') or length(title) <> strlen(title)", "title",
-                 judge=_normal),
-        RowCheck("no-type", "type", "type is null or type = ''", "title"),
+                 judge=_normal, is_kept=_are_normal),
+        RowCheck("no-type", "type", "type is null or type = ''", "title", is_kept=all),
     ),
     "communities": (
         _PERIOD,
         RowCheck("odd-size", "size", "size <> len(entity_ids)", "size", {"members": "len(entity_ids)"}),
-        RowCheck("no-parent", "parent", '"raw parent" is null'),
-        RowCheck("no-community-title", "title", "title is null"),
+        RowCheck("no-parent", "parent", '"raw parent" is null', is_of_nulls=True),
+        RowCheck("no-community-title", "title", "title is null", is_of_nulls=True),
     ),
     "reports": (
         _PERIOD,
-        RowCheck("no-rank", "rank", f'"raw rank" is null or {_NAN}'),
-        RowCheck("odd-rank", "rank", f"rank < 0 or (rank > 10 and not {_NAN})", "rank"),
-        RowCheck("report-below-usual-level", "level", f"level > {USUAL_LEVEL}", "level"),
+        RowCheck("no-rank", "rank", f'"raw rank" is null or {_NAN}', is_kept=_is_plain),
+        RowCheck("odd-rank", "rank", f"rank < 0 or (rank > 10 and not {_NAN})", "rank",
+                 is_kept=lambda ranks: all(0 <= rank <= 10 for rank in ranks)),
+        RowCheck("report-below-usual-level", "level", f"level > {USUAL_LEVEL}", "level",
+                 is_kept=lambda levels: max(levels, default=0) <= USUAL_LEVEL),
         RowCheck("report-unlike-json", "full_content_json",
                  f"full_content_json <> '' and try({_IN_CONTENT}) is distinct from [title, summary]", _JSON,
-                 judge=lambda found: {"reason": _REASONS[found]} if found is not None else None),
+                 judge=lambda found: {"reason": _REASONS[found]} if found is not None else None, is_kept=_is_like_json),
     ),
     "covariates": (
         RowCheck("empty-claim", "subject_id",
                  "subject_id is null or subject_id = '' or (object_id is null and type is null)", "subject_id",
-                 {"missing": "case when subject_id <> '' then 'object and type' else 'a subject' end"}),
+                 {"missing": "case when subject_id <> '' then 'object and type' else 'a subject' end"},
+                 is_kept=lambda subjects, *_: all(subjects)),
     ),
 }  # fmt: skip

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator
+from typing import Any
 
 from ragdatakit.files.paths.folders import size_of
 from ragdatakit.files.paths.sql_text import sql_name
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.schemas.graphrag.tables import Column
 from ragdatakit.validators.graphrag.list_cells import torn_members
-from ragdatakit.validators.graphrag.row_checks import RowCheck, columns_of, row_checks
+from ragdatakit.validators.graphrag.plain_columns import Plain, holds
+from ragdatakit.validators.graphrag.row_checks import RowCheck, row_checks
 from ragdatakit.validators.graphrag.sql_tables import SqlTable, SqlTables
 
 LARGE = 16 << 20
@@ -21,19 +22,24 @@ def row_faults(
     kind: str,
     table: SqlTable,
     generation: str,
-    whole: Container[str] = (),
-    proved: Container[str] = (),
+    whole: Container[str],
+    proved: Container[str],
+    plain: Plain,
 ) -> tuple[int, Iterable[Problem]]:
     """How many rows a table has, and what is wrong with them; columns in ``whole`` have been read, and have no null,
-    rules in ``proved`` are kept.
+    rules in ``proved`` are kept, ``plain`` are columns of a table that is held.
 
     Raises `duckdb.Error` where it cannot be read.
     """
     checks = [
         check
         for check in row_checks(kind, table, generation)
-        if check.rule not in proved and not (check.is_of_nulls and check.column in whole)
+        if check.rule not in proved
+        and not (check.is_of_nulls and (check.column in whole or check.column in plain))
+        and not (check.is_kept is not None and holds(plain, check.columns, check.is_kept))
     ]
+    if table.stored.held is not None:  # and so has been read
+        return table.stored.held.size, _problems(tables, table, checks)
     broken: list[RowCheck] = []
     passes = list(_passes(table, checks, whole))
     queries = []
@@ -65,7 +71,7 @@ def _passes(
         yield [name for name in table.types if name not in whole], checks
         return
     yield [], []
-    with_others = {check.column: columns_of(check) for check in checks if len(columns_of(check)) > 1}
+    with_others = {check.column: check.columns for check in checks if len(check.columns) > 1}
     beside = {name for names in with_others.values() for name in names} - with_others.keys()
     for name in table.types:
         columns = [] if name in beside else with_others.get(name, [name])
@@ -92,12 +98,18 @@ def _torn(tables: SqlTables, table: SqlTable) -> Iterator[Problem]:
     declared = table.stored.table
     for column in declared.columns if table.stored.is_csv and declared is not None else ():
         if column.type == "texts" and table.has(column.name):
-            yield from _torn_in(tables, table, column)
+            for row, line, cell in _quoted_cells(tables, table, column.name):
+                for member in torn_members(cell):
+                    facts = {"column": column.name}
+                    yield Problem("torn-member", f"/{column.name}", member, facts, line=line, record=row)
 
 
-def _torn_in(tables: SqlTables, table: SqlTable, column: Column) -> Iterator[Problem]:
-    raw = sql_name(f"raw {column.name}")
+def _quoted_cells(tables: SqlTables, table: SqlTable, name: str) -> Iterable[tuple[Any, ...]]:
+    """The row, the line and the text of the cells of a column that have quotes in them."""
+    held = table.stored.held
+    if held is not None and held.lines is not None:
+        cells = zip(range(held.size), held.lines, held.values[name], strict=True)
+        return (found for found in cells if found[2] is not None and ("'" in found[2] or '"' in found[2]))
+    raw = sql_name(f"raw {name}")
     quoted = f"contains({raw}, '''') or contains({raw}, '\"')"
-    for row, line, cell in tables.rows(f"select row, line, {raw} from {table.name} where {quoted} order by row"):
-        for member in torn_members(cell):
-            yield Problem("torn-member", f"/{column.name}", member, {"column": column.name}, line=line, record=row)
+    return tables.rows(f"select row, line, {raw} from {table.name} where {quoted} order by row")

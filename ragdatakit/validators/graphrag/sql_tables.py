@@ -59,11 +59,23 @@ class UnreadableTableError(Exception):
 
 @dataclass(slots=True)
 class SqlTable:
-    """A view: ``name`` in SQL, ``types`` the physical types by the names of its columns (in CSV all are text)."""
+    """A view: ``types`` are the physical types by the names of its columns (in CSV all are text), ``renamed`` has
+    what an older release called a column."""
 
-    name: str
+    number: int
     stored: StoredTable
+    make: Callable[[SqlTable], None]
     types: dict[str, str] = field(default_factory=dict)
+    renamed: dict[str, str] = field(default_factory=dict)
+    is_made: bool = False
+
+    @property
+    def name(self) -> str:
+        """What it is called in SQL; it is made when this is first asked for. Raises `duckdb.Error`."""
+        if not self.is_made:
+            self.make(self)
+            self.is_made = True
+        return f"v{self.number}"
 
     def has(self, *columns: str) -> bool:
         """Whether all these columns are there."""
@@ -86,33 +98,28 @@ class SqlTables:
     """The views of one dataset of so many bytes, by kind. To be closed."""
 
     def __init__(self, size: int) -> None:
-
         self.are_large = size >= _SMALL
-        self._are_tiny = size < min(_TINY, _SMALL)
-        self._scratch = ScratchFolder()
-        settings: dict[str, str | int] = {
-            "memory_limit": f"{MEMORY}B",
-            "allocator_background_threads": "true",  # which give back what one query freed while the next one runs
-            "temp_directory": str(self._scratch.path / "spilled"),
-            "preserve_insertion_order": "false",
-        }
-        if not self.are_large:
-            settings["threads"] = 1
-        self._connection = memory_database(settings)
-        self._connection.execute("set global disable_parquet_prefetching = true")  # which holds a whole column at once
-        # Statistics of files leave NaN out: what a NaN becomes is then taken for no null, unseen.
-        off = "statistics_propagation" if self.are_large else _NOT_WORTH_IT
-        self._connection.execute(f"set disabled_optimizers = '{off}'")
-        self._connection.execute(_SPLIT)
+        self.are_tiny = size < min(_TINY, _SMALL)
         self.tables: dict[str, SqlTable] = {}
+        self._opened: tuple[duckdb.DuckDBPyConnection, ScratchFolder] | None = None
         self._views = 0
         self._described: dict[Path, dict[str, str]] = {}
         self._memory = MEMORY
 
+    @property
+    def _connection(self) -> duckdb.DuckDBPyConnection:
+        """The database, which takes longer to open than a small dataset to check where nothing is wrong."""
+        if self._opened is None:
+            scratch = ScratchFolder()
+            self._opened = _database(self.are_large, scratch), scratch
+        return self._opened[0]
+
     def close(self) -> None:
         """Let go of the database and its scratch folder."""
-        self._connection.close()
-        self._scratch.remove()
+        if self._opened is not None:
+            connection, scratch = self._opened
+            connection.close()
+            scratch.remove()
 
     def __contains__(self, kind: str) -> bool:
         return kind in self.tables
@@ -185,23 +192,39 @@ class SqlTables:
         import duckdb
 
         self._views += 1
-        name = f"v{self._views}"
-        table = SqlTable(name, stored)
+        table = SqlTable(self._views, stored, lambda made: self._make(made, old))
         try:
-            source = self._csv(table) if stored.is_csv else self._parquet(table)
-            columns = [f"{self._expression(table, c, old)} as {sql_name(c)}" for c in table.types]
-            raw = [f"{sql_name(c)} as {sql_name(f'raw {c}')}" for c in table.types]
-            listed = ", ".join(["__row as row", "__line as line", *columns, *raw, *_aliases(kind, table, old)])
-            self._store(name, f"select {listed} from {source}")
+            types = dict.fromkeys(stored.columns, "VARCHAR") if stored.is_csv else self._types(stored)
+            table.types = {name: kind for name, kind in types.items() if _is_declared(stored, name)}
+            table.renamed = _renamed(kind, table, old)
+            for today, before in table.renamed.items():
+                table.types[today] = "VARCHAR" if today == "community" else table.types[before]
+            if stored.held is None:
+                assert table.name
         except duckdb.Error as error:
             raise UnreadableTableError(reason_of(error, stored)) from None
         self.tables[kind] = table
         return table
 
+    def _make(self, table: SqlTable, old: bool) -> None:
+        stored = [name for name in table.types if name not in table.renamed]
+        columns = [f"{self._expression(table, c, old)} as {sql_name(c)}" for c in stored]
+        raw = [f"{sql_name(c)} as {sql_name(f'raw {c}')}" for c in stored]
+        for today, before in table.renamed.items():
+            value = f"try_cast({before} as bigint)" if today == "community" else sql_name(before)
+            columns.append(f"{value} as {today}")
+            raw.append(f"{sql_name(before)} as {sql_name(f'raw {today}')}")
+        query = f"select {', '.join(['__row as row', '__line as line', *columns, *raw])} from {{}}"
+        name = f"v{table.number}"
+        if table.stored.is_csv:
+            self._of_csv(table, name, query)
+        else:
+            self._store(name, query.format(self._parquet(table.stored)))
+
     def _store(self, name: str, query: str) -> None:
         import duckdb
 
-        if self._are_tiny:
+        if self.are_tiny:
             try:
                 self._connection.execute(f"create table {name} as {query}")
                 return
@@ -209,14 +232,14 @@ class SqlTables:
                 pass
         self._connection.execute(f"create view {name} as {query}")
 
-    def _parquet(self, table: SqlTable) -> str:
-        types = self._types(table.stored)
-        table.types = {name: kind for name, kind in types.items() if _is_declared(table.stored, name)}
-        read = f"read_parquet({sql_text(unglobbed(table.stored.file.path))}, file_row_number = true)"
+    def _parquet(self, stored: StoredTable) -> str:
+        read = f"read_parquet({sql_text(unglobbed(stored.file.path))}, file_row_number = true)"
         return f"(select *, file_row_number as __row, null::bigint as __line from {read})"
 
     def _types(self, stored: StoredTable) -> dict[str, str]:
         """The physical types of a Parquet file, by column."""
+        if stored.held is not None:
+            return stored.held.types
         path = stored.file.path
         if not is_sql_path(path):
             raise UnreadableTableError("its path is not UTF-8; rename the file or folder")
@@ -225,9 +248,9 @@ class SqlTables:
             self._described[path] = {name: kind for name, kind, *_ in self._connection.execute(query).fetchall()}
         return self._described[path]
 
-    def _csv(self, table: SqlTable) -> str:
-        places = {name: place for place, name in enumerate(table.stored.columns) if _is_declared(table.stored, name)}
-        table.types = dict.fromkeys(places, "VARCHAR")
+    def _of_csv(self, table: SqlTable, name: str, query: str) -> None:
+        """Take the rows into a table: as they are asked for where there is little, else the cells behind a view."""
+        places = {c: place for place, c in enumerate(table.stored.columns) if _is_declared(table.stored, c)}
         schema = {"__row": Kind.INTEGER, "__line": Kind.INTEGER, **dict.fromkeys(places, Kind.TEXT)}
 
         def batches() -> Iterator[list[PackedColumn]]:
@@ -236,10 +259,12 @@ class SqlTables:
                 yield _batch(held, first, list(places.values()))
                 first += len(held)
 
-        name = f"t{self._views}"
         with incoming(self._connection, "incoming", schema, batches()):
-            self._connection.execute(f"create table {name} as select * from incoming")
-        return name
+            if self.are_tiny:
+                self._connection.execute(f"create table {name} as {query.format('incoming')}")
+                return
+            self._connection.execute(f"create table cells_of_{name} as select * from incoming")
+        self._connection.execute(f"create view {name} as {query.format(f'cells_of_{name}')}")
 
     def _expression(self, table: SqlTable, name: str, old: bool) -> str:
         """A column as the type that it is declared with; null where it cannot be one."""
@@ -283,16 +308,32 @@ def _number(declared: Column, column: str, physical: str, is_csv: bool) -> str:
     return f"try_cast(trim({column}) as double)" if physical == "VARCHAR" else f"null::{kind}"
 
 
-def _aliases(kind: str, table: SqlTable, old: bool) -> list[str]:
-    """Columns by the names of today, where the release had others."""
+def _renamed(kind: str, table: SqlTable, old: bool) -> dict[str, str]:
+    """The columns that a release called otherwise: by the names of today, their own."""
     for column, today in {"entities": ("name", "title"), "documents": ("raw_content", "text")}.items():
         if kind == column and today[0] in table.types and today[1] not in table.types:
-            table.types[today[1]] = table.types[today[0]]
-            return [f"{sql_name(today[0])} as {today[1]}", f"{sql_name(today[0])} as {sql_name(f'raw {today[1]}')}"]
+            return {today[1]: today[0]}
     if old and kind == "communities" and "id" in table.types and "community" not in table.types:
-        table.types["community"] = "VARCHAR"
-        return ["try_cast(id as bigint) as community", 'id as "raw community"']
-    return []
+        return {"community": "id"}
+    return {}
+
+
+def _database(is_large: bool, scratch: ScratchFolder) -> duckdb.DuckDBPyConnection:
+    settings: dict[str, str | int] = {
+        "memory_limit": f"{MEMORY}B",
+        "allocator_background_threads": "true",  # which give back what one query freed while the next one runs
+        "temp_directory": str(scratch.path / "spilled"),
+        "preserve_insertion_order": "false",
+    }
+    if not is_large:
+        settings["threads"] = 1
+    connection = memory_database(settings)
+    connection.execute("set global disable_parquet_prefetching = true")  # which holds a whole column at once
+    # Statistics of files leave NaN out: what a NaN becomes is then taken for no null, unseen.
+    off = "statistics_propagation" if is_large else _NOT_WORTH_IT
+    connection.execute(f"set disabled_optimizers = '{off}'")
+    connection.execute(_SPLIT)
+    return connection
 
 
 def _is_declared(stored: StoredTable, name: str) -> bool:

@@ -114,7 +114,7 @@ def store_problems(tables: SqlTables, dataset: Dataset, unreliable: set[str]) ->
                 yield home, Problem("store-without-data", None, path)
         kind = kind_of(name)
         if kind in tables and kind not in unreliable:
-            rows = tables.one(f"select count(*) from {tables[kind].name}")[0]
+            rows = tables[kind].stored.file.records
             if rows != found.rows:
                 facts = {"count": found.rows, "rows": rows, "table": BY_KIND[kind].name}
                 yield home, Problem("store-unlike-table", facts=facts)
