@@ -146,12 +146,10 @@ class GraphRagChecks(FormatChecks):
 
     def _table(self, tables: SqlTables, file: DataFile, stored: StoredTable, aside: bool) -> Iterator[Placed]:
         """The rows of one table by themselves; it becomes one that others may refer to."""
-        import duckdb
-
         from ragdatakit.validators.graphrag.coded_columns import has_sizes
         from ragdatakit.validators.graphrag.plain_columns import plain_columns
         from ragdatakit.validators.graphrag.row_faults import row_faults
-        from ragdatakit.validators.graphrag.sql_tables import UnreadableTableError
+        from ragdatakit.validators.graphrag.sql_tables import UnreadableTableError, database_errors
 
         kind = f"aside-{file.kind}" if aside else file.kind
         try:
@@ -165,7 +163,7 @@ class GraphRagChecks(FormatChecks):
             count, found = row_faults(tables, file.kind, table, self._generation, whole.keys(), proved, plain)
             for problem in found:
                 yield file, problem
-        except (UnreadableTableError, duckdb.Error) as error:
+        except (UnreadableTableError, database_errors()) as error:
             self._lost(file)
             tables.tables.pop(kind, None)
             self._columns.pop(kind, None)
@@ -197,10 +195,9 @@ class GraphRagChecks(FormatChecks):
 
     def _related(self, tables: SqlTables) -> Iterator[Placed]:
         """What the tables say of each other."""
-        import duckdb
-
         from ragdatakit.validators.graphrag.codes import Codes
         from ragdatakit.validators.graphrag.references import answers
+        from ragdatakit.validators.graphrag.sql_tables import database_errors
 
         if not tables.tables:
             return
@@ -209,7 +206,7 @@ class GraphRagChecks(FormatChecks):
             for questions in self._unproved(codes):
                 yield from self._placed(tables, answers(codes, questions))
             yield from self._vectors(tables)
-        except duckdb.Error as error:  # a table that changed, or that takes more memory than there is
+        except database_errors() as error:  # a table that changed, or that takes more memory than there is
             first = next(iter(tables.tables.values())).stored
             yield first.file, _failed(error, first)
 
@@ -230,9 +227,7 @@ class GraphRagChecks(FormatChecks):
         return found
 
     def _vectors(self, tables: SqlTables) -> Iterator[Placed]:
-        import duckdb
-
-        from ragdatakit.validators.graphrag.sql_tables import UnreadableTableError
+        from ragdatakit.validators.graphrag.sql_tables import UnreadableTableError, database_errors
         from ragdatakit.validators.graphrag.vectors import store_problems, vector_problems
 
         for file in self.dataset.of_kind(VECTORS):
@@ -243,7 +238,7 @@ class GraphRagChecks(FormatChecks):
                 table = tables.add(file.name, stored, old=False)
                 for problem in vector_problems(tables, file.path.name, table, self._unreliable):
                     yield file, problem
-            except (UnreadableTableError, duckdb.Error) as error:
+            except (UnreadableTableError, database_errors()) as error:
                 yield file, _failed(error, stored)
         if self.dataset.layout in _INDEXES:
             yield from store_problems(tables, self.dataset, self._unreliable)
@@ -256,13 +251,11 @@ class GraphRagChecks(FormatChecks):
 
 def _failed(error: Exception, stored: StoredTable) -> Problem:
     """That a table could not be read, or that it takes too much memory."""
-    import duckdb
+    from ragdatakit.validators.graphrag.sql_tables import database_errors, reason_of, takes_too_much
 
-    from ragdatakit.validators.graphrag.sql_tables import reason_of
-
-    if isinstance(error, duckdb.OutOfMemoryException):
+    if takes_too_much(error):
         return Problem("unchecked-table", facts={"reason": "it takes more memory than the check may use"})
-    return _unreadable(reason_of(error, stored) if isinstance(error, duckdb.Error) else error)
+    return _unreadable(reason_of(error, stored) if isinstance(error, database_errors()) else error)
 
 
 def _unreadable(reason: object) -> Problem:

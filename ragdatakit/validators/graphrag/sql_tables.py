@@ -164,33 +164,27 @@ class SqlTables:
 
     def _with_room(self, ask: Callable[[], T]) -> T:
         """What is asked of the database, which gets more memory where it does not do with what it has."""
-        import duckdb
-
         while True:
             before = self._memory
             try:
                 return ask()
-            except duckdb.OutOfMemoryException:
-                if before >= MOST_MEMORY:
+            except database_errors() as error:
+                if not takes_too_much(error) or before >= MOST_MEMORY:
                     raise
                 self._memory = max(self._memory, min(2 * before, MOST_MEMORY))
                 self._connection.cursor().execute(f"set global memory_limit = '{self._memory}B'")
 
     def columns_of(self, stored: StoredTable) -> tuple[str, ...]:
         """The names of the columns of a file. Raises `UnreadableTableError`."""
-        import duckdb
-
         if stored.is_csv:
             return stored.columns
         try:
             return tuple(self._types(stored))
-        except duckdb.Error as error:
+        except database_errors() as error:
             raise UnreadableTableError(reason_of(error, stored)) from None
 
     def add(self, kind: str, stored: StoredTable, old: bool) -> SqlTable:
         """A view of a table; ``old``: several ids may be in one text of a list. Raises `UnreadableTableError`."""
-        import duckdb
-
         self._views += 1
         table = SqlTable(self._views, stored, lambda made: self._make(made, old))
         try:
@@ -201,7 +195,7 @@ class SqlTables:
                 table.types[today] = "VARCHAR" if today == "community" else table.types[before]
             if stored.held is None:
                 assert table.name
-        except duckdb.Error as error:
+        except database_errors() as error:
             raise UnreadableTableError(reason_of(error, stored)) from None
         self.tables[kind] = table
         return table
@@ -222,14 +216,13 @@ class SqlTables:
             self._store(name, query.format(self._parquet(table.stored)))
 
     def _store(self, name: str, query: str) -> None:
-        import duckdb
-
         if self.are_tiny:
             try:
                 self._connection.execute(f"create table {name} as {query}")
                 return
-            except duckdb.OutOfMemoryException:  # a small file may hold a long list
-                pass
+            except database_errors() as error:
+                if not takes_too_much(error):  # a small file may hold a long list
+                    raise
         self._connection.execute(f"create view {name} as {query}")
 
     def _parquet(self, stored: StoredTable) -> str:
@@ -344,6 +337,20 @@ def _batch(held: list[tuple[int, list[str]]], first: int, places: list[int]) -> 
     numbers = (range(first, first + len(held)), [line for line, _ in held])
     cells = ([cells[i] if i < len(cells) else None for _, cells in held] for i in places)
     return [*(packed(Kind.INTEGER, given) for given in numbers), *(packed(Kind.TEXT, given) for given in cells)]
+
+
+def database_errors() -> type[Exception]:
+    """What the database raises, as an ``except`` asks for it: it is not loaded where there is nothing to ask."""
+    import duckdb
+
+    return duckdb.Error
+
+
+def takes_too_much(error: Exception) -> bool:
+    """Whether the database has failed for want of memory."""
+    import duckdb
+
+    return isinstance(error, duckdb.OutOfMemoryException)
 
 
 def reason_of(error: Exception, stored: StoredTable) -> str:
