@@ -55,13 +55,21 @@ def test_four_nodes_of_the_real_directory_have_no_vector(tmp_path: Path) -> None
 def test_the_real_directory_of_nano_graphrag_lacks_only_its_vectors(tmp_path: Path) -> None:
     report = validate(_unpacked("nano-graphrag-workdir", tmp_path))
 
-    assert report.by_rule == {"LR106": 1}  # they were left out when it was taken over
+    assert report.by_rule == {"LR108": 1}  # they were left out when it was taken over
     assert {file.kind: file.records for file in report.datasets[0].files} == {
         "documents": 1,
         "chunks": 42,
         "graph": 406 + 329,
         "reports": 41,
     }
+
+
+@pytest.mark.parametrize("name", ["faiss_index_entities.index", "entities_hnsw.index"])
+def test_vectors_of_another_storage_are_not_missed(name: str, tmp_path: Path) -> None:
+    place = shutil.copytree(FIXTURES / "lightrag" / "broken" / "no-vector-stores" / "data", tmp_path / "here")
+    (place / name).touch()
+
+    assert validate(place).findings == []
 
 
 @pytest.mark.parametrize("name", REAL)

@@ -13,8 +13,8 @@ from ragdatakit.schemas.findings import Finding
 _DOCUMENT = ("doc_id", "text", "title", "metadata")
 _CHUNK = ("chunk_id", "text", "doc_id", "ordinal", "metadata")
 _EDGE = ("source", "relation", "target", "attributes", "provenance")
-_REPAIRED = {"packed-store"}
-"""Errors that reading repairs: it unpacks what LightRAG would not."""
+_REPAIRED = {"packed-store", "missing-vectors"}
+"""Errors that reading repairs: it unpacks what LightRAG would not, and reads no vectors."""
 
 
 def _repairs(finding: Finding, values: Mapping[str, Any]) -> bool:

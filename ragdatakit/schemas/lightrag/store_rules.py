@@ -78,18 +78,35 @@ STORE_RULES: tuple[Rule, ...] = (
         source="run with lightrag-hku 1.5.7",
     ),
     Rule(
-        "LR106 missing-vectors warning",
+        "LR106 missing-vectors error",
         since="0.2.0",
-        summary="The working directory lacks one of the three stores of vectors.",
+        summary="The working directory lacks one of its stores of vectors.",
         message="there is no {expected}",
         upstream={
-            "lightrag": ("the mode that needs it finds nothing: local without entities, global without relationships"),
-            "nano-graphrag": "local finds nothing without entities; those of chunks come with enable_naive_rag",
+            "lightrag": (
+                "an empty one is made, silently: local finds nothing without entities, global without relationships, "
+                "naive without chunks"
+            ),
+            "nano-graphrag": "an empty one is made, silently: local finds nothing",
         },
-        hint="rebuild it with lightrag.tools.rebuild_vdb",
+        hint="add the file, or rebuild it with lightrag.tools.rebuild_vdb",
         bad="vdb_entities.json and vdb_relationships.json",
         good="vdb_entities.json, vdb_relationships.json and vdb_chunks.json",
-        source="run with lightrag-hku 1.5.7",
+        source="run with lightrag-hku 1.5.7; kg/nano_vector_db_impl.py: NanoVectorDBStorage.__post_init__",
+    ),
+    Rule(
+        "LR108 no-vector-stores warning",
+        since="0.2.0",
+        summary="The working directory has no store of vectors, of any kind that is a file.",
+        message="there is no store of vectors such as {expected}",
+        upstream=(
+            "all is well where vectors are kept elsewhere, such as in Milvus or PostgreSQL; else empty ones are made, "
+            "silently, and only the graph and the texts are left"
+        ),
+        hint="leave it where vectors are kept elsewhere; else rebuild them with lightrag.tools.rebuild_vdb",
+        bad="kv_store_text_chunks.json and graph_chunk_entity_relation.graphml",
+        good="kv_store_text_chunks.json, graph_chunk_entity_relation.graphml and vdb_entities.json",
+        source="kg/: nano_vector_db_impl.py, faiss_impl.py, milvus_impl.py of lightrag-hku 1.5.7",
     ),
     Rule(
         "LR111 record-not-object error",

@@ -35,7 +35,7 @@ class Coded:
 
     ``codes`` are those of its texts or of the members of its lists, or its integers; ``counts`` how many members each
     list has (None: no lists); ``lengths`` of ids the least and the greatest length in a large table, else all.
-    ``size`` is the number of codes; ``has_words``: one is certain to be a text that is no number.
+    ``size`` is the number of codes; ``has_words``: one is certain to be a text that is not a number.
     """
 
     codes: Codes

@@ -23,7 +23,7 @@ class Proofs:
         return False
 
     def has_words(self, kind: str) -> bool:
-        """Whether an id of a table is no number."""
+        """Whether an id of a table is not a number."""
         return False
 
     def resolves(self, kind: str, column: str, to_kind: str, to_column: str) -> bool:

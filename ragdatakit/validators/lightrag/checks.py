@@ -5,7 +5,7 @@ The stores of documents and chunks are read first, then the graph, then the vect
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.findings import Problem
@@ -31,6 +31,8 @@ _VECTORS = {
     "entity-vectors": "vdb_entities.json",
     "relation-vectors": "vdb_relationships.json",
 }
+_OTHER_VECTORS = ("faiss_index_*.index", "*_hnsw.index")
+"""What the storages of Faiss, in LightRAG, and of hnswlib, in nano-graphrag, keep in a working directory."""
 _JUDGED = {"documents", "chunks", "status", "reports", "payload", *LISTS}
 
 
@@ -62,9 +64,18 @@ class LightRagChecks(FormatChecks):
         for kind, name in _NEEDED.items():
             if kind not in kinds:
                 yield place, Problem("missing-store", facts={"expected": name})
-        for kind, name in _VECTORS.items():
-            if kind not in kinds and not (self._nano and kind != "entity-vectors"):
-                yield place, Problem("missing-vectors", facts={"expected": name})
+        for problem in self._missing_vectors(kinds):
+            yield place, problem
+
+    def _missing_vectors(self, kinds: Container[str]) -> Iterator[Problem]:
+        """Where any of the stores is there, the others are kept beside it."""
+        needed = ("entity-vectors",) if self._nano else tuple(_VECTORS)
+        if any(kind in kinds for kind in _VECTORS):
+            for kind in needed:
+                if kind not in kinds:
+                    yield Problem("missing-vectors", facts={"expected": _VECTORS[kind]})
+        elif not any(next(self.dataset.root.glob(name), None) for name in _OTHER_VECTORS):
+            yield Problem("no-vector-stores", facts={"expected": _VECTORS["entity-vectors"]})
 
     def needs(self, kind: str, split: str | None = None) -> Needs:
         """All records have something that the declaration does not say."""
