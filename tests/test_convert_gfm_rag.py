@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ragdatakit import RagdataError, validate
 from ragdatakit.converters.gfm_rag.attributes import cell_of_json, json_of_cell
 from ragdatakit.converters.gfm_rag.mentions import NameFinder, _words
-from ragdatakit.converters.gfm_rag.names import NameColumn, looks_like_number
+from ragdatakit.converters.gfm_rag.names import NameColumns, looks_like_number
 from ragdatakit.files.containers.csv_cells import chunk_rows
 from ragdatakit.outputs.renamed_ids import map_back, read_renamed
 from ragdatakit.schemas import get_format
@@ -306,14 +306,15 @@ def test_attributes_for_python(text: str | None, cell: str, noted: bool) -> None
 
 
 def test_numbers_are_looked_for_chunk_by_chunk() -> None:
-    column, rows_of_chunk = NameColumn(4), chunk_rows(4)
+    columns, rows_of_chunk = NameColumns(4), chunk_rows(4)
     for name in ["lena", *["7"] * (rows_of_chunk - 1)]:
-        column.add(name)
-    assert not column.numeric
+        columns.add((name, "a", "7"))
+    assert [columns.numeric(place) for place in range(3)] == [False, False, True]
 
-    column.add("8")
+    columns.add(("8", "a", "8"))
 
-    assert column.numeric
+    assert [columns.numeric(place) for place in range(3)] == [True, False, True]
+    assert columns.numeric(1, 2) and not columns.numeric(1)
     assert [n for n in ("1", "True", "inf", "1e5", " 7", "", "n1", "nan") if looks_like_number(n)] == [
         "1", "True", "inf", "1e5", " 7"
     ]  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -25,6 +26,7 @@ from ragdatakit.schemas.errors import RagdataError
 _ENCODER = msgspec.json.Encoder()
 _FLUSH = 1 << 20
 _ROWS = 1 << 10
+_LONG_CELL = 200
 """Rows of a table that are held as text."""
 IdKind = Literal["passage", "question", "node", "relation"]
 _RESERVED = {"con", "prn", "aux", "nul", *(f"{p}{n}" for p in ("com", "lpt") for n in range(1, 10))}
@@ -189,6 +191,7 @@ class CsvWriter(FileWriter):
         self._csv = csv.writer(self._text, delimiter=delimiter, lineterminator="\n")
         # which leaves a lone carriage return bare, and every reader takes it for a line end
         self._quoted = csv.writer(self._text, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
+        self._delimiter, self._needs_quotes = delimiter, re.compile(f'["\n{re.escape(delimiter)}]').search
         self._row(header)
 
     def write(self, row: Sequence[object]) -> None:
@@ -201,10 +204,18 @@ class CsvWriter(FileWriter):
         for cell in row:
             if isinstance(cell, str) and "\r" in cell:
                 writer = self._quoted
-        writer.writerow(row)
+        if writer is self._csv and len(row) and type(row[-1]) is str and len(row[-1]) > _LONG_CELL:
+            self._text.write(self._delimiter.join(map(self._cell, row)) + "\n")
+        else:
+            writer.writerow(row)
         self._rows += 1
         if self._rows >= _ROWS or self._text.tell() > _FLUSH:
             self.flush()
+
+    def _cell(self, cell: object) -> str:
+        """A cell as the library writes it, which looks at its characters one by one."""
+        text = "" if cell is None else str(cell)
+        return text if self._needs_quotes(text) is None else '"' + text.replace('"', '""') + '"'
 
     def flush(self) -> None:
         """Hand on what is held."""

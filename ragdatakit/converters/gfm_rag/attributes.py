@@ -149,6 +149,12 @@ def cell_of_json(text: str | None, note: Note) -> str:
     return _for_python(json_text.object_text(plain) or NOTHING, note)
 
 
+def cell_of_texts(texts: dict[str, str], note: Note) -> str:
+    """The cell for texts by their names."""
+    text = json_text.dumps(texts)
+    return cell_of_json(text, note) if "\\u" in text else text  # all else is as JSON and Python read it alike
+
+
 def _is_plain(raw: Raw) -> bool:
     return bytes(raw).lstrip()[:1] not in (b"{", b"[")
 

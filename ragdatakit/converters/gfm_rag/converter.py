@@ -39,6 +39,7 @@ def _read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str
 def _write(tables: CanonicalTables, out: Output, options: Options) -> None:
     if options["graph"]:
         _add_graph(tables, Path(options["graph"]))
+    tables.keep("chunks", "nodes", "edges")
     passages = Passages(tables, options["key"])
     graph = None
     if tables.any("edges"):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 
-from ragdatakit.converters.gfm_rag.attributes import NOTHING, cell_of_json, edge_fields
+from ragdatakit.converters.gfm_rag.attributes import NOTHING, cell_of_json, cell_of_texts, edge_fields
 from ragdatakit.converters.gfm_rag.mentions import NameFinder
-from ragdatakit.converters.gfm_rag.names import NameColumn, Names, shadowed
+from ragdatakit.converters.gfm_rag.names import NameColumns, Names, shadowed
 from ragdatakit.converters.gfm_rag.passages import Passages
 from ragdatakit.converters.gfm_rag.reading import DERIVED, DERIVED_BY, DOCUMENT, ENTITY
 from ragdatakit.files.containers import json_text
@@ -44,7 +44,7 @@ class Graph:
         self._dedupe = dedupe
         self.types: dict[str, str] = {}
         self.names = Names("n:", self.types)
-        self._columns = tuple(NameColumn(len(_EDGE_HEADER)) for _ in range(3))
+        self._rows = NameColumns(len(_EDGE_HEADER))
         self._relations: dict[str, None] = {}
         self._relation_names = Names("r:", self._relations)
         self.adds_passages = False
@@ -98,34 +98,31 @@ class Graph:
                 del self.types[key]
             self.types[key] = DOCUMENT
 
-    def _watch(self, edge: Edge) -> None:
-        """Note the names of a row of edges.csv, in the order in which the rows are written."""
-        sources, relations, targets = self._columns
-        sources.add(edge.source)
-        relations.add(edge.relation)
-        targets.add(edge.target)
-
     def _survey_edges(self) -> tuple[bool, bool]:
         """Whether an edge leads to a document, whether one leads from no document to no document."""
         for relation in self._tables.peek("relations"):
             self._relations.setdefault(relation.name)
         mentioned = between = False
         seen: set[tuple[str, str, str]] = set()
-        for edge in map(self._keyed, self._tables.peek("edges")):
+        types, relations, add = self.types, self._relations, self._rows.add
+        for edge in self._keyed(self._tables.peek("edges")):
+            ends = source, relation, target = edge[:3]
             if self._dedupe:
-                if edge[:3] in seen:
+                if ends in seen:
                     continue
-                seen.add(edge[:3])
-            for name in (edge.source, edge.target):
-                if name not in self.types:
-                    self.types[name] = ENTITY
+                seen.add(ends)
+            for name in (source, target):
+                if name not in types:
+                    types[name] = ENTITY
                     self._unlisted.append(name)
-            self._relations.setdefault(edge.relation)
-            self._watch(edge)
-            if self.types[edge.source] != DOCUMENT:
-                to_document = self.types[edge.target] == DOCUMENT
-                mentioned |= to_document
-                between |= not to_document
+            if relation not in relations:
+                relations[relation] = None
+            add(ends)
+            if types[source] != DOCUMENT:
+                if types[target] == DOCUMENT:
+                    mentioned = True
+                else:
+                    between = True
         return mentioned, between
 
     def _find_mentions(self) -> None:
@@ -160,18 +157,17 @@ class Graph:
             self._add_pairs(edge, self._stand_ins[source])
 
     def _settle_names(self) -> None:
-        nodes = NameColumn(len(_NODE_HEADER))
+        nodes = NameColumns(len(_NODE_HEADER))
         for name in self.types:
-            nodes.add(name)
+            nodes.add((name,))
         for name, document in self._pairs:
-            self._watch(Edge(name, MENTION, document))
-        sources, relations, targets = self._columns
+            self._rows.add((name, MENTION, document))
         missing = not self._keeps_missing
-        self.names.settle(self.types, nodes.numeric or sources.numeric or targets.numeric, missing)
-        kinds = NameColumn(len(_RELATION_HEADER))
+        self.names.settle(self.types, nodes.numeric(0) or self._rows.numeric(0, 2), missing)
+        kinds = NameColumns(len(_RELATION_HEADER))
         for name in self._relations:
-            kinds.add(name)
-        self._relation_names.settle(self._relations, kinds.numeric or relations.numeric, missing)
+            kinds.add((name,))
+        self._relation_names.settle(self._relations, kinds.numeric(0) or self._rows.numeric(1), missing)
         for name in shadowed(self._relations, self._relations):
             self._relation_names.change(name)
 
@@ -192,8 +188,11 @@ class Graph:
         with out.csv(f"{STAGE1}edges.csv", _EDGE_HEADER) as file:
             self._write_edges(file)
 
-    def _keyed(self, edge: Edge) -> Edge:
-        """An edge; one that says in which passage something is mentioned has the passage's key."""
+    def _keyed(self, edges: Iterator[Edge]) -> Iterator[Edge]:
+        """Edges; those that say in which passage something is mentioned have the passage's key."""
+        return map(self._with_key, edges) if self._keys_mentions and self._passages.has_other_keys else edges
+
+    def _with_key(self, edge: Edge) -> Edge:
         return edge._replace(target=self.key_of(edge.target)) if edge.relation == MENTION else edge
 
     def key_of(self, passage: str) -> str:
@@ -223,8 +222,7 @@ class Graph:
                 file.write((self.names(node.name), self._type(node.name), cell))
         if self.adds_passages:
             for key, text in self._passages.texts():
-                cell = cell_of_json(self._with_content(key, text), note)
-                file.write((self.names(key), DOCUMENT, cell))
+                file.write((self.names(key), DOCUMENT, self._document_cell(key, text, note)))
         for name in self._unlisted:
             losses.add("derived", "nodes", None, "a node that only edges name", name)
             file.write((self.names(name), self._type(name), NOTHING))
@@ -243,16 +241,16 @@ class Graph:
             reason = "the entity loader wants entities" if self._strict else "pandas cuts a cell at a NUL"
             losses.add("coerced", "nodes", "type", reason, f"{node.name}: {node.type}")
 
-    def _with_content(self, key: str, text: str) -> str:
+    def _document_cell(self, key: str, text: str, note: Callable[[str, object], None]) -> str:
         """The attributes of a document, with its text."""
         title, clashing = self._passages.title_of(key), self._clashing.get(key)
         if clashing is None:
-            return json_text.dumps({"content": text} if title is None else {"title": title, "content": text})
+            return cell_of_texts({"content": text} if title is None else {"title": title, "content": text}, note)
         fields = json_text.fields_of(clashing)
         if title is not None:
             fields.setdefault("title", Raw(json_text.dumps(title).encode()))
         fields["content"] = Raw(json_text.dumps(text).encode())
-        return json_text.object_text(fields) or NOTHING
+        return cell_of_json(json_text.object_text(fields), note)
 
     def _write_relations(self, file: CsvWriter) -> None:
         note = self._note("relations")
@@ -272,7 +270,7 @@ class Graph:
         note, lost = self._note("edges"), self._note("edges", "lost")
         names, relations = self.names, self._relation_names
         seen: set[tuple[str, str, str]] = set()
-        for edge in map(self._keyed, self._tables.take("edges", *Edge._fields)):
+        for edge in self._keyed(self._tables.take("edges", *Edge._fields)):
             if self._dedupe:
                 ends = edge[:3]
                 if ends in seen:
@@ -295,7 +293,7 @@ class Graph:
     def mentioned_in(self, documents: Iterable[str]) -> dict[str, list[str]]:
         """The nodes that these documents mention, by document."""
         found: dict[str, list[str]] = {name: [] for name in documents}
-        edges = map(self._keyed, self._tables.peek("edges"))
+        edges = self._keyed(self._tables.peek("edges"))
         given = ((e.source, e.target) for e in edges if e.relation == MENTION)
         for name, document in chain(given, self._pairs):
             if document in found and self.types.get(name) != DOCUMENT:

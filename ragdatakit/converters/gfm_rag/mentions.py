@@ -8,7 +8,7 @@ from functools import cache
 from itertools import pairwise
 from typing import TypeVar
 
-_WORD = re.compile("[a-z0-9]+")
+_WORDS_ONLY = bytes(code if code < 0x80 and chr(code).isalnum() else 0x20 for code in range(256))
 _SPACED_UP_TO = "\u0e00"
 """Scripts up to here put blanks between words, so that a name is no part of a longer word."""
 _LEAST = 2
@@ -37,7 +37,7 @@ class NameFinder:
                     _note_length(self._other_lengths, folded[0], len(folded))
 
     def _add_phrase(self, name: str) -> None:
-        words = tuple(_WORD.findall(name.lower()))
+        words = tuple(_rough_words(name.lower()))
         if sum(map(len, words)) >= _LEAST and self._phrases.setdefault(words, name) is name:
             if len(words) == 1:
                 self._alone.add(words[0])
@@ -52,11 +52,14 @@ class NameFinder:
         return list(found)
 
     def _find_phrases(self, text: str) -> Iterator[str]:
-        words = _words(text.lower())
+        text = text.lower()
+        words = _rough_words(text)
         words.append("")
         lengths, alone, name_of = self._lengths, self._alone, self._phrases.get
         if lengths.keys().isdisjoint(pairwise(words)) and alone.isdisjoint(words):
             return
+        if not text.isascii():
+            words = [*_words(text), ""]
         behind = 0
         for place in [place for place, pair in enumerate(pairwise(words)) if pair in lengths or pair[0] in alone]:
             if place < behind:
@@ -89,11 +92,14 @@ def _note_length(lengths: dict[K, list[int]], first: K, length: int) -> None:
         listed.sort(reverse=True)
 
 
+def _rough_words(text: str) -> list[str]:
+    """The words of ASCII letters and digits; of a word that has other letters, too, its parts without them."""
+    return text.encode("utf-8", "replace").translate(_WORDS_ONLY).decode("ascii").split()
+
+
 def _words(text: str) -> list[str]:
     """The words of ASCII letters and digits; an empty one for a word that has other letters, too."""
-    if text.isascii():
-        return _WORD.findall(text)
-    return _runs().findall(text)
+    return _rough_words(text) if text.isascii() else _runs().findall(text)
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 
 from ragdatakit.files.containers.csv_cells import ColumnScan, chunk_rows
 from ragdatakit.schemas.pandas_missing import MISSING
@@ -20,28 +20,30 @@ def looks_like_number(name: str) -> bool:
     return not scan.texts
 
 
-class NameColumn:
-    """A column of names as it is written: would pandas, which decides chunk by chunk, take a part of it for numbers?"""
+class NameColumns:
+    """Columns of names as they are written: would pandas, which decides chunk by chunk, take a part for numbers?
+
+    ``columns`` are all that the table has; the names are in the first of them.
+    """
 
     def __init__(self, columns: int) -> None:
         self._chunk = chunk_rows(columns)
         self._rows = 0
-        self._text = True
-        self._numeric = False
+        self._numeric: set[int] = set()
+        self._open: list[int] = []
 
-    def add(self, name: str) -> None:
-        """The name in the next row."""
+    def add(self, names: Sequence[str]) -> None:
+        """The names in the next row."""
         if self._rows % self._chunk == 0:
-            self._numeric |= not self._text
-            self._text = False
+            self._numeric.update(self._open)
+            self._open = list(range(len(names)))
         self._rows += 1
-        if not self._text:
-            self._text = not looks_like_number(name)
+        if self._open:
+            self._open = [place for place in self._open if looks_like_number(names[place])]
 
-    @property
-    def numeric(self) -> bool:
-        """Whether there is a chunk with no name that can only be text."""
-        return self._numeric or not self._text
+    def numeric(self, *places: int) -> bool:
+        """Whether one of these columns has a chunk with no name that can only be text."""
+        return not self._numeric.union(self._open).isdisjoint(places)
 
 
 class Names:

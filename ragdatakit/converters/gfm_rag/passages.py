@@ -87,6 +87,11 @@ class Passages:
         """Ids of all chunks, and of their documents."""
         return [(chunk.chunk_id, chunk.doc_id) for chunk in self._tables.peek("chunks")]
 
+    @property
+    def has_other_keys(self) -> bool:
+        """Whether a passage is not known by its id."""
+        return bool(self._keys)
+
     def key_of(self, passage: str) -> str:
         """The key of a passage, by its id."""
         return self._keys.get(passage, passage)

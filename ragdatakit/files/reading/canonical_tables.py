@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from ragdatakit.files.reading.kept_rows import KeptRows
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.schemas.canonical import TABLES, Document
 from ragdatakit.schemas.conversions import Losses
@@ -49,6 +50,13 @@ class CanonicalTables:
         self.numbered = ""
         self.covered: dict[str, frozenset[str]] = {}
         self._taken: set[str] = set()
+
+    def keep(self, *tables: str) -> None:
+        """Read these tables from their sources once, however often they are asked for: their values are texts and
+        numbers."""
+        self.sources = {
+            name: KeptRows(rows, TABLES[name].row) if name in tables else rows for name, rows in self.sources.items()
+        }
 
     def __contains__(self, table: str) -> bool:
         return table in self.sources

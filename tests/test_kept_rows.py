@@ -1,0 +1,71 @@
+"""Rows that are read from their source once and from a file of our own afterwards."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragdatakit.files.reading import kept_rows
+from ragdatakit.files.reading.kept_rows import KeptRows
+from ragdatakit.schemas.canonical import Edge
+
+EDGES = [Edge(f"é{n}", "of", "b" * n, None if n % 2 else "{}", n / 3 if n % 3 else None) for n in range(300)]
+
+
+class Source:
+    """Gives rows, and counts how often it is asked for them."""
+
+    def __init__(self, rows: list[Any]) -> None:
+        self.rows, self.asked = rows, 0
+
+    def __call__(self) -> Iterator[Any]:
+        """The rows."""
+        self.asked += 1
+        yield from self.rows
+
+
+@pytest.mark.parametrize("together", [1, 1000, 1 << 20])
+def test_rows_are_the_same_each_time(together: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept_rows, "_TOGETHER", together)
+    source = Source(EDGES)
+    rows = KeptRows(source, Edge)
+
+    assert next(rows()) == EDGES[0]
+    assert [list(rows()) for _ in range(3)] == [EDGES] * 3
+
+    assert source.asked == 2, "one that was begun, one that was read whole"
+    assert {type(row) for row in rows()} == {Edge}
+    first, second = rows(), rows()
+    assert list(zip(first, second, strict=True)) == list(zip(EDGES, EDGES, strict=True))
+
+
+@pytest.mark.parametrize("odd", ["\ud800", "x" * 5000], ids=["half a character", "a long row"])
+def test_what_cannot_be_kept_is_read_again(odd: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept_rows, "_TOGETHER", 1000)
+    monkeypatch.setattr(kept_rows, "_LONGEST", 2000)
+    source = Source([*EDGES[:9], Edge(odd, "of", "b"), *EDGES[9:]])
+    rows = KeptRows(source, Edge)
+
+    assert [list(rows()) for _ in range(3)] == [source.rows] * 3
+    assert source.asked == 3
+
+
+def test_a_full_disk_only_means_reading_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full:
+        def write(self, data: bytes) -> int:
+            raise OSError(28, "No space left on device")
+
+        def close(self) -> None:
+            pass
+
+    monkeypatch.setattr(kept_rows, "_TOGETHER", 1000)
+    monkeypatch.setattr(tempfile, "TemporaryFile", lambda **_: Full())
+    source = Source(EDGES)
+    rows = KeptRows(source, Edge)
+
+    assert [list(rows()) for _ in range(2)] == [EDGES] * 2
+    assert source.asked == 2
