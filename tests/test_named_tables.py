@@ -163,3 +163,57 @@ def test_nothing_is_unknown_where_a_table_is_not_read(project: Path) -> None:
 
     assert (finding.rule, finding.path, finding.line) == ("missing-table-column", "data/docs-2.csv", None)
     assert finding.fault == "has no column 'body'; there are id, text"
+
+
+def test_datasets_beside_them_are_checked_too(project: Path) -> None:
+    faq = project / "data" / "faq"
+    (faq / "qrels").mkdir(parents=True)
+    (faq / "corpus.jsonl").write_text('{"_id": "f1", "title": "", "text": "The reef"}\n')
+    (faq / "queries.jsonl").write_text('{"_id": "q1", "text": "which reef"}\n')
+    (faq / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\tf2\t1\n")
+    (project / "data" / "rel.tsv").write_text("q\td\n1\td1\n2\td9\n")
+
+    unnamed = [f.code for f in validate(".", config=True).findings]
+    with (project / "ragdata.toml").open("a") as settings:
+        settings.write('\n[[dataset]]\npath = "data/faq"\nformat = "beir"\n')
+    named = [f.code for f in validate("data", config=True).findings]
+
+    assert sorted(unnamed) == sorted(named) == ["BE203", "TB202"]
+
+
+def test_a_changed_table_brings_the_others(project: Path) -> None:
+    (project / "data" / "rel.tsv").write_text("q\td\n1\td1\n2\td9\n")
+
+    outcome = run("validate", "--whole-datasets", "--skip-unrecognised", "data/docs-1.csv")
+
+    assert 'TB202 error "d9" is the id of no document' in outcome.out
+    assert outcome.out.splitlines()[-2].startswith("Found 1 error: table, 4 files, 6 records")
+
+
+def test_a_table_is_no_part_of_a_dataset(project: Path) -> None:
+    (project / "data" / "chunks").mkdir()
+    chunks = project / "data" / "chunks" / "chunks.jsonl"
+    chunks.write_text('{"id": "c1", "text": "The reef"}\n')
+    section = '[[table]]\npath = "data/chunks/chunks.jsonl"\nkind = "documents"\nmap = { doc_id = "id" }\n'
+    (project / "ragdata.toml").write_text(section)
+
+    for words in (["."], ["--whole-datasets", "data/chunks/chunks.jsonl"]):
+        found = run("validate", *words, "--output-format", "json").json
+        assert [dataset["format"] for dataset in found["datasets"]] == ["table"]
+
+
+def test_a_first_file_has_tables_with_usual_columns(project: Path) -> None:
+    (project / "ragdata.toml").unlink()
+    (project / "data" / "chunks").mkdir()
+    row = {"id": "c1", "page_content": "", "metadata": {}}
+    (project / "data" / "chunks" / "all.jsonl").write_text(f"{json.dumps(row)}\n")
+    (project / "package.json").write_text('{"name": "shop", "version": "1.0"}')
+
+    assert run("init-config").out == "wrote ragdata.toml\n"
+
+    text = (project / "ragdata.toml").read_text()
+    chunks = 'path = "data/chunks/all.jsonl"\nkind = "documents"\nmap = { doc_id = "id", text = "page_content" }\n'
+    assert chunks in text
+    assert "package.json" not in text
+    assert "[[dataset]]" not in text  # chunks/ is a folder of DataMind, whose chunks have no page_content
+    assert [f.code for f in validate(".", config=True).findings] == ["TB102"]

@@ -165,10 +165,12 @@ def _plain(value: Any) -> Any:
 
 
 def init_config(folder: PathLike = ".", overwrite: bool = False) -> Path:
-    """Write a first ``ragdata.toml`` for the datasets below ``folder``: a section for each, with its format.
+    """Write a first ``ragdata.toml`` for what lies below ``folder``: a section for each dataset, with its format, and
+    for each table of no known format whose columns have usual names.
 
     Raises `RagdataError` where there are settings already, unless they are a ``ragdata.toml`` to ``overwrite``.
     """
+    from ragdatakit.converters.plain.proposed_tables import proposed_tables
     from ragdatakit.files.configuration.first_file import first_settings
     from ragdatakit.files.configuration.sources import settings_in
     from ragdatakit.files.paths.writing import write_whole
@@ -183,7 +185,9 @@ def init_config(folder: PathLike = ".", overwrite: bool = False) -> Path:
                 "; --overwrite replaces it" if there == target else ", which would go before ragdata.toml or be hidden"
             )
             raise RagdataError(f"{there} has settings already{hint}")
-    write_whole(target, first_settings(place, _datasets(place, False)).encode())
+    datasets = _datasets(place, False)
+    known = {file.path for dataset in datasets for file in (*dataset.files, *dataset.ignored)}
+    write_whole(target, first_settings(place, datasets, proposed_tables(place, known)).encode())
     return target
 
 

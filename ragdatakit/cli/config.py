@@ -50,12 +50,15 @@ def command(path: Path, **words: Any) -> None:
 @click.argument("folder", required=False, default=".", type=click.Path(path_type=Path), metavar="[DIR]")
 @click.option("--overwrite", is_flag=True, help="Replace a ragdata.toml that is there.")
 def init_command(folder: Path, overwrite: bool) -> None:
-    """Write a ragdata.toml into DIR, with a section for each dataset that lies there."""
+    """Write a ragdata.toml into DIR, with a section for each dataset that lies there.
+
+    Tables of no known format whose columns have usual names, such as chunks with id and page_content, have one, too.
+    """
     from ragdatakit.api.configuration import init_config
     from ragdatakit.visible_text import visible_text
 
     written = init_config(folder, overwrite)
-    has_none = (
-        "" if "\n[[dataset]]\n" in written.read_text("utf-8") else ", without a section: no dataset lies there yet"
-    )
+    text = written.read_text("utf-8")
+    has_section = "\n[[dataset]]\n" in text or "\n[[table]]\n" in text
+    has_none = "" if has_section else ", without a section: no dataset lies there yet"
     click.echo(f"wrote {visible_text(str(written))}{has_none}")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ragdatakit.files.configuration.chosen import NONE, Configuration
 from ragdatakit.files.configuration.named_places import named_places
-from ragdatakit.files.configuration.named_tables import table_options
+from ragdatakit.files.configuration.named_tables import is_named_table, place_of_tables, tables_at
 from ragdatakit.files.configuration.plugins import not_loaded
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.detection.find import Detected, detect
@@ -20,6 +20,11 @@ from ragdatakit.files.paths.folders import UnreadableError
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import MachineError, RagdataError, UnknownNameError, UnrecognisedError, skip_unreadable
 from ragdatakit.validators.run_options import RunOptions
+
+_PLAIN = (
+    "plain texts and tables are checked with --quality, tables also where a [[table]] of ragdata.toml says what their "
+    "columns are (`ragdata init-config` writes one)"
+)
 
 
 @dataclass(slots=True)
@@ -50,11 +55,16 @@ def found_datasets(paths: list[Path], format_name: str | None, options: RunOptio
     found = FoundDatasets()
     refused: list[RagdataError] = []
     paths = [path for path in paths if not options.configurations.of(path).excludes(path)]
+    looked_at: list[tuple[Path, Iterator[Detected]]] = []
     if options.whole_datasets and format_name not in PLAIN_SOURCES:
+        if options.tables is not None and not format_name:
+            paths, places = _tables_of(paths, options)
+            looked_at += ((place, _named_tables(place, options)) for place in places)
         paths = _whole(found, paths, format_name, options)
-    for path in paths:
+    looked_at += ((path, _at_path(path, format_name, options)) for path in paths)
+    for path, datasets in looked_at:
         try:
-            for here in _at_path(path, format_name, options):
+            for here in datasets:
                 found.take(here, options.configurations.of(path))
         except (UnknownNameError, MachineError):
             raise
@@ -98,6 +108,26 @@ def _whole(found: FoundDatasets, paths: list[Path], format_name: str | None, opt
     return [path for path in paths if path in left]
 
 
+def _tables_of(paths: list[Path], options: RunOptions) -> tuple[list[Path], list[Path]]:
+    """The paths except for the files that are tables by their configuration, and where all tables of these lie."""
+    left: list[Path] = []
+    places: dict[Path, None] = {}
+    for path in paths:
+        configuration = options.configurations.of(path)
+        if path.is_dir() or not is_named_table(configuration, path):
+            left.append(path)
+            continue
+        place = place_of_tables(configuration)
+        places[place if path.is_absolute() else Path(os.path.relpath(place))] = None
+    return left, list(places)
+
+
+def _named_tables(path: Path, options: RunOptions) -> Iterator[Detected]:
+    """The tables at a path that its configuration names, as one dataset."""
+    if options.tables is not None and (read_as := tables_at(options.configurations.of(path), path)):
+        yield Detected(options.tables.find(path, options.follow_links, read_as))
+
+
 def _format_at(configuration: Configuration, place: Path) -> str | None:
     """The format that a section names for a place."""
     given = configuration.at(place).get(("format",))
@@ -105,11 +135,15 @@ def _format_at(configuration: Configuration, place: Path) -> str | None:
 
 
 def _at_path(path: Path, format_name: str | None, options: RunOptions) -> Iterator[Detected]:
-    """What is at a path: where sections name formats, these datasets by themselves, and then what else is there."""
+    """What is at a path: tables and datasets that sections name, by themselves, and then what else is there."""
     configuration = options.configurations.of(path)
     named = format_name or _format_at(configuration, path)
-    if options.tables is not None and named in (None, "", "table") and (tables := table_options(configuration, path)):
-        yield Detected(options.tables.find(path, options.follow_links, tables))
+    has_tables = False
+    if named in (None, "", "table"):
+        for tables in _named_tables(path, options):
+            has_tables = True
+            yield tables
+    if has_tables and (named or not path.is_dir()):
         return
     if named or configuration is NONE:
         yield _detected(path, named, options, configuration.excludes, configuration.formats)
@@ -129,14 +163,21 @@ def _at_path(path: Path, format_name: str | None, options: RunOptions) -> Iterat
         if configuration.excludes(found):
             excluded.append(found)
             return True
+        if has_tables and is_named_table(configuration, found):
+            return True
         return bool(inner) and Path(os.path.abspath(found)) in inner  # noqa: PTH100
 
     try:
-        yield _detected(path, None, options, passed_over, configuration.formats)
+        if has_tables:  # which are what quality would look into where nothing else is recognised
+            yield detect(
+                path, None, options.follow_links, options.skip_unrecognised, passed_over, configuration.formats
+            )
+        else:
+            yield _detected(path, None, options, passed_over, configuration.formats)
     except (UnreadableError, UnknownNameError, MachineError):
         raise
     except RagdataError:
-        if not places and not excluded:
+        if not (places or excluded or has_tables):
             raise
 
 
@@ -176,7 +217,7 @@ def _detected(
         if quality is not None and (plain := quality.plain(path, "", options.follow_links)):
             return Detected(plain)
         if quality is None and _is_plain(path):
-            raise type(error)(f"{error}; plain texts and tables are checked with --quality") from None
+            raise type(error)(f"{error}; {_PLAIN}") from None
         raise
 
 

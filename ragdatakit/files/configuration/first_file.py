@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import glob
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.schemas.texts import as_text
@@ -21,23 +22,44 @@ fail-on = "error"                  # or "warning", "never"
 """
 
 
-def first_settings(folder: Path, datasets: Iterable[Dataset]) -> str:
-    """The text of the file: a section for each dataset, with its format and the profiles that it may have."""
+class TableSection(NamedTuple):
+    """A table, what a row of it is, and the columns by what they mean, where they are called otherwise."""
+
+    path: Path
+    kind: str
+    columns: Mapping[str, str]
+
+
+def first_settings(folder: Path, datasets: Iterable[Dataset], tables: Iterable[TableSection] = ()) -> str:
+    """The text of the file: a section for each dataset, with its format and the profiles that it may have, and for
+    each table of no known format."""
     parts = [_HEAD]
     seen: set[tuple[str, str]] = set()
     for dataset in datasets:
         is_file = dataset.layout == "file" and bool(dataset.files)
         place = dataset.files[0].path if is_file else dataset.root
-        name = place.relative_to(folder).as_posix() if place.is_relative_to(folder) else place.as_posix()
+        name = _name(place, folder)
         if (name, dataset.format.name) in seen:
             continue
         seen.add((name, dataset.format.name))
-        lines = ["[[dataset]]", f"path = {_quoted(glob.escape(name))}", f"format = {_quoted(dataset.format.name)}"]
+        lines = ["[[dataset]]", f"path = {_quoted(name)}", f"format = {_quoted(dataset.format.name)}"]
         if dataset.format.profiles:
             listed = ", ".join(map(_quoted, dataset.format.profiles))
             lines.append(f"# profile = [{listed}]  # those of the loaders that you use")
         parts.append("\n".join(lines) + "\n")
+    for table in tables:
+        lines = ["[[table]]", f"path = {_quoted(_name(table.path, folder))}", f"kind = {_quoted(table.kind)}"]
+        if table.columns:
+            items = ", ".join(f"{meaning} = {_quoted(column)}" for meaning, column in table.columns.items())
+            lines.append(f"map = {{ {items} }}")
+        parts.append("\n".join(lines) + "\n")
     return "\n".join(parts)
+
+
+def _name(place: Path, folder: Path) -> str:
+    """A place as the file, which lies in the folder, names it."""
+    name = place.relative_to(folder).as_posix() if place.is_relative_to(folder) else place.as_posix()
+    return glob.escape(name)
 
 
 def _quoted(text: str) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
 from ragdatakit.files.configuration.chosen import Configuration, begins_in, is_at
+from ragdatakit.files.configuration.patterns import fixed_part
 from ragdatakit.files.configuration.reading import Given, Section
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.detection.plain_sources import table_dataset
@@ -19,15 +21,22 @@ _SEVERAL = ("metadata", "aliases", "doc_id")
 
 
 def table_options(configuration: Configuration, path: Path) -> dict[str, str]:
-    """How the tables at a path are read: those that ``[[table]]`` names there; empty where it names none, or where a
-    ``[[dataset]]`` below the path names the format of something else.
+    """How the tables at a path are read, as `tables_at`; empty where a ``[[dataset]]`` below it names the format of
+    something else: what is read as one dataset cannot be both."""
+    others = (s for s in configuration.of_kind("dataset") if begins_in(s, path) and not is_at(s, path))
+    if any(("format",) in section.values for section in others):
+        return {}
+    return tables_at(configuration, path)
+
+
+def tables_at(configuration: Configuration, path: Path) -> dict[str, str]:
+    """How the tables are read that ``[[table]]`` names at a path; empty where it names none.
 
     Raises `RagdataError` where a section names no file or one file is in two, and `UnknownNameError` for a meaning
     that such rows do not have.
     """
     sections = [s for s in configuration.of_kind("table") if begins_in(s, path) or is_at(s, path)]
-    others = (s for s in configuration.of_kind("dataset") if begins_in(s, path) and not is_at(s, path))
-    if not sections or any(("format",) in section.values for section in others):
+    if not sections:
         return {}
     files = table_dataset(path, texts=True).files  # listed once for all sections
     owners: dict[str, Section] = {}
@@ -42,6 +51,19 @@ def table_options(configuration: Configuration, path: Path) -> dict[str, str]:
             owners[file.name] = section
         items += _items(section, mine)
     return {"map": ",".join(items), **_shared(sections)}
+
+
+def is_named_table(configuration: Configuration, path: Path) -> bool:
+    """Whether a ``[[table]]`` names a file, or the folder that it is in."""
+    return any(is_at(section, path) for section in configuration.of_kind("table"))
+
+
+def place_of_tables(configuration: Configuration) -> Path:
+    """The deepest folder or file at which all tables are that the configuration names."""
+    starts = (
+        fixed_part(s.file.folder, glob) for s in configuration.of_kind("table") for glob in s.values["path",].value
+    )
+    return Path(os.path.commonpath(list(starts)))
 
 
 def files_named(section: Section, path: Path) -> list[DataFile]:

@@ -299,6 +299,8 @@ def _complete(
         if any(layout.loose.get(pattern) in loose for pattern in group):
             continue
         matches = [(p, pattern) for pattern in group for p in tree.match(folder, pattern)]
+        if formats is not None and not layout.place:
+            matches = [(p, n) for p, n in matches if not _is_foreign(tree, p, fmt, layout.files.get(n))]
         if not matches:
             return False
         if formats is None or not layout.sniff:
@@ -306,6 +308,19 @@ def _complete(
         if not any(_fits(tree, p, fmt, fmt.file(layout.files[n]), formats) for p, n in matches):
             return False
     return True
+
+
+def _is_foreign(tree: SniffedTree, path: Path, fmt: Format, kind: str | None) -> bool:
+    """Whether a file that is called as one of a kind begins with records of another system: with members that the kind
+    is without, and none of its own."""
+    declared = fmt.file(kind) if kind is not None else None
+    if declared is None or not declared.without or tree.leads_out(path):
+        return False
+    head = tree.head(path)
+    members = (
+        {*chain.from_iterable(one for one in head.records if isinstance(one, dict))} if head is not None else set()
+    )
+    return bool(members.intersection(declared.without)) and not members.intersection(declared.keys)
 
 
 def _fits(tree: SniffedTree, path: Path, fmt: Format, kind: File, formats: tuple[Format, ...]) -> bool:

@@ -24,7 +24,7 @@ FILES = (
         records=(CHUNK,),
         suffixes=(".jsonl",),
         keys=("text",),
-        without=("question", "query", "qid", "doc_id"),
+        without=("question", "query", "qid", "doc_id", "page_content"),
         description="The corpus, cut into chunks, one per line.",
     ),
     File(
