@@ -99,7 +99,8 @@ def test_footers_are_judged_as_pandas_does(tmp_path: Path) -> None:
     seen: Counter[tuple[bool | None, bool]] = Counter()
     for _ in range(examples(600)):
         damaged = bytearray(data)
-        damaged[chance.randrange(footer, len(data) - 8)] ^= 1 << chance.randrange(8)
+        for _ in range(chance.choice((1, 1, 2, 3))):
+            damaged[chance.randrange(footer, len(data) - 8)] ^= 1 << chance.randrange(8)
         path.write_bytes(damaged)
         reason, is_read = metadata_damage(path, ANYWHERE), _is_read(bytes(damaged))
 
@@ -107,6 +108,24 @@ def test_footers_are_judged_as_pandas_does(tmp_path: Path) -> None:
         seen[is_read, bool(reason)] += 1
     assert seen[True, False]
     assert seen[False, True] > 3 * seen[False, False]  # a name in it that is none of the columns', say
+
+
+def test_what_pandas_does_not_come_upon_is_no_damage(tmp_path: Path) -> None:
+    data, path = _frame(), tmp_path / "entities.parquet"
+    begin = data.rindex(b"ARROW:schema\x18")
+    listed = data.rindex(b"\x19\x2c\x18", 0, data.rindex(b"pandas\x18", 0, begin))
+    damaged = bytearray(data)
+    damaged[begin + 20] = 0xFF
+    path.write_bytes(damaged)
+    found = metadata_damage(path, ANYWHERE), _is_read(bytes(damaged))
+    damaged[listed] = 0x10  # the list of notes is no list any more
+    path.write_bytes(damaged)
+
+    assert found == (
+        "what its footer notes of Arrow's columns (ARROW:schema) is no base64; pandas.read_parquet stops",
+        None,
+    )
+    assert (metadata_damage(path, ANYWHERE), _is_read(bytes(damaged))) == ("", True)
 
 
 def test_a_damaged_footer_is_an_error(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def _convert(
     from ragdatakit.converters.sources import PLAIN, RAW, find_sources, refuse_target_in_source, refuse_unknown_options
     from ragdatakit.outputs.staging import refuse_target
 
-    started = time.perf_counter()
+    started, since = time.perf_counter(), time.time_ns()
     wanted = replace(
         reading(options, options.name),
         target_format=options.to,
@@ -102,7 +102,7 @@ def _convert(
         wanted = replace(
             wanted, prepare=prepared.prepare, asker=prepared.asker, embedder=prepared.embedder, prepared=prepared.words
         )
-    conversion = _ConversionRun(where, found, wanted, result, overwrite=options.overwrite, strict=options.strict)
+    conversion = _ConversionRun(where, found, wanted, result, since, overwrite=options.overwrite, strict=options.strict)
     if options.dry_run and prepared is not None:
         if prepared.embedder is not None:
             prepared.embedder.only_count = True
@@ -179,7 +179,7 @@ def _refuse_nested(source: Path, target: Path) -> None:
 
 class _ConversionRun:
     """One call of `convert`: the source is checked, written to a staged folder, looked at, and put in place if the
-    source is still what it was."""
+    source is still what it was; ``since`` is when it was begun to look at it, in ns."""
 
     def __init__(
         self,
@@ -187,21 +187,25 @@ class _ConversionRun:
         found: list[Source],
         options: ConversionSettings,
         result: ConversionResult,
+        since: int,
         *,
         overwrite: bool,
         strict: bool,
     ) -> None:
         self._path, self._found, self._options, self._result = path, found, options, result
+        self._since = since
         self._overwrite, self._strict = overwrite, strict
         self.estimated: Preparation | None = None
 
     def run(self, keep_going: bool) -> None:
         """Check and convert; ``result`` says what became of it."""
-        from ragdatakit.converters.sources import own_files
+        from ragdatakit.converters.sources import files_read, own_files
         from ragdatakit.outputs.file_states import WatchedFiles
 
+        watched = {path for source in self._found for path in own_files(source)}
+        watched |= {path for source in self._found for _, path in files_read(source)}
         with ExitStack() as stack:
-            with WatchedFiles(path for source in self._found for path in own_files(source)):
+            with WatchedFiles(sorted(watched), self._since):
                 staged = self._checked(keep_going, stack)
             if staged is not None:
                 staged.commit()

@@ -22,6 +22,8 @@ from ragdatakit.schemas.errors import RagdataError
 REST_NS = 2_000_000_000
 """The coarsest clock of a file system in use (FAT) ticks every two seconds."""
 _TRIES = 3
+_TICK_NS = 20_000_000
+"""How far the times of files may lag behind the clock."""
 
 PresentState = tuple[int, int, int, int]
 """The device, inode, size and time of change of a file."""
@@ -38,10 +40,15 @@ def present_state(path: Path) -> PresentState | None:
 
 class WatchedFiles:
     """Files that are read for a while, with their states at the beginning. As a context it raises `RagdataError` at
-    its end where one of them changed, also in place of an error that came of that."""
+    its end where one of them changed, also in place of an error that came of that.
 
-    def __init__(self, paths: Iterable[Path]) -> None:
+    Where they were looked at before (``since``, in ns), what no reader expects may come of a change in between, or in
+    the same tick of the file system's clock: it is put down to one where a file is that new.
+    """
+
+    def __init__(self, paths: Iterable[Path], since: int | None = None) -> None:
         self._before = {path: present_state(path) for path in paths}
+        self._since = since
 
     def changed(self) -> list[Path]:
         """Those that are not what they were."""
@@ -49,7 +56,10 @@ class WatchedFiles:
 
     def refuse_changed(self) -> None:
         """Raise `RagdataError` where one of them changed."""
-        for path in self.changed():
+        self._refuse(self.changed())
+
+    def _refuse(self, paths: list[Path]) -> None:
+        for path in paths:
             if present_state(path) is None:
                 raise RagdataError(f"{path} went away while it was read; run the command again when it is back")
             raise RagdataError(f"{path} changed while it was read; run the command again when nothing writes to it")
@@ -62,6 +72,17 @@ class WatchedFiles:
     ) -> None:
         if error is None or (isinstance(error, Exception) and not machine_fault(error)):
             self.refuse_changed()
+            if error is not None and not isinstance(error, RagdataError) and self._since is not None:
+                self._refuse([path for path in self._before if _is_newer(path, self._since - _TICK_NS)])
+
+
+def _is_newer(path: Path, time_ns: int) -> bool:
+    """Whether a file was written after a time, or is gone."""
+    try:
+        found = path.stat()
+    except OSError:
+        return True
+    return max(found.st_mtime_ns, found.st_ctime_ns) > time_ns
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,10 @@ class ParquetTable:
         (found,) = self._all(f"select num_rows from parquet_file_metadata({self._file})")[0]
         return int(found)
 
+    def notes(self) -> dict[bytes, bytes]:
+        """What its writer noted in the footer, such as `pandas`."""
+        return dict(self._all(f"select key, value from parquet_kv_metadata({self._file})"))
+
     def _all(self, query: str) -> list[tuple[Any, ...]]:
         return self._connection.execute(query).fetchall()
 

@@ -9,7 +9,9 @@ from os import SEEK_END
 from pathlib import Path
 from typing import Any
 
+from ragdatakit.files.containers.parquet_tables import opened_parquet
 from ragdatakit.files.paths.boundary import Boundary
+from ragdatakit.schemas.errors import RagdataError
 
 _MOST = 16 << 20
 """Bytes of a footer that are looked at."""
@@ -19,7 +21,17 @@ _NEEDED = ("pandas_type", "numpy_type")
 def metadata_damage(path: Path, boundary: Boundary) -> str:
     """Why pyarrow does not make a frame of a file; empty where nothing is seen. Raises `OSError`."""
     footer = _footer(path, boundary)
-    schema, pandas = _value(footer, b"ARROW:schema"), _value(footer, b"pandas")
+    if not _damage(_value(footer, b"ARROW:schema"), _value(footer, b"pandas")):
+        return ""
+    try:  # where more is damaged, a reader may not come upon them
+        with opened_parquet(path, boundary) as parquet:
+            noted = parquet.notes()
+    except RagdataError:  # which is found where its rows are read
+        return ""
+    return _damage(noted.get(b"ARROW:schema"), noted.get(b"pandas"))
+
+
+def _damage(schema: bytes | None, pandas: bytes | None) -> str:
     if schema is None:
         return _frame_damage(pandas) if pandas is not None else ""
     try:
@@ -76,4 +88,5 @@ def _is_frame(described: Any) -> bool:
     columns, indexes = described.get("columns"), described.get("column_indexes", [])
     if not isinstance(columns, list) or not isinstance(indexes, list):
         return False
-    return all(isinstance(one, dict) and all(name in one for name in _NEEDED) for one in (*columns, *indexes))
+    named = all(isinstance(one, dict) and all(name in one for name in _NEEDED) for one in columns)
+    return named and all(isinstance(one, dict) for one in indexes)
