@@ -10,6 +10,7 @@ import ast
 import csv
 import hashlib
 import json
+import warnings
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -96,13 +97,14 @@ def _lines(root: Path, folder: str) -> Iterator[tuple[Path, dict[str, Any]]]:
 def gfm_rag(root: Path) -> Held:
     """Tables as pandas reads them, attributes as Python's literals; what is no node, or has none, is left out.
 
-    Pairs of surrogates, which are escapes in Python and a character in JSON, are taken for the character.
+    Pairs of surrogates, which are escapes in Python and a character in JSON, are taken for the character, and so is the
+    escape of a slash, which is none in Python: no writer but JSON's makes either.
     """
     held: Held = {"nodes": {}, "relations": {}, "edges": {}, "questions": {}}
     for kind in ("nodes", "relations", "edges"):
         for path in sorted(root.rglob(f"{kind}.csv")):
             for row in pd.read_csv(path, keep_default_na=False).to_dict("records"):
-                attributes = _joined(ast.literal_eval(row["attributes"]))
+                attributes = _joined(_literal(row["attributes"]))
                 if kind == "edges":
                     ends = row["source"] in held["nodes"] and row["target"] in held["nodes"]
                     if ends and row["relation"] in held["relations"]:
@@ -119,10 +121,18 @@ def gfm_rag(root: Path) -> Held:
     return held
 
 
+def _literal(text: str) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of escapes that Python does not know, which it keeps
+        return ast.literal_eval(text)
+
+
 def _joined(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _joined(each) for name, each in value.items()}
-    return value.encode("utf-16", "surrogatepass").decode("utf-16") if isinstance(value, str) else value
+    if isinstance(value, str):
+        return value.replace("\\/", "/").encode("utf-16", "surrogatepass").decode("utf-16")
+    return value
 
 
 def sage(root: Path) -> Held:

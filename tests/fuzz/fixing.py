@@ -204,7 +204,7 @@ def _scalars(value: Any) -> Iterator[str]:
         for each in value:
             yield from _scalars(each)
     elif value is not None and not isinstance(value, bool):
-        text = str(value).strip().strip("\ufeff\0")
+        text = str(value).strip().strip("\ufeff\0").replace("\\/", "/")  # JSON's escape, where Python has read it
         if text[:1] == "{" and text[-1:] == "}" and isinstance(value, str):
             with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
                 yield from _scalars(ast.literal_eval(text))
