@@ -4,23 +4,32 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
 import json
 import shutil
+import tempfile
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragdatakit import convert, validate
+from ragdatakit import convert, fix, query, validate
+from ragdatakit.files.containers.lines import iter_lines, line_ends
+from ragdatakit.files.containers.sources import Source
+from ragdatakit.schemas import get_format
 from ragdatakit.schemas.declarations import Columns
-from ragdatakit.schemas.line_cells import LineError, cut, texts
+from ragdatakit.schemas.frame.reading import read_table
+from ragdatakit.schemas.line_cells import LONGEST_CELL, LineError, cut, texts
 from ragdatakit.validators import dataset_run
 from ragdatakit.validators.beir.checks import unsafe
+from tests.broad import examples
 from tests.command_line import FIXTURES, run
 from tests.upstream_data import UPSTREAM_DATA, needs
 
+JUDGEMENTS = get_format("beir").file("qrels").columns
 HEADER = "query-id\tcorpus-id\tscore\n"
 
 # What `GenericDataLoader` of beir 2.2.0 did with each fixture, run split by split: the error, or how many documents,
@@ -303,6 +312,103 @@ def test_lines_are_cut_as_the_csv_reader_does_it(line: str) -> None:
         found = cut(line, columns)
         assert [cell.text for cell in found] == expected == texts(line, columns)
         assert [line[c.start : c.end].replace('"', "") for c in found] == [c.replace('"', "") for c in expected]
+
+
+BROKEN_CELLS = st.text(st.sampled_from(list('aab1"""\t\t\n\r')), min_size=1, max_size=40)
+
+
+@settings(max_examples=examples(2000, 5))
+@given(text=BROKEN_CELLS, block=st.sampled_from((4, 16, 64)))
+def test_cells_with_line_breaks_are_cut_as_the_csv_reader_does_it(text: str, block: int) -> None:
+    """Wherever blocks end; the places are those in the file. A quote mark that is never closed ends with its line."""
+    expected = list(csv.reader(io.StringIO(text, newline=None), delimiter="\t"))
+    data, found, above = text.encode(), [], 0
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(data)
+        file.flush()
+        for part in Source(Path(file.name), False, block, quoted=True).blocks():
+            number = -1
+            for number, (offset, line, _) in enumerate(iter_lines(part.data)):
+                raw, at = part.shown(number, line), part.offset + offset
+                assert data[at : at + len(raw)] == raw
+                assert above + part.line(number) == line_ends(data[:at])
+                with suppress(LineError):
+                    found.append(texts(line.decode(), JUDGEMENTS))
+            above += number + 1 + len(part.breaks)
+
+    whole = [row or [""] for row in expected]
+    assert found in (whole, [*whole[:-1], *found[len(whole) - 1 :]])
+
+
+def with_breaks(folder: Path, judgements: str) -> Path:
+    """A dataset with ids that have line breaks in them."""
+    for name, ids in {"corpus.jsonl": ("d1", "d\n2"), "queries.jsonl": ("q1", "q\n2")}.items():
+        records = [{"_id": one, "title": "", "text": f"Pears of {one}."} for one in ids]
+        (folder / name).write_text("".join(json.dumps(record) + "\n" for record in records))
+    (folder / "qrels").mkdir(exist_ok=True)
+    (folder / "qrels/test.tsv").write_bytes(f"{HEADER}{judgements}".encode())
+    return folder
+
+
+GOOD = 'q1\td1\t1\n"q\n2"\td1\t1\n"q\r\n2"\t"d\n2"\t1\n'
+TAKEN_IN = "a quote mark that is closed only 1 line below: the judgements between are part of the query-id"
+FAULTY = f'{GOOD}q1\td9\t1\n"q1\td1\t1\nq1"\td1\t1\n"q\r\n2"\td1\tx\n"q1\td1\t1\n'
+
+
+@pytest.mark.parametrize("words", [(), ("--engine", "local"), ("--jobs", "3")])
+@pytest.mark.parametrize("big", [False, True])
+def test_findings_behind_line_breaks_in_cells_have_their_places(
+    words: tuple[str, ...], big: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dataset_run, "SMALL_DATASET", -1 if big else 3 << 20)
+    monkeypatch.setattr("ragdatakit.validators.ranges.plan.RANGE_BYTES", 16)
+
+    def errors(judgements: str) -> list[str]:
+        found = run("validate", with_breaks(tmp_path, judgements), "--output-format", "concise", *words)
+        return [line.split(":", 1)[1] for line in found.out.splitlines() if " error " in line]
+
+    assert errors(GOOD) == []
+    assert errors(FAULTY) == [
+        '8:4 BE203 error there is no document "d9"',
+        f"9:1 BE122 error {TAKEN_IN}",
+        '9:1 BE202 error there is no query "q1\\td1\\t1\\nq1"',
+        '12:7 BE124 error the score "x" is not an integer',
+        "12:7 BE204 error this query and document have another score before",
+        "13:1 BE122 error a quote mark that is not closed",
+    ]
+
+
+def test_a_cell_that_is_too_long_for_the_csv_reader_is_an_error(tmp_path: Path) -> None:
+    for length, places in {LONGEST_CELL: [], LONGEST_CELL + 1: [(2, "wrong-columns")]}.items():
+        with_breaks(tmp_path, f"q1\td1\t1\t{'x' * length}\n")
+
+        assert [(f.line, f.rule) for f in validate(tmp_path, severity="error").findings] == places
+
+    with_breaks(tmp_path, 'q1\td1\t1\n"q' + "1\td1\t1\n" * (LONGEST_CELL // 6) + 'q1"\td1\t1\n')
+
+    first = validate(tmp_path, severity="error").findings[0]
+    assert (first.line, first.rule, first.fault) == (3, "wrong-columns", "a quote mark that is not closed")
+
+
+def test_all_that_read_judgements_read_line_breaks_in_cells(tmp_path: Path) -> None:
+    data = with_breaks(tmp_path, GOOD)
+    pairs = [("q1", "d1"), ("q\n2", "d1"), ("q\n2", "d\n2")]
+
+    asked = query(data, "select question_id, target_id from qrels")
+    below = query(data, 'select "query-id", "corpus-id", score from files.qrels')
+    frame = read_table(data / "qrels/test.tsv", get_format("beir").file("qrels"))
+    assert [tuple(row.values()) for row in asked.to_pylist()] == pairs
+    assert [tuple(row.values()) for row in below.to_pylist()] == [(*pair, 1) for pair in pairs]
+    assert frame.values.tolist() == [[*pair, 1] for pair in pairs]
+    assert run("diff", data, data).code == 0
+
+
+def test_a_repair_takes_whole_records_with_line_breaks(tmp_path: Path) -> None:
+    data = with_breaks(tmp_path, f'{GOOD}"a\nb"\td1\t1\n\n"q\n2"\td1\t1\nq1\td9\t1\n')
+
+    fix(data, unsafe=True, removed=tmp_path / "removed.ndjson")
+
+    assert (data / "qrels/test.tsv").read_bytes().decode() == HEADER + GOOD
 
 
 @given(line=st.text(max_size=20).filter(lambda text: not set(text) & set("\r\n")))

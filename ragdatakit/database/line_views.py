@@ -10,14 +10,22 @@ _LINES = (
     "escape = '', header = false, skip = {skip}, strict_mode = false, null_padding = true, ignore_errors = true, "
     "parallel = false, filename = true)"
 )
+_CELLS = (
+    "read_csv([{paths}], auto_detect = false, columns = {{{columns}}}, delim = {separator}, quote = '\"', "
+    "escape = '\"', header = false, skip = {skip}, strict_mode = false, null_padding = true, ignore_errors = true, "
+    "parallel = false, filename = true)"
+)
 _TYPES = {"integer": "BIGINT", "number": "DOUBLE"}
 _SAME = {"num": "num|number", "title": "title|query", "desc": "desc|description", "narr": "narr|narrative"}
 _ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&#10;", "\n"), ("&#13;", "\r"), ("&#32;", " "))
 
 
-def line_query(kind: File, paths: list[str], rest: str) -> str:
-    """A query of the records of such files; ``rest`` are further columns of it."""
+def line_query(kind: File, paths: list[str], rest: str, goes_on: bool = False) -> str:
+    """A query of the records of such files; ``rest`` are further columns of it. ``goes_on``: there are line breaks in
+    cells."""
     listed = ", ".join(map(sql_text, paths))
+    if goes_on:
+        return _cells_of_csv(kind, listed, rest)
     lines = _LINES.format(paths=listed, skip=int(kind.columns.header))
     return _elements(kind, lines, rest) if kind.container == "tagged" else _cells(kind, lines, rest)
 
@@ -30,10 +38,25 @@ def _cells(kind: File, lines: str, rest: str) -> str:
     return f"select {', '.join(columns)}, {rest} from ({rows})"
 
 
+def _cells_of_csv(kind: File, listed: str, rest: str) -> str:
+    names = [f"cell{i}" for i, _ in enumerate(kind.record.fields)]
+    types = ", ".join(f"{sql_text(name)}: 'VARCHAR'" for name in names)
+    separator, skip = sql_text(kind.columns.separator), int(kind.columns.header)
+    rows = _CELLS.format(paths=listed, columns=types, separator=separator, skip=skip)
+    texts = [rf"regexp_replace({name}, '\r\n?', chr(10), 'g')" for name in names]
+    columns = [_typed(field, text) for field, text in zip(kind.record.fields, texts, strict=True)]
+    return f"select {', '.join(columns)}, {rest} from {rows} where trim(concat({', '.join(names)})) != ''"
+
+
 def _cell(field: Field, place: int, quoted: bool) -> str:
     cell = f"cells[{place}]"
     if quoted:
-        cell = rf"""regexp_replace({cell}, '^"(.*)"$', '\1')"""
+        inner = f"replace({cell}[2:-2], '\"\"', '\"')"
+        cell = f"case when {cell} like '\"%\"' and length({cell}) > 1 then {inner} else {cell} end"
+    return _typed(field, cell)
+
+
+def _typed(field: Field, cell: str) -> str:
     if field.type in _TYPES:
         cell = f"try_cast({cell} as {_TYPES[field.type]})"
     return f"{cell} as {sql_name(field.name)}"

@@ -149,7 +149,7 @@ def _query(kind: File, container: str, record: Record, root: Path, split: str | 
     if container == "table":
         return " union all by name ".join(_table_query(record, file, rest) for file in files)
     if container in ("columns", "tagged"):
-        return line_query(kind, [unglobbed(file.path) for file in files], rest)
+        return _lines_query(kind, files, rest)
     paths = ", ".join(sql_text(unglobbed(f.path)) for f in files)
     options = f"[{paths}], {_OPTIONS.get(container, _OPTIONS['json-array'])}, filename = true{_room(container, files)}"
     if container == "json-object":
@@ -168,6 +168,22 @@ def _query(kind: File, container: str, record: Record, root: Path, split: str | 
         source = f"read_json_objects({options})"
         wanted = ", ".join(_cut_at_colon(kind)) if record.shape == "string" else "json as value"
     return f"select {wanted}, {rest} from {source}"
+
+
+def _lines_query(kind: File, files: list[DataFile], rest: str) -> str:
+    """Files of lines; of those with line breaks within cells, the cells."""
+    going_on = [file for file in files if _goes_on(kind, file)]
+    parts = [
+        line_query(kind, [unglobbed(file.path) for file in those], rest, those is going_on)
+        for those in ([file for file in files if file not in going_on], going_on)
+        if those
+    ]
+    return " union all ".join(parts)
+
+
+def _goes_on(kind: File, file: DataFile) -> bool:
+    packed = file.path.name.lower().endswith(".gz")
+    return Source(file.path, packed, boundary=file.boundary, quoted=kind.columns.quoted).has_breaks()
 
 
 def _table_query(record: Record, file: DataFile, rest: str) -> str:

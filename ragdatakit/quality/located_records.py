@@ -67,6 +67,7 @@ class LocatedRecords:
         reader = HeadedSource if kind.columns.header else Source
         packed = file.path.name.lower().endswith(".gz")
         source = reader(file.path, packed, max_line_bytes=self._longest, text=False)  # a table has another encoding
+        source.quoted = kind.columns.quoted
         if container == "csv":
             yield from self._rows(file, source)
             return
@@ -99,15 +100,16 @@ class LocatedRecords:
                 if not tagged.too_long:
                     yield Located.element(tagged)
         else:
-            record, number = 0, int(kind.columns.header)
+            record, above = 0, int(kind.columns.header)
             for block in source.blocks():
                 self._show_progress(file, source)
-                number += bool(block.skipped)
-                for offset, line, _ in iter_lines(block.data):
-                    number += 1
+                number = bool(block.skipped) - 1
+                for number, (offset, line, _) in enumerate(iter_lines(block.data)):
                     if bytes(line[:1]).strip() or bytes(line).strip():
-                        yield Located(record, number, block.offset + offset, bytes(line))
+                        raw = block.shown(number, bytes(line))
+                        yield Located(record, above + block.line(number) + 1, block.offset + offset, raw)
                         record += 1
+                above += number + 1 + len(block.breaks)
 
     def _rows(self, file: DataFile, source: Source) -> Iterator[LocatedRecord]:
         reader = CsvReader(source)

@@ -1,10 +1,15 @@
-"""Lines of cells: how a line of a ``columns`` file is cut, and what a cell is."""
+"""Lines of cells: how a line of a ``columns`` file is cut, and what a cell is.
+
+Python's csv reader takes a cell between quote marks to its end, whatever line that is on. `hide_breaks` hides line
+breaks in cells from all who cut lines; cells are read alike with hidden breaks and with those that are there.
+"""
 
 from __future__ import annotations
 
 import math
 import re
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.declarations import Columns, File
@@ -13,6 +18,16 @@ from ragdatakit.schemas.texts import many
 _WORD = re.compile(r"\S+")
 # A quoted cell as Python's csv reader takes it: what follows the closing quote belongs to it.
 _QUOTED = re.compile(r'"((?:[^"]|"")*+)"')
+LONGEST_CELL = 131_072
+"""Characters of a cell that Python's csv reader takes unless it is set otherwise; it stops at a longer one."""
+_BREAKS, _HIDDEN = b"\n\r", b"\0\x01"  # characters that no text has
+_HIDE, SHOW_BREAKS = bytes.maketrans(_BREAKS, _HIDDEN), bytes.maketrans(_HIDDEN, _BREAKS)
+"""What `bytes.translate` makes of line breaks in cells, and of those that are hidden."""
+_BREAK = re.compile("\r\n|\x01\0|[\r\n\x01\0]")
+_HIDDEN_BREAK = re.compile("\x01\0|[\x01\0]")
+_CELL = re.compile(rb'"[^"]*+(?:""[^"]*+)*+("?)')
+_GOES_ON = re.compile(rb'[\t\r\n]"[^"\r\n]*+(?:""[^"\r\n]*+)*+[\r\n]')
+_CELL_END, _LINE_END = re.compile(rb"[\t\r\n]"), re.compile(rb"[\r\n]")
 
 
 class LineError(ValueError):
@@ -44,7 +59,7 @@ def cut(line: str, columns: Columns) -> list[Cell]:
             quoted = _QUOTED.match(line, position)
             if quoted is None:
                 raise LineError("a quote mark that is not closed", position)
-            text, position = quoted.group(1).replace('""', '"'), quoted.end()
+            text, position = _text_of(quoted[1]), quoted.end()
         end = line.find(separator, position)
         cells.append(Cell(text + line[position : end if end >= 0 else None], begin, end if end >= 0 else len(line)))
         if end < 0:
@@ -59,6 +74,76 @@ def texts(line: str, columns: Columns) -> list[str]:
     if columns.quoted and '"' in line:
         return [cell.text for cell in cut(line, columns)]
     return line.split(columns.separator)
+
+
+class Hidden(NamedTuple):
+    """Data of whole lines as ``data``, in which line breaks within cells are hidden; ``places``: where these cells are.
+    Behind ``whole`` is the beginning of a line whose last cell is not closed in the data."""
+
+    data: bytes
+    places: tuple[tuple[int, int], ...]
+    whole: int
+
+
+def hide_breaks(data: bytes, last: bool) -> Hidden:
+    """Hide line breaks in cells between quote marks; ``last``: nothing comes behind the data. A quote mark that is not
+    closed there, or only when a cell would be too long, counts as forgotten: its line ends as any other.
+    """
+    found, places = bytearray(), list[tuple[int, int]]()
+    begin = 0
+    while (line := _may_go_on(data, begin)) is not None:
+        begin = line
+        for start, end, closed in _cells_with_breaks(data, begin):
+            cell = data[start:end]
+            if not closed and not last and len(cell) <= 4 * LONGEST_CELL:
+                return Hidden(bytes(found or data), tuple(place for place in places if place[0] < line), line)
+            begin = start
+            if not closed or _too_long(cell) or any(hidden in cell for hidden in (b"\0", b"\x01")):
+                break
+            found = found or bytearray(data)
+            found[start:end] = cell.translate(_HIDE)
+            places.append((start, end))
+            begin = end
+        end_of_line = _LINE_END.search(data, begin)
+        begin = end_of_line.end() if end_of_line else len(data)
+    return Hidden(bytes(found or data), tuple(places), len(data))
+
+
+def hidden_breaks(line: str) -> int:
+    """How many line breaks are hidden in a line."""
+    return len(_HIDDEN_BREAK.findall(line))
+
+
+def _may_go_on(data: bytes, at: int) -> int | None:
+    """The first line from the beginning of one on in which a cell may go on behind the end of the line."""
+    if not at and data.startswith(b'"'):
+        return at
+    found = _GOES_ON.search(data, max(at - 1, 0))
+    if found is None:
+        return None
+    return max(at, *(data.rfind(end, at, found.start() + 1) + 1 for end in (b"\n", b"\r")))
+
+
+def _cells_with_breaks(data: bytes, at: int) -> Iterator[tuple[int, int, bool]]:
+    """Of a line, the cells with line breaks in them: begin, end, and whether they are closed."""
+    while True:
+        if data.startswith(b'"', at) and (cell := _CELL.match(data, at)):
+            at = cell.end()
+            if _LINE_END.search(data, cell.start(), at):
+                yield cell.start(), at, bool(cell[1])
+        end = _CELL_END.search(data, at)
+        if end is None or end[0] != b"\t":
+            return
+        at = end.end()
+
+
+def _too_long(cell: bytes) -> bool:
+    return len(cell) > LONGEST_CELL and len(_text_of(cell[1:-1].decode("utf-8", "replace"))) > LONGEST_CELL
+
+
+def _text_of(cell: str) -> str:
+    """What is between quote marks as it is read: line ends of all kinds are one character, as in any text."""
+    return _BREAK.sub("\n", cell.replace('""', '"'))
 
 
 class LineReader:
@@ -82,6 +167,8 @@ class LineReader:
         cells = texts(line, columns)
         if len(cells) != self._count and (len(cells) < self._count or not columns.further):
             raise LineError(self._miscounted(line, len(cells)))
+        if columns.quoted and len(line) > LONGEST_CELL and (longest := max(map(len, cells))) > LONGEST_CELL:
+            raise LineError(f"a cell of {longest:,} characters, of which csv takes {LONGEST_CELL:,}")
         record: dict[str, Any] = dict(zip(self.names, cells, strict=False))
         for name, kind in self._types.items():
             record[name] = typed(record[name], kind)

@@ -6,6 +6,9 @@ use crate::isa::Isa;
 use crate::lines::{is_blank, Record};
 use crate::plan::{Field, Plan, Reader, Type};
 
+/// What Python's csv reader takes of one cell.
+const LONGEST_CELL: usize = 131_072;
+
 /// How lines are cut, and what is made of their cells.
 pub struct Cells {
     /// The byte between two cells; none: any number of blanks.
@@ -36,6 +39,9 @@ impl Cells {
 pub fn record<I: Isa>(plan: &Plan, cells: &Cells, into: &mut Scanned, data: &[u8], from: usize) -> Option<Record> {
     let end = I::find_any(data, from, *b"\r\n");
     let line = &data[from..end];
+    if cells.quoted && line.len() > LONGEST_CELL {
+        return None; // Python says whether a cell is longer than its reader takes
+    }
     let is_comment = !cells.comment.is_empty() && line.starts_with(&cells.comment);
     if is_comment || line.first().is_none_or(|&first| is_space(first) && is_blank(line)) {
         return None;

@@ -121,7 +121,8 @@ def locate_lines(source: Source, table: BlockTable, records: Iterable[int]) -> I
             if len(line) <= LONG_LINE and not line.strip():
                 continue
             if record in targets:
-                yield Located(record, table.lines[i] + number, block.offset + offset, bytes(line[:LONG_LINE]))
+                raw = block.shown(number, bytes(line[:LONG_LINE]))
+                yield Located(record, table.lines[i] + block.line(number), block.offset + offset, raw)
             record += 1
 
 

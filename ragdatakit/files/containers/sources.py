@@ -9,8 +9,9 @@ from __future__ import annotations
 import gzip
 import os
 import zlib
-from collections.abc import Callable, Iterator
-from dataclasses import field
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import field, replace
 from pathlib import Path
 from typing import IO, Any, TypeVar, cast
 
@@ -23,12 +24,13 @@ from ragdatakit.files.containers.beginnings import (
     unpacked,
     why_not_text,
 )
-from ragdatakit.files.containers.lines import iter_lines
+from ragdatakit.files.containers.lines import iter_lines, line_ends
 from ragdatakit.files.containers.parquet_rows import LINES, ParquetRows, RowForm, is_parquet
 from ragdatakit.files.paths.boundary import ANYWHERE, Boundary
 from ragdatakit.files.paths.folders import size_of
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError
+from ragdatakit.schemas.line_cells import SHOW_BREAKS, hide_breaks
 
 T = TypeVar("T")
 
@@ -56,12 +58,22 @@ class Block:
     """Whole lines of a file.
 
     ``offset`` is the 0-based position of ``data`` in the uncompressed file. ``skipped`` is the length of one line that
-    was longer than allowed and is therefore not in ``data`` (which is then empty).
+    was longer than allowed and is therefore not in ``data`` (which is then empty). ``breaks`` are the numbers of lines
+    in ``data``, counted from 0, in which line breaks within cells are hidden: each as often as there are such.
     """
 
     data: bytes
     offset: int
     skipped: int = 0
+    breaks: tuple[int, ...] = ()
+
+    def line(self, number: int) -> int:
+        """The number that a line of ``data`` has in the file, counted from the block's beginning."""
+        return number + bisect_left(self.breaks, number) if self.breaks else number
+
+    def shown(self, number: int, raw: bytes) -> bytes:
+        """A line of ``data`` as it is in the file."""
+        return raw.translate(SHOW_BREAKS) if number in self.breaks else raw
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +105,8 @@ class Source:
     `blocks` runs. ``bytes_read`` counts uncompressed bytes, ``progress`` bytes of the file itself. It is opened where
     ``boundary`` allows it. The rows of a Parquet file come as text: ``row_form``, ``row_groups`` and ``text_columns``
     are ``form``, ``groups`` and ``texts`` of `ParquetRows`. It may hold something else than text of UTF-8 where it is
-    not to be ``text``; ``lines`` says that each of its lines is to be a record, so that one array is refused.
+    not to be ``text``; ``lines`` says that each of its lines is to be a record, so that one array is refused. Where
+    cells are ``quoted``, line breaks in them are hidden.
     """
 
     path: Path
@@ -110,6 +123,7 @@ class Source:
     text_columns: set[str] = field(default_factory=set)
     text: bool = True
     lines: bool = False
+    quoted: bool = False
 
     @property
     def size(self) -> int:
@@ -123,7 +137,12 @@ class Source:
 
     def blocks(self) -> Iterator[Block]:
         """The file's lines in order; faults go to ``faults``."""
-        yield from self._guarded(self._row_blocks if is_parquet(self.path) else self._line_blocks)
+        blocks = self._guarded(self._row_blocks if is_parquet(self.path) else self._line_blocks)
+        yield from _with_whole_cells(blocks) if self.quoted else blocks
+
+    def has_breaks(self) -> bool:
+        """Whether there are line breaks within cells, so that nobody can tell from the middle where a line begins."""
+        return self.quoted and any(block.breaks for block in replace(self, faults=[]).blocks())
 
     def pieces(self) -> Iterator[bytes]:
         """The file's bytes in order, cut anywhere, without a byte-order mark; faults go to ``faults``."""
@@ -340,16 +359,47 @@ class HeadedSource(Source):
 
     def blocks(self) -> Iterator[Block]:
         """The lines below the header in order."""
+        above: tuple[int, ...] = ()
         for block in super().blocks():
             if self.header is not None:
-                yield block
+                yield replace(block, breaks=above + block.breaks) if above else block
+                above = ()
                 continue
             _, header, end = next(iter_lines(block.data), (0, b"", b""))
-            self.header = bytes(header[:SHOWN_OF_HEADER])
+            self.header = block.shown(0, bytes(header[:SHOWN_OF_HEADER]))
             self.bom = False  # it goes with the header
-            rest = block.data[len(header) + len(end) :]
+            rest, above = block.data[len(header) + len(end) :], tuple(number - 1 for number in block.breaks)
             if rest:
-                yield Block(rest, block.offset + len(header) + len(end))
+                yield Block(rest, block.offset + len(header) + len(end), breaks=above)
+                above = ()
+
+
+def _with_whole_cells(blocks: Iterable[Block]) -> Iterator[Block]:
+    """The same blocks cut before lines with a cell that goes on in the next one; breaks within cells are hidden."""
+    held = Block(b"", 0)
+    for block in blocks:
+        if held.data and block.skipped:
+            yield from _hidden(held, True)[0]
+            held = Block(b"", 0)
+        if not held.data and b'"' not in block.data:
+            yield block
+            continue
+        whole = Block(held.data + block.data, held.offset, 0) if held.data else block
+        found, held = _hidden(whole, False)
+        yield from found
+    if held.data:
+        yield from _hidden(held, True)[0]
+
+
+def _hidden(block: Block, last: bool) -> tuple[list[Block], Block]:
+    """The block's whole lines, and what is left of it."""
+    data, places, whole = hide_breaks(block.data, last)
+    breaks, line, at = list[int](), 0, 0
+    for start, end in places:
+        line, at = line + line_ends(data[at:start]), start
+        breaks += [line] * line_ends(block.data[start:end])
+    found = [Block(data[:whole], block.offset, breaks=tuple(breaks))] if whole else []
+    return found, Block(block.data[whole:], block.offset + whole)
 
 
 class RangeSource(Source):

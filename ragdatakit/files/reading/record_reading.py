@@ -274,15 +274,16 @@ class RecordReader:
     def cells(self, file: DataFile, kind: File) -> Iterator[dict[str, Any]]:
         """The records of a file of columns, without header and comments; numbers where Python reads them as such."""
         source = self.source(file)
-        source.row_form = row_form(kind)
+        source.row_form, source.quoted = row_form(kind), kind.columns.quoted
         refused = self.refused.lines(file, kind.columns.header)
         self._in_lines.add(file.display)
         reader = LineReader(kind)
-        number = 0
+        above = 0
         for block in source.blocks():
             self._report(file, source)
-            for _, line, _ in iter_lines(block.data):
-                number += 1
+            line_number = -1
+            for line_number, (_, line, _) in enumerate(iter_lines(block.data)):
+                number = above + block.line(line_number) + 1
                 why = refused.get(number, "")
                 text = self._text(file, number, bytes(line)) if not why else ""
                 if number == 1 and kind.columns.header:
@@ -297,7 +298,8 @@ class RecordReader:
                         if "comment" not in record:
                             yield record
                 if why:
-                    self._drop(file, number, why, bytes(line))
+                    self._drop(file, number, why, block.shown(line_number, bytes(line)))
+            above += line_number + 1 + len(block.breaks)
         self._close(file, source)
 
     def elements(self, file: DataFile, kind: File) -> Iterator[dict[str, str]]:

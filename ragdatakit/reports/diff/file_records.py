@@ -119,6 +119,7 @@ class FileRecords:
 
     def _cut_lines(self) -> Iterator[bytes]:
         source = self._source()
+        source.quoted = self.kind.columns.quoted
         assert self._lines is not None
         first = self.kind.columns.header
         for data in self._blocks(source):

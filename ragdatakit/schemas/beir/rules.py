@@ -164,9 +164,11 @@ FILE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "BE122 wrong-columns error",
-        summary="A judgement with fewer than three tab-separated columns, or with a quote mark that is not closed.",
+        summary="A judgement with fewer than three tab-separated columns, with a quote mark that is not closed or only "
+        "behind other judgements, or with a cell that is too long for Python's csv reader.",
         message="{reason}",
-        upstream="the loader stops with IndexError (after an open quote mark the next lines are part of the id)",
+        upstream="the loader stops with IndexError; what is behind an open quote mark becomes part of the id, and csv "
+        "refuses cells of more than 131,072 characters",
         hint="write query-id, corpus-id and score with tabs between them",
         bad="query-id\tcorpus-id\tscore\nq1 d2 1",
         good="query-id\tcorpus-id\tscore\nq1\td2\t1",

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.declarations import Container, File, Record
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError
-from ragdatakit.schemas.line_cells import LineError, LineReader
+from ragdatakit.schemas.line_cells import LineError, LineReader, hidden_breaks, hide_breaks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -154,12 +154,16 @@ def _lines(path: Path, text: str) -> Iterator[Any]:
 def _cells(path: Path, text: str, file: File) -> Iterator[dict[str, Any]]:
     """The lines below the header."""
     reader = LineReader(file)
-    lines = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    for number, line in enumerate(lines[reader.columns.header :], start=1 + reader.columns.header):
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    if reader.columns.quoted and '"' in text:
+        text = hide_breaks(text.encode("utf-8", "surrogatepass"), True).data.decode("utf-8", "surrogatepass")
+    lines = text.split("\n")
+    for i, line in enumerate(lines[reader.columns.header :], start=reader.columns.header):
         if line.strip():
             try:
                 yield reader.record(line)
             except LineError as error:
+                number = 1 + sum(1 + hidden_breaks(above) for above in lines[:i])
                 raise RagdataError(f"{path}: line {number} has {error}; {_HINT}") from None
 
 

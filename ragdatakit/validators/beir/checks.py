@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection.sniffing import parquet_head
 from ragdatakit.files.texts.flat_text import INVISIBLE, is_blank
 from ragdatakit.schemas.findings import Problem
+from ragdatakit.schemas.texts import many
 from ragdatakit.validators.beir.swapped import are_swapped, lines_of
 from ragdatakit.validators.checks import FormatChecks, Needs, Scanning
 
@@ -21,6 +23,11 @@ if TYPE_CHECKING:
 
 MEASURED = range(-(2**63), 1_000_000)
 """The scores that pytrec_eval measures: see the rules."""
+_TAKEN_IN = {
+    "query-id": re.compile(r"[^\t\n]*\t[^\t\n]+\t-?\d+[\t\n]"),
+    "corpus-id": re.compile(r"[^\t\n]*\t-?\d+[\t\n]"),
+}
+"""The rest of a judgement, and of its line, in an id."""
 _NAMES = {"corpus": "corpus.jsonl", "queries": "queries.jsonl", "qrels": "qrels/<split>.tsv"}
 _PARQUET_NAMES = {"corpus": "corpus/*.parquet", "queries": "queries/*.parquet", "qrels": "qrels/*.parquet"}
 
@@ -143,6 +150,11 @@ def _record_problems(value: dict[str, Any]) -> Iterator[Problem]:
 
 def _judgement_problems(value: dict[str, Any]) -> Iterator[Problem]:
     score = value.get("score")
+    for name, taken_in in _TAKEN_IN.items():
+        if isinstance(found := value.get(name), str) and "\n" in found and taken_in.match(found):
+            below = many(found.count("\n"), "line")
+            reason = f"a quote mark that is closed only {below} below: the judgements between are part of the {name}"
+            yield Problem("wrong-columns", pointer=f"/{name}", value=found, facts={"reason": reason})
     if isinstance(score, int) and score not in MEASURED:
         yield Problem("score-out-of-range", pointer="/score", value=score)
 

@@ -30,7 +30,8 @@ class Range:
 
 def plan_ranges(source: Source, file_number: int, target_bytes: int | None = None) -> list[Range] | None:
     """The ranges of a file of lines; None where it is not what its name says, or cannot be read. Packed data and
-    Parquet are one range; of others the header and the byte-order mark are left in ``source``."""
+    Parquet are one range, and so are lines with cells that go on in the next one; of others the header and the
+    byte-order mark are left in ``source``."""
     target = max(target_bytes or RANGE_BYTES, 1)
     try:
         with source.boundary.open(source.path) as file:
@@ -40,7 +41,7 @@ def plan_ranges(source: Source, file_number: int, target_bytes: int | None = Non
     if head.startswith(GZIP_MAGIC) != source.gz or source.head_fault(head, info.st_size) is not None:
         return None
     state = file_state(info)
-    if source.gz or is_parquet(source.path):
+    if source.gz or is_parquet(source.path) or source.has_breaks():
         return [Range(file_number, 0, 0, info.st_size, state, whole=True)]
     first = _first_line(source, head, info.st_size)
     return [Range(file_number, i, *pair, state) for i, pair in enumerate(pairwise(bounds(first, info.st_size, target)))]

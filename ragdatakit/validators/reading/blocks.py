@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.containers.lines import LONG_LINE, iter_lines
@@ -16,6 +16,7 @@ from ragdatakit.validators.collector import NO_RECORD
 from ragdatakit.validators.records import RecordChecker
 
 if TYPE_CHECKING:
+    from ragdatakit.files.containers.sources import Block
     from ragdatakit.scanner.blocks import BlockScanner, ScannedBlock
 
 PART_BYTES = 1 << 16
@@ -78,6 +79,16 @@ class CheckedBlock:
     ends: LineEnds = field(default_factory=LineEnds)
     batches: list[Any] = field(default_factory=list)
     kept: Counter[str] = field(default_factory=Counter)
+
+    def show_breaks(self, block: Block) -> None:
+        """Count lines as they are in the file, where line breaks were hidden."""
+        for i, (located, problems) in enumerate(self.faulty):
+            raw = block.shown(located.line, located.raw)
+            self.faulty[i] = replace(located, line=block.line(located.line), raw=raw), problems
+        for name in ("lf", "crlf", "cr"):
+            count, line, at = getattr(self.ends, name)
+            setattr(self.ends, name, (count, block.line(line), at))
+        self.lines += len(block.breaks)
 
 
 Take = Callable[[Segment], None]

@@ -254,6 +254,8 @@ class LinesRun(FileRun):
             first += segment.length
 
         checked = checker.check(block.data, take, at_once=len(block.data) <= LONG_BLOCK)
+        if block.breaks:
+            checked.show_breaks(block)
         checked.batches = batches
         return checked
 
