@@ -52,7 +52,10 @@ def test_what_a_folder_gives(tmp_path: Path) -> None:
     found = rows(read_tables(tmp_path))
 
     assert found == {
-        "documents": [Document("d1", "It was built.", "Light", '{"year":1911.0}'), Document("d2", "Boats.")],
+        "documents": [
+            Document("d1", "It was built.", "Light", '{"year":1911.0}'),
+            Document("d2", "Boats.", field_order=("doc_id", "text")),
+        ],
         "questions": [Question("q1", "who built it", split="train"), Question("q2", "boats"), Question("q3", "?")],
         "qrels": [
             Qrel("q2", "d2", 1, split="test"),
@@ -138,6 +141,24 @@ def test_a_field_that_has_to_change_is_reported(
     assert [(loss.kind, loss.table, loss.column, loss.examples) for loss in tables.losses] == [
         ("coerced", "documents", "metadata", [example])
     ]
+
+
+@pytest.mark.parametrize("with_some", ["neither", "both", "the first", "the second"])
+@pytest.mark.parametrize("to", ["sage", "lightrag", "beir"])
+def test_metadata_come_back_empty_where_they_were(with_some: str, to: str, tmp_path: Path) -> None:
+    empty = [',"metadata":{}' * (with_some in ("both", which)) for which in ("the first", "the second")]
+    files = {
+        "corpus": "".join(f'{{"_id":"d{i}","title":"T","text":"{i}."{some}}}\n' for i, some in enumerate(empty)),
+        "queries": "".join(f'{{"_id":"q{i}","text":"{i}?"{some}}}\n' for i, some in enumerate(empty)),
+        "test": f"{HEADER}q0\td0\t1\nq1\td1\t1\n",
+    }
+    folder_of(tmp_path / "in", **files)
+
+    ragdatakit.convert(tmp_path / "in", tmp_path / "there", to=to, sidecar=True)
+    ragdatakit.convert(tmp_path / "there", tmp_path / "back", to="beir")
+
+    for name, text in zip(("corpus.jsonl", "queries.jsonl", "qrels/test.tsv"), files.values(), strict=True):
+        assert (tmp_path / "back" / name).read_text() == text
 
 
 def test_no_metadata_are_empty_metadata(tmp_path: Path) -> None:

@@ -102,7 +102,7 @@ class Converter:
     texts without one get a graph of the names in them, with edges to the passages that have them. ``cuts``: how the
     framework cuts documents; texts and tables that are neither chunks nor a graph are cut so where nothing else is
     asked for. ``vectors``: what is written has vectors of texts. ``unread``: by kind of file, why reading passes over
-    it, which a conversion then loses.
+    it, which a conversion then loses. ``form`` gives what the records of a dataset look like and no table says.
     """
 
     name: str
@@ -119,6 +119,7 @@ class Converter:
     cuts: Mapping[str, Any] = field(default_factory=dict)
     vectors: bool = False
     unread: Mapping[str, str] = field(default_factory=dict)
+    form: Callable[[Dataset], Mapping[str, str]] | None = None
 
     def values(self, given: Mapping[str, str], side: Literal["read", "write"]) -> dict[str, Any]:
         """The options of one side: what was given, converted, or the default. Raises `RagdataError` for a bad value."""

@@ -65,12 +65,14 @@ def _read(
         for table, rows in converter.read(part, reader, words).items():
             found.setdefault(table, []).append(rows)
     sources = {table: rows[0] if len(rows) == 1 else _chained(rows) for table, rows in found.items()}
-    given_format = ""
+    given_format, form = "", dict[str, str]()
+    if converter.form is not None:
+        form = dict(pair for part in source.parts for pair in converter.form(part).items())
     if root is not None:
         boundary = source.parts[0].boundary.with_root(root)
         _refuse_changed(root, boundary)
         sources = put_back(map_back(sources, read_renamed(root)), root, losses)
-        given_format = restored_format(root)
+        given_format, form = restored_format(root), form | _kept_form(root, boundary)
     tables = CanonicalTables(name, given_format or converter.name, sources, losses, reader)
     tables.restored = bool(given_format)
     if options.chunking:
@@ -80,11 +82,21 @@ def _read(
     elif options.usual_chunks and tables.any("documents") and not any(map(tables.any, _NOT_CUT)):
         tables = chunk_tables(tables, ChunkOptions(**options.usual_chunks))
     tables.numbered = next((numbering for part in source.parts if (numbering := part.options.get(NUMBERED, ""))), "")
-    return options.prepare(tables) if options.prepare is not None else tables
+    tables = options.prepare(tables) if options.prepare is not None else tables
+    tables.form = form
+    return tables
 
 
+_FORM = "form"
 _NOT_CUT = ("chunks", "nodes", "edges")
 """Tables that say of which texts they are: those are then left whole."""
+
+
+def _kept_form(root: Path, boundary: Boundary) -> dict[str, str]:
+    """The form of the records that an output was made of, where it was to be kept."""
+    manifest = read_manifest(root, boundary)
+    kept = manifest.source.get(_FORM) if manifest is not None else None
+    return {str(name): str(value) for name, value in kept.items()} if isinstance(kept, dict) else {}
 
 
 def _chained(sources: list[RowSource]) -> RowSource:
@@ -165,11 +177,12 @@ def convert_dataset(
     )
     if folder is not None and digests is not None:
         # the manifest is there first: looking for datasets goes by it, and the sidecar is what they do not show
-        _manifest(result, dataset, options, digests.wait()).write(folder)
+        described = digests.wait() | ({_FORM: tables.form} if options.sidecar and tables.form else {})
+        _manifest(result, dataset, options, described).write(folder)
         if options.sidecar and (kept := _sidecar(tables, folder, target)):
             result.sidecar = SIDECAR
             result.files = sorted([*result.files, *kept], key=lambda f: f.name)
-            _manifest(result, dataset, options, digests.wait()).write(folder)
+            _manifest(result, dataset, options, described).write(folder)
     return result
 
 

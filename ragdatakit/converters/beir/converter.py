@@ -3,7 +3,9 @@
 Files with a prefix, as ``gen-queries.jsonl``, are another set of queries over the corpus: one of the sets is read.
 
 A question is of the split in which it is judged, if that is one. Fields of a record that BEIR does not know become
-members of the metadata; ``field_order`` names them, so that writing BEIR again gives them back their place.
+members of the metadata; ``field_order`` names them, so that writing BEIR again gives them back their place. Records
+without metadata are written with an empty object, as the published sets have it, unless the first record of a set has
+none; those that are otherwise than the first one have a ``field_order``, too.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from functools import cache, partial
 from typing import Any
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from ragdatakit.converters import Converter, Option, Options, container_option
 from ragdatakit.converters.beir.parquet_files import CORPUS, METADATA, QUERIES, row_of, write_judgements
@@ -30,6 +33,7 @@ from ragdatakit.converters.question_fields import BESIDE
 from ragdatakit.files.containers.json_text import Raw, compact, fields_of, loads, object_text, string_of
 from ragdatakit.files.containers.parquet_rows import is_parquet, shard_split
 from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.files.detection.sniffing import read_head
 from ragdatakit.files.paths.boundary import boundary_of
 from ragdatakit.files.paths.folders import is_regular
 from ragdatakit.files.reading.canonical_tables import CanonicalTables, RowSource
@@ -57,7 +61,7 @@ class _PlainDocument(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     doc_id: str = msgspec.field(name="_id")
     text: str
     title: str | None = None
-    metadata: _Empty = _Empty()
+    metadata: _Empty | UnsetType = UNSET
 
 
 _PLAIN = msgspec.json.Decoder(_PlainDocument)
@@ -72,6 +76,7 @@ class _Fields:
     columns: tuple[str, ...]
 
 
+_METADATA, _ABSENT = {"documents": "documents.metadata", "questions": "questions.metadata"}, "absent"
 _DOCUMENT = _Fields("documents", {"_id": "doc_id", "title": "title", "text": "text"}, Document._fields)
 _QUERY = _Fields("questions", {"_id": "question_id", "text": "text"}, Question._fields)
 
@@ -87,9 +92,9 @@ def _read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str
     splits = cache(lambda: judged_splits(_qrels(qrels, records)))
     found: dict[str, RowSource] = {}
     if corpus:
-        found["documents"] = lambda: _documents(corpus, records)
+        found["documents"] = lambda: _documents(corpus, records, _are_bare(corpus))
     if queries:
-        found["questions"] = lambda: _questions(queries, splits, records)
+        found["questions"] = lambda: _questions(queries, splits, records, _are_bare(queries))
     if qrels:
         found["qrels"] = lambda: _qrels(qrels, records)
     return found
@@ -132,19 +137,41 @@ def _split_of(file: DataFile) -> str:
     return file.path.name.removesuffix(".gz").removesuffix(".tsv")
 
 
-def _documents(files: list[DataFile], records: RecordReader) -> Iterator[Document]:
+def _form(dataset: Dataset) -> dict[str, str]:
+    kinds = {"documents": "corpus", "questions": "queries"}
+    return {_METADATA[table]: _ABSENT for table, kind in kinds.items() if _are_bare(files_read(dataset, kind))}
+
+
+def _are_bare(files: list[DataFile]) -> bool | None:
+    """Whether the first record has no metadata; None where nobody can tell."""
+    head = read_head(files[0].path, files[0].boundary) if files and not is_parquet(files[0].path) else None
+    first = head.records[0] if head is not None and head.records else None
+    return "metadata" not in first if isinstance(first, dict) else None
+
+
+def _documents(files: list[DataFile], records: RecordReader, bare: bool | None) -> Iterator[Document]:
     for file in files:
         found_records = records.shaped(file, _PLAIN, "ndjson")
         for number, fields in enumerate(found_records):
             if isinstance(fields, _PlainDocument):
-                yield Document(fields.doc_id, fields.text, fields.title)
+                yield Document(fields.doc_id, fields.text, fields.title, None, _plain_order(fields, bare))
                 continue
-            if (document := document_of(records, file, number, fields)) is not None:
+            if (document := document_of(records, file, number, fields, bare)) is not None:
                 yield document
 
 
-def document_of(records: RecordReader, file: DataFile, number: int, fields: dict[str, Raw]) -> Document | None:
-    """The document that a record is; None where it is left out."""
+def _plain_order(fields: _PlainDocument, bare: bool | None) -> tuple[str, ...]:
+    """The fields of a plain document, where it has metadata as the others do not, or the other way round."""
+    if bare in (None, fields.metadata is UNSET):
+        return ()
+    return ("doc_id", *(("title",) if fields.title is not None else ()), "text", *(("metadata",) if bare else ()))
+
+
+def document_of(
+    records: RecordReader, file: DataFile, number: int, fields: dict[str, Raw], bare: bool | None = None
+) -> Document | None:
+    """The document that a record is; None where it is left out. ``bare``: such records have no metadata (None: they
+    may have some or not)."""
     names = list(fields)
     found, text = _id_of(fields, _DOCUMENT, records, file, number), string_of(fields.pop("text", None))
     if found is None or text is None:
@@ -154,10 +181,12 @@ def document_of(records: RecordReader, file: DataFile, number: int, fields: dict
     if title is not None or bytes(fields.get("title", b"")) == b"null":
         del fields["title"]
     metadata, others = _metadata(fields, _DOCUMENT, records, file, number)
-    return Document(found, text, title, metadata, _field_order(names, _DOCUMENT, others))
+    return Document(found, text, title, metadata, _field_order(names, _DOCUMENT, others, bare))
 
 
-def _questions(files: list[DataFile], splits: Callable[[], Splits], records: RecordReader) -> Iterator[Question]:
+def _questions(
+    files: list[DataFile], splits: Callable[[], Splits], records: RecordReader, bare: bool | None
+) -> Iterator[Question]:
     for file in files:
         for number, fields in enumerate(records.objects(file, "ndjson")):
             names = list(fields)
@@ -166,7 +195,7 @@ def _questions(files: list[DataFile], splits: Callable[[], Splits], records: Rec
                 records.leave_out(file, number, "it has no _id" if found is None else "it has no text", found or "")
                 continue
             metadata, others = _metadata(fields, _QUERY, records, file, number)
-            order = _field_order(names, _QUERY, others)
+            order = _field_order(names, _QUERY, others, bare)
             yield Question(found, text, split=splits().get(found), metadata=metadata, field_order=order)
 
 
@@ -224,9 +253,10 @@ def _metadata(
     return object_text(members), names
 
 
-def _field_order(names: list[str], kind: _Fields, others: Mapping[str, str]) -> tuple[str, ...]:
-    """The fields of a record in their order, where there are some that BEIR does not know."""
-    if not others:
+def _field_order(names: list[str], kind: _Fields, others: Mapping[str, str], bare: bool | None) -> tuple[str, ...]:
+    """The fields of a record in their order, where there are some that BEIR does not know, or metadata where such
+    records have none, or none where they have some."""
+    if not others and bare in (None, "metadata" not in names):
         return ()
     order = []
     for name in names:
@@ -235,13 +265,18 @@ def _field_order(names: list[str], kind: _Fields, others: Mapping[str, str]) -> 
             order.append(BESIDE + own if own in kind.columns or own.startswith(BESIDE) else own)
         elif name in kind.known:
             order.append(kind.known[name])
+        elif name == "metadata" and not others:
+            order.append(name)
     return tuple(order)
 
 
-def _record_fields(metadata: str | None, order: tuple[str, ...], kind: _Fields) -> dict[str, Raw]:
+def _record_fields(
+    metadata: str | None, order: tuple[str, ...], kind: _Fields, form: Mapping[str, str]
+) -> dict[str, Raw]:
     """The fields of a record that hold the metadata: ``metadata``, and its members that are named as fields."""
     if metadata is None:
-        return {"metadata": Raw(b"{}")}  # as the published sets have it
+        bare = "metadata" not in order if order else form.get(_METADATA[kind.table]) == _ABSENT
+        return {} if bare else {"metadata": Raw(b"{}")}  # as the published sets have it
     members = fields_of(metadata) if order else {}
     top: dict[str, Raw] = {}
     for column in order:
@@ -301,7 +336,7 @@ def _write_corpus(tables: CanonicalTables, out: Output, ids: SafeIds, in_parquet
                 lines.write(row_of(record, document))
                 continue
             order = document.field_order if of_beir else ()
-            lines.write({**record, **_record_fields(document.metadata, order, _DOCUMENT)})
+            lines.write({**record, **_record_fields(document.metadata, order, _DOCUMENT, tables.form)})
     return written
 
 
@@ -316,7 +351,8 @@ def _write_queries(tables: CanonicalTables, out: Output, ids: SafeIds, in_parque
             if in_parquet:
                 lines.write(row_of(record, question))
                 continue
-            fields = _record_fields(question.metadata, question.field_order if of_beir else (), _QUERY)
+            order = question.field_order if of_beir else ()
+            fields = _record_fields(question.metadata, order, _QUERY, tables.form)
             lines.write({**record, **fields})
     return written
 
@@ -336,6 +372,7 @@ CONVERTER = Converter(
     read=_read,
     write=_write,
     repairs=_repairs,
+    form=_form,
     gives={"documents": _PASSAGES, "questions": _QUESTIONS, "qrels": _QRELS},
     holds={
         "documents": _PASSAGES,

@@ -24,8 +24,8 @@ class CanonicalTables:
     rows and notes nothing (for a first pass that collects ids). ``covered`` names columns whose values are in another
     table, too (texts that were cut into chunks): a writer that leaves them out loses nothing. ``given`` are the sources
     before anything was made of them, ``restored`` says that a sidecar took part in them. ``numbered`` says, in words,
-    that the ids of the documents are made: row numbers, which judgements from elsewhere cannot mean. ``records`` is who
-    reads the files of the dataset.
+    that the ids of the documents are made: row numbers, which judgements from elsewhere cannot mean. ``form`` is what
+    the source's records look like, for a writer of its format. ``records`` is who reads the files of the dataset.
     """
 
     def __init__(
@@ -48,6 +48,7 @@ class CanonicalTables:
         self.given = self.sources
         self.restored = False
         self.numbered = ""
+        self.form: dict[str, str] = {}
         self.covered: dict[str, frozenset[str]] = {}
         self._taken: set[str] = set()
 
