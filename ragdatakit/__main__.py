@@ -5,15 +5,21 @@ import _signal  # type: ignore[import-not-found] # the part of `signal` that is 
 if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
     _signal.signal(_signal.SIGINT, _signal.SIG_DFL)  # no traceback while modules are imported
 
-from ragdatakit.stopping import end_at_once
+import gc
+
+from ragdatakit.stopping import end, end_at_once
 
 
 def main() -> None:
     """Run the command."""
+    gc.set_threshold(200_000, 50, 100)  # millions of small records and hardly a cycle: collecting would be waste
     end_at_once()
     from ragdatakit.cli import main as command
 
-    command()
+    try:
+        command()
+    except SystemExit as stop:
+        end(stop)
 
 
 if __name__ == "__main__":

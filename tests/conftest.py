@@ -85,7 +85,7 @@ def pytest_collection_finish() -> None:
     """What was collected stays until the end: to look through it for garbage again and again took a twentieth, and to
     look through what the tests make as often as Python does by itself as much."""
     gc.freeze()
-    gc.set_threshold(20_000, 20, 50)
+    gc.set_threshold(200_000, 50, 100)  # as the command has it
 
 
 @pytest.hookimpl(tryfirst=True)

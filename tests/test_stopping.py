@@ -132,3 +132,25 @@ def test_before_the_first_module_of_ours_is_imported(tmp_path: Path) -> None:
     )
 
     assert stopped(script, signal.SIGINT, tmp_path, "rules") == (-signal.SIGINT, "", "")
+
+
+def test_what_is_left_to_do_is_done_before_the_process_ends() -> None:
+    script = (
+        "import atexit, sys, threading, time\n"
+        "from ragdatakit.stopping import end\n"
+        "atexit.register(print, 'registered')\n"
+        "threading.Thread(target=lambda: (time.sleep(0.1), print('thread'))).start()\n"
+        "print('main')\n"
+        "print('error', file=sys.stderr)\n"
+        "end(SystemExit(3))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stdout.split(), done.stderr) == (3, ["main", "thread", "registered"], "error\n")
+
+
+def test_a_profiler_sees_the_end() -> None:
+    words = ["-m", "cProfile", "-m", "ragdatakit", "--version"]
+    done = subprocess.run([sys.executable, *words], cwd=ROOT, capture_output=True, text=True, check=True)
+
+    assert "function calls" in done.stdout

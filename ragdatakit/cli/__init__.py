@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import importlib
 import os
 import sys
@@ -131,7 +130,6 @@ def main() -> None:
     from ragdatakit.stopping import EndedBySignal, leave
 
     guard_streams()
-    gc.set_threshold(200_000, 50, 100)  # millions of small records and hardly a cycle: collecting would be waste
     ending = EndedBySignal()
     code: Any = 0
     try:
