@@ -27,9 +27,8 @@ East."""
 _QUOTE_MARKS = "鈥窶"
 _QUOTES = re.compile(f"[A-Za-z.,!?;:)] ?[{_QUOTE_MARKS}][^\x00-\x7f]?")
 """The first two bytes of quotation marks and dashes, read as GBK or Shift-JIS, behind a word of the West."""
-_HAN = re.compile("[\u3400-\u9fff][\u3400-\u9fff]*")
-_LEAST_RUN, _TELLING = 6, frozenset(_SHIFT_JIS + _AS_GBK + _QUOTE_MARKS)
-"""What is of the East has a run of Chinese characters as long as that, or one of these in it."""
+_PERHAPS = re.compile(f"[\u3400-\u9fff](?:(?<=[{_SHIFT_JIS + _AS_GBK + _QUOTE_MARKS}])|[\u3400-\u9fff]{{5}})")
+"""What is of the East has a run of six Chinese characters, or one of these."""
 _ACCENTS_ALONE = re.compile("[À-ÖØ-öø-ÿ][À-ÖØ-öø-ÿ]{5,}")
 _LEAST_ACCENTS, _IN_ACCENTS = 2, 4
 """Words of six accented letters and no other: Estonian has `öö-öö`, and no language two longer ones. In
@@ -83,8 +82,7 @@ def garbled(text: str) -> tuple[str, str] | None:
 
 def _of_the_east(text: str) -> tuple[str, str] | None:
     """Words that an encoding of East Asia made of UTF-8, and what they were."""
-    runs = _HAN.findall(text)
-    if max(map(len, runs), default=0) < _LEAST_RUN and _TELLING.isdisjoint("".join(runs)):
+    if _PERHAPS.search(text) is None:
         return None
     if _AS_GBK in text:
         return _AS_GBK, ""

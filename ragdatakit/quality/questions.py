@@ -204,7 +204,8 @@ def _mixed_groups(
     in_train = trained[splits] if len(splits) else np.zeros(0, bool)
     shared = np.intersect1d(keys[in_train], keys[~in_train])
     rows = np.flatnonzero(np.isin(keys, shared))
-    rows = rows[np.argsort(keys[rows], kind="stable")]
+    _, first, group_of = np.unique(keys[rows], return_index=True, return_inverse=True)
+    rows = rows[np.argsort(first[group_of], kind="stable")]  # codes of texts are others each time
     for _, group in groupby(rows.tolist(), key=lambda row: int(keys[row])):
         members = [(int(questions[row]), int(splits[row])) for row in group]
         train = [m for m in members if trained[m[1]]]

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-ABI = 8
+ABI = 9
 """The number of the interface. The library must say the same: an editable installation may have an older one."""
 
 _PATH = Path(__file__).with_name("compiled.so")
@@ -64,6 +64,14 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "rd_text_numbers": (
         _FLAG,
         (_POINTER, *(_LENGTH,) * 4, _POINTER, _LENGTH, _POINTER, _LENGTH, _POINTER, _POINTER, _NUMBER, _NUMBER),
+    ),
+    "rd_text_words": (
+        _FLAG,
+        (
+            *(_POINTER, _LENGTH, ctypes.c_char_p, _LENGTH, _LENGTH, _LENGTH),
+            *(ctypes.c_char_p, _LENGTH, _POINTER, _LENGTH),
+            *(_POINTER, _LENGTH, _POINTER, _NUMBER, _NUMBER),
+        ),
     ),
     "rd_hash": (_FLAG, (_LENGTH, _LENGTH, _POINTER, _LENGTH, _POINTER, _LENGTH, _POINTER)),
 }

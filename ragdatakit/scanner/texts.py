@@ -1,10 +1,9 @@
-"""Tokens and scripts of texts, counted by the compiled library."""
+"""Tokens and scripts of texts, counted by the compiled library, and numbers of their words."""
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -31,19 +30,59 @@ def tokens_and_scripts(
     held = np.ascontiguousarray(offsets, np.int32)
     tokens, scripts = np.zeros(count, np.int64), np.zeros(count, np.uint8)
     reached, unknown = ctypes.c_uint64(), ctypes.c_uint64()
-    given: tuple[Any, ...] = (
-        kinds.ctypes.data,
-        len(kinds),
-        *rules,
-        data.ctypes.data,
-        len(data),
-        held.ctypes.data,
-        count,
-    )
+    given = (kinds.ctypes.data, len(kinds), *rules, data.ctypes.data, len(data), held.ctypes.data, count)
     written = (tokens.ctypes.data, scripts.ctypes.data, reached, unknown)
     while True:
-        if status := found.rd_text_numbers(*given, *written):
-            raise ScannerError(f"the scanner failed ({status})")
+        _called(found.rd_text_numbers(*given, *written))
         if reached.value == count:
             return tokens, scripts
         learn(unknown.value)
+
+
+class FoldedCharacters:
+    """What characters beyond ASCII become where words are compared; `learn` asks ``folded`` for it: None of those that
+    are not folded by themselves."""
+
+    _UNKNOWN, _ODD = 0xFFFFFFFF, 0xFFFFFFFE
+    _MOST, _AT_ONCE = 0x40000, 128
+
+    def __init__(self, folded: Callable[[str], bytes | None]) -> None:
+        self._folded = folded
+        self.places = np.full(self._MOST, self._UNKNOWN, np.uint32)
+        self.texts = bytearray()
+
+    def learn(self, code: int) -> None:
+        """Say of a character, and of those around it, what they become."""
+        first = code // self._AT_ONCE * self._AT_ONCE
+        for each in range(first, first + self._AT_ONCE):
+            text = self._folded(chr(each))
+            self.places[each] = self._ODD if text is None else len(self.texts)
+            self.texts += b"" if text is None else bytes([len(text)]) + text
+
+
+def word_numbers(
+    texts: Sequence[bytes], characters: FoldedCharacters, made_with: tuple[int, int]
+) -> tuple[npt.NDArray[np.uint64], Numbers] | None:
+    """The numbers of the words of texts, one after the other, and how many each text has: -1 where Python has to make
+    them. None where there is no library. ``made_with`` are the base and the mixer. Raises `ScannerError`."""
+    found = library()
+    ends = np.cumsum([0, *map(len, texts)])
+    if found is None or ends[-1] >= 1 << 31:
+        return None
+    data, offsets = b"".join(texts), ends.astype(np.int32)
+    codes, counts = np.empty(len(data) // 2 + len(texts), np.uint64), np.zeros(len(texts), np.int64)
+    reached, unknown = ctypes.c_uint64(), ctypes.c_uint64()
+    while True:
+        folded = bytes(characters.texts)
+        given = (characters.places.ctypes.data, len(characters.places), folded, len(folded), *made_with)
+        texts_given = (data, len(data), offsets.ctypes.data, len(texts))
+        written = (codes.ctypes.data, len(codes), counts.ctypes.data, reached, unknown)
+        _called(found.rd_text_words(*given, *texts_given, *written))
+        if reached.value == len(texts):
+            return codes[: counts[counts > 0].sum()], counts
+        characters.learn(unknown.value)
+
+
+def _called(status: int) -> None:
+    if status:
+        raise ScannerError(f"the scanner failed ({status})")

@@ -35,6 +35,7 @@ mod table_boundary;
 mod tagged;
 mod text_boundary;
 mod texts;
+mod words;
 
 pub use columns::Scanned;
 pub use elements::{last_comma, Cut, Elements};

@@ -4,6 +4,7 @@
 
 use crate::boundary::{guarded, slice, slice_mut, DONE, MISUSED, PANICKED};
 use crate::texts::{count, Counting};
+use crate::words::{words, Folding, Left};
 
 /// Count the tokens of texts that stand one behind the other in `data`, and find their scripts: `offsets` are `count` + 1
 /// places in it. `kinds` says what each character is. `reached` is where to begin, and says how far it came: where that is
@@ -57,6 +58,71 @@ pub unsafe extern "C" fn rd_text_numbers(
                     return DONE;
                 }
             }
+            *reached += 1;
+        }
+        DONE
+    })
+}
+
+/// Make numbers of the words of texts that stand one behind the other in `data`, as above: those of all texts one after
+/// the other in `codes`, and how many each has in `counts`, -1 where Python is to make them. `places` and `folded` say what
+/// characters become. `reached` and `unknown` are as above.
+///
+/// # Safety
+/// `places` points to `known` numbers, `folded` to `folded_length` bytes, `data` to `length`, `offsets` to `number` + 1
+/// numbers, `codes` to `room` to be written, `counts` to `number`, `reached` and `unknown` to one.
+#[no_mangle]
+pub unsafe extern "C" fn rd_text_words(
+    places: *const u32,
+    known: u64,
+    folded: *const u8,
+    folded_length: u64,
+    base: u64,
+    mixer: u64,
+    data: *const u8,
+    length: u64,
+    offsets: *const i32,
+    number: u64,
+    codes: *mut u64,
+    room: u64,
+    counts: *mut i64,
+    reached: *mut u64,
+    unknown: *mut u64,
+) -> i32 {
+    guarded(PANICKED, || {
+        let (Some(places), Some(texts), Some(data), Some(offsets)) = (
+            slice(places, known),
+            slice(folded, folded_length),
+            slice(data, length),
+            slice(offsets, number.saturating_add(1)),
+        ) else {
+            return MISUSED;
+        };
+        let (Some(codes), Some(counts)) = (slice_mut(codes, room), slice_mut(counts, number)) else { return MISUSED };
+        let (Some(reached), Some(unknown)) = (reached.as_mut(), unknown.as_mut()) else { return MISUSED };
+        let Some(done) = usize::try_from(*reached).ok().and_then(|reached| counts.get(..reached)) else {
+            return MISUSED;
+        };
+        let mut used = done.iter().map(|&count| usize::try_from(count).unwrap_or(0)).sum::<usize>();
+        let folding = Folding { places, texts, base, mixer };
+        while *reached < number {
+            let place = *reached as usize;
+            let (Ok(start), Ok(end)) = (usize::try_from(offsets[place]), usize::try_from(offsets[place + 1])) else {
+                return MISUSED;
+            };
+            let (Some(text), Some(free)) = (data.get(start..end), codes.get_mut(used..)) else { return MISUSED };
+            let found = std::str::from_utf8(text).map_or(Err(Left::Odd), |text| words(&folding, text, free));
+            counts[place] = match found {
+                Ok(count) => {
+                    used += count;
+                    count as i64
+                }
+                Err(Left::Odd) => -1,
+                Err(Left::Unknown(character)) => {
+                    *unknown = u64::from(character);
+                    return DONE;
+                }
+            };
             *reached += 1;
         }
         DONE

@@ -51,6 +51,15 @@ def _flat_run(run: re.Match[str]) -> str:
 _flat_again = lru_cache(1 << 14)(_flat)
 
 
+def flat_character(character: str) -> bytes | None:
+    """What `flat_bytes` makes of a character beyond ASCII; None where it depends on its neighbours: of marks, and of
+    the later parts of Korean syllables."""
+    composed = unicodedata.normalize("NFKC", character)
+    if any(unicodedata.category(c)[0] == "M" or "\u1160" <= c <= "\u11ff" for c in composed):
+        return None
+    return _flat(character).encode()
+
+
 INVISIBLE = "\u00ad\u180e\u200b\u200c\u200d\u2060\ufeff"
 """Characters that show nothing and are no blanks to Python: zero-width ones and the soft hyphen."""
 
