@@ -175,7 +175,7 @@ def test_from_a_question_to_why_its_gold_is_not_found(explorer: Explorer) -> Non
     question = worst.split()[0]
     text = run_explained(question)
     (gold,) = [row for row in rows(page) if "not in the first" in row][:1]
-    assert all("shares no term with the question" in words for words in (worst, gold, text))
+    assert all("asked for in words that no passage has" in words for words in (worst, gold, text))
     assert "Passages that are found" in page or "Nothing." in page
 
 
@@ -190,26 +190,58 @@ def test_the_causes_of_gold_that_is_not_found_are_counted_and_chosen(tmp_path: P
         "deep": ("harbour", {"d11": 1}),
         "words": ("anchorage", {"d1": 1}),
         "found": ("gulls", {"a": 1}),
+        "copied": ("gulls", {"b": 1}),
+        "foreign": ("wann fahren schiffe morgen", {"d2": 1}),
+        "cut": ("the museum", {"stub": 1}),
     }
+    texts["stub"] = "Opens at"
     lines(tmp_path / "corpus.jsonl", *({"_id": name, "text": text} for name, text in texts.items()))
     lines(tmp_path / "queries.jsonl", *({"_id": name, "text": text} for name, (text, _) in asked.items()))
     judged = "".join(f"{name}\t{gold}\t1\n" for name, (_, golds) in asked.items() for gold in golds)
+    judged += "elsewhere\td1\t1\n"
     (tmp_path / "qrels").mkdir()
     (tmp_path / "qrels/test.tsv").write_text(f"query-id\tcorpus-id\tscore\n{judged}", encoding="utf-8")
 
     with ragdatakit.explore(tmp_path) as running:
         every, missing = get(running, "0/ranks"), get(running, "0/ranks?why=missing")
 
-    assert "2 of 5 questions: the gold is not in the corpus" in every
+    assert "1 more question is judged and is not among the questions of the dataset" in every
+    assert ">All 8 questions</h2>" in every and "2 of 8 questions: the gold is not in the corpus" in missing
     assert re.findall(r"<b>(\d+)</b> ([^<]*)", every) == [
-        ("5", "all questions"),
+        ("8", "all questions"),
         ("2", "the gold is not in the corpus"),
-        ("1", "the gold shares no term with the question"),
+        ("1", "the gold is asked for in words that no passage has"),
+        ("2", "the gold shares no term with the question"),
+        ("1", "the gold has a copy above it"),
         ("1", "the gold is below the first 10"),
     ]
     assert [row.split()[0] for row in rows(missing)[1:]] == ["gone", "lost"]
     assert [row for row in rows(every) if "d11 at rank 12, below the first 10" in row]
-    assert [row for row in rows(every) if row == "gone ferry D-1 not in the corpus not found"]
+    for row in (
+        "gone ferry D-1 not in the corpus; the corpus has d1 not found",
+        "copied gulls b a at rank 1 has the same text 2",
+        "cut the museum stub shares no term with the question; its whole text is “Opens at” not found",
+    ):
+        assert row in rows(every)
+
+
+def test_gold_whose_ids_are_shifted_is_seen(tmp_path: Path) -> None:
+    words = ("ferry", "harbour", "tide", "gulls", "museum", "orchard", "cider", "barge")
+    lines(tmp_path / "corpus.jsonl", *({"_id": f"c{n}", "text": word} for n, word in enumerate(words)))
+    lines(tmp_path / "queries.jsonl", *({"_id": f"q{n}", "text": word} for n, word in enumerate(words[:-1])))
+    judged = "".join(f"q{n}\tc{n + 1}\t1\n" for n in range(len(words) - 1))
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "qrels/test.tsv").write_text(f"query-id\tcorpus-id\tscore\n{judged}", encoding="utf-8")
+
+    with ragdatakit.explore(tmp_path) as running:
+        page = get(running, "0/ranks")
+    done = ragdatakit.evaluate(tmp_path)
+
+    shifted = (
+        "n 7 of 7 questions the number of the gold is 1 above that of the passage found first (c1 where c0 is found)"
+    )
+    assert shifted in page
+    assert [f.code for f in done.findings if shifted in f.message] == ["EV101"]
 
 
 def test_a_finding_about_a_judgement_leads_to_it_and_to_its_question(tmp_path: Path) -> None:

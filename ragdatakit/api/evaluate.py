@@ -240,7 +240,9 @@ class _Evaluating:
         """The run with why the gold of its worst questions was not found."""
         from ragdatakit.retrieval.gold_and_metrics.gold_causes import with_causes
 
-        return with_causes(run, self._gold, self._opened.index.passages, self._opened.tokenizer)
+        opened = self._opened
+        passages, tokenizer = opened.index.passages, opened.tokenizer
+        return with_causes(run, self._gold, passages, tokenizer, opened.lexical.known)
 
     def _check(self, facts: GoldFacts | None = None) -> None:
         from ragdatakit.retrieval.gold_and_metrics.checks import check_evaluation

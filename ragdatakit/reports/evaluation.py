@@ -18,7 +18,7 @@ from ragdatakit.schemas.evaluations import (
     Sanity,
     Score,
 )
-from ragdatakit.schemas.search.gold_causes import LOST
+from ragdatakit.schemas.search.gold_causes import BY_OTHER_WORDS, LOST
 from ragdatakit.schemas.search.modes import ALL_MODES
 from ragdatakit.schemas.texts import many
 from ragdatakit.visible_text import visible_text
@@ -368,11 +368,12 @@ def _worst_gold(question: QuestionResult, depth: int, titles: Mapping[str, str],
     ranked = [*zip_longest(question.gold, question.gold_ranks, question.causes)]
     for target, rank, cause in ranked[:3]:
         reached = f"rank {rank}" if rank is not None else f"not in {depth}"
+        more = cause.words if cause is not None and cause.kind in BY_OTHER_WORDS else ""
         if cause is not None and cause.kind in LOST:
-            reached = cause.words
+            reached, _, more = cause.words.partition("; ")
         yield _named(f"{_INDENT * 2}gold   {reached:>10}  ", target, titles, width)
-        if cause is not None and cause.kind == "no-term":
-            yield f"{_INDENT * 2}{'':19}{cause.words}"
+        for line in wrapped(one_line(more), max(width - 23, 30)) if more else ():
+            yield f"{_INDENT * 2}{'':19}{line}"
     if len(ranked) > 3:
         yield f"{_INDENT * 2}gold   … and {len(ranked) - 3:,} more"
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ragdatakit.retrieval.gold_and_metrics.gold_causes import GoldCauses
-from ragdatakit.retrieval.gold_and_metrics.sanity import ordinals_of
 from ragdatakit.retrieval.terms.accents import spelled_with_other_accents
 from ragdatakit.schemas.retrieved import GoldPlace, Term
 from ragdatakit.schemas.search.gold_causes import LOST, gold_cause
@@ -52,10 +51,9 @@ class _Passages:
         self._retriever, self._question, self._mode, self._k, self._depth = retriever, question, mode, k, depth
         self._passages = retriever.index.passages
         self._of_documents = unit == "document" and self._passages.unit == "chunk"
-        self._places = ordinals_of(unit, self._passages, question.gold)
-        self._causes = GoldCauses(
-            self._passages, retriever.tokenizer, self._places, unit, mode, k=min(k, depth), depth=depth
-        )
+        tokenizer, known = retriever.tokenizer, retriever.lexical.known
+        what = (self._passages, tokenizer, known, question.gold, unit, mode)
+        self._causes = GoldCauses(*what, k=min(k, depth), depth=depth)
         ranked = self._ranked()
         self._first = [*dict.fromkeys(map(self._name, ranked[:k]))]
         self._ranks = self._by_name(ranked)
@@ -87,7 +85,7 @@ class _Passages:
         """What became of each target."""
         cause_of = self._causes.asked(self._question, self._first)
         for target in self._question.gold:
-            first = self._places.get(target, (None,))[0]
+            first = self._causes.places.get(target, (None,))[0]
             rank, best = self._ranks.get(target, (None, first))
             cause = cause_of(target, rank)
             fault = cause.words if cause is not None and cause.kind in LOST else ""
@@ -148,9 +146,12 @@ class _Passages:
             return ""
         if not terms:
             return "the question has no terms"
+        if place.cause is not None and place.cause.kind == "no-words":
+            return f"{place.cause.words} {self._vectors_may()}" if self._mode == "bm25" else place.cause.words
         if not place.shared:
             rest = self._vectors_may() if self._mode == "bm25" else "only the other modes can"
-            return f"{gold_cause('no-term').words}: bm25 cannot find it, {rest}"
+            words = place.cause.words if place.cause is not None else gold_cause("no-term").words
+            return f"{words}: bm25 cannot find it, {rest}"
         if place.cause is not None and place.cause.kind == "copy":
             return place.cause.words
         if self._mode == "hybrid" or self._rival is None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ragdatakit.retrieval.gold_and_metrics.gold import Gold, GoldQuestion
     from ragdatakit.retrieval.retriever import Retriever
     from ragdatakit.schemas.options import RetrieverOptions
+    from ragdatakit.schemas.search.shifted_ids import ShiftedIds
 
     _Ranked = tuple[GoldQuestion, list[RankedGold]]
 
@@ -79,10 +80,11 @@ class Searches:
         if gold is None or not gold.judged:
             raise RagdataError("no question has a judgement")
 
-        def work() -> list[_Ranked]:
+        def work() -> tuple[list[_Ranked], ShiftedIds | None]:
             return self._ranked(retriever, gold, mode)
 
-        ranked: list[_Ranked] = self.jobs.result(("ranked", mode), "ranks of gold", work)
+        ranked: list[_Ranked]
+        ranked, shifted = self.jobs.result(("ranked", mode), "ranks of gold", work)
         causes = Counter(kind for _, every in ranked for kind in {one.cause.kind for one in every if one.cause})
         cause = next((kind for kind in causes if kind == why), None)
         shown = [
@@ -100,19 +102,23 @@ class Searches:
             {kind: causes[kind] for kind in kinds_in_order() if causes[kind]},
             cause,
             all(len(every) == 1 for _, every in ranked),
+            gold.nameless,
+            shifted,
         )
 
-    def _ranked(self, retriever: Retriever, gold: Gold, mode: str) -> list[_Ranked]:
-        """The judged questions with their gold, best rank first; those first whose best gold is found last."""
+    def _ranked(self, retriever: Retriever, gold: Gold, mode: str) -> tuple[list[_Ranked], ShiftedIds | None]:
+        """The judged questions with their gold, best rank first; those first whose best gold is found last. And whether
+        the ids of the gold are shifted."""
+        from ragdatakit.retrieval.gold_and_metrics.alike_ids import shifted_ids
         from ragdatakit.retrieval.gold_and_metrics.evaluation import search_run
         from ragdatakit.retrieval.gold_and_metrics.gold_causes import GoldCauses
-        from ragdatakit.retrieval.gold_and_metrics.sanity import ordinals_of
 
         passages, asked = retriever.index.passages, gold.judged[:_MOST_RANKED]
         retriever.prepare(mode)
         found = search_run(retriever, passages, mode, asked, gold.unit, _DEPTH, self.jobs.tell_count).ranked
-        places = ordinals_of(gold.unit, passages, (target for question in asked for target in question.gold))
-        causes = GoldCauses(passages, retriever.tokenizer, places, gold.unit, mode, k=_HITS, depth=_DEPTH)
+        targets = (target for question in asked for target in question.gold)
+        known, tokenizer = retriever.lexical.known, retriever.tokenizer
+        causes = GoldCauses(passages, tokenizer, known, targets, gold.unit, mode, k=_HITS, depth=_DEPTH)
         ranked: list[_Ranked] = []
         for number, question in enumerate(asked):
             self.jobs.tell_count("looking for causes", number, len(asked))
@@ -121,7 +127,8 @@ class Searches:
             why = causes.asked(question, names[:_HITS])
             every = [RankedGold(t, rank := ranks.get(t), why(t, rank)) for t in question.gold]
             ranked.append((question, sorted(every, key=lambda one: one.rank or _DEPTH + 1)))
-        return sorted(ranked, key=lambda one: -(one[1][0].rank or _DEPTH + 1))
+        shifted = shifted_ids((q.gold, names[0]) for q in asked if (names := found[q.question_id]))
+        return sorted(ranked, key=lambda one: -(one[1][0].rank or _DEPTH + 1)), shifted
 
     def first_mode(self) -> str:
         """The mode by which one searches first: that which finds what is judged. Raises as `retriever` does."""

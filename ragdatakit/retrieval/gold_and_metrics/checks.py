@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.retrieval.gold_and_metrics import ceiling as causes
+from ragdatakit.retrieval.gold_and_metrics.alike_ids import shifted_ids
 from ragdatakit.retrieval.gold_and_metrics.answers_in_texts import flattened, sought
 from ragdatakit.retrieval.gold_and_metrics.gold import is_train
 from ragdatakit.retrieval.gold_and_metrics.metrics import metric
@@ -196,7 +198,10 @@ def _runs(runs: Sequence[RunResult]) -> Iterator[_Fault]:
             yield _Fault("questions-without-term", without.name, facts)
         for run in wrong:
             if without is None or run.name not in _BY_TERMS:
-                yield _Fault("gold-not-aligned", run.name, {"reason": _not_aligned(run)})
+                shift = _shifted([run])
+                yield _Fault(
+                    "gold-not-aligned", run.name, {"reason": _not_aligned(run) + (f"; {shift}" if shift else "")}
+                )
     for run in runs:
         share, count = run.sanity.self_retrieval, run.sanity.self_retrieval_count
         if share is not None and share < SELF_RETRIEVAL and count >= _ENOUGH:
@@ -215,7 +220,10 @@ def _perhaps_misjoined(gold: Gold, runs: Sequence[RunResult], facts: GoldFacts |
     }
     missed = {name: sum(r is None or r > _FIRST for r in found.values()) for name, found in ranks.items()}
     best = min(missed, key=lambda name: missed[name], default=None)
+    shift = _shifted(runs)
     if best is None or len(ranks[best]) < _ENOUGH:
+        if shift:
+            yield _Fault("gold-perhaps-misjoined", best, {"reason": shift})
         return
     count, reasons = len(ranks[best]), []
     if 2 * missed[best] > count:
@@ -229,8 +237,16 @@ def _perhaps_misjoined(gold: Gold, runs: Sequence[RunResult], facts: GoldFacts |
         if never >= _MANY_NEVER * count and _MANY_WITHOUT <= share <= _TOO_MANY * never / count:
             reasons += [] if reasons else [f"{never:,} of {count:,} questions never find it"]
             reasons.append(f"{own:.1%} of the gold shares no term with its question (of others' gold {dealt:.1%})")
+    reasons += [shift] if shift else []
     if reasons:
         yield _Fault("gold-perhaps-misjoined", best, {"reason": ", and ".join(reasons)})
+
+
+def _shifted(runs: Sequence[RunResult]) -> str:
+    """That the ids of the gold are shifted against those of what some run finds first; empty where they are not."""
+    each = (shifted_ids((q.gold, q.found[0]) for q in run.questions if q.found) for run in runs if run.name != "graph")
+    found = next((shift for shift in each if shift is not None), None)
+    return replace(found, gold=_shown(found.gold), first=_shown(found.first)).words if found is not None else ""
 
 
 def _not_aligned(run: RunResult) -> str:

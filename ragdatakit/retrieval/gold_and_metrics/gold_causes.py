@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ragdatakit.retrieval.gold_and_metrics.alike_ids import alike_ids
 from ragdatakit.retrieval.gold_and_metrics.gold_facts import same_text
-from ragdatakit.retrieval.gold_and_metrics.sanity import Tokens, ordinals_of
+from ragdatakit.retrieval.gold_and_metrics.sanity import Spans, ordinals_of
 from ragdatakit.schemas.search.gold_causes import GoldCause, gold_cause
 
 if TYPE_CHECKING:
@@ -24,22 +24,29 @@ MOST_WORST, SHOWN_GOLD = 1000, 3
 _NEAR = 0.9
 _KEPT, _LONG = 8192, 500
 """Passages whose terms are kept, and terms beyond which they are not."""
+_FEWEST_UNKNOWN = 3
+"""Words of a question in no passage that are no chance, where they are most of its words."""
+_STUB, _STUB_LENGTH = 5, 100
+"""Words and characters of a text that hardly is one."""
 _Above = tuple[int, str, int]
 """A result: rank, id and passage."""
 
 
 class GoldCauses:
-    """Why gold targets are not among the first ``k`` results of a run that was looked at down to ``depth``.
+    """Why gold ``targets`` are not among the first ``k`` results of a run that was looked at down to ``depth``, or have
+    a copy above them there.
 
-    ``places`` are the passages of each target (`ordinals_of`); a document that is searched as chunks has several.
-    Copies above a target are looked for among the first ``k``, where passages are ranked and ``copies`` is true.
+    ``places`` has the passages of each target; a document that is searched as chunks has several. Copies above a
+    target are looked for among the first ``k``, where passages are ranked and ``copies`` is true. ``known`` says
+    whether a passage has a term.
     """
 
     def __init__(
         self,
         passages: Passages,
-        tokenizer: Tokens,
-        places: Mapping[str, Sequence[int]],
+        tokenizer: Spans,
+        known: Callable[[str], bool],
+        targets: Iterable[str],
         unit: str,
         mode: str,
         *,
@@ -47,53 +54,86 @@ class GoldCauses:
         depth: int,
         copies: bool = True,
     ) -> None:
-        self._passages, self._tokenizer, self._places = passages, tokenizer, places
+        self._passages, self._tokenizer, self._known = passages, tokenizer, known
+        wanted = list(targets)
+        self.places = ordinals_of(unit, passages, wanted)
         self._by_document = unit == "document" and passages.unit == "chunk"
         self._nodes = unit == "node"
         self._by_terms, self._k, self._depth = mode in _BY_TERMS, k, depth
         self._copies = copies and not self._by_document and not self._nodes
         self._kept: dict[int, Counter[str]] = {}
+        missing = {target for target in wanted if target not in self.places} if not self._nodes else set[str]()
+        there = passages.documents() if self._by_document else map(passages.id, range(len(passages)))
+        self._alike = alike_ids(missing, there)
 
     def asked(self, question: GoldQuestion, first: Sequence[str]) -> Callable[[str, int | None], GoldCause | None]:
         """What finds the cause of a target of the question, of which the rank is known; ``first`` are the ids that were
         found first."""
-        tokens = frozenset(self._tokenizer.tokens(question.text)) if self._by_terms else frozenset[str]()
+        words = self._words(question.text) if self._by_terms else {}
+        unknown = [word for token, word in words.items() if not self._known(token)]
+        is_foreign = len(unknown) >= _FEWEST_UNKNOWN and 2 * len(unknown) > len(words)
         gold = set(question.gold)
         placed = zip(first, self._passages.ordinals(first) if self._copies else (), strict=False)
         above = [(n, name, o) for n, (name, o) in enumerate(placed, 1) if o is not None and name not in gold]
 
         def cause(target: str, rank: int | None) -> GoldCause | None:
+            places = () if self._nodes else self.places.get(target, ())
+            copy = self._copy_above(places[0], rank, above) if places else None
             if rank is not None and rank <= self._k:
-                return None
-            return (None if self._nodes else self._of_texts(target, rank, tokens, above)) or (
-                gold_cause("beyond", depth=self._depth) if rank is None else gold_cause("below", rank=rank, k=self._k)
+                return copy
+            lost = None if self._nodes else self._lost(target)
+            if lost is not None:
+                return lost
+            stub = self._stub(places)
+            if places and rank is None and self._by_terms and self._shares_none(places, words):
+                foreign = is_foreign and stub is None
+                return gold_cause("no-words", unknown=unknown) if foreign else gold_cause("no-term", stub=stub)
+            return copy or (
+                gold_cause("beyond", depth=self._depth, stub=stub)
+                if rank is None
+                else gold_cause("below", rank=rank, k=self._k, stub=stub)
             )
 
         return cause
 
-    def _of_texts(
-        self, target: str, rank: int | None, tokens: AbstractSet[str], above: Sequence[_Above]
-    ) -> GoldCause | None:
-        """The cause that the texts of the target and of those above it have."""
-        places = self._places.get(target, ())
-        if not places:
-            return gold_cause("no-chunks" if self._by_document else "missing")
-        own = [self._terms(place) for place in places]
-        if not any(own) and not any(same_text(self._passages[place].searched) for place in places):
-            return gold_cause("no-text")
-        if rank is None and self._by_terms and all(tokens.isdisjoint(terms) for terms in own):
-            return gold_cause("no-term")
-        return self._copy_above(places[0], own[0], above)
+    def _words(self, text: str) -> dict[str, str]:
+        """The terms of a question, each with how it is first written there."""
+        words: dict[str, str] = {}
+        for token, start, end in self._tokenizer.spans(text):
+            words.setdefault(token, text[start:end])
+        return words
 
-    def _copy_above(self, place: int, own: Counter[str], above: Sequence[_Above]) -> GoldCause | None:
-        """The first of the results whose text is that of the target, or nearly so."""
-        for rank, name, ordinal in above:
+    def _lost(self, target: str) -> GoldCause | None:
+        """Why no retriever can find the target."""
+        places = self.places.get(target, ())
+        if not places:
+            return gold_cause("no-chunks" if self._by_document else "missing", alike=self._alike.get(target, ""))
+        is_empty = not any(map(self._terms, places))
+        if is_empty and not any(same_text(self._passages[place].searched) for place in places):
+            return gold_cause("no-text")
+        return None
+
+    def _shares_none(self, places: Sequence[int], words: Collection[str]) -> bool:
+        return all(self._terms(place).keys().isdisjoint(words) for place in places)
+
+    def _stub(self, places: Sequence[int]) -> str | None:
+        """The text of a passage that has hardly any; None for others."""
+        if len(places) != 1:
+            return None
+        text = " ".join(self._passages[places[0]].text.split())
+        return text if len(text.split()) <= _STUB and len(text) <= _STUB_LENGTH else None
+
+    def _copy_above(self, place: int, rank: int | None, above: Sequence[_Above]) -> GoldCause | None:
+        """The first of the results above the target whose text is the same, or nearly so."""
+        nearer = [one for one in above if rank is None or one[0] < rank]
+        own = self._terms(place) if nearer else Counter[str]()
+        for higher, name, ordinal in nearer if own else ():
             other = self._terms(ordinal)
             if min(len(own), len(other)) < _NEAR * max(len(own), len(other)) - 1:  # this is quick, and most are so
                 continue
             if (own & other).total() >= _NEAR * (own | other).total():
                 texts = {same_text(self._passages[each].searched) for each in (place, ordinal)}
-                return gold_cause("copy", copy=name, above=rank, near=len(texts) > 1)
+                return gold_cause("copy", copy=name, above=higher, near=len(texts) > 1)
         return None
 
     def _terms(self, ordinal: int) -> Counter[str]:
@@ -108,14 +148,17 @@ class GoldCauses:
         return found
 
 
-def with_causes(run: RunResult, gold: Gold, passages: Passages, tokenizer: Tokens) -> RunResult:
+def with_causes(
+    run: RunResult, gold: Gold, passages: Passages, tokenizer: Spans, known: Callable[[str], bool]
+) -> RunResult:
     """The run with why the first gold of its worst questions was not found at all."""
     worst = {q.question_id for q in run.worst(MOST_WORST)}
     asked = {q.question_id: q for q in gold.judged if q.question_id in worst}
     if gold.unit == "node" or not asked:
         return run
-    places = ordinals_of(gold.unit, passages, (t for q in asked.values() for t in q.gold[:SHOWN_GOLD]))
-    causes = GoldCauses(passages, tokenizer, places, gold.unit, run.name, k=run.depth, depth=run.depth, copies=False)
+    targets = (t for q in asked.values() for t in q.gold[:SHOWN_GOLD])
+    places = (passages, tokenizer, known, targets, gold.unit, run.name)
+    causes = GoldCauses(*places, k=run.depth, depth=run.depth, copies=False)
 
     def explained(result: QuestionResult) -> QuestionResult:
         question = asked.get(result.question_id)

@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from array import array
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ragdatakit.late_dataclasses import dataclass
+from ragdatakit.retrieval.gold_and_metrics.alike_ids import alike_ids
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     _Keys = npt.NDArray[np.int64]
 
 _WORD = re.compile(r"[^\W_]")
-_NO_WORD = re.compile(r"[\W_]+")
-_ZEROS = re.compile(r"(?<!\d)0+(?=\d)")
 _MOST_IDS = 5
 _STEP = 0x9E3779B97F4A7C15
 """An odd number, whose powers distinguish the places of a document's chunks."""
@@ -48,7 +47,7 @@ class GoldFacts:
     ``missing`` are not in the corpus; ``empty`` have no letter and no digit in their text. ``copies`` has, by target,
     the text that it shares with other ids: targets of the same text have the same object. ``questions`` has, by
     question, the passages whose whole text is the question. ``alike`` has, by missing target, the one id in the corpus
-    that differs from it only in zeros before a number, in case, blanks and punctuation.
+    that is the same written otherwise (`alike_ids`).
     """
 
     missing: frozenset[str] = frozenset()
@@ -184,21 +183,9 @@ def _lookup(gold: Gold, items: _Items, wanted: Sequence[str]) -> GoldFacts:
                 if found.count > 1:
                     copies[target] = found
             questions.update(dict.fromkeys(asked.get(text, ()), found))
-    return GoldFacts(missing, empty, copies, questions, _alike(missing, items))
-
-
-def _alike(missing: Collection[str], items: _Items) -> dict[str, str]:
-    """By missing target the one id in the corpus that is the same when both are loosened."""
-    wanted = {target: loose for target in missing if (loose := _loosened(target))}
-    found: dict[str, set[str]] = {loose: set() for loose in wanted.values()}
-    for there in map(items.id, range(len(items.keys)) if wanted else ()):
-        if (loose := _loosened(there)) in found:
-            found[loose].add(there)
-    return {target: next(iter(found[loose])) for target, loose in wanted.items() if len(found[loose]) == 1}
-
-
-def _loosened(target: str) -> str:
-    return _ZEROS.sub("", _NO_WORD.sub(" ", target.casefold())).strip()
+    return GoldFacts(
+        missing, empty, copies, questions, alike_ids(missing, map(items.id, range(len(items.keys) if missing else 0)))
+    )
 
 
 def _groups(keys: _Keys, of_gold: _Keys, of_questions: _Keys) -> Iterator[list[int]]:

@@ -69,6 +69,14 @@ class Tokens(Protocol):
         ...
 
 
+class Spans(Tokens, Protocol):
+    """The same, which also says where they are."""
+
+    def spans(self, text: str) -> list[tuple[str, int, int]]:
+        """The tokens with the places of their words, in order."""
+        ...
+
+
 def check_run(
     run: Mapping[str, Sequence[str]],
     gold: Gold,

@@ -19,7 +19,7 @@ from ragdatakit.reports.html.explorer.values import (
 from ragdatakit.reports.html.parts import Cell, badge, escape, linked_html, marked, number, prose_html, section, table
 from ragdatakit.reports.rule_addresses import page_address
 from ragdatakit.schemas.retrieved import GoldPlace, Hit
-from ragdatakit.schemas.search.gold_causes import CauseKind, cause_of_questions
+from ragdatakit.schemas.search.gold_causes import BY_OTHER_WORDS, CauseKind, cause_of_questions
 from ragdatakit.schemas.texts import many, shortened
 
 _SHOWN_RANKS, _SHOWN_CAUSES, _LONGEST_ID = 5, 3, 60
@@ -48,7 +48,7 @@ def search_section(
     rows = [_gold(links, dataset, *each) for each in found.gold]
     columns = ("passage", "why", "rank", "has of the question", "lacks of the question")
     gold = table("Gold", columns, rows, classes="blocks why-first") if rows else "<p>The question has no gold.</p>"
-    asks_for_vectors = any(place.cause is not None and place.cause.kind == "no-term" for place, _ in found.gold)
+    asks_for_vectors = any(place.cause is not None and place.cause.kind in BY_OTHER_WORDS for place, _ in found.gold)
     return f"{form}{notes}{gold}{_vectors(modes) if asks_for_vectors else ''}{listed}"
 
 
@@ -88,27 +88,43 @@ def ranks_page(links: Links, dataset: DatasetState, mode: str, ranked: RankedQue
     address = links.ranks(dataset.number)
     gold = "the gold" if ranked.single else "gold"
     words = {kind: cause_of_questions(kind, gold, k=ranked.k, depth=ranked.depth) for kind in ranked.causes}
-    most = max(ranked.causes, key=lambda kind: ranked.causes[kind], default=None)
-    shown = ranked.cause or most
-    if shown is None:
-        title = f"All {many(ranked.judged, 'question')}: {gold} is in the first {ranked.k:,}"
-    else:
-        title = f"{number(ranked.causes[shown])} of {many(ranked.judged, 'question')}: {words[shown]}"
+    title = f"All {many(ranked.judged, 'question')}"
+    if ranked.cause is not None:
+        title = f"{number(ranked.causes[ranked.cause])} of {many(ranked.judged, 'question')}: {words[ranked.cause]}"
+    elif not ranked.causes:
+        title += f": {gold} is in the first {ranked.k:,}"
     rows = [_question(links, dataset, mode, one) for one in ranked.worst]
     columns = ("question", "why", "ranks of its gold")
     listed = table("Questions", columns, rows, hidden_caption=True, classes="blocks why-first")
-    body = _modes(address, modes, mode) + _causes(links, dataset, mode, ranked, words)
+    body = _joined_wrongly(ranked) + _modes(address, modes, mode) + _causes(links, dataset, mode, ranked, words)
     body += section("questions", title, listed, lead=_lead(ranked))
     lead = f"{dataset.name}: {number(ranked.missed)} of {many(ranked.judged, 'judged question')} miss all of their gold"
     return page(links, "Ranks of gold", body, lead=lead, dataset=dataset, here=address)
+
+
+def _joined_wrongly(ranked: RankedQuestions) -> str:
+    """What shows that questions, judgements and passages are not of one set."""
+    notes = []
+    if ranked.nameless:
+        are = "is judged and is" if ranked.nameless == 1 else "are judged and are"
+        notes.append(
+            f"{many(ranked.nameless, 'more question')} {are} not among the questions of the dataset: are these "
+            "judgements those of another split, or are the ids written otherwise?"
+        )
+    if ranked.shifted is not None:
+        notes.append(ranked.shifted.words[0].upper() + ranked.shifted.words[1:])
+    items = (
+        f'<li class="warning">{badge("warning", "warning")}<span dir="auto">{escape(n)}</span></li>' for n in notes
+    )
+    return f'<ul class="notes">{"".join(items)}</ul>' if notes else ""
 
 
 def _lead(ranked: RankedQuestions) -> str:
     """Which of the questions are listed."""
     of_cause = ranked.causes[ranked.cause] if ranked.cause else ranked.judged
     if len(ranked.worst) < of_cause:
-        return f"The worst {number(len(ranked.worst))} of them." if ranked.cause else "The worst of all questions."
-    return "" if ranked.cause else "All questions, the worst first."
+        return f"The worst {number(len(ranked.worst))} of them."
+    return "" if ranked.cause else "The worst first."
 
 
 def _causes(

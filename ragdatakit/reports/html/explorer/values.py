@@ -11,6 +11,7 @@ from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.retrieved import GoldPlace, Hit
 from ragdatakit.schemas.search.gold_causes import CauseKind, GoldCause
+from ragdatakit.schemas.search.shifted_ids import ShiftedIds
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +197,8 @@ class RankedQuestions:
     ``missed`` miss all of it.
 
     ``causes`` counts the questions by what keeps any of their gold out of the first ``k``. Those of ``cause`` alone
-    are shown, where it is chosen. ``single``: each question has one gold target.
+    are shown, where it is chosen. ``single``: each question has one gold target. ``nameless`` further questions are
+    judged and not in the dataset. ``shifted``: the ids of the gold are, against those of what is found first.
     """
 
     worst: Sequence[RankedQuestion]
@@ -207,6 +209,8 @@ class RankedQuestions:
     causes: Mapping[CauseKind, int]
     cause: CauseKind | None = None
     single: bool = True
+    nameless: int = 0
+    shifted: ShiftedIds | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,88 @@
+"""Ids that are written otherwise: gold that names `doc-7` or `007` where the corpus has `7`, and gold whose numbers are
+shifted against those of the corpus."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from ragdatakit.schemas.search.shifted_ids import ShiftedIds
+
+_NO_WORD = re.compile(r"[\W_]+")
+_ZEROS = re.compile(r"(?<!\d)0+(?=\d)")
+_BORDER = re.compile(r"(?<=[^\W\d])(?=\d)|(?<=\d)(?=[^\W\d])")
+_NUMBERED = re.compile(r"(.*?)(\d{1,18})(\D*)", re.DOTALL)
+_FEW, _SHARE = 5, 0.3
+"""Questions, and the share of them, whose gold has to be shifted alike: by chance hardly two are."""
+
+
+def alike_ids(missing: Collection[str], there: Iterable[str]) -> dict[str, str]:
+    """By missing id the one that is there and the same when both are loosened: in small letters, without punctuation
+    and leading zeros; or of which one is the end of the other, as `doc-7` and `7`. None where several are."""
+    wanted = {name: loose for name in missing if (loose := _loosened(name))}
+    if not wanted:
+        return {}
+    same: dict[str, set[str]] = {loose: set() for loose in wanted.values()}
+    ends: dict[str, set[str]] = {loose: set() for loose in wanted.values()}
+    shorter: dict[str, list[str]] = {}
+    for loose in same:
+        for end in _ends(loose):
+            shorter.setdefault(end, []).append(loose)
+    for name in there:
+        loose = _loosened(name)
+        if loose in same:
+            _put(same[loose], name)
+        for longer in shorter.get(loose, ()):
+            _put(ends[longer], name)
+        for end in _ends(loose):
+            if end in ends:
+                _put(ends[end], name)
+    found = {name: same[loose] or ends[loose] for name, loose in wanted.items()}
+    return {name: next(iter(names)) for name, names in found.items() if len(names) == 1}
+
+
+def _put(names: set[str], name: str) -> None:
+    if len(names) < 2:  # as two are not one
+        names.add(name)
+
+
+def _loosened(name: str) -> str:
+    """Words and numbers, with a blank between them."""
+    return _ZEROS.sub("", _BORDER.sub(" ", _NO_WORD.sub(" ", name.casefold()))).strip()
+
+
+def _ends(loose: str) -> Iterator[str]:
+    """The last words, the last two, and so on; not all of them."""
+    place = loose.rfind(" ")
+    while place >= 0:
+        yield loose[place + 1 :]
+        place = loose.rfind(" ", 0, place)
+
+
+def shifted_ids(found: Iterable[tuple[Sequence[str], str]]) -> ShiftedIds | None:
+    """That the gold of many questions has the number of the passage found first, and the same added to it, as `c8`
+    for `c7`; None where it is not so. ``found`` has the gold of each judged question with what is found first."""
+    shifts: Counter[int] = Counter()
+    examples: dict[int, tuple[str, str]] = {}
+    judged = 0
+    for gold, first in found:
+        judged += 1
+        if first in gold:
+            continue
+        of_question = {shift: target for target in gold if (shift := _shift(target, first))}
+        shifts.update(of_question.keys())
+        for shift, target in of_question.items():
+            examples.setdefault(shift, (target, first))
+    for shift, count in shifts.most_common(1):
+        if count >= max(_FEW, _SHARE * judged):
+            return ShiftedIds(shift, count, judged, *examples[shift])
+    return None
+
+
+def _shift(target: str, first: str) -> int:
+    """How much the number in one id is above that in the other; 0 where they differ in more than that."""
+    one, other = _NUMBERED.fullmatch(target), _NUMBERED.fullmatch(first)
+    if one is None or other is None or (one[1], one[3]) != (other[1], other[3]):
+        return 0
+    return int(one[2]) - int(other[2])
