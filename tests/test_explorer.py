@@ -191,7 +191,7 @@ def test_the_causes_of_gold_that_is_not_found_are_counted_and_chosen(tmp_path: P
         "words": ("anchorage", {"d1": 1}),
         "found": ("gulls", {"a": 1}),
         "copied": ("gulls", {"b": 1}),
-        "foreign": ("wann fahren schiffe morgen", {"d2": 1}),
+        "foreign": ("wann fahren schiffe morgen", {"d5": 1}),
         "cut": ("the museum", {"stub": 1}),
     }
     texts["stub"] = "Opens at"

@@ -96,8 +96,8 @@ def test_on_a_phone_the_cause_comes_first(opened: Any, explorer: Explorer) -> No
     page = opened(width=360).page
 
     for address, cause in (
-        (f"{number(explorer, 'demo-search')}/ranks", "shares no term with the question"),
-        (f"{number(explorer, 'demo-search')}/questions/7?mode=bm25", "shares no term with the question"),
+        (f"{number(explorer, 'demo-search')}/ranks", "asked for in words that no passage has"),
+        (f"{number(explorer, 'demo-search')}/questions/7?mode=bm25", "asked for in words that no passage has"),
         ("findings?rule=SP121", "qid"),
     ):
         get(explorer, address)

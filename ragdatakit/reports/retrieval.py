@@ -177,8 +177,9 @@ def _gold_lines(gold: Sequence[GoldPlace], found: Retrieval, paint: Painter, wid
 
 def _why_lines(place: GoldPlace, paint: Painter, width: int, colour: bool) -> Iterator[str]:
     """Why a gold passage is found or not, and what there is to see of it that is not among the hits."""
-    if place.reason and (place.why or place.rank is not None):
-        yield paint("warning", f"why    {one_line(place.reason)}")
+    is_copied = place.cause is not None and place.cause.kind == "copy"
+    if why := place.why or (place.reason if is_copied else ""):
+        yield paint("warning", f"why    {one_line(why)}")
     if place.ranks:
         ranks = (f"{mode} {'—' if rank is None else f'{rank:,}'}" for mode, rank in place.ranks.items())
         yield paint("dim", f"rank by {', '.join(ranks)}")

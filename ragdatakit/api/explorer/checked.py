@@ -83,7 +83,8 @@ def region(finding: Finding, boundary: Boundary) -> Region | None:
     if finding.span is None or finding.line is None:
         return None
     before = max(finding.span.start - _AROUND, 0)
-    data = _read(boundary, finding.path, before, min(finding.span.end + _AROUND, before + _MOST))
+    last = min(finding.span.end + _AROUND, before + _MOST)
+    data = _read(boundary, finding.path, before, last)
     if data is None:
         return None
     start = data.rfind(b"\n", 0, finding.span.start - before) + 1
@@ -101,7 +102,9 @@ def region(finding: Finding, boundary: Boundary) -> Region | None:
             data[finding.span.end - before : end],
         )
     )
-    return Region(finding.line - skipped, head + fault + tail.rstrip("\n"), len(head), len(head) + len(fault))
+    head = f"…{head}" if before and not start else head
+    tail = f"{tail}…" if end == len(data) == last - before else tail.rstrip("\n")
+    return Region(finding.line - skipped, head + fault + tail, len(head), len(head) + len(fault))
 
 
 def fix_shown(finding: Finding, boundary: Boundary) -> FixShown | None:

@@ -54,6 +54,7 @@ class Explored:
                 self._paths,
                 format=self._options.source_format or None,
                 max_per_rule=self._options.max_per_rule,
+                each_record=True,
                 follow_links=self._options.follow_links,
                 config=self._options.config,
                 progress=self._jobs.tell,

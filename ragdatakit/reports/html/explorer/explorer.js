@@ -3,6 +3,14 @@
   // What is still being read is loaded again by itself.
   if (document.querySelector("[data-reload]")) setTimeout(() => location.reload(), 1000);
 
+  // What is at fault in a long line is brought into view.
+  const fault = document.querySelector(".lines mark");
+  if (fault) {
+    const box = fault.closest(".scroll");
+    const place = fault.getBoundingClientRect().left - box.getBoundingClientRect().left;
+    if (place > box.clientWidth * 0.7) box.scrollLeft = place - box.clientWidth / 3;
+  }
+
   // Keys: / goes to the search, n and p turn pages, j and k go from record to record, Enter opens.
   const rows = Array.from(document.querySelectorAll("[data-row]"));
   addEventListener("keydown", (event) => {

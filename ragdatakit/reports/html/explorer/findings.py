@@ -44,7 +44,8 @@ def findings_page(
     address = links.findings()
     body = (
         f'<form class="tools" role="search" action="{escape(address)}">{selects}'
-        f'{words_input("Words", "q", wanted["q"])}<button type="submit">Search</button></form>'
+        f'{words_input("Words", "q", wanted["q"])}<button type="submit">Search</button> '
+        f"{link(address, 'All') if any(wanted.values()) else ''}</form>"
     )
     if found:
         body += _of_one_rule(links, found) if wanted["rule"] else _of_all_rules(links, found)
@@ -64,7 +65,8 @@ def findings_page(
     body += turns("Pages of findings", parts) if parts else ""
     kept = sum(report.counts.values()) - len(report.findings)
     more = f"; {number(kept)} more of the same rules are counted only" if kept > 0 else ""
-    lead = f"{many(sum(report.counts.values()), 'finding')} in {many(len(report.datasets), 'dataset')}{more}"
+    some = f"{number(total)} of " if any(wanted.values()) else ""
+    lead = f"{some}{many(sum(report.counts.values()), 'finding')} in {many(len(report.datasets), 'dataset')}{more}"
     return page(links, "Findings", body, lead=lead, dataset=dataset, here=address)
 
 
@@ -97,7 +99,7 @@ def _of_one_rule(links: Links, found: Sequence[tuple[int, Finding]]) -> str:
 
 
 def _where(finding: Finding) -> str:
-    return f"<bdi>{escape(finding.path)}</bdi>{_place(finding)}"
+    return f'<bdi>{escape(finding.path)}</bdi><span class="place">{escape(_place(finding))}</span>'
 
 
 def _select(name: str, words: Sequence[str], chosen: str) -> str:

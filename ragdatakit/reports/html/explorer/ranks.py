@@ -22,7 +22,7 @@ from ragdatakit.schemas.retrieved import GoldPlace, Hit
 from ragdatakit.schemas.search.gold_causes import BY_OTHER_WORDS, CauseKind, cause_of_questions
 from ragdatakit.schemas.texts import many, shortened
 
-_SHOWN_RANKS, _SHOWN_CAUSES, _LONGEST_ID = 5, 3, 60
+_SHOWN_RANKS, _SHOWN_CAUSES, _LONGEST_ID, _LONGEST_TEXT = 5, 3, 60, 300
 
 
 def search_section(
@@ -69,7 +69,9 @@ def _modes(address: str, modes: Sequence[str], mode: str) -> str:
 
 def _hit(links: Links, dataset: DatasetState, hit: Hit, is_gold: bool, target: Target) -> tuple[Any, ...]:
     snippet = hit.snippet
-    words = escape(hit.text[:300]) if snippet is None else marked(snippet.text, snippet.marks)
+    words = escape(shortened(hit.text, _LONGEST_TEXT))
+    if snippet is not None:
+        words = f"{'…' * snippet.before}{marked(snippet.text, snippet.marks)}{'…' * snippet.after}"
     passage = f'{target_html(links, dataset.number, target)}<br><span dir="auto">{words}</span>'
     return str(hit.rank), hit.score, Cell(badge("gold", "good") if is_gold else ""), Cell(passage)
 

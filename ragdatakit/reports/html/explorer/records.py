@@ -33,6 +33,7 @@ from ragdatakit.schemas.neighbourhoods import Neighbourhoods
 from ragdatakit.schemas.texts import many
 
 _GRAPH_BYTES = 400_000
+_LONG, _MANY_LINES = 1_500, 15
 _TEXTS = ("text", "title", "message", "context")
 
 
@@ -92,17 +93,19 @@ def _list(links: Links, dataset: DatasetState, found: RecordList) -> str:
         if row is not None:
             address = links.record(dataset.number, found.table, row)
             place = f'<a href="{escape(address)}" data-row>{number(row + 1)}</a>'
-        cells = "".join(
-            f'<td class="{"text" if found.columns[n] in _TEXTS else "cell"}">{value_html(values[n], 300)}</td>'
-            for n in shown
-        )
+        cells = "".join(_cell(found.columns[n], values[n]) for n in shown)
         rows.append(f'<tr><th scope="row" class="n">{place}</th>{cells}</tr>')
     head = f'<thead><tr><th scope="col" class="n">record</th>{"".join(heads)}</tr></thead>'
     return (
-        f'<div class="scroll records" role="group" aria-label="Records of {escape(found.table)}"><table>'
+        f'<div class="scroll records" role="group" aria-label="Records of {escape(found.table)}"><table class="blocks">'
         f'<caption class="visually-hidden">Records of {escape(found.table)}</caption>'
         f"{head}<tbody>{''.join(rows)}</tbody></table></div>"
     )
+
+
+def _cell(column: str, value: Any) -> str:
+    label = f' data-label="{escape(column)}"' if value not in (None, "") else ""
+    return f'<td class="{"text" if column in _TEXTS else "cell"}"{label}>{value_html(value, 300)}</td>'
 
 
 def _turns(links: Links, dataset: DatasetState, found: RecordList, size: int) -> str:
@@ -158,9 +161,16 @@ def record_page(
         name = str(record.values.get("name"))
         body += f"<p>{link(links.graph(dataset.number, name), 'Its neighbourhood as a picture')}</p>"
     title = next((str(record.values[name]) for name in record.values if record.values[name]), str(record.row + 1))
+    title = f"{_one_of(record.table)} {title}"
     lead = f"{dataset.name}, record {number(record.row + 1)} of {number(record.total)} of {record.table}"
     here = links.table(dataset.number, record.table)
     return page(links, title[:200], body, lead=lead, dataset=dataset, here=here)
+
+
+def _one_of(table_name: str) -> str:
+    """What a record of a table is, as ``Start node``."""
+    words = table_name.replace("_", " ").capitalize()
+    return f"{words[:-3]}y" if words.endswith("ies") else words.removesuffix("s")
 
 
 def _values(links: Links, dataset: DatasetState, record: Record) -> str:
@@ -171,9 +181,16 @@ def _values(links: Links, dataset: DatasetState, record: Record) -> str:
         if name in record.named:
             shown = "<br>".join(target_html(links, dataset.number, target) for target in record.named[name])
         else:
-            shown = f'<div class="value" dir="auto">{escape(_whole(name, value))}</div>'
+            whole = _whole(name, value)
+            scrolls = f' tabindex="0" role="group" aria-label="{escape(name)}"' if _is_long(whole) else ""
+            shown = f'<div class="value" dir="auto"{scrolls}>{escape(whole)}</div>'
         rows.append((name, Cell(shown)))
     return table("Values", ("column", "value"), rows, hidden_caption=True, classes="values")
+
+
+def _is_long(text: str) -> bool:
+    """Whether a text may be higher than its box, which then is one stop of the keyboard."""
+    return len(text) > _LONG or text.count("\n") > _MANY_LINES
 
 
 def _whole(name: str, value: Any) -> str:
