@@ -278,7 +278,7 @@ def _write_graph(
             if len(pair.passages) > _MOST_SOURCES:
                 cut["relation"][f"{source}{SEPARATOR}{target}"] = list(pair.passages)
             content = f"{values[2]}\t{source}\n{target}\n{values[1]}"
-            row = {"__id__": relation_ids(source, target)[0], "src_id": source, "tgt_id": target, "content": content}
+            row = {"__id__": next(relation_ids(source, target)), "src_id": source, "tgt_id": target, "content": content}
             relations.add(content, row | {"source_id": values[3], "file_path": values[4]})
         file.put(b"  </graph>\n</graphml>\n")
     for kind, lists in cut.items():

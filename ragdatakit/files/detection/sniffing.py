@@ -6,6 +6,7 @@ import csv
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,8 @@ _CUT_STRING = re.compile(r'"((?:[^"\\]|\\.){200})')
 _NAME_AHEAD = re.compile(r"\s*(?=\")")
 _COLON = re.compile(r"\s*:\s*(?=\S)")
 _COMMA = re.compile(r"\s*,")
+_LINES = 20
+"""How many lines are looked at."""
 _LINE_ENDS = re.compile(r"[\r\n]+")
 _EMPTY: dict[str, Any] = {"{": {}, "[": [], '"': ""}
 _DECODER = json.JSONDecoder()
@@ -120,8 +123,8 @@ def _head_of(text: str, more: bool) -> Head | None:
         if members:
             return Head("json-array", (members,), cut=True)
     container = _container_of(text, more)
-    lines = [line for line in _LINE_ENDS.split(text) if line.strip()]  # JSON may hold other separators as they are
-    records = [] if container == "json-single" else list(_whole_lines(lines[:20]))
+    lines = list(islice(_lines(text), _LINES))
+    records = [] if container == "json-single" else list(_whole_lines(lines))
     if records:
         return Head("ndjson", tuple(records), alone=len(lines) == 1 and not more)
     if container == "json-single" or len(lines) == 1:
@@ -148,6 +151,17 @@ def is_pair(value: Any) -> bool:
         and isinstance(value[0], str)
         and (isinstance(value[1], str) or (isinstance(value[1], list) and all(isinstance(v, str) for v in value[1])))
     )
+
+
+def _lines(text: str) -> Iterator[str]:
+    """The lines that have anything in them; JSON may hold other separators as they are."""
+    start = 0
+    for end in _LINE_ENDS.finditer(text):
+        if (line := text[start : end.start()]).strip():
+            yield line
+        start = end.end()
+    if text[start:].strip():
+        yield text[start:]
 
 
 def _whole_lines(lines: list[str]) -> Iterator[Any]:

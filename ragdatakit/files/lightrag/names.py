@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Iterator
 from hashlib import md5
 
 SEPARATOR = "<SEP>"
@@ -72,10 +73,11 @@ def entity_id(name: str) -> str:
     return hashed("ent-", name)
 
 
-def relation_ids(source: str, target: str) -> tuple[str, str]:
+def relation_ids(source: str, target: str) -> Iterator[str]:
     """The id of a relation's vector, and the one that older versions gave it."""
-    first, second = sorted((source, target))
-    return hashed("rel-", first + second), hashed("rel-", second + first)
+    first, second = pair_of(source, target)
+    yield hashed("rel-", first + second)
+    yield hashed("rel-", second + first)
 
 
 def sources_of(joined: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import starmap
 from typing import Any
 
 from ragdatakit.files.lightrag.names import SEPARATOR, pair_of
@@ -45,6 +46,8 @@ def tracking_problems(kind: str, value: dict[str, Any], known: Known) -> Iterato
         pair = pair_of(*key.split(SEPARATOR))
         described = (known.edges or {}).get(pair)
         yield from _at("/pair", _differs(pair, known.edges, _NO_GRAPH))
+    if _are_known(kind, items, described, known):
+        return
     unlisted = dict.fromkeys(described.sources if described is not None else ())
     for i, item in enumerate(items):
         if (problem := judge(item, known)) is not None:
@@ -53,6 +56,23 @@ def tracking_problems(kind: str, value: dict[str, Any], known: Known) -> Iterato
             unlisted.pop(item, None)
     for chunk in unlisted:
         yield Problem("tracking-differs", pointer, key, {"reason": f"lacks {chunk}, which the graph names"})
+
+
+def _are_known(kind: str, items: list[Any], described: Described | None, known: Known) -> bool:
+    """Whether all items are what they should be, as they mostly are, and no source is missing among them."""
+    try:
+        if kind == "document-relations":
+            edges = known.edges
+            return (
+                edges is not None and {type(i) for i in items} <= {list} and edges.keys() >= {*starmap(pair_of, items)}
+            )
+        among = known.nodes if kind == "document-entities" else known.chunks
+        found = {*items}
+        return (
+            among is not None and among.keys() >= found and (described is None or found.issuperset(described.sources))
+        )
+    except TypeError:  # there are other things in it
+        return False
 
 
 def _at(pointer: str, problem: Problem | None) -> Iterator[Problem]:

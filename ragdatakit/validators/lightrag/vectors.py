@@ -30,6 +30,8 @@ _NEEDED = {
     "entity-vectors": ("__id__", "entity_name"),
     "relation-vectors": ("__id__", "src_id", "tgt_id"),
 }
+_SHOWN = {"chunk-vectors": ("__id__",), "entity-vectors": ("entity_name",), "relation-vectors": ("src_id", "tgt_id")}
+"""By what a row is called in messages."""
 _LONG = 10_000
 """Characters of a content that may have been cut to what the model takes."""
 _BITS = 64
@@ -50,9 +52,14 @@ class VectorCheck:
         self._kind = kind
         self._needed = _NEEDED[kind] if not nano else tuple(n for n in _NEEDED[kind] if n != "content")
         self._known = known
+        self._judged = {
+            "chunk-vectors": self._chunk,
+            "entity-vectors": self._entity,
+            "relation-vectors": self._relation,
+        }[kind]
         self._seen: dict[Any, None] = {}
         self._sketches: list[int | None] = []
-        self._names: list[str] = []
+        self._names: list[tuple[str, ...]] = []
         self._odd: list[tuple[int, str, str]] = []
         self._signs: Any = None
         self._rows = 0
@@ -103,7 +110,7 @@ class VectorCheck:
     def _skip(self) -> None:
         self._rows += 1
         self._sketches.append(None)
-        self._names.append("?")
+        self._names.append(("?",))
 
     def _row(self, row: Any) -> Iterator[Problem]:
         if not isinstance(row, dict):
@@ -115,29 +122,25 @@ class VectorCheck:
             yield Problem("incomplete-row", f"/{name}" if name in row else "", row.get(name), {"expected": name})
         if isinstance(row.get("file_path"), list | dict):
             yield Problem("path-not-text", "/file_path", row["file_path"])
-        if not missing:
-            yield from {
-                "chunk-vectors": self._chunk,
-                "entity-vectors": self._entity,
-                "relation-vectors": self._relation,
-            }[self._kind](row)
+        if missing:
+            self._names.append(tuple(str(row.get(name))[:200] for name in _SHOWN[self._kind]))
+        else:
+            yield from self._judged(row)
+            self._names.append(tuple(self._known.one(row[name]) for name in _SHOWN[self._kind]))
         self._rows += 1
-        self._names.append(self._name(row))
         self._keep(row.get("vector"))
 
-    def _name(self, row: dict[str, Any]) -> str:
-        names = [row.get(name) for name in _NEEDED[self._kind]]
-        shown = names[:1] if self._kind == "chunk-vectors" else names[1:]
-        return " – ".join(str(name) for name in shown)[:200]
-
-    def _once(self, key: Any, pointer: str, shown: str) -> Iterator[Problem]:
+    def _is_repeated(self, key: Any) -> bool:
+        """Whether a key has been seen, which it is now."""
         if key in self._seen:
-            yield Problem("repeated-vector", pointer, shown)
+            return True
         self._seen[key] = None
+        return False
 
     def _chunk(self, row: dict[str, Any]) -> Iterator[Problem]:
         chunk = row["__id__"]
-        yield from self._once(self._known.one(chunk), "/__id__", chunk)
+        if self._is_repeated(self._known.one(chunk)):
+            yield Problem("repeated-vector", "/__id__", chunk)
         chunks = self._known.chunks
         if chunks is not None and chunk not in chunks:
             yield Problem("vector-without-chunk", "/__id__", chunk)
@@ -146,7 +149,8 @@ class VectorCheck:
 
     def _entity(self, row: dict[str, Any]) -> Iterator[Problem]:
         name = row["entity_name"]
-        yield from self._once(self._known.one(name), "/entity_name", name)
+        if self._is_repeated(self._known.one(name)):
+            yield Problem("repeated-vector", "/entity_name", name)
         if row["__id__"] != entity_id(name):
             yield Problem("wrong-vector-id", "/__id__", row["__id__"], {"expected": entity_id(name)})
         nodes = self._known.nodes
@@ -167,10 +171,11 @@ class VectorCheck:
         source, target = row["src_id"], row["tgt_id"]
         pair = pair_of(source, target)
         shown = f"{source} – {target}"
-        yield from self._once(tuple(map(self._known.one, pair)), "/src_id", shown)
-        ids = relation_ids(source, target)
-        if row["__id__"] not in ids:
-            yield Problem("wrong-vector-id", "/__id__", row["__id__"], {"expected": ids[0]})
+        if self._is_repeated(tuple(map(self._known.one, pair))):
+            yield Problem("repeated-vector", "/src_id", shown)
+        if row["__id__"] not in relation_ids(source, target):
+            expected = next(relation_ids(source, target))
+            yield Problem("wrong-vector-id", "/__id__", row["__id__"], {"expected": expected})
         edges = self._known.edges
         if edges is None:
             return
@@ -243,7 +248,7 @@ class VectorCheck:
                 self._odd.append((row, self._named(row), ""))
 
     def _named(self, row: int) -> str:
-        return self._names[row] if row < len(self._names) else f"row {row}"
+        return " – ".join(self._names[row])[:200] if row < len(self._names) else f"row {row}"
 
     def _whole(self, file: DataFile, rows: VectorRows) -> Iterator[Placed]:
         """What is reported of the store as a whole."""
