@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ragdatakit import validate
+from ragdatakit.files.paths.boundary import real_path
 from tests.command_line import run, spawn
 from tests.hostile import codes, copy, endure, raw_controls
 
@@ -138,3 +140,24 @@ def test_paths_that_do_not_exist(word: str) -> None:
     assert outcome.code == 2
     assert raw_controls(outcome.err) == set()
     assert len(outcome.err) < 11_000
+
+
+def test_links_lead_where_python_says(tmp_path: Path) -> None:
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / "a" / "file").touch()
+    os.mkfifo(tmp_path / "a" / "pipe")
+    links = {
+        "up": "..",
+        "a/out": "../..",
+        "a/b/loop": "loop",
+        "a/b/gone": "nothing",
+        "a/b/to": f"{tmp_path}/up",
+        "l": "a/b",
+    }
+    for name, target in links.items():
+        (tmp_path / name).symlink_to(target)
+    segments = ["a", "b", "file", "pipe", "up", "out", "loop", "gone", "to", "l", "..", "nothing", ""]
+
+    for parts in product(segments, repeat=3):
+        path = os.path.join(tmp_path, *parts)  # noqa: PTH118 - as it is written
+        assert os.fspath(real_path(Path(path))) == os.path.realpath(Path(path)), parts

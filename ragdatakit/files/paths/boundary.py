@@ -26,6 +26,7 @@ from ragdatakit.schemas.errors import RagdataError
 LEADS_OUT = "it is a link that leads out of the dataset, which is not followed"
 _OPEN = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOCTTY", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+_PLACE = getattr(os, "O_PATH", None)
 _DESCRIPTORS = "/proc/self/fd"
 _GIT = f"{os.sep}.git{os.sep}"
 _CACHED = ("datasets--", "models--", "spaces--")
@@ -55,7 +56,7 @@ class Boundary:
         if self._roots is None:
             return True
         try:
-            return self._has(os.path.realpath(path))
+            return self._has(_led_to(path))
         except (OSError, ValueError):
             return False
 
@@ -155,7 +156,7 @@ def _is_folder(path: Path) -> bool:
 
 def _real(path: Path) -> list[str]:
     try:
-        return [os.path.realpath(path)]
+        return [_led_to(path)]
     except (OSError, ValueError):
         return []
 
@@ -173,7 +174,25 @@ def _blobs(root: str) -> list[str]:
 
 def real_path(path: Path) -> Path:
     """Where links lead; of links that go round in a circle the path as it is, where `Path.resolve` raises."""
-    return Path(os.path.realpath(path))
+    return Path(_led_to(path))
+
+
+def _led_to(path: Path | str) -> str:
+    """`os.path.realpath`, which looks at each part of a path: Linux says at once where all of it leads."""
+    if _PLACE is not None:
+        try:
+            handle = os.open(path, _PLACE | os.O_CLOEXEC)
+        except (OSError, ValueError):
+            return os.path.realpath(path)
+        try:
+            found = os.readlink(f"{_DESCRIPTORS}/{handle}")  # noqa: PTH115 - of very many files
+        except OSError:
+            found = ""
+        finally:
+            os.close(handle)
+        if found.startswith(os.sep) and not found.endswith(" (deleted)"):
+            return found
+    return os.path.realpath(path)
 
 
 def not_followed(path: Path | str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from ragdatakit.files.paths.boundary import real_path
 from ragdatakit.files.paths.mirrors import as_given
 
 _CHECKOUTS = ("GITHUB_WORKSPACE", "CI_PROJECT_DIR", "BUILD_SOURCESDIRECTORY", "WORKSPACE")
@@ -31,7 +32,7 @@ def path_within(root: Path, path: str) -> str:
     if (url := as_given(path)) != path:
         return url
     absolute = Path(os.path.abspath(path))  # noqa: PTH100 - without following links
-    for place in (Path(os.path.realpath(path)), absolute):
+    for place in (real_path(Path(path)), absolute):
         if place.is_relative_to(root):
             return place.relative_to(root).as_posix()
     return absolute.as_posix()
