@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 
 _CHANGED = ("memory_limit", "temp_directory", "threads")
 """Settings that another user of a database may want otherwise."""
-_LOCKED = "select current_setting('lock_configuration') or not current_setting('enable_external_access')"
-_ATTACHED = "select count(*) from duckdb_databases() where not internal and database_name <> 'memory'"
+_STATE = """
+select current_setting('lock_configuration') or not current_setting('enable_external_access'), database_name
+from duckdb_databases()"""
+_OWN = {"memory", "system", "temp"}
 _numbers = itertools.count(1)
 _Key = tuple[tuple[str, str], ...]
 
@@ -81,8 +83,9 @@ class _Given:
 
 def _set_up(own: Any, config: dict[str, Any]) -> bool:
     try:
-        for name in _CHANGED:
-            own.execute(f"set global {name} = '{config[name]}'" if name in config else f"reset global {name}")
+        own.execute(
+            "; ".join(f"set global {n} = '{config[n]}'" if n in config else f"reset global {n}" for n in _CHANGED)
+        )
     except Exception:  # noqa: BLE001 - another one will do
         return False
     return True
@@ -92,8 +95,7 @@ def _emptied(given: _Given) -> bool:
     """Whether nothing is left in it, nor attached to it, and it may be used again."""
     try:
         given.own.execute(f"detach {given.name}")
-        (attached,) = given.own.execute(_ATTACHED).fetchall()[0]
-        return not attached and not given.own.execute(_LOCKED).fetchall()[0][0]
+        return {(False, name) for name in _OWN}.issuperset(given.own.execute(_STATE).fetchall())
     except Exception:  # noqa: BLE001 - what cannot be emptied is not used again
         return False
 
