@@ -217,7 +217,7 @@ def _related(links: Links, dataset: DatasetState, related: Related) -> str:
         ("record", "names", "and has"),
         rows,
         hidden_caption=True,
-        classes="related",
+        classes="related blocks",
     )
     if related.total <= len(rows):
         return listed
