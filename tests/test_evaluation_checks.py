@@ -14,6 +14,7 @@ import pytest
 
 pytest.importorskip("pytrec_eval", reason="needs ragdatakit[retrieval]")
 
+from ragdatakit import evaluate
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.retrieval.gold_and_metrics.ceiling import ceiling
 from ragdatakit.retrieval.gold_and_metrics.checks import check_evaluation
@@ -443,6 +444,32 @@ def test_judged_questions_that_are_not_there() -> None:
 
     assert (finding.rule, finding.severity) == ("judged-question-not-there", "warning")
     assert finding.message.startswith("2 of 3 judged questions are not among the 2 questions; they are left out")
+
+
+def test_a_near_copy_above_the_gold(tmp_path: Path) -> None:
+    """Where the text is the same to the last word there is another rule for it."""
+    text = "the tug osprey left the harbour at noon with the barge and came back in the evening"
+    texts = {
+        "near": f"{text} today",
+        "gold": text,
+        "same": "gulls eat fish",
+        "twin": "gulls eat fish",
+        "e": "an orchard",
+    }
+    (tmp_path / "qrels").mkdir()
+    lines = (json.dumps({"_id": name, "text": words}) for name, words in texts.items())
+    (tmp_path / "corpus.jsonl").write_text("\n".join(lines))
+    asked = {"q1": "what left today the tug osprey", "q2": "gulls"}
+    (tmp_path / "queries.jsonl").write_text("\n".join(json.dumps({"_id": q, "text": t}) for q, t in asked.items()))
+    (tmp_path / "qrels/test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\tgold\t1\nq2\ttwin\t1\n")
+
+    done = evaluate(tmp_path, metrics=["ndcg@10"])
+
+    found = {f.rule: f.message for f in done.findings if f.code in ("EV204", "EV208")}
+    assert [*found] == ["identical-texts-one-gold", "near-copy-above-gold"]
+    assert found["near-copy-above-gold"].startswith(
+        "document gold is gold for question q1: near at rank 1 has nearly the same text; the near copy takes its place"
+    )
 
 
 def test_the_rules_are_known_to_the_commands_but_not_to_validate(tmp_path: Path) -> None:

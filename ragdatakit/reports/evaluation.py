@@ -368,7 +368,7 @@ def _worst_gold(question: QuestionResult, depth: int, titles: Mapping[str, str],
     ranked = [*zip_longest(question.gold, question.gold_ranks, question.causes)]
     for target, rank, cause in ranked[:3]:
         reached = f"rank {rank}" if rank is not None else f"not in {depth}"
-        more = cause.words if cause is not None and cause.kind in BY_OTHER_WORDS else ""
+        more = cause.words if cause is not None and cause.kind in (*BY_OTHER_WORDS, "copy") else ""
         if cause is not None and cause.kind in LOST:
             reached, _, more = cause.words.partition("; ")
         yield _named(f"{_INDENT * 2}gold   {reached:>10}  ", target, titles, width)

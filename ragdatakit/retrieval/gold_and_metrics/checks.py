@@ -61,6 +61,7 @@ _OF_TABLE = {
     "question-in-corpus": "passages",
     "no-gold": "qrels",
     "judged-question-not-there": "qrels",
+    "near-copy-above-gold": "passages",
     "answer-not-in-gold": "questions",
     "answered-by-duplicate-in-train": "questions",
 }
@@ -111,6 +112,7 @@ def check_evaluation(
         every += [_never_found(gold, runs, facts), _perhaps_misjoined(gold, runs, facts)]
     if facts is not None:
         every += [_all_lost(gold, facts, passages), _lost(gold, facts), _copies(gold, facts)]
+        every.append(_near_copies(gold, runs, facts))
     if passages is not None and gold.unit in ("document", "chunk"):
         every.append(_answers(gold, passages))
     if tables is not None:
@@ -173,8 +175,11 @@ def _costs(ceiling: Ceiling | None) -> dict[str, str]:
 
 def _shown(text: str) -> str:
     """An id or answer fit to print: short, on one line, without control characters."""
-    cut = shortened(text, _LONGEST)
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in cut) or '""'
+    return _printable(shortened(text, _LONGEST)) or '""'
+
+
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def _listed(ids: Sequence[str], total: int = 0) -> str:
@@ -356,6 +361,24 @@ def _copies(gold: Gold, facts: GoldFacts) -> Iterator[_Fault]:
         others = _listed([i for i in copies.ids if i != target], copies.count - 1)
         details = {"unit": gold.unit, "target": _shown(target), "questions": _questions(ids), "others": others}
         yield _Fault("identical-texts-one-gold", target, details)
+
+
+def _near_copies(gold: Gold, runs: Sequence[RunResult], facts: GoldFacts) -> Iterator[_Fault]:
+    """Passages that have nearly the text of the gold and are above it, in the first run that has them there."""
+    seen: set[tuple[str, str]] = set()
+    for run in runs:
+        for result in run.questions:
+            for target, cause in zip(result.gold, result.causes, strict=False):
+                pair = (result.question_id, target)
+                if cause is None or cause.kind != "copy" or target in facts.copies or pair in seen:
+                    continue
+                seen.add(pair)
+                details = {
+                    "target": _shown(target),
+                    "question": _shown(result.question_id),
+                    "copy": _printable(cause.words),
+                }
+                yield _Fault("near-copy-above-gold", target, {"unit": gold.unit, **details})
 
 
 def _answers(gold: Gold, passages: Passages) -> Iterator[_Fault]:

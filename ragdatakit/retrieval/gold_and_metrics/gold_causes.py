@@ -21,7 +21,10 @@ _BY_TERMS = ("bm25", "hybrid")
 """Modes of which it matters whether a passage has a term of the question."""
 MOST_WORST, SHOWN_GOLD = 1000, 3
 """Questions of a run, and gold of each, whose causes are looked for."""
-_NEAR = 0.9
+_FIRST = 10
+"""Results of a run among which copies of the gold are looked for."""
+_NEAR, _LIKE = 0.9, 0.7
+"""The share of the terms that nearly equal texts have in common, and the least ratio of their lengths."""
 _KEPT, _LONG = 8192, 500
 """Passages whose terms are kept, and terms beyond which they are not."""
 _FEWEST_UNKNOWN = 3
@@ -37,8 +40,8 @@ class GoldCauses:
     a copy above them there.
 
     ``places`` has the passages of each target; a document that is searched as chunks has several. Copies above a
-    target are looked for among the first ``k``, where passages are ranked and ``copies`` is true. ``known`` says
-    whether a passage has a term.
+    target are looked for among those that were found first, where passages are ranked. ``known`` says whether a passage
+    has a term.
     """
 
     def __init__(
@@ -52,7 +55,6 @@ class GoldCauses:
         *,
         k: int,
         depth: int,
-        copies: bool = True,
     ) -> None:
         self._passages, self._tokenizer, self._known = passages, tokenizer, known
         wanted = list(targets)
@@ -60,7 +62,7 @@ class GoldCauses:
         self._by_document = unit == "document" and passages.unit == "chunk"
         self._nodes = unit == "node"
         self._by_terms, self._k, self._depth = mode in _BY_TERMS, k, depth
-        self._copies = copies and not self._by_document and not self._nodes
+        self._copies = not self._by_document and not self._nodes
         self._kept: dict[int, Counter[str]] = {}
         missing = {target for target in wanted if target not in self.places} if not self._nodes else set[str]()
         there = passages.documents() if self._by_document else map(passages.id, range(len(passages)))
@@ -126,8 +128,12 @@ class GoldCauses:
     def _copy_above(self, place: int, rank: int | None, above: Sequence[_Above]) -> GoldCause | None:
         """The first of the results above the target whose text is the same, or nearly so."""
         nearer = [one for one in above if rank is None or one[0] < rank]
-        own = self._terms(place) if nearer else Counter[str]()
+        long = len(self._passages[place].searched)
+        own = self._terms(place) if nearer and long else Counter[str]()
         for higher, name, ordinal in nearer if own else ():
+            length = len(self._passages[ordinal].searched)
+            if min(long, length) < _LIKE * max(long, length):
+                continue
             other = self._terms(ordinal)
             if min(len(own), len(other)) < _NEAR * max(len(own), len(other)) - 1:  # this is quick, and most are so
                 continue
@@ -151,21 +157,21 @@ class GoldCauses:
 def with_causes(
     run: RunResult, gold: Gold, passages: Passages, tokenizer: Spans, known: Callable[[str], bool]
 ) -> RunResult:
-    """The run with why the first gold of its worst questions was not found at all."""
+    """The run with why the first gold of its worst questions was not found at all, or has a copy above it."""
     worst = {q.question_id for q in run.worst(MOST_WORST)}
     asked = {q.question_id: q for q in gold.judged if q.question_id in worst}
     if gold.unit == "node" or not asked:
         return run
     targets = (t for q in asked.values() for t in q.gold[:SHOWN_GOLD])
     places = (passages, tokenizer, known, targets, gold.unit, run.name)
-    causes = GoldCauses(*places, k=run.depth, depth=run.depth, copies=False)
+    causes = GoldCauses(*places, k=run.depth, depth=run.depth)
 
     def explained(result: QuestionResult) -> QuestionResult:
         question = asked.get(result.question_id)
         if question is None:
             return result
         ranked = zip(question.gold[:SHOWN_GOLD], result.gold_ranks, strict=False)
-        cause = causes.asked(question, ())
+        cause = causes.asked(question, result.found[:_FIRST])
         return replace(result, causes=tuple(cause(target, rank) for target, rank in ranked))
 
     return replace(run, questions=tuple(map(explained, run.questions)))

@@ -161,6 +161,16 @@ RULES: tuple[Rule, ...] = (
         source="ragdata eval's own check; the metrics are those of pytrec_eval (trec_eval)",
     ),
     Rule(
+        "EV208 near-copy-above-gold warning",
+        summary="A passage that has nearly the text of the gold is found above it, and is not gold.",
+        message="{unit} {target} is gold for question {question}: {copy}",
+        upstream="the near copy takes its place, and a right answer counts as wrong or late",
+        hint="remove the near copies (`ragdata validate --quality`, QU203), or judge all of them",
+        bad="d8: Prune pear trees in late winter. (2019)   (first)\nd1: Prune pear trees in late winter.   (gold)",
+        good="d1: Prune pear trees in late winter.   (gold)\nd8: The barge Lena carries slate.   (not judged)",
+        source="ragdata eval's own check; the metrics are those of pytrec_eval (trec_eval)",
+    ),
+    Rule(
         "EV301 answer-not-in-gold warning",
         summary="A short answer of which a word is in no gold passage of its question (yes, no and numbers aside).",
         message="question {question}: its answer {answer} is in none of its gold {unit}s",
