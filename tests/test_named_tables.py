@@ -181,6 +181,19 @@ def test_datasets_beside_them_are_checked_too(project: Path) -> None:
     assert sorted(unnamed) == sorted(named) == ["BE203", "TB202"]
 
 
+def test_reports_have_tables_and_datasets(project: Path) -> None:
+    (project / "faq").mkdir()
+    (project / "faq" / "corpus.jsonl").write_text('{"_id": "f1", "title": "", "text": "The reef"}\n')
+    with (project / "ragdata.toml").open("a") as settings:
+        settings.write('\n[[dataset]]\npath = "faq"\nformat = "beir"\n')
+
+    first, second = report(".", config=True)
+
+    assert ((first.name, first.format), second.format, second.path) == (("faq", "beir"), "table", "data")
+    found = run("query", ".", "select count(*) as n from documents", "--dataset", second.name, "--json")
+    assert found.json["rows"] == [{"n": 2}]
+
+
 def test_a_changed_table_brings_the_others(project: Path) -> None:
     (project / "data" / "rel.tsv").write_text("q\td\n1\td1\n2\td9\n")
 

@@ -13,6 +13,8 @@ from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.options import PathLike
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ragdatakit.converters.sources import ConversionSettings
     from ragdatakit.files.configuration.chosen import Configuration, Configurations
     from ragdatakit.files.configuration.reading import Given, Name, Section
@@ -56,6 +58,21 @@ def as_configured(path: Path, wanted: ConversionSettings) -> ConversionSettings:
         options, source_format = {**tables, **options}, "table" if tables else source_format
     values = {**options, **wanted.values}
     return replace(wanted, source_format=source_format, values=values, config=False, plugged=chosen.formats)
+
+
+def tables_beside(path: Path, wanted: ConversionSettings) -> Iterator[Path]:
+    """Where the tables lie that the configuration names below a path, if the path as a whole is read as datasets of
+    known formats. Raises as `as_configured` does."""
+    if wanted.config is False or wanted.source_format or "map" in wanted.values:
+        return
+    chosen = configuration_of(path, wanted.config)
+    if not chosen.of_kind("table") or _table_options(chosen, path):
+        return
+    from ragdatakit.files.configuration.named_tables import place_of_tables
+
+    place, top = place_of_tables(chosen), Path(os.path.abspath(path))  # noqa: PTH100 - without following links
+    if place != top and place.is_relative_to(top) and _table_options(chosen, place):
+        yield path / place.relative_to(top)
 
 
 def _table_options(chosen: Configuration, path: Path) -> dict[str, str]:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragdatakit.api.configuration import as_configured
+from ragdatakit.api.configuration import as_configured, tables_beside
 from ragdatakit.files.paths.boundary import real_path
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
@@ -37,12 +37,14 @@ class FoundDataset:
 
 def find_datasets(paths: Sequence[Path], wanted: ConversionSettings) -> list[FoundDataset]:
     """All datasets at these paths, of all formats, each with a name of its own: that of its folder, file or data set,
-    with the folders above where two are called the same. What several paths hold is there once.
+    with the folders above where two are called the same. What several paths hold is there once. Tables that the
+    configuration names beside them are one more.
 
     Raises `RagdataError` where there is none at one of the paths, and for unknown options.
     """
     from ragdatakit.converters.hipporag.data_sets import each_set
 
+    paths = [place for path in paths for place in (path, *tables_beside(path, wanted))]
     read_as = {path: as_configured(path, wanted) for path in paths}
     sources = [(path, source) for path in paths for source in _sources(path, read_as[path])]
     return _named(
