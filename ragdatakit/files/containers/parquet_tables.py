@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _MEMORY = "192 MB"
 _ROWS = 1024
 """How many rows become Python values together."""
+_OBJECT = 64
+"""Bytes that a value takes in Python at least."""
 _NAN = "NaN"
 _MAGIC = b"PAR1"
 
@@ -126,7 +128,7 @@ def expanded_size(paths: Sequence[Path]) -> int:
     import duckdb
 
     listed = ", ".join(sql_text(unglobbed(path)) for path in paths)
-    query = f"select sum(num_values * total_uncompressed_size) from parquet_metadata([{listed}])"
+    query = f"select sum(num_values * (total_uncompressed_size + {_OBJECT})) from parquet_metadata([{listed}])"
     try:
         with _reader().cursor() as connection:
             (found,) = connection.execute(query).fetchall()[0]

@@ -9,7 +9,7 @@ from ragdatakit.files.containers.parquet_tables import expanded_size, opened_par
 from ragdatakit.files.graphrag.tables import HeldRows, StoredTable
 from ragdatakit.schemas.errors import RagdataError
 
-_MOST = 1 << 27
+_MOST = 1 << 25
 """Bytes that the values of all tables together may take, and those of one that was read."""
 _SHORT = 64
 """Bytes that a value takes at least."""

@@ -47,7 +47,7 @@ PAYLOAD_RULES: tuple[Rule, ...] = (
             "without chunks no text is returned, without entities local finds nothing, without "
             "relationships global finds nothing"
         ),
-        hint="add them",
+        hint="add them; `ragdata convert --extractor names` makes entities and relationships of texts",
         bad='{"entities": [], "relationships": []}',
         good='{"chunks": [], "entities": [], "relationships": []}',
         source="lightrag.py: ainsert_custom_kg",
