@@ -22,6 +22,7 @@ from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import numpy as np
 import pytest
 
 import ragdatakit
@@ -31,6 +32,7 @@ from ragdatakit.api.explorer.jobs import Jobs, Waiting
 from ragdatakit.files.paths.boundary import ANYWHERE
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.fixes import Edit, Fix
+from ragdatakit.schemas.options import SearchOptions
 from tests.command_line import FIXTURES, interruptible, run
 from tests.html_pages import EVIL
 
@@ -223,6 +225,25 @@ def test_the_causes_of_gold_that_is_not_found_are_counted_and_chosen(tmp_path: P
         "cut the museum stub shares no term with the question; its whole text is “Opens at” not found",
     ):
         assert row in rows(every)
+
+
+def test_vectors_of_the_user_are_searched(tmp_path: Path) -> None:
+    folder = tmp_path / "set"
+    folder.mkdir()
+    lines(folder / "corpus.jsonl", {"_id": "d1", "text": "harbour"}, {"_id": "d2", "text": "orchard"})
+    lines(folder / "queries.jsonl", {"_id": "q1", "text": "apples"})
+    np.save(tmp_path / "passages.npy", np.eye(2))
+    np.save(tmp_path / "questions.npy", np.eye(2)[1:])
+    (tmp_path / "questions.ids.txt").write_text("q1\n")
+    search = SearchOptions(vectors=tmp_path / "passages.npy", query_vectors=tmp_path / "questions.npy")
+
+    with ragdatakit.explore(folder, search=search, index_dir=tmp_path / "index") as running:
+        page = get(running, "0/questions/0?mode=dense")
+
+    assert [row.split()[2] for row in rows(page) if row.startswith("1 ")] == ["d2"]
+    twice = [folder, FIXTURES / "demo-search"]
+    with pytest.raises(ragdatakit.RagdataError, match="one index, and there are 2 datasets; choose one with --dataset"):
+        ragdatakit.explore(twice, index_dir=tmp_path / "index")
 
 
 def test_gold_whose_ids_are_shifted_is_seen(tmp_path: Path) -> None:

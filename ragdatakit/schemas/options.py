@@ -322,10 +322,14 @@ class ExploreOptions(SourceOptions):
 
     ``dataset`` says which datasets are meant where there are several, by their names or paths. ``port`` is where (0:
     any that is free). At most ``max_per_rule`` findings of a rule are kept (0: all). ``memory_limit`` is what DuckDB
-    may hold, in bytes.
+    may hold, in bytes. ``search`` says how to index and search, ``index_dir`` of one dataset where its index lies (the
+    user's cache), and ``rebuild`` that it is built anew.
     """
 
     dataset: str | Iterable[str] = ()
+    search: SearchOptions | None = None
+    index_dir: PathLike | None = None
+    rebuild: bool = False
     port: int = _number(0, 0, 65535)
     max_per_rule: int = _number(1000, 0)
     memory_limit: int = _bytes(DATABASE_MEMORY)

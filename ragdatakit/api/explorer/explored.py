@@ -15,6 +15,7 @@ from ragdatakit.api.explorer.opened import OpenedDataset
 from ragdatakit.api.explorer.searches import Searches
 from ragdatakit.api.sources import chosen_datasets, database_of
 from ragdatakit.files.paths.boundary import Boundary, boundary_of
+from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.options import ExploreOptions, ReportOptions, RetrieverOptions, SourceOptions
 
 if TYPE_CHECKING:
@@ -32,7 +33,11 @@ class Explored:
         self.searches: list[Searches] = []
         names = {field.name for field in fields(SourceOptions)} - {"progress", "tell"}
         words: dict[str, Any] = {name: getattr(options, name) for name in names}
+        words |= {"search": options.search, "index_dir": options.index_dir, "rebuild": options.rebuild}
         found = chosen_datasets(paths, reading(options), several_words(options.dataset))
+        if options.index_dir is not None and len(found) > 1:
+            several = f"--index-dir is the place of one index, and there are {len(found)} datasets"
+            raise RagdataError(f"{several}; choose one with --dataset")
         for number, each in enumerate(found):
             opened = OpenedDataset(number, each, database_of(each, options.memory_limit))
             self._stack.callback(opened.close)

@@ -10,20 +10,34 @@ from typing import Any
 
 import click
 
-from ragdatakit.cli.dataset_options import dataset_names_option, dataset_options, read_words
+from ragdatakit.cli.dataset_options import (
+    SHARED_SECTIONS,
+    SectionedCommand,
+    dataset_names_option,
+    dataset_options,
+    retriever_words,
+    search_options,
+)
 from ragdatakit.cli.declared_options import DataPath, given, options_of
 from ragdatakit.schemas.options import ExploreOptions
 
 _option = options_of(ExploreOptions)
 
 
-@click.command("explore", short_help="Look into datasets in a browser.")
+class _Command(SectionedCommand):
+    """The command, whose own options come last in its help."""
+
+    sections = SHARED_SECTIONS
+
+
+@click.command("explore", cls=_Command, short_help="Look into datasets in a browser.")
 @click.argument("paths", nargs=-1, type=DataPath(readable=False, path_type=Path), metavar="[PATH]...")
 @_option("--port", metavar="N", show_default=True, help="Where to serve the page (0: any port that is free).")
 @_option("--memory-limit", metavar="SIZE", help="What tables may take before they go to the disk.")
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
 @dataset_names_option
 @dataset_options
+@search_options
 def command(**words: Any) -> int:
     """Look into the datasets at PATH (folders or files; default: here) in a browser, until Ctrl-C.
 
@@ -33,10 +47,11 @@ def command(**words: Any) -> int:
 
     \b
     ragdata explore scifact/
+    ragdata explore scifact/ --embedder sentence-transformers:all-MiniLM-L6-v2
     """
     from ragdatakit.api.explorer.explore import explore
 
-    options = given(ExploreOptions, words, **read_words(words))
+    options = given(ExploreOptions, words, **retriever_words(words))
     with explore(list(words["paths"]) or [Path()], **options) as explorer:
         click.echo(explorer.url)
         click.echo("Ctrl-C stops it.", err=True)

@@ -53,9 +53,15 @@ def search_section(
 
 
 def _vectors(modes: Sequence[str]) -> str:
-    """Where it is documented how one gets vectors, while there are none."""
-    address = "" if "dense" in modes else page_address("retrieval")
-    return f"<p>{link(address, 'How to search by vectors')}</p>" if address else ""
+    """How one searches by vectors here, while there are none."""
+    if "dense" in modes:
+        return ""
+    address = page_address("retrieval")
+    more = f" {link(address, 'How to search by vectors')}" if address else ""
+    return (
+        "<p>With <code>ragdata explore … --embedder KIND:MODEL</code> or <code>--vectors FILE</code> these pages "
+        f"search by vectors, too.{more}</p>"
+    )
 
 
 def _modes(address: str, modes: Sequence[str], mode: str) -> str:
