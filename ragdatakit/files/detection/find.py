@@ -27,6 +27,7 @@ from ragdatakit.files.detection.layout_files import (
 from ragdatakit.files.detection.lone_files import lone_file
 from ragdatakit.files.detection.odd_beginnings import odd_beginning
 from ragdatakit.files.detection.plain_sources import is_about
+from ragdatakit.files.detection.possible_layouts import needed_groups, possible_layouts
 from ragdatakit.files.detection.sniffed_trees import SniffedTree
 from ragdatakit.files.detection.sniffing import guess_kind, has_members, looks_like, read_head
 from ragdatakit.files.detection.written_folders import WrittenFolders
@@ -191,15 +192,20 @@ def _detect_in_folders(
     written = WrittenFolders(tree.root, tree.boundary)
     layouts: list[Layout] = []  # of the datasets that are found
     looked_at: list[Path] = []
+    by_signature = possible_layouts(formats)
     for folder in folders:
         looked_at.append(folder)
+        possible = by_signature.of(tree, folder)
         place = named_place(folder)
+        format_of_manifest = written.format_of(folder)
         for fmt in formats:
-            as_written = written.format_of(folder) == fmt.name
-            if not as_written and written.format_of(folder):
+            as_written = format_of_manifest == fmt.name
+            if not as_written and format_of_manifest:
                 continue
             names: set[str] = set()  # of the layouts that fit
             for layout in fmt.layouts:
+                if by_name != "all" and id(layout) not in possible:
+                    continue
                 if layout.name in names or (layout.place and not ends_as(place, layout.place)):
                     continue
                 if by_name != "all" and not _may_be_complete(tree, folder, layout):
@@ -277,12 +283,8 @@ def _reaches(layout: Layout, root: Path, folder: Path) -> bool:
 
 
 def _may_be_complete(tree: SniffedTree, folder: Path, layout: Layout) -> bool:
-    """Whether the names say that a layout may have all it needs: most are ruled out here, at little cost."""
-    loose = layout.loose if layout.endings else ()
-    for group in layout.signature:
-        if not tree.matches_any(folder, group) and not any(pattern in loose for pattern in group):
-            return False
-    return True
+    """Whether the names say that a layout may have all it needs."""
+    return all(any(tree.match(folder, pattern) for pattern in group) for group in needed_groups(layout))
 
 
 def _complete(

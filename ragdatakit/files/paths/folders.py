@@ -33,7 +33,7 @@ class Tree:
         self.boundary = boundary if boundary is not None else boundary_of(root)
         self._listed: dict[str, tuple[Names, Names]] = {}  # by text: paths are slow to compare
         self._paths: dict[str, dict[str, Path]] = {}  # each is made once: there may be very many
-        self._matched: dict[tuple[str, str], list[Path]] = {}
+        self._matched: dict[str, dict[str, list[Path]]] = {}
         self._odd: dict[str, frozenset[str]] = {}
         self.unreadable: list[Path] = []
 
@@ -44,21 +44,22 @@ class Tree:
 
     def _names(self, folder: Path) -> tuple[Names, Names]:
         place = str(folder)
-        if place not in self._listed:
-            files: list[str] = []
-            folders: list[str] = []
-            odd: list[str] = []
-            try:
-                with os.scandir(folder) as entries:
-                    for entry in entries:
-                        _sort_entry(entry, files, folders, odd)
-            except OSError:
-                self.unreadable.append(folder)
-            if self._passed_over is not None:
-                files, folders = ([n for n in names if not self._passed_over(folder / n)] for names in (files, folders))
-            self._odd[place] = frozenset(odd)
-            self._listed[place] = (Names(f for f in files if f not in OWN), Names(f for f in folders if f != SIDECAR))
-        return self._listed[place]
+        return self._listed.get(place) or self._listed.setdefault(place, self._list(folder, place))
+
+    def _list(self, folder: Path, place: str) -> tuple[Names, Names]:
+        files: list[str] = []
+        folders: list[str] = []
+        odd: list[str] = []
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    _sort_entry(entry, files, folders, odd)
+        except OSError:
+            self.unreadable.append(folder)
+        if self._passed_over is not None:
+            files, folders = ([n for n in names if not self._passed_over(folder / n)] for names in (files, folders))
+        self._odd[place] = frozenset(odd)
+        return Names(f for f in files if f not in OWN), Names(f for f in folders if f != SIDECAR)
 
     def paths(self, folder: Path, names: list[str]) -> list[Path]:
         """The files or folders called so in ``folder``."""
@@ -82,16 +83,18 @@ class Tree:
 
     def match(self, folder: Path, pattern: str) -> list[Path]:
         """Files below ``folder`` that match ``pattern`` (one ``*`` level a segment), or folders if it ends in ``/``."""
-        key = str(folder), pattern
-        if key not in self._matched:
-            self._matched[key] = self._matches(folder, pattern)
-        return self._matched[key]
+        known = self._matched.setdefault(str(folder), {})
+        found = known.get(pattern)
+        if found is None:
+            found = known[pattern] = self._matches(folder, pattern)
+        return found
 
     def _matches(self, folder: Path, pattern: str) -> list[Path]:
         parents, last, which = _parsed(pattern)
         here = [folder]
         for segment in parents:
-            here = self._called(here, segment, 1)
+            if not (here := self._called(here, segment, 1)):
+                return here
         return self._called(here, last, which)
 
     def _called(self, folders: list[Path], segment: str, which: int) -> list[Path]:
@@ -102,12 +105,10 @@ class Tree:
                 found += self.paths(folder, names)
         return found
 
-    def matches_any(self, folder: Path, patterns: tuple[str, ...]) -> bool:
-        """Whether anything below ``folder`` matches one of the patterns; the names in it rule most of them out."""
-        (files, folders), (of_files, of_folders) = self._names(folder), _beginnings(patterns)
-        if of_files.isdisjoint(files.begun()) and of_folders.isdisjoint(folders.begun()):
-            return False
-        return any(self.match(folder, pattern) for pattern in patterns)
+    def begun(self, folder: Path) -> tuple[set[str], set[str]]:
+        """The names of files and of folders in ``folder``, and the segments (`beginnings`) that any of them matches."""
+        files, folders = self._names(folder)
+        return files.begun(), folders.begun()
 
     def may_match(self, folder: Path, patterns: tuple[str, ...]) -> Iterator[str]:
         """The patterns that files or folders below ``folder`` may match: the names in it rule most of them out.
@@ -145,8 +146,7 @@ def _parsed(pattern: str) -> tuple[list[str], str, int]:
     return parents, last, int(pattern.endswith("/"))
 
 
-@lru_cache(maxsize=1024)
-def _beginnings(patterns: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]]:
+def beginnings(patterns: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]]:
     """The segments with which the patterns begin: those of files, and those of folders."""
     begin: tuple[set[str], set[str]] = (set(), set())
     for parents, last, which in map(_parsed, patterns):
