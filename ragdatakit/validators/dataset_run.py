@@ -399,13 +399,14 @@ class DatasetRun:
             else:
                 self.emit(*one)
 
-    def emit_record(self, file: DataFile, problem: Problem, located: Located) -> None:
-        """A problem of one record, or of another piece of a file."""
+    def emit_record(self, file: DataFile, problem: Problem, located: Located, record: Any = None) -> None:
+        """A problem of one record, or of another piece of a file. ``record`` is what it decodes to, if that is at
+        hand."""
         has_room = self.collector.room(problem.rule, file)
         if has_room or self.all_are_wanted(problem.rule):
             self.find_fix(file, problem, located)
+        self.collector.count(problem.rule, file, records=() if located.record == NO_RECORD else (located.record,))
         if not has_room:
-            self.collector.count(problem.rule, file, records=() if located.record == NO_RECORD else (located.record,))
             return
         start, length, raw = problem.position, problem.length, located.raw
         longest = MOST_LOCATED if start is not None or problem.pointer else SHOWN_OF_LONG
@@ -413,7 +414,8 @@ class DatasetRun:
         if start is None and problem.pointer:
             span = self.form(file).span(text, problem.pointer)
             start, length = span if span is not None else (None, 0)
-        self.collector.add(file, problem, Place.within(located, text, start, length, self._key(file, located)))
+        place = Place.within(located, text, start, length, self._key(file, located, record))
+        self.collector.keep(file, problem, place)
 
     def _key(self, file: DataFile, located: Located, record: Any = None) -> str | None:
         """What identifies a record; None of what is no record."""

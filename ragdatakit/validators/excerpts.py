@@ -15,10 +15,15 @@ _VALUE_LENGTH = 60
 _ENCODER = json.JSONEncoder(ensure_ascii=False, default=str)
 
 
+def _is_plain(text: str) -> bool:
+    """Whether a text, and each part of it, is `visible` as it is."""
+    return text.isascii() and text.isprintable() and "##" not in text
+
+
 def visible(text: str) -> str:
     """``text`` with everything that a terminal would obey or hide, or a CI runner carry out, made visible."""
-    if text.isascii() and text.isprintable():
-        return without_commands(text)
+    if _is_plain(text):
+        return text
     return without_commands("".join(map(_visible_character, text)))
 
 
@@ -76,9 +81,11 @@ def excerpt(line: str, start: int, length: int) -> Excerpt:
     end = min(len(line), start + max(min(length, AFTER), 1) + AFTER)
     if len(line) - end < 10:
         end = len(line)
-    head = ("…" if first else "") + visible(line[first:start])
-    middle = visible(line[start : min(start + length, end)])
-    tail = visible(line[min(start + length, end) : end]) + ("…" if end < len(line) else "")
+    behind = min(start + length, end)
+    pieces = [line[first:start], line[start:behind], line[behind:end]]
+    if not _is_plain(line[first:end]):
+        pieces = [visible(piece) for piece in pieces]
+    head, middle, tail = ("…" if first else "") + pieces[0], pieces[1], pieces[2] + ("…" if end < len(line) else "")
     return Excerpt(head + middle + tail, len(head), len(middle))
 
 

@@ -12,7 +12,7 @@ from ragdatakit.files.containers.record_forms import REFUSED, JsonForm, MemberFo
 from ragdatakit.schemas.declarations import Format
 from ragdatakit.validators.excerpts import plain_value
 
-_LONG_RECORD = 1 << 20
+LONG_RECORD = 1 << 20
 """Bytes of a record beyond which it is not decoded for its key."""
 _NAME_BYTES = 1 << 12
 """Bytes within which the name of a member ends."""
@@ -36,7 +36,7 @@ def record_key(fields: tuple[str, ...], located: Located, record: Any, form: Rec
     """
     if record is None and isinstance(form, MemberForm) and fields == (form.name_field,):  # the value may be large
         record = {form.name_field: form.glimpse(located.raw[:_NAME_BYTES].decode("utf-8", "replace"), form.name_field)}
-    elif fields and record is None and len(located.raw) <= _LONG_RECORD:
+    elif fields and record is None and len(located.raw) <= LONG_RECORD:
         record = _decoded(form, located.raw)
     values = _values(fields, record, form, derive) if isinstance(record, dict) else []
     if not values or None in values or "" in values:

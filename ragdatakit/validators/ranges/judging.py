@@ -18,12 +18,11 @@ from ragdatakit.scanner.library import code_seeds, library, take_seeds
 from ragdatakit.schemas import FORMATS, get_format
 from ragdatakit.schemas.declarations import Format
 from ragdatakit.schemas.errors import EngineError
-from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators import checks_of
 from ragdatakit.validators.collector import Selection
 from ragdatakit.validators.dataset_run import DatasetRun
 from ragdatakit.validators.ranges.plan import Range
-from ragdatakit.validators.reading.blocks import CheckedBlock, few_of_each
+from ragdatakit.validators.reading.blocks import CheckedBlock, Faulty, few_of_each
 from ragdatakit.validators.reading.file_runs import LinesRun
 from ragdatakit.validators.row_problems import RowProblems
 from ragdatakit.validators.run_options import RunOptions
@@ -223,10 +222,10 @@ class _Judge(LinesRun):
 
     def _trim(self, checked: CheckedBlock, kept: Counter[str]) -> None:
         """Keep no more problems of a rule in a range than may be shown; the others are counted."""
-        faulty: list[tuple[Any, list[Problem]]] = []
-        for located, problems in checked.faulty:
+        faulty: list[Faulty] = []
+        for located, problems, _ in checked.faulty:
             if few := few_of_each(problems, kept, checked.excess, self.run_.most_held):
-                faulty.append((located, few))
+                faulty.append((located, few, None))
         checked.faulty, checked.kept = faulty, Counter()
 
     def _columns_of(self, first: int, values: list[Any]) -> tuple[int, Any, list[Any] | None, list[RowProblems]]:

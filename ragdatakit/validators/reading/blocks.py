@@ -23,8 +23,9 @@ PART_BYTES = 1 << 16
 """Bytes of a block that are held as values at once, where it goes line by line."""
 
 
-Faulty = tuple[Located, list[Problem]]
-"""A record with problems: its number, line and offset are counted from 0 at the beginning of its block."""
+Faulty = tuple[Located, list[Problem], Any]
+"""A record with problems, and what it decodes to (None where that is not at hand): its number, line and offset are
+counted from 0 at the beginning of its block."""
 
 _NAMES = {b"\n": "lf", b"\r\n": "crlf", b"\r": "cr"}
 
@@ -82,9 +83,9 @@ class CheckedBlock:
 
     def show_breaks(self, block: Block) -> None:
         """Count lines as they are in the file, where line breaks were hidden."""
-        for i, (located, problems) in enumerate(self.faulty):
+        for i, (located, problems, _) in enumerate(self.faulty):
             raw = block.shown(located.line, located.raw)
-            self.faulty[i] = replace(located, line=block.line(located.line), raw=raw), problems
+            self.faulty[i] = replace(located, line=block.line(located.line), raw=raw), problems, None
         for name in ("lf", "crlf", "cr"):
             count, line, at = getattr(self.ends, name)
             setattr(self.ends, name, (count, block.line(line), at))
@@ -155,10 +156,11 @@ class BlockChecker:
                 value, problems = examine(line)
                 values.append(value)
                 if problems and (few := self._few(block, problems)):
-                    block.faulty.append((Located(records, lines, offset + start, bytes(line[:LONG_LINE])), few))
+                    located = Located(records, lines, offset + start, bytes(line[:LONG_LINE]))
+                    block.faulty.append((located, few, value))
                 records += 1
             elif self._blank and (few := self._few(block, [self._blank_line(line)])):
-                block.faulty.append((Located(NO_RECORD, lines, offset + start, line), few))
+                block.faulty.append((Located(NO_RECORD, lines, offset + start, line), few, None))
             lines += 1
         block.ends.add(ends, block.lines, offset)
         block.records, block.lines = records, lines
@@ -205,10 +207,10 @@ class ScannedChecker(BlockChecker):
             raw = data[start:end]
             if why == BLANK:
                 if self._blank and (few := self._few(block, [self._blank_line(raw)])):
-                    block.faulty.append((Located(NO_RECORD, line, start, raw), few))
+                    block.faulty.append((Located(NO_RECORD, line, start, raw), few, None))
                 continue
             value, problems = self._checker.examine(raw)
-            if problems and (few := self._few(block, problems)):
-                block.faulty.append((Located(row, line, start, raw), few))
+            if problems and (few := few_of_each(problems, block.kept, block.excess, self._most)):
+                block.faulty.append((Located(row, line, start, raw), few, value))
             values.append((why, row, value))
         return values

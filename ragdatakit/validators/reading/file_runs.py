@@ -20,6 +20,7 @@ from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.line_cells import LineError, LineReader, cut
 from ragdatakit.validators.collector import NO_RECORD
 from ragdatakit.validators.columns import KeyColumns
+from ragdatakit.validators.identity import LONG_RECORD
 from ragdatakit.validators.reading.blocks import BlockChecker, CheckedBlock, LineEnds, ScannedChecker, Segment
 from ragdatakit.validators.records import RecordChecker, decoded_text, wrapper_problems
 from ragdatakit.validators.row_problems import RowProblems
@@ -270,11 +271,12 @@ class LinesRun(FileRun):
     def _take(self, block: Block, checked: CheckedBlock) -> None:
         self.table.add(self._records, self._lines + 1, block.offset)
         if self.fresh:
-            for within, problems in checked.faulty:
+            for within, problems, value in checked.faulty:
                 record = within.record if within.record == NO_RECORD else self._records + within.record
                 located = Located(record, self._lines + 1 + within.line, block.offset + within.byte_offset, within.raw)
+                at_hand = value if len(within.raw) <= LONG_RECORD else None
                 for problem in problems:
-                    self.run_.emit_record(self.file, problem, located)
+                    self.run_.emit_record(self.file, problem, located, at_hand)
             self.run_.collector.count_all(checked.excess, self.file)
         self._take_keys(checked)
         self._ends.add(checked.ends, self._lines, block.offset)
