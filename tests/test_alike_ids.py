@@ -20,6 +20,9 @@ from ragdatakit.retrieval.gold_and_metrics.alike_ids import alike_ids, shifted_i
         ("d31-c3", ["d30-c3"], None),
         ("d9", ["d1", "d2"], None),
         ("7", ["07", "doc-7"], "07"),
+        ("x-000", ["0", "00"], None),
+        ("x-0", ["y", "00"], "00"),
+        ("٧", ["doc-٧"], "doc-٧"),
         ("--", ["-"], None),
     ],
 )

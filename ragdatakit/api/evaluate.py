@@ -229,20 +229,20 @@ class _Evaluating:
             sanity = check_run(run.ranked, gold, w.names, facts, w.options.seed)
             sanity = self._with_search_checks(sanity, run.name) if run.name in modes else sanity
             result = run_result(run, gold, w.names, w.depth, sanity, w.options.seed, same)
-            done.runs.append(self._with_causes(result) if passages is not None else result)
+            done.runs.append(self._with_causes(result, facts.alike) if facts is not None else result)
         if w.options.compare is not None and done.runs:
             done.comparisons = self._compared(done.runs, w.options.compare)
         shown = {t for run in done.runs for q in run.worst(w.options.worst) for t in (*q.found[:3], *q.gold[:3])}
         done.titles = titles_of(passages, self._tables, gold.unit, shown) if passages is not None else {}
         self._check(facts)
 
-    def _with_causes(self, run: RunResult) -> RunResult:
+    def _with_causes(self, run: RunResult, alike: Mapping[str, str]) -> RunResult:
         """The run with why the gold of its worst questions was not found."""
         from ragdatakit.retrieval.gold_and_metrics.gold_causes import with_causes
 
         opened = self._opened
         passages, tokenizer = opened.index.passages, opened.tokenizer
-        return with_causes(run, self._gold, passages, tokenizer, opened.lexical.known)
+        return with_causes(run, self._gold, passages, tokenizer, opened.lexical.known, alike)
 
     def _check(self, facts: GoldFacts | None = None) -> None:
         from ragdatakit.retrieval.gold_and_metrics.checks import check_evaluation

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from ragdatakit.schemas.search.shifted_ids import ShiftedIds
 
 _NO_WORD = re.compile(r"[\W_]+")
 _ZEROS = re.compile(r"(?<!\d)0+(?=\d)")
 _BORDER = re.compile(r"(?<=[^\W\d])(?=\d)|(?<=\d)(?=[^\W\d])")
+_DIGITS = "0123456789"
 _NUMBERED = re.compile(r"(.*?)(\d{1,18})(\D*)", re.DOTALL)
 _FEW, _SHARE = 5, 0.3
 """Questions, and the share of them, whose gold has to be shifted alike: by chance hardly two are."""
@@ -29,7 +30,8 @@ def alike_ids(missing: Collection[str], there: Iterable[str]) -> dict[str, str]:
     for loose in same:
         for end in _ends(loose):
             shorter.setdefault(end, []).append(loose)
-    for name in there:
+    may_be = _by_the_end({loose.rpartition(" ")[2] for loose in same})
+    for name in filter(may_be, there):
         loose = _loosened(name)
         if loose in same:
             _put(same[loose], name)
@@ -40,6 +42,21 @@ def alike_ids(missing: Collection[str], there: Iterable[str]) -> dict[str, str]:
                 _put(ends[end], name)
     found = {name: same[loose] or ends[loose] for name, loose in wanted.items()}
     return {name: next(iter(names)) for name, names in found.items() if len(names) == 1}
+
+
+def _by_the_end(lasts: Collection[str]) -> Callable[[str], bool]:
+    """What says, quickly, that an id may end in one of these words and numbers, as two that are alike end in one; few
+    others are loosened then."""
+    letters = {last[-1] for last in lasts}
+
+    def may_be(name: str) -> bool:
+        rest = name.rstrip(_DIGITS)
+        if rest != name and not rest[-1:].isdigit():  # other digits are part of the number
+            return (name[len(rest) :].lstrip("0") or "0") in lasts
+        end = name[-1:]
+        return not (end.isascii() and end.isalpha()) or end.lower() in letters
+
+    return may_be
 
 
 def _put(names: set[str], name: str) -> None:

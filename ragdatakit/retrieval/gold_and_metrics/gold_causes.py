@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -41,7 +41,7 @@ class GoldCauses:
 
     ``places`` has the passages of each target; a document that is searched as chunks has several. Copies above a
     target are looked for among those that were found first, where passages are ranked. ``known`` says whether a passage
-    has a term.
+    has a term, ``alike`` which ids there are for those that are missing (None: that is looked for).
     """
 
     def __init__(
@@ -55,6 +55,7 @@ class GoldCauses:
         *,
         k: int,
         depth: int,
+        alike: Mapping[str, str] | None = None,
     ) -> None:
         self._passages, self._tokenizer, self._known = passages, tokenizer, known
         wanted = list(targets)
@@ -64,9 +65,11 @@ class GoldCauses:
         self._by_terms, self._k, self._depth = mode in _BY_TERMS, k, depth
         self._copies = not self._by_document and not self._nodes
         self._kept: dict[int, Counter[str]] = {}
-        missing = {target for target in wanted if target not in self.places} if not self._nodes else set[str]()
-        there = passages.documents() if self._by_document else map(passages.id, range(len(passages)))
-        self._alike = alike_ids(missing, there)
+        if alike is None:
+            missing = [target for target in wanted if target not in self.places and not self._nodes]
+            there = passages.documents() if self._by_document else map(passages.id, range(len(passages)))
+            alike = alike_ids(missing, there)
+        self._alike = alike
 
     def asked(self, question: GoldQuestion, first: Sequence[str]) -> Callable[[str, int | None], GoldCause | None]:
         """What finds the cause of a target of the question, of which the rank is known; ``first`` are the ids that were
@@ -155,7 +158,12 @@ class GoldCauses:
 
 
 def with_causes(
-    run: RunResult, gold: Gold, passages: Passages, tokenizer: Spans, known: Callable[[str], bool]
+    run: RunResult,
+    gold: Gold,
+    passages: Passages,
+    tokenizer: Spans,
+    known: Callable[[str], bool],
+    alike: Mapping[str, str],
 ) -> RunResult:
     """The run with why the first gold of its worst questions was not found at all, or has a copy above it."""
     worst = {q.question_id for q in run.worst(MOST_WORST)}
@@ -164,7 +172,7 @@ def with_causes(
         return run
     targets = (t for q in asked.values() for t in q.gold[:SHOWN_GOLD])
     places = (passages, tokenizer, known, targets, gold.unit, run.name)
-    causes = GoldCauses(*places, k=run.depth, depth=run.depth)
+    causes = GoldCauses(*places, k=run.depth, depth=run.depth, alike=alike)
 
     def explained(result: QuestionResult) -> QuestionResult:
         question = asked.get(result.question_id)
