@@ -13,6 +13,9 @@ MODULES = {
     "conftest.py": "from tests.whole_modules import register\ndef pytest_configure(config):\n    register(config)\n",
     "test_good.py": "import pytest\n@pytest.mark.parametrize('n', range(5))\ndef test_a(n):\n    assert n < 5\n",
     "test_bad.py": "def test_a():\n    assert False\ndef test_b(record_property):\n    pass\n",
+    "test_fixtures.py": "import pytest\n@pytest.fixture\ndef before():\n    raise ValueError\n"
+    "@pytest.fixture\ndef after():\n    yield\n    raise ValueError\n"
+    "def test_a(before):\n    pass\ndef test_b(after):\n    pass\n",
     "test_no_module.py": "import a_module_that_is_not_there\ndef test_a():\n    pass\n",
     "test_left_out.py": "import pytest\npytest.skip('not here', allow_module_level=True)\n",
     "test_dies.py": "import os\ndef test_a():\n    pass\ndef test_b():\n    os._exit(3)\n",
@@ -45,9 +48,10 @@ def test_each_test_is_run_and_what_goes_wrong_is_reported(tmp_path: Path) -> Non
     assert "PASSED test_bad.py::test_b" in lines
     assert "FAILED test_bad.py::test_a - assert False" in lines
     assert any(line.startswith("ERROR test_no_module.py") for line in lines)
+    assert {"ERROR test_fixtures.py::test_a - ValueError", "ERROR test_fixtures.py::test_b - ValueError"} <= {*lines}
     assert any("crashed while running 'test_dies.py::all tests'" in line for line in lines)
     assert any(line.startswith("SKIPPED [1] test_left_out.py") for line in lines)
-    assert lines[-1].startswith("2 failed, 7 passed, 1 skipped, 1 error in ")
+    assert lines[-1].startswith("2 failed, 8 passed, 1 skipped, 3 errors in ")
 
 
 def test_chosen_tests_are_shared_out_one_by_one(tmp_path: Path) -> None:
