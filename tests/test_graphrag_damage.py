@@ -70,6 +70,17 @@ def test_what_is_no_table_is_said(tmp_path: Path, damage: Callable[[Path], None]
     assert "documents 2" in words
 
 
+def test_a_pipe_in_place_of_cells_is_no_table(tmp_path: Path) -> None:
+    index = shutil.copytree(PARQUET.parent / "csv", tmp_path / "index")
+    (index / "entities.csv").unlink()
+    _pipe(index / "entities.csv")
+
+    (finding,) = run("validate", index, "--json").json["findings"]
+
+    assert finding["code"] == "GR022"
+    assert finding["message"].startswith("it cannot be read: it is not a regular file")
+
+
 def _frame() -> bytes:
     """A table as GraphRAG writes it."""
     pandas = pytest.importorskip("pandas")

@@ -132,7 +132,8 @@ class GraphRagChecks(FormatChecks):
             self._lost(file)
             return Problem("lfs-pointer", facts={"size": lfs_size(file.boundary.read_bytes(file.path)[:256])})
         try:
-            damaged = "" if table.is_csv else metadata_damage(file.path, file.boundary)  # which waits for no pipe
+            file.boundary.open(file.path).close()  # which waits for no pipe
+            damaged = "" if table.is_csv else metadata_damage(file.path, file.boundary)
             table.columns = tables.columns_of(table)
         except (UnreadableTableError, OSError) as error:
             self._lost(file)
