@@ -91,11 +91,10 @@ def _texts(values: Sequence[Any]) -> PackedColumn:
     if values and valid is not None and not valid.any():
         return PackedColumn(Kind.TEXT, len(values), (valid, bytes(4 * (len(values) + 1)), b""))
     there = values if valid is None else ["" if value is None else value for value in values]
-    joined = "".join(there)
-    if joined.isascii():
-        data, sizes = joined.encode("ascii"), list(map(len, there))
+    if all(map(str.isascii, there)):
+        data, sizes = "".join(there).encode("ascii"), list(map(len, there))
     else:
-        encoded = [text.encode() for text in there]
+        encoded = list(map(str.encode, there))
         data, sizes = b"".join(encoded), list(map(len, encoded))
     if len(data) >= 1 << 31:
         raise OverflowError("texts of more than 2 GiB")
@@ -106,7 +105,9 @@ def _numbers(kind: Kind, values: Sequence[Any]) -> PackedColumn:
     import numpy as np
 
     try:
-        given = [0 if value is None else _number(kind, value) for value in values]
+        given = [0 if value is None else value for value in values] if None in values else values
+        if not set(map(type, values)) <= {type(None), float if kind is Kind.NUMBER else int}:
+            given = [_number(kind, value) for value in given]
         return PackedColumn(kind, len(given), (_valid(values), np.array(given, _NUMBERS[kind])))
     except ValueError as error:  # not a number of Python's
         raise TypeError(str(error)) from None
