@@ -92,9 +92,9 @@ def _read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str
     splits = cache(lambda: judged_splits(_qrels(qrels, records)))
     found: dict[str, RowSource] = {}
     if corpus:
-        found["documents"] = lambda: _documents(corpus, records, _are_bare(corpus))
+        found["documents"] = lambda: _documents(corpus, records, are_bare(corpus))
     if queries:
-        found["questions"] = lambda: _questions(queries, splits, records, _are_bare(queries))
+        found["questions"] = lambda: _questions(queries, splits, records, are_bare(queries))
     if qrels:
         found["qrels"] = lambda: _qrels(qrels, records)
     return found
@@ -139,10 +139,10 @@ def _split_of(file: DataFile) -> str:
 
 def _form(dataset: Dataset) -> dict[str, str]:
     kinds = {"documents": "corpus", "questions": "queries"}
-    return {_METADATA[table]: _ABSENT for table, kind in kinds.items() if _are_bare(files_read(dataset, kind))}
+    return {_METADATA[table]: _ABSENT for table, kind in kinds.items() if are_bare(files_read(dataset, kind))}
 
 
-def _are_bare(files: list[DataFile]) -> bool | None:
+def are_bare(files: list[DataFile]) -> bool | None:
     """Whether the first record has no metadata; None where nobody can tell."""
     head = read_head(files[0].path, files[0].boundary) if files and not is_parquet(files[0].path) else None
     first = head.records[0] if head is not None and head.records else None

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ragdatakit.converters.beir.converter import document_of, files_read
+from ragdatakit.converters.beir.converter import are_bare, document_of, files_read
 from ragdatakit.converters.sql_files import read_columns
 from ragdatakit.database.columns import Kind, PackedColumn
 from ragdatakit.database.dataset_database import SqlTable
@@ -28,17 +28,20 @@ def beir_tables(dataset: Dataset, records: RecordReader) -> dict[str, SqlTable]:
     def batches() -> Iterator[list[PackedColumn]]:
         from ragdatakit.converters.kept_columns import KeptColumn, KeptColumns  # needs numpy
 
+        bare = are_bare(files)  # of records that are otherwise than the first one the order of the fields is kept, too
         columns = (
             KeptColumn(Kind.TEXT, "_id"),
             KeptColumn(Kind.TEXT, "text"),
             KeptColumn(Kind.TEXT, "title"),
-            KeptColumn(Kind.TEXT, "metadata", _members),
+            KeptColumn(Kind.TEXT) if bare else KeptColumn(Kind.TEXT, "metadata", _members),
             KeptColumn(Kind.TEXTS, nothing=()),
         )
-        shape = replace(BEIR.file("corpus").record, extra="forbid")
+        record = BEIR.file("corpus").record
+        fields = [replace(f, required=f.required or (f.name == "metadata" and bare is False)) for f in record.fields]
+        shape = replace(record, extra="forbid", fields=tuple(f for f in fields if f.name != "metadata" or not bare))
         reader = KeptColumns(shape, columns, partial(row_batches, "documents", losses=records.losses))
         for file in files:
-            yield from reader.batches(file, records, partial(document_of, records, file))
+            yield from reader.batches(file, records, partial(document_of, records, file, bare=bare))
 
     def load(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, int]:
         read_columns(connection, table, "documents", batches)
