@@ -41,6 +41,7 @@ def write(tables: CanonicalTables, out: Output, options: Options) -> None:
     """Write a corpus, and questions and results where there are any."""
     if not (tables.any("documents") or tables.any("chunks") or tables.any("questions")):
         raise RagdataError(f"{tables.name} has no passages and no questions: there is nothing to write for HippoRAG")
+    tables.keep("chunks", "nodes", "edges")
     name = _file_name(options.name)
     corpus = WrittenCorpus(tables)
     corpus.write(out, f"{name}{CORPUS_END}")
