@@ -404,11 +404,11 @@ def test_all_that_read_judgements_read_line_breaks_in_cells(tmp_path: Path) -> N
 
 
 def test_a_repair_takes_whole_records_with_line_breaks(tmp_path: Path) -> None:
-    data = with_breaks(tmp_path, f'{GOOD}"a\nb"\td1\t1\n\n"q\n2"\td1\t1\nq1\td9\t1\n')
+    data = with_breaks(tmp_path, f'{GOOD}"a\nb"\td1\t1\n\nq1\td9\t1\nq1\td1\tx\n')
 
     fix(data, unsafe=True, removed=tmp_path / "removed.ndjson")
 
-    assert (data / "qrels/test.tsv").read_bytes().decode() == HEADER + GOOD
+    assert (data / "qrels/test.tsv").read_bytes().decode() == f"{HEADER}{GOOD}q1\td1\tx\n"
 
 
 @given(line=st.text(max_size=20).filter(lambda text: not set(text) & set("\r\n")))

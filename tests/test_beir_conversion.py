@@ -143,6 +143,23 @@ def test_a_field_that_has_to_change_is_reported(
     ]
 
 
+def test_one_array_in_place_of_lines_is_read_by_those_who_go_on(tmp_path: Path) -> None:
+    corpus = '[{"_id": "d1", "text": "a"},\n {"_id": "d2", "text": "b"}]\n'
+    folder_of(tmp_path / "in", corpus=corpus, queries='{"_id": "q1", "text": "?"}', test=f"{HEADER}q1\td1\t1\n")
+
+    refused = ragdatakit.convert(tmp_path / "in", tmp_path / "refused", to="sage")
+    kept = ragdatakit.convert(tmp_path / "in", tmp_path / "out", to="sage", keep_going=True)
+    with pytest.warns(UserWarning, match="its elements were read"):
+        asked = ragdatakit.query(tmp_path / "in", "select doc_id from documents")
+
+    assert refused.source_report is not None and not refused.written
+    assert [finding.rule for finding in refused.source_report.findings] == ["array-for-lines"]
+    reasons = [loss.reason.split(" where")[0] for loss in kept.conversions[0].losses if loss.kind == "coerced"]
+    assert reasons == ["the file is one JSON array"]
+    assert lines(tmp_path / "out/documents.jsonl") == [{"id": "d1", "contents": "a"}, {"id": "d2", "contents": "b"}]
+    assert asked.to_pylist() == [{"doc_id": "d1"}, {"doc_id": "d2"}]
+
+
 @pytest.mark.parametrize("with_some", ["neither", "both", "the first", "the second"])
 @pytest.mark.parametrize("to", ["sage", "lightrag", "beir"])
 def test_metadata_come_back_empty_where_they_were(with_some: str, to: str, tmp_path: Path) -> None:

@@ -127,13 +127,6 @@ def rests_on(format_name: str, rule: str, kind: str) -> frozenset[str]:
     return frozenset(found)
 
 
-@cache
-def has_quotes(format_name: str, kind: str) -> bool:
-    """Whether cells of such a file may have line breaks between quote marks, while it is read by lines."""
-    declared = get_format(format_name).file(kind)
-    return declared.container == "columns" and declared.columns.quoted
-
-
 def group_of(fault: Fault) -> Group | None:
     """The group of a fault: if one of them has no safe repair, the others have none either."""
     group = _grouping(fault.dataset.format.name, fault.rule.name)

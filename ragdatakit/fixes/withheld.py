@@ -15,7 +15,6 @@ from ragdatakit.fixes.groups import (
     Group,
     changes_ids,
     group_of,
-    has_quotes,
     is_same_id,
     rests_on,
     unread_rules,
@@ -138,8 +137,6 @@ class Withheld:
             if len(self._groups) > _MOST_GROUPS:
                 return "too many other records contradict each other"
         kinds = rests_on(self.format_name, self.rules.by_code[change.code].name, file.kind)
-        if any(edit.part == "line" for edit in change.fix.edits) and has_quotes(self.format_name, file.kind):
-            kinds |= {file.kind}  # what looks like a line may be part of a cell that is read as broken
         blocking = next((self._unread[kind] for kind in self._unread if kinds == ALL_KINDS or kind in kinds), "")
         blocking = blocking or (self._unread.get("", "") if kinds else "")
         return f"it rests on records that cannot be read yet ({self._named(blocking)})" if blocking else ""

@@ -48,6 +48,7 @@ BOMB_RATIO, BOMB_BYTES = 400, 1 << 30  # text packs 3 to 20 times; deflate's bes
 _LONGEST_POINTER = 1024
 IS_POINTER = "it is a Git LFS pointer, not the data; `git lfs pull` fetches that"
 """Why such a file cannot be read, and what to do."""
+ARRAY_FOR_LINES = "array-for-lines"
 CHANGED = "it changed while it was read"
 NO_GZIP = "missing"
 """The reason of broken compression where there is none at all."""
@@ -176,6 +177,15 @@ class Source:
     def head_fault(self, head: bytes, size: int) -> FileFault | None:
         """What is wrong with the file of so many bytes by its first ones."""
         return head_fault(head, size, self.text and not is_parquet(self.path), self.lines)
+
+    def fault_of_head(self, lines: bool) -> FileFault | None:
+        """What is wrong with the file by its beginning; None also where it cannot be read."""
+        try:
+            with self.boundary.open(self.path) as file:
+                size, head = os.fstat(file.fileno()).st_size, file.read(HEAD_BYTES)
+        except OSError:
+            return None
+        return head_fault(head, size, self.text and not is_parquet(self.path), lines)
 
     def _judge_head(self, fd: int, info: os.stat_result) -> bool | None:
         """Whether the content is gzip data; None where there is nothing to read."""
@@ -460,7 +470,7 @@ def head_fault(head: bytes, size: int, text: bool = True, lines: bool = False) -
     beginning = unpacked(head, HEAD_BYTES)[0] if text else b""
     if reason := why_not_text(beginning):
         return FileFault("not-text", {"reason": reason})
-    return FileFault("array-for-lines") if lines and is_array(beginning) else None
+    return FileFault(ARRAY_FOR_LINES) if lines and is_array(beginning) else None
 
 
 def lfs_size(head: bytes) -> int | None:

@@ -23,7 +23,7 @@ from ragdatakit.files.containers.json_text import HALVES, Raw, without_halves, w
 from ragdatakit.files.containers.lines import iter_lines
 from ragdatakit.files.containers.parquet_rows import RowForm, is_parquet, row_form
 from ragdatakit.files.containers.record_runs import ANY, FIELDS, LineRun, PartRun, Run, as_utf8, is_utf8
-from ragdatakit.files.containers.sources import Source
+from ragdatakit.files.containers.sources import ARRAY_FOR_LINES, Source
 from ragdatakit.files.containers.tagged_text import ElementFinder, TaggedReader
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.detection.sniffing import json_container
@@ -126,6 +126,9 @@ class RecordReader:
     ) -> Iterator[tuple[int, bytes, L] | list[dict[str, Raw]]]:
         """The blocks of a file of lines: the number of the first line, the lines, and what ``take`` makes of them;
         where it makes nothing of a block, the fields of its records."""
+        if self._is_array(file):
+            yield from ([fields] for fields in self.objects(file, "json-array"))
+            return
         for run in self._line_runs(file):
             first = run.next_line
             found = None if self.refused.lines(file) else take(run.data)
@@ -371,9 +374,18 @@ class RecordReader:
 
     def _runs(self, file: DataFile, container: str = "") -> Iterator[Run]:
         container = container or self._container(file)
-        if container in ELEMENTS:
-            return self._element_runs(file, container)
-        return self._line_runs(file)
+        if container not in ELEMENTS and not self._is_array(file):
+            return self._line_runs(file)
+        return self._element_runs(file, container if container in ELEMENTS else "json-array")
+
+    def _is_array(self, file: DataFile) -> bool:
+        """Whether a file of lines is one array, which its framework refuses: its elements are read as the records."""
+        fault = self.source(file).fault_of_head(lines=True)
+        if fault is None or fault.rule != ARRAY_FOR_LINES:
+            return False
+        why = "the file is one JSON array where every line must be one record; its elements were read"
+        self.tell_once("coerced", file.kind, None, why, file, -2, file.display)
+        return True
 
     @staticmethod
     def _container(file: DataFile) -> str:
