@@ -130,9 +130,12 @@ def _literal(text: str) -> Any:
 def _joined(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _joined(each) for name, each in value.items()}
-    if isinstance(value, str):
-        return value.replace("\\/", "/").encode("utf-16", "surrogatepass").decode("utf-16")
-    return value
+    return as_json_has_it(value) if isinstance(value, str) else value
+
+
+def as_json_has_it(text: str) -> str:
+    """A text that Python has read where JSON's escapes were written."""
+    return text.replace("\\/", "/").encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
 
 def sage(root: Path) -> Held:

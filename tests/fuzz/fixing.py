@@ -20,7 +20,7 @@ import ragdatakit
 from ragdatakit.fixes.groups import unread_rules
 from ragdatakit.schemas import all_formats, rules_by_code
 from ragdatakit.schemas.errors import RagdataError
-from tests.framework_readers import READERS, held_by, lost_by
+from tests.framework_readers import READERS, as_json_has_it, held_by, lost_by
 from tests.fuzz.cases import Case
 from tests.fuzz.commands import environment
 from tests.fuzz.spoiling import spoil
@@ -204,7 +204,7 @@ def _scalars(value: Any) -> Iterator[str]:
         for each in value:
             yield from _scalars(each)
     elif value is not None and not isinstance(value, bool):
-        text = str(value).strip().strip("\ufeff\0").replace("\\/", "/")  # JSON's escape, where Python has read it
+        text = as_json_has_it(str(value).strip().strip("\ufeff\0"))
         if text[:1] == "{" and text[-1:] == "}" and isinstance(value, str):
             with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
                 yield from _scalars(ast.literal_eval(text))
