@@ -8,6 +8,7 @@ import click
 import pytest
 
 from ragdatakit.cli import COMMANDS, group
+from ragdatakit.cli.dataset_options import named_value
 from tests.command_line import FIXTURES, GOOD, run
 
 DEMO = FIXTURES / "demo-search"
@@ -161,3 +162,8 @@ def test_help_of_eval_has_sections() -> None:
         "How it is indexed and searched:",
         "Options:",
     ]
+
+
+@pytest.mark.parametrize(("text", "found"), [("k=v", "v"), ("k = v ", "v"), ("k= v", " v"), ("k= ", " "), ("k==", "=")])
+def test_blanks_around_the_sign_of_a_value_are_no_part_of_it(text: str, found: str) -> None:
+    assert named_value("--option", text) == ("k", found)

@@ -263,11 +263,12 @@ def search_options(function: _Function) -> _Function:
 
 
 def named_value(option: str, text: str, hint: str = "") -> tuple[str, str]:
-    """The two sides of what an option is given as NAME=VALUE; ``hint`` follows where that is not what it is."""
+    """The two sides of what an option is given as NAME=VALUE; ``hint`` follows where that is not what it is. Blanks may
+    be around the sign; a blank behind it alone is a value, such as a delimiter."""
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
         raise click.UsageError(f"{option} {text}: expected NAME=VALUE{hint}")
-    return name.strip(), value
+    return name.strip(), value if name == name.rstrip() else value.strip()
 
 
 def read_words(words: dict[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,9 @@
 
 Line and offset of every row would cost time and memory while all is well. So set checks keep no more than row numbers,
 and the files that have findings are read once more.
+
+It is longer than others: what is kept of problems, which of them are shown, and what they become when their records are
+there are one order of steps over the same lists.
 """
 
 from __future__ import annotations

@@ -19,7 +19,8 @@ _QUESTIONS, _PASSAGES = ("qid", "quer", "question", "topic"), ("doc", "corpus", 
 
 
 def named_records(opened: OpenedDataset, ids: Sequence[tuple[str, str]], kind: str) -> Iterator[Target]:
-    """The records, first the one that connects the others. ``kind`` is that of the file in which the finding is."""
+    """The records, first the one that connects the others. ``kind`` is that of the file in which the
+    finding is; where that is not known (empty), any table may connect them."""
     values = [value for _, value in ids]
     for table, columns in _CONNECTING.items():
         if len(columns) == len(values) and opened.count(table) and (table in kind or kind in table):
