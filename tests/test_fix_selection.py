@@ -214,16 +214,6 @@ def test_a_new_error_that_is_not_selected_takes_a_fix_back(tmp_path: Path) -> No
     assert [each.reason for each in result.not_fixed] == ["it would lead to SP105 no-records"]
 
 
-def test_half_of_a_cell_is_no_record(tmp_path: Path) -> None:
-    """Judgements are read by lines here, and by BEIR with quote marks around line breaks."""
-    before = 'query-id\tcorpus-id\tscore\nq1\td2\t1\n"a\nb"\td3\t1\nq2\td3\t1\n'
-    root = made(tmp_path, BEIR, judgements=before)
-
-    fix(root, unsafe=True)
-
-    assert read(root, "judgements") == before
-
-
 @given(seed=st.integers(0, 1 << 32), share=st.floats(0.1, 0.9))
 @settings(max_examples=examples(60), deadline=None)
 def test_a_selection_changes_nothing_that_all_rules_leave(

@@ -21,9 +21,13 @@ def painter(colour: bool) -> Painter:
     """A function that puts a text into a style's colour, or leaves it as it is."""
 
     def paint(style: str, text: str) -> str:
-        return f"\x1b[{_COLOURS[style]}m{text}\x1b[0m" if colour and text else text
+        return f"\x1b[{_COLOURS[style]}m{text}\x1b[0m" if text else text
 
-    return paint
+    return paint if colour else _plain
+
+
+def _plain(style: str, text: str) -> str:
+    return text
 
 
 def one_line(text: str, most: int = 2000) -> str:

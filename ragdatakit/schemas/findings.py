@@ -121,6 +121,7 @@ class Finding:
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON form (DESIGN: one entry of ``findings``)."""
+        span, related = self.span, self.related
         return {
             "code": self.code,
             "rule": self.rule,
@@ -132,7 +133,7 @@ class Finding:
             "column": self.column,
             "end_line": self.end_line,
             "end_column": self.end_column,
-            "span": self.span.as_dict() if self.span is not None else None,
+            "span": span.as_dict() if span is not None else None,
             "byte_offset": self.byte_offset,
             "record": self.record,
             "row_group": self.row_group,
@@ -144,9 +145,9 @@ class Finding:
             "fix": self.fix.as_dict() if self.fix is not None else None,
             "fingerprint": self.fingerprint,
             "count": self.count,
-            "records": list(self.records),
+            "records": [*self.records],
             "baselined": self.baselined,
-            "related": [r.as_dict() for r in self.related],
+            "related": [r.as_dict() for r in related] if related else [],
         }
 
 

@@ -184,14 +184,15 @@ def _excerpt_lines(shown: Excerpt, line: int, severity: Severity, paint: Painter
     if not text:
         return []
     number = str(line)
-    lines = [f"    {paint('dim', f'{number} |')} {text}"]
-    if length or start:
-        if text.isascii():
-            marks, blanks = "^" * max(1, min(length, len(text) - start)), " " * start
-        else:
-            marks, blanks = "^" * max(1, width_of(text[start : start + length])), " " * width_of(text[:start])
-        lines.append(f"    {' ' * len(number)} {paint('dim', '|')} {blanks}{paint(severity, marks)}")
-    return lines
+    first = f"    {paint('dim', f'{number} |')} {text}"
+    if not (length or start):
+        return [first]
+    if text.isascii():
+        length = min(length, len(text) - start)
+    else:
+        length, start = width_of(text[start : start + length]), width_of(text[:start])
+    marks = paint(severity, "^" * max(1, length))
+    return [first, f"    {' ' * len(number)} {paint('dim', '|')} {' ' * start}{marks}"]
 
 
 def _capped(report: Report, shown: _Shown, paint: Painter, rest: str) -> Iterator[str]:
