@@ -16,6 +16,7 @@ import pytest
 
 from ragdatakit import convert
 from ragdatakit.outputs.file_states import WatchedFiles
+from ragdatakit.outputs.sidecars import put_back
 from ragdatakit.schemas.errors import RagdataError
 from tests.command_line import FIXTURES
 
@@ -100,3 +101,17 @@ def test_what_a_reader_does_not_expect_is_put_down_to_a_new_file(tmp_path: Path)
         raise RagdataError("no such thing")
     with pytest.raises(KeyError), WatchedFiles([file], time.time_ns() + 10**9):
         raise KeyError("id")
+
+
+def test_a_sidecar_that_changes_is_reported_as_any_other_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    convert(FIXTURES / "beir/valid/folder", tmp_path / "there", to="sage", sidecar=True)
+    kept = tmp_path / "there/ragdata.sidecar/qrels.ndjson.gz"
+
+    def rewritten(*given: Any) -> Any:
+        os.utime(kept, ns=(1, 1))
+        return put_back(*given)
+
+    monkeypatch.setattr("ragdatakit.converters.run.put_back", rewritten)
+
+    with pytest.raises(RagdataError, match=r"qrels\.ndjson\.gz changed while it was read"):
+        convert(tmp_path / "there", tmp_path / "back", to="beir")

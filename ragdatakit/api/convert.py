@@ -199,10 +199,10 @@ class _ConversionRun:
 
     def run(self, keep_going: bool) -> None:
         """Check and convert; ``result`` says what became of it."""
-        from ragdatakit.converters.sources import files_read, own_files
+        from ragdatakit.converters.sources import files_kept, files_read, own_files
         from ragdatakit.outputs.file_states import WatchedFiles
 
-        watched = {path for source in self._found for path in own_files(source)}
+        watched = {path for source in self._found for path in (*own_files(source), *files_kept(source))}
         watched |= {path for source in self._found for _, path in files_read(source)}
         with ExitStack() as stack:
             with WatchedFiles(sorted(watched), self._since):

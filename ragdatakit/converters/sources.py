@@ -122,6 +122,14 @@ def own_files(source: Source) -> set[Path]:
     }
 
 
+def files_kept(source: Source) -> set[Path]:
+    """The files that an earlier conversion has left next to a source, and that are read with it."""
+    root = converted_root(source.parts[0])
+    if root is None:
+        return set()
+    return {root / MANIFEST, root / RENAMED_IDS, *(root / SIDECAR).glob("*.ndjson.gz")}
+
+
 def files_of(source: Source) -> set[Path]:
     """All files that belong to a source: its own, its configuration, and those of a plain one that it passes over."""
     found = own_files(source)

@@ -112,7 +112,7 @@ def _by_file(findings: Iterable[Finding], options: TextOptions, paint: Painter) 
             if options.form == "grouped":
                 yield _first_line(finding, options, paint)
                 continue
-            yield "\n".join(_finding_lines(finding, options, paint, finding.code not in explained or options.verbose))
+            yield _finding_text(finding, options, paint, finding.code not in explained or options.verbose)
             explained.add(finding.code)
         yield ""
 
@@ -137,22 +137,29 @@ def _first_line(finding: Finding, options: TextOptions, paint: Painter) -> str:
     return f"  {place}{_words(finding, options, paint)}"
 
 
-def _finding_lines(finding: Finding, options: TextOptions, paint: Painter, is_first: bool) -> list[str]:
-    width = options.width
-    lines = [_first_line(finding, options, paint)]
-    if finding.excerpt is not None and finding.line is not None:
-        room = width - len(f"    {finding.line} | ") if width else 0
-        lines += _excerpt_lines(_cut(finding.excerpt, room), finding.line, finding.severity, paint)
+def _finding_text(finding: Finding, options: TextOptions, paint: Painter, is_first: bool) -> str:
+    text = _first_line(finding, options, paint)
+    excerpt, width = finding.excerpt, options.width
+    if excerpt is not None and finding.line is not None and excerpt.text:
+        if width:
+            excerpt = _cut(excerpt, width - len(f"    {finding.line} | "))
+        text = f"{text}\n{_excerpt_text(excerpt, finding.line, finding.severity, paint)}"
+    if is_first or finding.related:
+        text = "\n".join((text, *_explaining(finding, paint, is_first)))
+    return text
+
+
+def _explaining(finding: Finding, paint: Painter, is_first: bool) -> Iterator[str]:
+    """What follows a finding's lines: what comes of it, where else it is, what to do."""
     if is_first and finding.consequence:
-        lines.append(f"    {paint('dim', '=')} {finding.consequence}")
+        yield f"    {paint('dim', '=')} {finding.consequence}"
     for other in finding.related:
         where = visible_text(other.path) if other.path != finding.path else ""
         line = f"line {other.line}" if other.line is not None else ""
         at = f"{where}:{other.line}" if where and other.line is not None else where or line
-        lines.append(f"    {paint('dim', '=')} {other.message}: {at}")
+        yield f"    {paint('dim', '=')} {other.message}: {at}"
     if is_first and finding.hint:
-        lines.append(f"    {paint('good', '→')} {finding.hint}")
-    return lines
+        yield f"    {paint('good', '→')} {finding.hint}"
 
 
 _MARK = "[*]"
@@ -179,20 +186,18 @@ def _cut(shown: Excerpt, room: int) -> Excerpt:
     return Excerpt(head + marked + tail, len(head), len(marked))
 
 
-def _excerpt_lines(shown: Excerpt, line: int, severity: Severity, paint: Painter) -> list[str]:
+def _excerpt_text(shown: Excerpt, line: int, severity: Severity, paint: Painter) -> str:
     text, start, length = shown.text, shown.start, shown.length
-    if not text:
-        return []
     number = str(line)
     first = f"    {paint('dim', f'{number} |')} {text}"
     if not (length or start):
-        return [first]
+        return first
     if text.isascii():
         length = min(length, len(text) - start)
     else:
         length, start = width_of(text[start : start + length]), width_of(text[:start])
     marks = paint(severity, "^" * max(1, length))
-    return [first, f"    {' ' * len(number)} {paint('dim', '|')} {' ' * start}{marks}"]
+    return f"{first}\n    {' ' * len(number)} {paint('dim', '|')} {' ' * start}{marks}"
 
 
 def _capped(report: Report, shown: _Shown, paint: Painter, rest: str) -> Iterator[str]:
