@@ -76,6 +76,7 @@ class GoldCauses:
         found first."""
         words = self._words(question.text) if self._by_terms else {}
         unknown = [word for token, word in words.items() if not self._known(token)]
+        unknown.sort(key=len, reverse=True)  # the long ones say more than a, can and my
         is_foreign = len(unknown) >= _FEWEST_UNKNOWN and 2 * len(unknown) > len(words)
         gold = set(question.gold)
         placed = zip(first, self._passages.ordinals(first) if self._copies else (), strict=False)
