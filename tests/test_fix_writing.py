@@ -46,7 +46,7 @@ def test_the_demo_is_repaired(data: Path) -> None:
     outcome = run(*fix_words(data), "--show-fixes")
 
     assert outcome.code == 1  # a text that is null: nobody knows what it should be
-    assert "fixed 10 findings in 4 files" in outcome.err
+    assert "fixed 10 places in 4 files" in outcome.err
     assert "1 × SP121 id-not-integer" in outcome.err
     assert "what was removed (7 pieces) is in" in outcome.err
     new = files_below(data)
@@ -90,7 +90,7 @@ def test_a_diff_writes_nothing_and_says_what_would_change(data: Path) -> None:
 
     (data / "train").chmod(0o700)
     assert files_below(data.parent) == old
-    assert "would fix 10 findings in 4 files" in outcome.err
+    assert "would fix 10 places in 4 files" in outcome.err
     hunks = dict(re.findall(r"\+\+\+ (.*)\n((?:[ @+-].*\n)+?)(?=---|\Z)", outcome.out))
     run(*fix_words(data))
     assert len(hunks) == 4

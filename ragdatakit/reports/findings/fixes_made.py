@@ -13,7 +13,7 @@ from ragdatakit.visible_text import visible_text
 def fix_notes(result: FixResult, would: bool, listed: bool) -> Iterator[str]:
     """How much was repaired (or ``would`` be), by file and rule where it is to be ``listed``; what was removed; which
     files were left as they are."""
-    number, files = many(result.number, "finding"), many(len(result.fixed), "file")
+    number, files = many(result.number, "place"), many(len(result.fixed), "file")
     if result.changed:
         more = "" if listed or would else " (--show-fixes lists them)"
         yield f"{'would fix' if would else 'fixed'} {number} in {files}{more}"
