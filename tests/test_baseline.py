@@ -407,7 +407,7 @@ def test_the_configuration_names_it(project: Path) -> None:
     both = run("validate", "data", "more", cwd=project)
     refused = run("validate", "data", "more", "--write-baseline", cwd=project)
 
-    assert missing.code == 2 and "there is no baseline ci/known.jsonl; --write-baseline makes it" in missing.err
+    assert missing.code == 2 and "there is no baseline ci/known.jsonl; give the PATH that" in missing.err
     assert written.code == 0 and written.err == "ragdata: ci/known.jsonl: written, 9 entries\n"
     assert '"path":"../data/train/doc_master.ndjson"' in (project / "ci/known.jsonl").read_text("utf-8")
     assert beside.err == f"ragdata: more/{BASELINE_NAME}: written, 9 entries\n"
@@ -449,7 +449,7 @@ def test_options_that_exclude_each_other(project: Path) -> None:
     assert "give --no-baseline or --baseline" in validate(project, "--no-baseline", "--baseline", "x").err
     assert "there is no baseline x" in validate(project, "--baseline", "x").err
     assert (
-        "there is no baseline ragdata-baseline.jsonl; --write-baseline makes it"
+        "there is no baseline ragdata-baseline.jsonl; give the PATH that it was written for"
         in validate(project, "--update-baseline").err
     )
 

@@ -49,7 +49,9 @@ class Baselines:
         elif options.write_baseline:
             baseline = Baseline.at(file)
         else:
-            raise RagdataError(f"there is no baseline {file}; --write-baseline makes it")
+            raise RagdataError(
+                f"there is no baseline {file}; give the PATH that it was written for, or make it with --write-baseline"
+            )
         return BaselineMatch(baseline, accept_all=options.write_baseline)
 
     def takes(self, finding: Finding, once: bool) -> bool | None:

@@ -43,7 +43,7 @@ def _of_baseline(use: BaselineUse) -> Iterator[str]:
         verb = "is" if len(use.stale) == 1 else "are"
         yield f"{_number(use.stale)} {verb} no longer needed: {_those(use.stale)}"
     if use.stale or use.lower:
-        yield "`ragdata validate --update-baseline` brings it up to date"
+        yield "the same command with `--update-baseline` brings it up to date"
     if use.powerless:
         verb = "has" if len(use.powerless) == 1 else "have"
         yield f"{_number(use.powerless)} {verb} no effect, as what could not be checked is not accepted: " + _those(
