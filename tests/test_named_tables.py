@@ -98,7 +98,7 @@ def test_the_command_line_goes_first(project: Path) -> None:
             "ragdata.toml:4: unknown column 'txt' of documents, did you mean text or title?",
         ),
         ('doc_id = "id"', 'doc_id = ["id", "lang"]', "4: doc_id is 2 columns, expected one"),
-        ('"data/rel.tsv"', '"data/rell.tsv"', "ragdata.toml:11: [[table]] names no file below data"),
+        ('"data/rel.tsv"', '"data/rell.tsv"', 'ragdata.toml:11: [[table]] names no file: "data/rell.tsv"'),
         ('"data/rel.tsv"', '"data/*.jsonl"', "questions.jsonl is in the table of ragdata.toml:6, too"),
         ('"documents"', '"documnets"', "ragdata.toml:3: table.kind is 'documnets', expected one of documents, "),
         ('"body"', '"bdy"', "no column 'bdy', did you mean body?"),
@@ -201,6 +201,37 @@ def test_a_changed_table_brings_the_others(project: Path) -> None:
 
     assert 'TB202 error "d9" is the id of no document' in outcome.out
     assert outcome.out.splitlines()[-2].startswith("Found 1 error: table, 4 files, 6 records")
+
+
+HOOK = ("validate", "--whole-datasets", "--skip-unrecognised", "--skip-unchanged", "--")
+LOST = 'ragdata: ragdata.toml:11: [[table]] names no file: "data/rel.tsv"; correct its path, or remove the section\n'
+
+
+@pytest.mark.parametrize("words", [("validate", "."), (*HOOK, "data/rel-2026.tsv"), (*HOOK, "data/docs-1.csv")])
+def test_a_table_that_was_renamed_is_an_error_and_the_others_are_checked(words: tuple[str, ...], project: Path) -> None:
+    (project / "data" / "rel.tsv").rename(project / "data" / "rel-2026.tsv")
+    (project / "data" / "docs-2.csv").write_text("id,body\nd1,Of pears\n")
+
+    outcome = run(*words)
+
+    assert (outcome.code, outcome.err) == (2, LOST)
+    if words[-1] != "data/rel-2026.tsv":
+        assert 'data/docs-2.csv\n  2:1 TB201 error the id "d1"' in outcome.out
+
+
+def test_the_only_table_was_renamed(project: Path) -> None:
+    (project / "ragdata.toml").write_text(SETTINGS[SETTINGS.rindex("[[table]]") :])
+    (project / "data" / "rel.tsv").rename(project / "data" / "rel-2026.tsv")
+
+    for words in (("validate", "."), ("validate", "data"), (*HOOK, "data/rel-2026.tsv"), (*HOOK, "data/rel.tsv")):
+        assert (run(*words).code, run(*words).err) == (2, LOST.replace(":11", ":1"))
+    assert "none below this path" in run("config", "data").out
+
+
+def test_a_table_that_is_excluded_is_none(project: Path) -> None:
+    (project / "ragdata.toml").write_text(f'exclude = ["data/rel*"]\n{SETTINGS}')
+
+    assert run(*HOOK, "data/docs-1.csv").err == LOST.replace(":11", ":12")
 
 
 def test_a_table_is_no_part_of_a_dataset(project: Path) -> None:

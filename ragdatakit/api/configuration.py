@@ -162,7 +162,7 @@ def _datasets(place: Path, config: PathLike | bool) -> list[Dataset]:
     from ragdatakit.validators.run_options import RunOptions
 
     try:
-        options = RunOptions(configurations=configurations(config), tables=NamedTables())
+        options = RunOptions(configurations=configurations(config), tables=NamedTables(), refused=lambda error: None)
         return found_datasets([place], None, options).datasets
     except RagdataError:
         return []  # nothing that is recognised

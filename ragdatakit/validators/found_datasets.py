@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ragdatakit.files.configuration.chosen import NONE, Configuration
 from ragdatakit.files.configuration.named_places import named_places
-from ragdatakit.files.configuration.named_tables import is_named_table, place_of_tables, tables_at
+from ragdatakit.files.configuration.named_tables import is_named_table, missing_tables, place_of_tables, tables_at
 from ragdatakit.files.configuration.plugins import not_loaded
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.detection.find import Detected, detect
@@ -58,10 +58,11 @@ def found_datasets(paths: list[Path], format_name: str | None, options: RunOptio
     looked_at: list[tuple[Path, Iterator[Detected]]] = []
     if options.whole_datasets and format_name not in PLAIN_SOURCES:
         if options.tables is not None and not format_name:
+            refused += _missing_tables(paths, options)
             paths, places = _tables_of(paths, options)
-            looked_at += ((place, _named_tables(place, options)) for place in places)
+            looked_at += ((place, _named_tables(place, options, refused.append)) for place in places)
         paths = _whole(found, paths, format_name, options)
-    looked_at += ((path, _at_path(path, format_name, options)) for path in paths)
+    looked_at += ((path, _at_path(path, format_name, options, refused.append)) for path in paths)
     for path, datasets in looked_at:
         try:
             for here in datasets:
@@ -77,7 +78,7 @@ def found_datasets(paths: list[Path], format_name: str | None, options: RunOptio
                 found.unrecognised.append(str(path))
     if refused and not found.datasets:
         raise refused[0]
-    for refusal in refused:
+    for refusal in {str(refusal): refusal for refusal in refused}.values():
         if isinstance(refusal, UnreadableError):
             continue  # which is a finding
         if options.refused is None:
@@ -122,9 +123,16 @@ def _tables_of(paths: list[Path], options: RunOptions) -> tuple[list[Path], list
     return left, list(places)
 
 
-def _named_tables(path: Path, options: RunOptions) -> Iterator[Detected]:
+def _missing_tables(paths: list[Path], options: RunOptions) -> Iterator[RagdataError]:
+    """What the configurations of files name as tables and is not there: one of the files may be it, renamed."""
+    files = (path for path in paths if not path.is_dir())
+    for configuration in {id(one): one for one in map(options.configurations.of, files)}.values():
+        yield from missing_tables(configuration)
+
+
+def _named_tables(path: Path, options: RunOptions, missing: Callable[[RagdataError], None]) -> Iterator[Detected]:
     """The tables at a path that its configuration names, as one dataset."""
-    if options.tables is not None and (read_as := tables_at(options.configurations.of(path), path)):
+    if options.tables is not None and (read_as := tables_at(options.configurations.of(path), path, missing)):
         yield Detected(options.tables.find(path, options.follow_links, read_as))
 
 
@@ -134,13 +142,16 @@ def _format_at(configuration: Configuration, place: Path) -> str | None:
     return given.value if given is not None else None
 
 
-def _at_path(path: Path, format_name: str | None, options: RunOptions) -> Iterator[Detected]:
-    """What is at a path: tables and datasets that sections name, by themselves, and then what else is there."""
+def _at_path(
+    path: Path, format_name: str | None, options: RunOptions, missing: Callable[[RagdataError], None]
+) -> Iterator[Detected]:
+    """What is at a path: tables and datasets that sections name, by themselves, and then what else is there; that a
+    section names no table goes to ``missing``."""
     configuration = options.configurations.of(path)
     named = format_name or _format_at(configuration, path)
     has_tables = False
     if named in (None, "", "table"):
-        for tables in _named_tables(path, options):
+        for tables in _named_tables(path, options, missing):
             has_tables = True
             yield tables
     if has_tables and (named or not path.is_dir()):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from ragdatakit.files.configuration.chosen import Configuration, begins_in, is_at
@@ -11,6 +11,7 @@ from ragdatakit.files.configuration.patterns import fixed_part
 from ragdatakit.files.configuration.reading import Given, Section
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.detection.plain_sources import table_dataset
+from ragdatakit.files.paths.folders import UnreadableError
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.settings.tables import MEANINGS, REQUIRED
 
@@ -29,28 +30,41 @@ def table_options(configuration: Configuration, path: Path) -> dict[str, str]:
     return tables_at(configuration, path)
 
 
-def tables_at(configuration: Configuration, path: Path) -> dict[str, str]:
+def tables_at(
+    configuration: Configuration, path: Path, missing: Callable[[RagdataError], None] | None = None
+) -> dict[str, str]:
     """How the tables are read that ``[[table]]`` names at a path; empty where it names none.
 
-    Raises `RagdataError` where a section names no file or one file is in two, and `UnknownNameError` for a meaning
-    that such rows do not have.
+    That a section names no file goes to ``missing``, and is raised without it. Raises `RagdataError` where one file is
+    in two sections, and `UnknownNameError` for a meaning that such rows do not have.
     """
     sections = [s for s in configuration.of_kind("table") if begins_in(s, path) or is_at(s, path)]
     if not sections:
         return {}
-    files = table_dataset(path, texts=True).files  # listed once for all sections
+    files = _files_at(path)  # listed once for all sections
     owners: dict[str, Section] = {}
     items: list[str] = []
     for section in sections:
         mine = [file for file in files if is_at(section, file.path) and not configuration.excludes(file.path)]
-        if not mine:
-            raise RagdataError(f"{section.place}: [[table]] names no file below {path}")
+        if not mine and missing is None:
+            raise _names_nothing(section)
+        if not mine and missing is not None:
+            missing(_names_nothing(section))
         for file in mine:
             if file.name in owners:
                 raise RagdataError(f"{section.place}: {file.display} is in the table of {owners[file.name].place}, too")
             owners[file.name] = section
         items += _items(section, mine)
-    return {"map": ",".join(items), **_shared(sections)}
+    return {"map": ",".join(items), **_shared(sections)} if items else {}
+
+
+def missing_tables(configuration: Configuration) -> Iterator[RagdataError]:
+    """That a ``[[table]]`` names no file, wherever it is: an error for each such section."""
+    for section in configuration.of_kind("table"):
+        starts = [fixed_part(section.file.folder, glob) for glob in section.values["path",].value]
+        named = (file.path for start in starts for file in files_named(section, start))
+        if all(map(configuration.excludes, named)):
+            yield _names_nothing(section)
 
 
 def is_named_table(configuration: Configuration, path: Path) -> bool:
@@ -68,7 +82,21 @@ def place_of_tables(configuration: Configuration) -> Path:
 
 def files_named(section: Section, path: Path) -> list[DataFile]:
     """The files at a path that a ``[[table]]`` names."""
-    return [file for file in table_dataset(path, texts=True).files if is_at(section, file.path)]
+    return [file for file in _files_at(path) if is_at(section, file.path)]
+
+
+def _files_at(path: Path) -> list[DataFile]:
+    try:
+        return table_dataset(path, texts=True).files
+    except UnreadableError:
+        raise
+    except RagdataError:  # there is none
+        return []
+
+
+def _names_nothing(section: Section) -> RagdataError:
+    globs = ", ".join(f'"{glob}"' for glob in section.values["path",].value)
+    return RagdataError(f"{section.place}: [[table]] names no file: {globs}; correct its path, or remove the section")
 
 
 def _items(section: Section, files: Iterable[DataFile]) -> list[str]:
