@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import posixpath
 import re
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
 
 from docs.generator.diagrams import arrows, diagram
-from docs.generator.site.build import python_reference, write_sources
+from docs.generator.site.build import CONFIGURATION, python_reference, write_sources
 from docs.generator.site.navigation import LISTS, NAVIGATION, is_rule, listed_below
 from docs.generator.site.pages import Pages, site_pages
 from docs.generator.terminal import picture
+from docs.generator.workspaces import ROOT
 from ragdatakit.schemas import all_formats, all_rules
+from tests.browser_tools import faults_for_readers, launched
 
 
 @pytest.fixture(scope="module")
@@ -86,3 +90,65 @@ def test_sources_are_written_with_lists_and_files(tmp_path: Path) -> None:
     assert "/tutorial" in (tmp_path / "index.md").read_text()
     assert (tmp_path / "schemas/beir.corpus.schema.json").is_file()
     assert (tmp_path / "rules/SP201.md").read_text().startswith("---\norphan: true")
+
+
+_WIDE = " | ".join(["a long name of a column"] * 12)
+_PAGE = f"""
+# One page
+
+|  | what |
+|---|---|
+| `--strict-baseline` | exit code 1 |
+
+| {_WIDE} |
+| {" | ".join(["---"] * 12)} |
+| {_WIDE} |
+
+```python
+{"x = 'a long line' " * 20}
+```
+
+```{{toctree}}
+:hidden:
+:caption: Start
+
+/other
+```
+"""
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A site of two pages, as the configuration makes it."""
+    pytest.importorskip("furo", reason="what the site is built with is not installed (make site)")
+    sources, out = tmp_path_factory.mktemp("sources"), tmp_path_factory.mktemp("site")
+    (sources / "index.md").write_text(_PAGE)
+    (sources / "other.md").write_text("# Another page\n")
+    command = [sys.executable, "-m", "sphinx", "--builder", "html", "--quiet", "--fail-on-warning"]
+    subprocess.run([*command, "--conf-dir", str(CONFIGURATION), str(sources), str(out)], cwd=ROOT, check=True)
+    return out / "index.html"
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (360, "dark")])
+def test_pages_are_for_the_keyboard_and_for_screen_readers(built: Path, width: int, scheme: str) -> None:
+    with launched() as browser:
+        context = browser.new_context(
+            viewport={"width": width, "height": 800}, color_scheme=scheme, reduced_motion="reduce"
+        )
+        page = context.new_page()
+        page.goto(built.as_uri())
+        scrolling = "[...document.querySelectorAll('pre, .table-wrapper')].map(one => one.scrollWidth > one.clientWidth)"
+
+        assert page.evaluate(scrolling) == [False, True, True]
+        assert page.locator("article [tabindex='0']").count() == 2
+        assert page.evaluate("document.scrollingElement.scrollWidth") == width
+        assert faults_for_readers(page) == []
+
+
+def test_a_screen_of_a_hundred_columns_is_seen_whole(built: Path) -> None:
+    with launched() as browser:
+        page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
+        page.goto(built.as_uri())
+        page.evaluate("document.querySelector('pre').textContent = 'm'.repeat(100)")
+
+        assert page.evaluate("(one => one.scrollWidth - one.clientWidth)(document.querySelector('pre'))") == 0

@@ -30,4 +30,6 @@ html_copy_source = False
 html_show_sourcelink = False
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+html_js_files = ["scrolling.js"]
+templates_path = ["templates"]
 html_theme_options = {"navigation_with_keys": True}
