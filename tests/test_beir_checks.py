@@ -441,7 +441,12 @@ def test_public_sets() -> None:
 @pytest.mark.parametrize("big", [False, True], ids=["plain", "columns"])
 @pytest.mark.parametrize(
     ("key", "asked"),
-    [("Doc1", "doc1"), ("doc1", "Doc1"), ("d1", " d1"), ("d1", "d1 "), ("caf\u00e9", "cafe\u0301"), ("D1", "\uff241")],
+    [
+        *[("Doc1", "doc1"), ("doc1", "Doc1"), ("d1", " d1"), ("d1", "d1 ")],
+        *[("caf\u00e9", "cafe\u0301"), ("D1", "\uff241")],
+        *[("hd-001", "hd_1"), ("HD_001", "hd-1"), ("hd1", "HD-01"), ("31715818", "31715818.0"), ("7.0", "7")],
+        *[("harbour", "harbour.txt"), ("harbour.md", "harbour")],
+    ],
 )
 def test_an_id_that_is_nearly_one_is_named(
     key: str, asked: str, big: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -456,6 +461,29 @@ def test_an_id_that_is_nearly_one_is_named(
 
     assert f'(did you mean "{key}"?)' in near
     assert "did you mean" not in other
+
+
+def test_validate_and_eval_name_the_only_id_that_is_written_otherwise(tmp_path: Path) -> None:
+    texts = {"31715818": "tide tables", "hd-001": "a slate barge", "7": "a pear", "07": "a plum", "notes": "a reef"}
+    asked = {"31715818.0": "31715818", "hd_1": "hd-001", "007": None, "notes.json": "notes", "reef.js": None}
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "corpus.jsonl").write_text(
+        "".join(json.dumps({"_id": key, "title": "", "text": text}) + "\n" for key, text in texts.items())
+    )
+    (tmp_path / "queries.jsonl").write_text(
+        "".join(json.dumps({"_id": f"q{n}", "text": "tide"}) + "\n" for n in range(len(asked)))
+    )
+    rows = "".join(f"q{n}\t{key}\t1\n" for n, key in enumerate(asked))
+    (tmp_path / "qrels/test.tsv").write_text("query-id\tcorpus-id\tscore\n" + rows)
+
+    validated = [line for line in run("validate", tmp_path).out.splitlines() if "BE203" in line]
+    evaluated = [line for line in run("eval", tmp_path).out.splitlines() if "not in the corpus" in line and "q" in line]
+
+    for key, meant in asked.items():
+        (one,) = (line for line in validated if f'document "{key}"' in line)
+        assert ("did you mean" in one) == (meant is not None) and (meant is None or f'did you mean "{meant}"' in one)
+        (one,) = (line for line in evaluated if f"document {key} " in line)
+        assert ("the corpus has" in one) == (meant is not None) and (meant is None or f"has {meant}" in one)
 
 
 @pytest.mark.parametrize("big", [False, True], ids=["plain", "columns"])

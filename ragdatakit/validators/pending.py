@@ -22,8 +22,8 @@ from ragdatakit.files.containers.record_forms import RecordForm
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.findings import Problem, Related
+from ragdatakit.schemas.search.id_spellings import loosely_the_same, nearly_the_same
 from ragdatakit.validators.collector import Collector, Pending, PerFile, Place
-from ragdatakit.validators.python_keys import nearly_the_same
 from ragdatakit.validators.records import readable_key
 from ragdatakit.validators.row_problems import RowProblems
 
@@ -337,19 +337,30 @@ def _placed(
 
 
 def _name_similar(part: Sequence[Pending[_RecordKey]]) -> None:
-    """Name the keys that differ from dangling references in their blanks, their case or their Unicode form only. All
-    are looked up at once: a query for each would take a thousand times as long."""
-    asked: dict[Callable[[Sequence[str]], list[bool]], list[tuple[Problem, list[str]]]] = {}
+    """Name the keys that differ from dangling references in their blanks, their case or their Unicode form only; for
+    those that are shown and have none, the only key that is the same written otherwise."""
+    dangling = [p for p in part if p.are_keys is not None and isinstance(p.problem.value, str)]
+    for pending, known in _known(dangling, nearly_the_same):
+        pending.problem.nearly = known[0] if known else ""
+    for pending, known in _known([p for p in dangling if p.shown and not p.problem.nearly], loosely_the_same):
+        pending.problem.nearly = known[0] if len(known) == 1 else ""
+
+
+def _known(
+    part: Sequence[Pending[_RecordKey]], spellings: Callable[[str], list[str]]
+) -> Iterator[tuple[Pending[_RecordKey], list[str]]]:
+    """The spellings of each dangling reference that are keys. All are looked up at once: a query for each would take a
+    thousand times as long."""
+    asked: dict[Callable[[Sequence[str]], list[bool]], list[tuple[Pending[_RecordKey], list[str]]]] = {}
     for pending in part:
-        value = pending.problem.value
-        if pending.are_keys is not None and isinstance(value, str):
-            names = nearly_the_same(value) if len(value) <= _LONGEST_NAME else []
-            asked.setdefault(pending.are_keys, []).append((pending.problem, names))
-    for are_keys, problems in asked.items():
-        there = iter(are_keys([name for _, names in problems for name in names]))
-        for problem, names in problems:
-            known = [name for name, found in zip(names, there, strict=False) if found]
-            problem.nearly = known[0] if known else ""
+        if pending.are_keys is not None:
+            value = pending.problem.value
+            names = spellings(value) if len(value) <= _LONGEST_NAME else []
+            asked.setdefault(pending.are_keys, []).append((pending, names))
+    for are_keys, those in asked.items():
+        there = iter(are_keys([name for _, names in those for name in names]))
+        for pending, names in those:
+            yield pending, [name for name, found in zip(names, there, strict=False) if found]
 
 
 def _facts(problem: Problem, record: Any) -> dict[str, Any]:

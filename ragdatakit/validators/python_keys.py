@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal
-
-_FORMS: tuple[Literal["NFC", "NFD", "NFKC", "NFKD"], ...] = ("NFC", "NFD", "NFKC", "NFKD")
+from typing import Any
 
 
 class PythonBatch:
@@ -124,16 +122,6 @@ class PythonConsistency:
     def disagreements(self) -> tuple[list[int], list[int]]:
         """Rows that disagree with an earlier one, and those earlier rows."""
         return [r for r, _ in self._hits], [f for _, f in self._hits]
-
-
-def nearly_the_same(name: str) -> list[str]:
-    """What a name may be meant to be: other blanks at its ends, other case, another Unicode form."""
-    bare = name.strip()
-    forms = dict.fromkeys(unicodedata.normalize(form, n) for n in (name, bare) for form in _FORMS)
-    cases = [n for form in forms for n in (form, form[:1].upper() + form[1:], form[:1].lower() + form[1:])]
-    cases += [case for form in forms for case in (form.lower(), form.upper(), form.title(), form.swapcase())]
-    cases += [f"{bare} ", f" {bare}"]
-    return [n for n in dict.fromkeys(cases) if n and n != name]
 
 
 def spelling(name: str) -> str:

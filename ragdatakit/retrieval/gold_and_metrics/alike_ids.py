@@ -7,37 +7,37 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
+from ragdatakit.schemas.search.id_spellings import ENDINGS, loosened, without_ending
 from ragdatakit.schemas.search.shifted_ids import ShiftedIds
 
-_NO_WORD = re.compile(r"[\W_]+")
-_ZEROS = re.compile(r"(?<!\d)0+(?=\d)")
-_BORDER = re.compile(r"(?<=[^\W\d])(?=\d)|(?<=\d)(?=[^\W\d])")
 _DIGITS = "0123456789"
 _NUMBERED = re.compile(r"(.*?)(\d{1,18})(\D*)", re.DOTALL)
+_LONGEST_ENDING = -1 - max(map(len, ENDINGS))
 _FEW, _SHARE = 5, 0.3
 """Questions, and the share of them, whose gold has to be shifted alike: by chance hardly two are."""
 
 
 def alike_ids(missing: Collection[str], there: Iterable[str]) -> dict[str, str]:
-    """By missing id the one that is there and the same when both are loosened: in small letters, without punctuation
-    and leading zeros; or of which one is the end of the other, as `doc-7` and `7`. None where several are."""
-    wanted = {name: loose for name in missing if (loose := _loosened(name))}
+    """By missing id the one that is there and the same when both are loosened (`loosened`): in small letters, without
+    punctuation and leading zeros; or of which one is the end of the other, as `doc-7` and `7`, or the name of a file
+    without its ending. None where several are."""
+    wanted = {name: loose for name in missing if (loose := loosened(name))}
     if not wanted:
         return {}
     same: dict[str, set[str]] = {loose: set() for loose in wanted.values()}
     ends: dict[str, set[str]] = {loose: set() for loose in wanted.values()}
     shorter: dict[str, list[str]] = {}
-    for loose in same:
-        for end in _ends(loose):
+    for name, loose in wanted.items():
+        for end in (*_ends(loose), *_stem(name)):
             shorter.setdefault(end, []).append(loose)
-    may_be = _by_the_end({loose.rpartition(" ")[2] for loose in same})
+    may_be = _by_the_end({loose.rpartition(" ")[2] for loose in (*same, *shorter)})
     for name in filter(may_be, there):
-        loose = _loosened(name)
+        loose = loosened(name)
         if loose in same:
             _put(same[loose], name)
         for longer in shorter.get(loose, ()):
             _put(ends[longer], name)
-        for end in _ends(loose):
+        for end in (*_ends(loose), *_stem(name)):
             if end in ends:
                 _put(ends[end], name)
     found = {name: same[loose] or ends[loose] for name, loose in wanted.items()}
@@ -45,14 +45,17 @@ def alike_ids(missing: Collection[str], there: Iterable[str]) -> dict[str, str]:
 
 
 def _by_the_end(lasts: Collection[str]) -> Callable[[str], bool]:
-    """What says, quickly, that an id may end in one of these words and numbers, as two that are alike end in one; few
-    others are loosened then."""
+    """What says, quickly, that an id may end in one of these words and numbers, as two that are alike end in one, or be
+    a number or a file's name with such an end; few others are loosened then."""
     letters = {last[-1] for last in lasts}
 
     def may_be(name: str) -> bool:
         rest = name.rstrip(_DIGITS)
         if rest != name and not rest[-1:].isdigit():  # other digits are part of the number
-            return (name[len(rest) :].lstrip("0") or "0") in lasts
+            number = name[len(rest) :].lstrip("0")
+            return (number or "0") in lasts or (not number and name.endswith(".0"))
+        if "." in name[_LONGEST_ENDING:] and (stem := without_ending(name)) != name:
+            return name[len(stem) + 1 :].lower() in lasts or may_be(stem)
         end = name[-1:]
         return not (end.isascii() and end.isalpha()) or end.lower() in letters
 
@@ -64,9 +67,11 @@ def _put(names: set[str], name: str) -> None:
         names.add(name)
 
 
-def _loosened(name: str) -> str:
-    """Words and numbers, with a blank between them."""
-    return _ZEROS.sub("", _BORDER.sub(" ", _NO_WORD.sub(" ", name.casefold()))).strip()
+def _stem(name: str) -> Iterator[str]:
+    """The name of a file without its ending, loosened."""
+    stem = without_ending(name)
+    if stem != name and (loose := loosened(stem)):
+        yield loose
 
 
 def _ends(loose: str) -> Iterator[str]:
