@@ -463,6 +463,26 @@ def test_an_id_that_is_nearly_one_is_named(
     assert "did you mean" not in other
 
 
+@pytest.mark.parametrize("big", [False, True], ids=["plain", "columns"])
+def test_judgements_that_cannot_be_read_are_the_only_fault(
+    big: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is said of queries without a judgement would be a consequence of it."""
+    monkeypatch.setattr(dataset_run, "SMALL_DATASET", -1 if big else 1 << 40)
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "corpus.jsonl").write_text('{"_id": "d1", "title": "", "text": "t"}\n')
+    (tmp_path / "queries.jsonl").write_text('{"_id": "q1", "text": "t"}\n{"_id": "q2", "text": "t"}\n')
+    judgements = tmp_path / "qrels/test.tsv"
+
+    judgements.write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\nq2,d1,1\n")
+    unread = run("validate", tmp_path)
+    judgements.write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\n")
+    fewer = run("validate", tmp_path)
+
+    assert "3:1 BE122 error" in unread.out and "BE206" not in unread.out and unread.code == 1
+    assert 'BE206 warning query "q2"' in fewer.out and "BE122" not in fewer.out
+
+
 def test_validate_and_eval_name_the_only_id_that_is_written_otherwise(tmp_path: Path) -> None:
     texts = {"31715818": "tide tables", "hd-001": "a slate barge", "7": "a pear", "07": "a plum", "notes": "a reef"}
     asked = {"31715818.0": "31715818", "hd_1": "hd-001", "007": None, "notes.json": "notes", "reef.js": None}

@@ -278,10 +278,20 @@ class LinesRun(FileRun):
                 for problem in problems:
                     self.run_.emit_record(self.file, problem, located, at_hand)
             self.run_.collector.count_all(checked.excess, self.file)
+        if self._has_unread(checked):
+            self.sets.partial.add(self.file.kind)
         self._take_keys(checked)
         self._ends.add(checked.ends, self._lines, block.offset)
         self._records += checked.records
         self._lines += checked.lines
+
+    def _has_unread(self, checked: CheckedBlock) -> bool:
+        """Whether there are lines of cells that cannot be cut, so that it is not known what they name: most often all
+        lines then, whereas JSON is broken in single ones."""
+        if self.declared.container != "columns":
+            return False
+        syntax = self.declared.record.rules.get("syntax", "")
+        return bool(checked.excess[syntax]) or any(p.rule == syntax for _, some, _ in checked.faulty for p in some)
 
     def _take_keys(self, checked: CheckedBlock) -> None:
         if self.run_.big:
