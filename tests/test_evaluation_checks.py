@@ -472,6 +472,34 @@ def test_a_near_copy_above_the_gold(tmp_path: Path) -> None:
     )
 
 
+def test_ids_that_are_shifted_and_texts_that_were_lost_are_said_as_such(tmp_path: Path) -> None:
+    texts = {f"d{n}": f"item{n}" for n in range(41)} | {f"c{n}": "We use cookies." for n in range(12)}
+    gold = {f"q{n}": f"d{n + 1}" if n < 20 else f"d{n}" for n in range(38)} | {"q38": "c3", "q39": "c7", "q40": "c7"}
+    (tmp_path / "qrels").mkdir()
+    lines = (json.dumps({"_id": name, "text": words}) for name, words in texts.items())
+    (tmp_path / "corpus.jsonl").write_text("\n".join(lines))
+    asked = (json.dumps({"_id": q, "text": f"where is item{q[1:]}"}) for q in gold)
+    (tmp_path / "queries.jsonl").write_text("\n".join(asked))
+    rows = "".join(f"{question}\t{target}\t1\n" for question, target in gold.items())
+    (tmp_path / "qrels/test.tsv").write_text(f"query-id\tcorpus-id\tscore\n{rows}")
+
+    out = run_command("eval", tmp_path, "--metrics", "ndcg@10").out
+
+    shift = (
+        "he ids of the gold are perhaps shifted: in 20 of 41 questions its number is 1 above that of the passage found "
+        "first (d1 where d0 is found)"
+    )
+    assert out.splitlines()[3] == f"T{shift}."
+    (at,) = (n for n, line in enumerate(out.splitlines()) if line.startswith(f"EV104 warning t{shift};"))
+    assert "are its ids counted from 0 and those of the corpus from 1" in out.splitlines()[at + 1]
+    (one,) = (line for line in out.splitlines() if line.startswith("EV204"))
+    assert one.startswith(
+        "EV204 warning 12 documents have the text “We use cookies.”, among them c3, c7, gold for questions q38, q39, "
+        "q40: their texts were perhaps lost; no retriever can distinguish them"
+    )
+    assert "→ look at these documents: where a banner" in out
+
+
 def test_the_rules_are_known_to_the_commands_but_not_to_validate(tmp_path: Path) -> None:
     (tmp_path / "x").mkdir()
 

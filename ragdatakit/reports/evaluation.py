@@ -20,6 +20,7 @@ from ragdatakit.schemas.evaluations import (
 )
 from ragdatakit.schemas.search.gold_causes import BY_OTHER_WORDS, LOST
 from ragdatakit.schemas.search.modes import ALL_MODES
+from ragdatakit.schemas.search.shifted_ids import PERHAPS_SHIFTED
 from ragdatakit.schemas.texts import many
 from ragdatakit.visible_text import visible_text
 
@@ -172,6 +173,12 @@ def _first_words(done: Evaluation, paint: Painter) -> Iterator[str]:
         yield f"{_INDENT}Questions, judgements and passages were probably joined by the wrong ids: compare some of them"
         yield f"{_INDENT}(below){otherwise}."
         yield ""
+    for finding in done.findings:
+        if (at := finding.message.find(PERHAPS_SHIFTED)) >= 0:
+            words = one_line(finding.message[at:].partition(";")[0])
+            yield paint(finding.severity, f"{words[:1].upper()}{words[1:]}.")
+            yield ""
+            break
 
 
 def _sanity(runs: Sequence[RunResult], paint: Painter, width: int) -> Iterator[str]:

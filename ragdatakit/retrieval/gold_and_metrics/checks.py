@@ -40,6 +40,16 @@ _ENOUGH = 20
 _BY_TERMS = ("bm25", "sparse", "graph", "contextual", "hybrid", *FRAMEWORK_MODES)
 _SHOWN = 3
 _LONGEST = 80
+_MANY_COPIES, _LONGEST_TEXT = 10, 50
+"""Documents of one text that hardly are copies: it was put in the place of theirs."""
+_SHIFT_HINT = (
+    "compare the gold of one question with the corpus: are its ids counted from 0 and those of the corpus from 1, or "
+    "were passages added or left out after they were numbered?"
+)
+_LOST_HINT = (
+    "look at these {unit}s: where a banner, an error page or a placeholder took the place of their texts, restore them "
+    "or take them out; remove other copies (`ragdata validate` finds them), or judge all of them"
+)
 _LONGEST_ANSWER = 60
 """Characters of an answer beyond which it is a sentence."""
 _MOST_TEXTS = 20_000
@@ -81,6 +91,7 @@ class _Fault:
     value: str | None
     facts: Mapping[str, Any]
     severity: Severity | None = None
+    hint: str = ""
 
 
 def check_evaluation(
@@ -147,18 +158,18 @@ def _worded(fault: _Fault, costs: Mapping[str, str], path: str, source: str) -> 
         f"{message}; {consequence}",
         path,
         value=value,
-        hint=_hint(rule, source),
+        hint=_hint(rule, fault.hint or rule.hint, source),
         consequence=consequence,
     )
 
 
-def _hint(rule: Rule, source: str) -> str:
+def _hint(rule: Rule, hint: str, source: str) -> str:
     """What to do about it in a dataset of this format."""
     if rule.name == "gold-not-aligned" and source == "trec":
-        return f"{rule.hint} TREC judgements often number topics by their position (`--option topics=position`)"
+        return f"{hint} TREC judgements often number topics by their position (`--option topics=position`)"
     if rule.name == "identical-texts-one-gold" and source not in FORMATS:  # there is no `ragdata validate` for it
-        return rule.hint.replace(" (`ragdata validate` finds them)", "")
-    return rule.hint
+        return hint.replace(" (`ragdata validate` finds them)", "")
+    return hint
 
 
 def _costs(ceiling: Ceiling | None) -> dict[str, str]:
@@ -204,9 +215,8 @@ def _runs(runs: Sequence[RunResult]) -> Iterator[_Fault]:
         for run in wrong:
             if without is None or run.name not in _BY_TERMS:
                 shift = _shifted([run])
-                yield _Fault(
-                    "gold-not-aligned", run.name, {"reason": _not_aligned(run) + (f"; {shift}" if shift else "")}
-                )
+                reason = "; ".join(filter(None, (shift, _not_aligned(run))))
+                yield _Fault("gold-not-aligned", run.name, {"reason": reason}, hint=_SHIFT_HINT if shift else "")
     for run in runs:
         share, count = run.sanity.self_retrieval, run.sanity.self_retrieval_count
         if share is not None and share < SELF_RETRIEVAL and count >= _ENOUGH:
@@ -226,11 +236,19 @@ def _perhaps_misjoined(gold: Gold, runs: Sequence[RunResult], facts: GoldFacts |
     missed = {name: sum(r is None or r > _FIRST for r in found.values()) for name, found in ranks.items()}
     best = min(missed, key=lambda name: missed[name], default=None)
     shift = _shifted(runs)
-    if best is None or len(ranks[best]) < _ENOUGH:
-        if shift:
-            yield _Fault("gold-perhaps-misjoined", best, {"reason": shift})
-        return
-    count, reasons = len(ranks[best]), []
+    reasons = _misjoined(ranks, missed, best, wide) if best is not None and len(ranks[best]) >= _ENOUGH else []
+    if shift:
+        yield _Fault("gold-perhaps-misjoined", best, {"what": "; ".join((shift, *reasons))}, hint=_SHIFT_HINT)
+    elif reasons:
+        what = f"part of the gold may belong to other questions: {', and '.join(reasons)}"
+        yield _Fault("gold-perhaps-misjoined", best, {"what": what})
+
+
+def _misjoined(
+    ranks: Mapping[str, Mapping[str, int | None]], missed: Mapping[str, int], best: str, wide: Sequence[RunResult]
+) -> list[str]:
+    """What of the ranks speaks for it; ``best`` is the run that misses the fewest."""
+    count, reasons = len(ranks[best]), list[str]()
     if 2 * missed[best] > count:
         reasons.append(
             f"{missed[best]:,} of {count:,} questions miss it in the first {_FIRST} results of run {_shown(best)}"
@@ -242,9 +260,7 @@ def _perhaps_misjoined(gold: Gold, runs: Sequence[RunResult], facts: GoldFacts |
         if never >= _MANY_NEVER * count and _MANY_WITHOUT <= share <= _TOO_MANY * never / count:
             reasons += [] if reasons else [f"{never:,} of {count:,} questions never find it"]
             reasons.append(f"{own:.1%} of the gold shares no term with its question (of others' gold {dealt:.1%})")
-    reasons += [shift] if shift else []
-    if reasons:
-        yield _Fault("gold-perhaps-misjoined", best, {"reason": ", and ".join(reasons)})
+    return reasons
 
 
 def _shifted(runs: Sequence[RunResult]) -> str:
@@ -356,11 +372,32 @@ def _copies(gold: Gold, facts: GoldFacts) -> Iterator[_Fault]:
             others = _listed(own.ids, own.count)
             details = {"question": _shown(question.question_id), "others": others}
             yield _Fault("question-in-corpus", question.question_id, details)
+    yield from _lost_texts(gold, facts, of_target)
     for target, ids in of_target.items():
         copies = facts.copies[target]
+        if copies.count >= _MANY_COPIES:
+            continue
         others = _listed([i for i in copies.ids if i != target], copies.count - 1)
-        details = {"unit": gold.unit, "target": _shown(target), "questions": _questions(ids), "others": others}
-        yield _Fault("identical-texts-one-gold", target, details)
+        what = (
+            f"{gold.unit} {_shown(target)}, gold for {_questions(ids)}, has the same text as {others}, not gold there"
+        )
+        yield _Fault("identical-texts-one-gold", target, {"what": what})
+
+
+def _lost_texts(gold: Gold, facts: GoldFacts, of_target: Mapping[str, Sequence[str]]) -> Iterator[_Fault]:
+    """Texts that so many have that they are hardly their own, each with the gold that has it."""
+    sharing: dict[int, list[str]] = {}
+    for target in of_target:
+        sharing.setdefault(id(facts.copies[target]), []).append(target)
+    for targets in sharing.values():
+        copies = facts.copies[targets[0]]
+        if copies.count >= _MANY_COPIES:
+            asking = list(dict.fromkeys(question for target in targets for question in of_target[target]))
+            what = (
+                f"{copies.count:,} {gold.unit}s have the text “{_printable(shortened(copies.text, _LONGEST_TEXT))}”, "
+                f"among them {_listed(targets)}, gold for {_questions(asking)}: their texts were perhaps lost"
+            )
+            yield _Fault("identical-texts-one-gold", targets[0], {"what": what}, hint=_LOST_HINT.format(unit=gold.unit))
 
 
 def _near_copies(gold: Gold, runs: Sequence[RunResult], facts: GoldFacts) -> Iterator[_Fault]:

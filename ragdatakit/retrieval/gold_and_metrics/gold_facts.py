@@ -27,17 +27,19 @@ if TYPE_CHECKING:
     _Keys = npt.NDArray[np.int64]
 
 _WORD = re.compile(r"[^\W_]")
-_MOST_IDS = 5
+_MOST_IDS, _BEGINNING = 5, 100
 _STEP = 0x9E3779B97F4A7C15
 """An odd number, whose powers distinguish the places of a document's chunks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Copies:
-    """A text that is in the corpus: under how many ids, and the first few of them in the order of the corpus."""
+    """A text that is in the corpus: under how many ids, and the first few of them in the order of the corpus; how it
+    begins."""
 
     count: int
     ids: tuple[str, ...]
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +180,7 @@ def _lookup(gold: Gold, items: _Items, wanted: Sequence[str]) -> GoldFacts:
     questions: dict[str, Copies] = {}
     for group in _groups(items.keys, of_gold, of_questions):
         for text, members in _by_text(items, group).items():
-            found = _copies(items, members)
+            found = _copies(items, members, text)
             for target in (there[number] for number in members if number in there):
                 if found.count > 1:
                     copies[target] = found
@@ -206,7 +208,7 @@ def _by_text(items: _Items, group: list[int]) -> dict[str, list[int]]:
     return found
 
 
-def _copies(items: _Items, members: list[int]) -> Copies:
+def _copies(items: _Items, members: list[int], text: str) -> Copies:
     """Under how many ids the members are: an id may be in the corpus twice."""
     ids: dict[str, None] = {}
     hashes: set[int] = set()
@@ -215,4 +217,4 @@ def _copies(items: _Items, members: list[int]) -> Copies:
         hashes.add(hash(target))
         if len(ids) < _MOST_IDS:
             ids[target] = None
-    return Copies(len(hashes), tuple(ids))
+    return Copies(len(hashes), tuple(ids), text[:_BEGINNING])

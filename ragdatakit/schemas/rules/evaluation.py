@@ -57,7 +57,7 @@ RULES: tuple[Rule, ...] = (
             "A run is better than chance, but most questions miss their gold, or many find none of it and share no "
             "term with it: part of the gold may belong to other questions."
         ),
-        message="part of the gold may belong to other questions: {reason}",
+        message="{what}",
         upstream="gold that is partly wrong passes for better than chance, with metrics that are too low",
         hint=(
             "read some of the questions with their gold (the worst ones, EV203): does it answer them? Where not, "
@@ -123,7 +123,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "EV204 identical-texts-one-gold warning",
         summary="The text of a gold passage is also in the corpus under other ids, which are not gold.",
-        message="{unit} {target}, gold for {questions}, has the same text as {others}, not gold there",
+        message="{what}",
         upstream="no retriever can distinguish them, and a right answer counts as wrong",
         hint="remove the copies (`ragdata validate` finds them), or judge all of them",
         bad="d1: Prune pear trees in late winter.   (gold)\nd8: Prune pear trees in late winter.   (not judged)",

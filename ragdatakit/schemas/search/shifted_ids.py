@@ -5,6 +5,8 @@ from __future__ import annotations
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.texts import many
 
+PERHAPS_SHIFTED = "the ids of the gold are perhaps shifted"
+
 
 @dataclass(frozen=True, slots=True)
 class ShiftedIds:
@@ -22,6 +24,6 @@ class ShiftedIds:
         """What is seen, and what it may mean."""
         by = f"{abs(self.shift):,} {'above' if self.shift > 0 else 'below'}"
         return (
-            f"in {self.count:,} of {many(self.judged, 'question')} the number of the gold is {by} that of the passage "
-            f"found first ({self.gold} where {self.first} is found): the ids are perhaps shifted"
+            f"{PERHAPS_SHIFTED}: in {self.count:,} of {many(self.judged, 'question')} its number "
+            f"is {by} that of the passage found first ({self.gold} where {self.first} is found)"
         )
