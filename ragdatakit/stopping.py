@@ -28,6 +28,8 @@ _NOT_HALF = frozenset(
 )
 """Modules whose functions are not left half done: what they make is then known to whoever removes it."""
 _INTERRUPTED = "Query interrupted"
+_TOOLS, _UNWRITTEN = 6, 120
+"""Tools that Python's monitoring may have, and the code with which Python ends where output cannot be written."""
 
 
 def end_at_once() -> None:
@@ -135,16 +137,38 @@ def leave(code: int, at_once: bool = False) -> NoReturn:
 
 def end(stop: SystemExit) -> NoReturn:
     """End the process of the command, all whose work is done. To take Python and its libraries apart in it, object by
-    object, takes as long as a sixth of a short run; a profiler or a debugger is to see the end, though."""
-    if not isinstance(stop.code, int) or sys.getprofile() is not None or sys.gettrace() is not None:
+    object, takes as long as a sixth of a short run. A profiler or a debugger is to see the end, though, and what runs
+    the command in its own process is to go on."""
+    if not isinstance(stop.code, int) or not _is_the_command() or sys.flags.inspect or _is_watched():
         raise stop
     threading._shutdown()  # type: ignore[attr-defined] # as Python does: waits for threads that are not daemons
     _end_now(stop.code)
 
 
+def _is_the_command() -> bool:
+    """Whether this process is that of ``ragdata`` or ``python -m ragdatakit``."""
+    main = sys.modules["__main__"]
+    folder, file = os.path.split(getattr(main, "__file__", None) or "")
+    is_module = getattr(getattr(main, "__spec__", None), "name", "") == "ragdatakit.__main__"
+    return is_module or file == "ragdata" or os.path.basename(folder) == "ragdata.exe"  # noqa: PTH119 - imports little
+
+
+def _is_watched() -> bool:
+    """Whether there is a profiler or a debugger; from Python 3.12 on they may be tools of its monitoring."""
+    monitoring = getattr(sys, "monitoring", None)
+    tools = monitoring is not None and any(map(monitoring.get_tool, range(_TOOLS)))
+    return bool(tools) or sys.getprofile() is not None or sys.gettrace() is not None
+
+
 def _end_now(code: int) -> NoReturn:
     atexit._run_exitfuncs()  # scratch folders go
     for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError, AttributeError):  # nobody reads it any more, or it is closed
+        try:
             stream.flush()
+        except (BrokenPipeError, ValueError, AttributeError):  # nobody reads it any more, or it is closed
+            continue
+        except OSError as error:
+            code = code or _UNWRITTEN
+            with suppress(OSError):
+                os.write(2, f"ragdata: the last output could not be written: {error.strerror}\n".encode())
     os._exit(code)

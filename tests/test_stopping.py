@@ -134,19 +134,52 @@ def test_before_the_first_module_of_ours_is_imported(tmp_path: Path) -> None:
     assert stopped(script, signal.SIGINT, tmp_path, "rules") == (-signal.SIGINT, "", "")
 
 
-def test_what_is_left_to_do_is_done_before_the_process_ends() -> None:
-    script = (
-        "import atexit, sys, threading, time\n"
-        "from ragdatakit.stopping import end\n"
-        "atexit.register(print, 'registered')\n"
-        "threading.Thread(target=lambda: (time.sleep(0.1), print('thread'))).start()\n"
-        "print('main')\n"
-        "print('error', file=sys.stderr)\n"
-        "end(SystemExit(3))\n"
-    )
-    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
+_LEFT = (
+    "import atexit, sys, threading, time\n"
+    "from ragdatakit.stopping import end\n"
+    "atexit.register(print, 'registered')\n"
+    "threading.Thread(target=lambda: (time.sleep(0.1), print('thread'))).start()\n"
+    "print('main')\n"
+    "print('error', file=sys.stderr)\n"
+)
+
+
+def _as_command(folder: Path, script: str) -> list[str]:
+    """A process of this name is that of the command."""
+    (folder / "ragdata").write_text(script)
+    return [sys.executable, str(folder / "ragdata")]
+
+
+def test_what_is_left_to_do_is_done_before_the_process_ends(tmp_path: Path) -> None:
+    words = _as_command(tmp_path, f"{_LEFT}end(SystemExit(3))\n")
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
 
     assert (done.returncode, done.stdout.split(), done.stderr) == (3, ["main", "thread", "registered"], "error\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device without room is needed")
+def test_output_that_is_left_and_cannot_be_written_is_an_error(tmp_path: Path) -> None:
+    words = _as_command(tmp_path, "from ragdatakit.stopping import end\nprint('left')\nend(SystemExit(0))\n")
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(words, env=buffered, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+
+    expected = "ragdata: the last output could not be written: No space left on device\n"
+    assert (done.returncode, done.stderr) == (120, expected)
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "from ragdatakit.__main__ import main; sys.argv[1:] = ['--version']\ntry: main()\n",
+        "import runpy; sys.argv[1:] = ['--version']\ntry: runpy.run_module('ragdatakit', run_name='__main__')\n",
+    ],
+)
+def test_what_runs_the_command_in_its_own_process_goes_on(host: str) -> None:
+    words = [sys.executable, "-c", f"import sys; {host}except SystemExit as stop: print('after', stop.code)\n"]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
+
+    assert done.stdout.splitlines()[-1] == "after 0"
 
 
 def test_a_profiler_sees_the_end() -> None:
