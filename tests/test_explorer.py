@@ -524,3 +524,10 @@ def test_a_port_in_use_is_named(data: Path) -> None:
 
     assert outcome.code == 2
     assert outcome.err == f"ragdata: port {port} is in use; --port 0 takes any that is free\n"
+
+
+def test_an_embedder_of_no_kind_is_refused_before_anything_is_served() -> None:
+    outcome = run("explore", FIXTURES / "demo-search", "--no-browser", "--embedder", "foo:bar")
+
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "'foo:bar' is not an embedder" in outcome.err

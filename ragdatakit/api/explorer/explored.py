@@ -34,6 +34,10 @@ class Explored:
         names = {field.name for field in fields(SourceOptions)} - {"progress", "tell"}
         words: dict[str, Any] = {name: getattr(options, name) for name in names}
         words |= {"search": options.search, "index_dir": options.index_dir, "rebuild": options.rebuild}
+        if options.search and options.search.embedder:
+            from ragdatakit.retrieval.vectors.embedders import make_embedder
+
+            make_embedder(options.search)  # a wrong name is an error now, not on the first page that searches
         found = chosen_datasets(paths, reading(options), several_words(options.dataset))
         if options.index_dir is not None and len(found) > 1:
             several = f"--index-dir is the place of one index, and there are {len(found)} datasets"
