@@ -162,7 +162,7 @@ def test_nothing_is_unknown_where_a_table_is_not_read(project: Path) -> None:
     (finding,) = validate("data", config=True).findings
 
     assert (finding.rule, finding.path, finding.line) == ("missing-table-column", "data/docs-2.csv", None)
-    assert finding.fault == "has no column 'body'; there are id, text"
+    assert finding.fault == "has no column 'body', which ragdata.toml:4 names; it has id, text"
 
 
 def test_datasets_beside_them_are_checked_too(project: Path) -> None:

@@ -589,14 +589,14 @@ def test_maps_that_do_not_fit(tmp_path: Path, content: str, given: dict[str, str
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b'id,text\n1,one\n2,"two\n3,three\n', "behind line 2: a quote is not closed; .* --option quoting=none"),
-        (b'id,text\n1,one\n2,"two" x\n', "behind line 2: ',' expected after '\"'; .* --option quoting=none"),
+        (b'id,text\n1,one\n2,"two\n3,three\n', "line 3: a quote is not closed; .* --option quoting=none"),
+        (b'id,text\n1,one\n2,"two" x\n', "line 3: ',' expected after '\"'; .* --option quoting=none"),
         (
             b"id,text\n1,one\n2,\xff\n",
             r"line 3: not UTF-8 \(invalid start byte\); give its encoding with --option encoding=",
         ),
         (b'id,text\n1,"one\r\nand\rmore"\n' * 3000 + b"2,\xff\n", r"line 12,001: not UTF-8"),
-        (b'"id,text\n', "from the first line on: a quote is not closed"),
+        (b'"id,text\n', "line 1: a quote is not closed"),
     ],
 )
 def test_csv_files_that_cannot_be_read(tmp_path: Path, content: bytes, message: str) -> None:

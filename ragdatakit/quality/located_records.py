@@ -57,6 +57,20 @@ class LocatedRecords:
             if number == wanted and row is not None:
                 yield of_row, replace(located, record=wanted), row
 
+    def raw(self, part: Dataset, file: DataFile) -> Iterator[Located]:
+        """Each record of JSON or of lines as it stands, also those that cannot be decoded."""
+        container = _container(part, file)
+        if container not in ("opaque", "streamed", "csv", "text"):
+            yield from self._raw(file, part.format.file(file.kind), container, self._source(part, file), broken=True)
+
+    def _source(self, part: Dataset, file: DataFile) -> Source:
+        kind = part.format.file(file.kind)
+        reader = HeadedSource if kind.columns.header else Source
+        packed = file.path.name.lower().endswith(".gz")
+        source = reader(file.path, packed, max_line_bytes=self._longest, text=False)  # a table has another encoding
+        source.quoted = kind.columns.quoted
+        return source
+
     def _decoded(self, part: Dataset, file: DataFile) -> Iterator[LocatedRecord]:
         if not file.readable or not file.path.is_file():
             return
@@ -64,10 +78,7 @@ class LocatedRecords:
         container = _container(part, file)
         if container in ("opaque", "streamed"):
             return
-        reader = HeadedSource if kind.columns.header else Source
-        packed = file.path.name.lower().endswith(".gz")
-        source = reader(file.path, packed, max_line_bytes=self._longest, text=False)  # a table has another encoding
-        source.quoted = kind.columns.quoted
+        source = self._source(part, file)
         if container == "csv":
             yield from self._rows(file, source)
             return
@@ -84,12 +95,14 @@ class LocatedRecords:
             if value is not None:
                 yield form, located, value
 
-    def _raw(self, file: DataFile, kind: File, container: str, source: Source) -> Iterator[Located]:
+    def _raw(
+        self, file: DataFile, kind: File, container: str, source: Source, broken: bool = False
+    ) -> Iterator[Located]:
         if container in ELEMENTS:
             for part in element_source(container, source, kind).parts():
                 self._show_progress(file, source)
                 for element in part.elements():
-                    if not element.error:
+                    if broken or not element.error:
                         yield Located.element(element)
         elif container == "tagged":
             pieces = source.pieces()

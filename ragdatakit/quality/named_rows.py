@@ -12,12 +12,12 @@ from ragdatakit.files.reading.table_rows import CsvForm, Row
 from ragdatakit.schemas.conversions import Losses
 
 
-def named_file(dataset: Dataset, file: DataFile) -> ColumnedFile:
+def named_file(dataset: Dataset, file: DataFile, reader: RecordReader | None = None) -> ColumnedFile:
     """One of its files. Raises `RagdataError` for an encoding or a delimiter that is none."""
     read_as = dataset.options[READ_AS]
     form = CsvForm(read_as.get("delimiter", ""), read_as.get("encoding", "utf-8"))
     form.check()
-    return ColumnedFile(file, RecordReader(Losses()), form)
+    return ColumnedFile(file, reader or RecordReader(Losses()), form)
 
 
 def named_rows(dataset: Dataset, file: DataFile) -> Iterable[Row]:

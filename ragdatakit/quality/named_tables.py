@@ -9,26 +9,26 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import field
 from pathlib import Path
 
 from ragdatakit.converters.column_maps import parse
-from ragdatakit.converters.plain.row_ids import ColumnedFile
+from ragdatakit.files.configuration.named_tables import place_of_column
 from ragdatakit.files.containers.strict_json import escape
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection.plain_sources import READ_AS
-from ragdatakit.files.reading.table_rows import Row, text_of
+from ragdatakit.files.reading.table_rows import LineFault, Row, text_of
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.quality.checked_tables import checked_plain
 from ragdatakit.quality.located_records import LocatedRecords
 from ragdatakit.quality.named_rows import named_file
-from ragdatakit.quality.record_finder import FoundRecord
+from ragdatakit.quality.unread_rows import FoundInTable, UnreadRows
 from ragdatakit.schemas.errors import MachineError, MissingExtraError, RagdataError
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.collector import Collector, Place, Selection
 from ragdatakit.validators.run_options import RunOptions
 
 _INTEGER = re.compile(r"\s*[+-]?[0-9]{1,18}(?:\.0+)?\s*")
+_ENCODING = "say in its `[[table]]` what its `encoding` is"
 _Columns = Mapping[str, tuple[str, ...]]
 """What a row has, as the words of `--map` call it, to its columns."""
 
@@ -37,12 +37,16 @@ _Columns = Mapping[str, tuple[str, ...]]
 class _Table:
     """A file, and what its columns are."""
 
-    rows: ColumnedFile
+    file: DataFile
     columns: _Columns
+    names: list[str]
+    """The columns that it has; none where nothing can be read as a row."""
 
     @property
-    def file(self) -> DataFile:
-        return self.rows.file
+    def missing(self) -> list[str]:
+        """The columns that it should have."""
+        wanted = (name for listed in self.columns.values() for name in listed)
+        return [name for name in wanted if name not in self.names and name != "*"]
 
     @property
     def needed(self) -> list[str]:
@@ -70,12 +74,12 @@ class _Table:
                 yield "document", column
 
 
-@dataclass(slots=True)
 class NamedTables:
     """What finds and checks such tables."""
 
-    _ids: dict[str, set[str]] = field(default_factory=dict)
-    _partly: set[str] = field(default_factory=set)
+    _dataset: Dataset
+    _ids: dict[str, set[str]]
+    _partly: set[str]
 
     def find(self, path: Path, follow_links: bool, read_as: Mapping[str, str]) -> list[Dataset]:
         """As `TableCheck` says."""
@@ -87,31 +91,44 @@ class NamedTables:
         """As `TableCheck` says."""
         collector = Collector(dataset.format, (), selection, options.on_finding, carried)
         records = LocatedRecords(options.memory_limit, options.progress)
-        self._ids, self._partly = {}, set()
-        tables = list(self._tables(dataset, collector))
+        self._ids, self._partly, self._dataset = {}, set(), dataset
+        tables = list(self._tables(dataset, options, collector))
         for table in sorted(tables, key=lambda one: one.is_judgement):  # ids before what refers to them
-            kept: dict[int, list[Problem]] = {}
+            found, unread = FoundInTable(table.file, collector), UnreadRows()
             try:
-                self._check(table, kept, collector)
+                self._check(table, unread, found)
             except (MissingExtraError, MachineError):
                 raise
             except RagdataError as error:
                 self._not_read(table.file, table.columns, error, collector)
-            _place(dataset, table, kept, records, collector)
+            for problem in unread.of_file():
+                collector.add(table.file, problem, Place())
+            if unread.reader.faults:
+                self._partly.add(table.ids_of[0])
+            elif not (table.names or found.records):
+                self._without_columns(table, options, collector)
+            found.place(dataset, records)
         collector.finish()
         return collector
 
-    def _check(self, table: _Table, kept: dict[int, list[Problem]], collector: Collector) -> None:
-        file, number = table.file, 0
-        for number, row in enumerate(table.rows.rows([]), 1):
-            for problem in self._problems(table, row):
-                if collector.room(problem.rule, file):
-                    collector.count(problem.rule, file, records=(number - 1,))
-                    collector.reserve(problem.rule, file)
-                    kept.setdefault(number - 1, []).append(problem)
-                else:
-                    collector.count(problem.rule, file, records=(number - 1,))
-        file.records = number
+    def _check(self, table: _Table, unread: UnreadRows, found: FoundInTable) -> None:
+        """Check the rows; those that cannot be read are records of the file, too."""
+        try:
+            for row in named_file(self._dataset, table.file, unread.reader).rows(unread.notes):
+                self._pass_over(table, unread, found)
+                for problem in (*unread.of_row(), *self._problems(table, row)):
+                    found.add(problem)
+                found.records += 1
+        finally:
+            self._pass_over(table, unread, found)
+            table.file.records = found.records
+
+    def _pass_over(self, table: _Table, unread: UnreadRows, found: FoundInTable) -> None:
+        """The records that were not read before the row that came last, or the end."""
+        for problem in unread.dropped():
+            found.add(problem)
+            found.records += 1
+            self._partly.add(table.ids_of[0])
 
     def _problems(self, table: _Table, row: Row) -> Iterator[Problem]:
         texts = {column: text_of(row.get(column)) for names in table.columns.values() for column in names}
@@ -133,34 +150,40 @@ class NamedTables:
             if (grade := texts[column]) is not None and grade.strip() and not _INTEGER.fullmatch(grade):
                 yield Problem("grade-not-integer", _pointer(column, row), grade)
 
-    def _tables(self, dataset: Dataset, collector: Collector) -> Iterator[_Table]:
-        """Those whose columns are there; what is wrong with the others is reported."""
-        read_as = dataset.options[READ_AS]
-        items = parse(read_as["map"])
+    def _tables(self, dataset: Dataset, options: RunOptions, collector: Collector) -> Iterator[_Table]:
+        """Those whose columns are there, or in which nothing can be read as a row; what is wrong with the others is
+        reported."""
+        items = parse(dataset.options[READ_AS]["map"])
         for file in dataset.files:
             rows = named_file(dataset, file)
             columns = {item.target: item.columns for item in items if item.concerns(rows)}
             try:
-                names = rows.column_names()
+                table = _Table(file, columns, rows.column_names())
             except (MissingExtraError, MachineError):
                 raise
             except RagdataError as error:
                 self._not_read(file, columns, error, collector)
                 continue
-            missing = [name for listed in columns.values() for name in listed if name not in names and name != "*"]
-            for name in missing if names else ():
-                facts = {"column": repr(name), "columns": ", ".join(names[:20])}
-                collector.add(file, Problem("missing-table-column", facts=facts), Place())
-            if names and not missing:
-                yield _Table(rows, columns)
-            elif names:
-                self._partly.add(_ids_of(columns)[0])
+            if table.names and table.missing:
+                self._without_columns(table, options, collector)
+            else:
+                yield table
+
+    def _without_columns(self, table: _Table, options: RunOptions, collector: Collector) -> None:
+        self._partly.add(table.ids_of[0])
+        configuration = options.configurations.of(self._dataset.root)
+        for name in table.missing:
+            place = place_of_column(configuration, table.file, name)
+            facts = {"column": repr(name), "place": place, "columns": ", ".join(table.names[:20]) or "none"}
+            collector.add(table.file, Problem("missing-table-column", facts=facts), Place())
 
     def _not_read(self, file: DataFile, columns: _Columns, error: RagdataError, collector: Collector) -> None:
         """What it has ids of is not all known then."""
         self._partly.add(_ids_of(columns)[0])
-        reason = str(error).removeprefix(f"{file.display}: ")
-        collector.add(file, Problem("unreadable-file", facts={"reason": reason}), Place())
+        line, reason = None, str(error).removeprefix(f"{file.display}: ")
+        if isinstance(error, LineFault):
+            line, reason = error.line, error.reason + (f"; {_ENCODING}" if error.is_encoding else "")
+        collector.add(file, Problem("unreadable-file", facts={"reason": reason}), Place(line=line))
 
 
 def _ids_of(columns: _Columns) -> tuple[str, str]:
@@ -171,20 +194,3 @@ def _ids_of(columns: _Columns) -> tuple[str, str]:
 
 def _pointer(column: str, row: Row) -> str | None:
     return f"/{escape(column)}" if column in row else None
-
-
-def _place(
-    dataset: Dataset, table: _Table, kept: dict[int, list[Problem]], records: LocatedRecords, collector: Collector
-) -> None:
-    """Make the findings, each with the line of its row where that can be found."""
-    file = table.file
-    found = records.of(dataset, file) if kept else iter(())
-    for form, located, _ in found:
-        for problem in kept.pop(located.record, ()):
-            place = FoundRecord(file, form, located, problem.pointer).place("", dataset.format)
-            collector.complete(file, problem, place)
-        if not kept:
-            break
-    for number, problems in kept.items():
-        for problem in problems:
-            collector.complete(file, problem, Place(record=number))

@@ -99,6 +99,16 @@ def _names_nothing(section: Section) -> RagdataError:
     return RagdataError(f"{section.place}: [[table]] names no file: {globs}; correct its path, or remove the section")
 
 
+def place_of_column(configuration: Configuration, file: DataFile, column: str) -> str:
+    """Where the configuration says that a file has a column, or where its ``[[table]]`` begins."""
+    for section in configuration.of_kind("table"):
+        if is_at(section, file.path):
+            named = (g for name, g in section.values.items() if name[0] == "map" and column in g.value)
+            given = next(named, None)
+            return section.place if given is None else given.place
+    return "the configuration"
+
+
 def _items(section: Section, files: Iterable[DataFile]) -> list[str]:
     """The items of the map for the files of a section."""
     kind = section.values["kind",].value

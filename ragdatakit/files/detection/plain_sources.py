@@ -15,7 +15,7 @@ from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection.triple_files import TRIPLE_SUFFIXES, triple_files
 from ragdatakit.files.paths.boundary import Boundary, boundary_of
 from ragdatakit.files.paths.folders import Tree, is_regular, not_looked_into
-from ragdatakit.schemas.declarations import File, Format
+from ragdatakit.schemas.declarations import Adopted, File, Format
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.rules.tables import RULES
 
@@ -43,6 +43,12 @@ TABLE = Format(
         File(kind="triples", title="Triples", container="opaque", suffixes=TRIPLE_SUFFIXES),
     ),
     rules=RULES,
+    adopts={
+        "unreadable-file": Adopted("error", "what cannot be read is missing from whatever is made of the table"),
+        "invalid-utf8": Adopted("error", "the row is left out of whatever is made of the table"),
+        "non-finite-number": Adopted("warning", "it is read as null"),
+        "lone-surrogate": Adopted("warning", "it is read as U+FFFD"),
+    },
 )
 _SPLIT = re.compile(r"(train|training|validation|valid|val|dev|test)(?:-[0-9]+-of-[0-9]+)?")
 _ENDINGS = re.compile(r"(?:\.[a-z]+)(?:\.gz)?$")

@@ -23,7 +23,7 @@ from ragdatakit.files.containers.json_text import HALVES, Raw, without_halves, w
 from ragdatakit.files.containers.lines import iter_lines
 from ragdatakit.files.containers.parquet_rows import RowForm, is_parquet, row_form
 from ragdatakit.files.containers.record_runs import ANY, FIELDS, LineRun, PartRun, Run, as_utf8, is_utf8
-from ragdatakit.files.containers.sources import ARRAY_FOR_LINES, Source
+from ragdatakit.files.containers.sources import ARRAY_FOR_LINES, FileFault, Source
 from ragdatakit.files.containers.tagged_text import ElementFinder, TaggedReader
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.detection.sniffing import json_container
@@ -55,7 +55,7 @@ Progress = Callable[[str, int, int], None]
 """Called with a file's name, the bytes of it that were read, and its size."""
 
 _ITEMS = msgspec.json.Decoder(list[Raw])
-_NO_NUMBERS = "NaN or Infinity, which JSON does not have, became null"
+NO_NUMBERS = "NaN or Infinity, which JSON does not have, became null"
 
 
 def refuse_encoding(name: str) -> None:
@@ -69,8 +69,8 @@ def refuse_encoding(name: str) -> None:
 
 
 class RecordReader:
-    """Reads the files of one dataset; what it leaves out goes to ``losses``. ``kinds``, those of its format, say how
-    rows of Parquet are cast."""
+    """Reads the files of one dataset; what it leaves out goes to ``losses``, and why a file was not read to its end to
+    ``faults``. ``kinds``, those of its format, say how rows of Parquet are cast."""
 
     def __init__(
         self,
@@ -81,6 +81,7 @@ class RecordReader:
         kinds: Iterable[File] = (),
     ) -> None:
         self.losses = losses
+        self.faults: list[FileFault] = []
         self._kinds = {kind.kind: kind for kind in kinds}
         self.refused = refused or Refused()
         self.progress = progress
@@ -215,7 +216,7 @@ class RecordReader:
                 if mended != raw:
                     found = decode(mended)
                     seen = _beginning(raw), self._where(file, place)
-                    for became, reason in ((whole != raw, HALVES), (mended != whole, _NO_NUMBERS)):
+                    for became, reason in ((whole != raw, HALVES), (mended != whole, NO_NUMBERS)):
                         if became:
                             self.tell_once("coerced", file.kind, None, reason, file, place, *seen)
                     return found
@@ -451,6 +452,7 @@ class RecordReader:
                 raise RagdataError(f"{file.display}: {fault.facts['reason']}")
             if (file.display, -1) not in self._noted:
                 self._noted.add((file.display, -1))
+                self.faults.append(fault)
                 self.losses.add("dropped", file.kind, None, fault.in_words(file.display, records), unread=True)
 
     def leave_out(self, file: DataFile, record: int, why: str, example: object) -> None:

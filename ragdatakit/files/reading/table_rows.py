@@ -35,6 +35,9 @@ Row = dict[str, Cell]
 HEAD_ROWS = 1000
 """Rows of JSON in which columns are looked for."""
 LONGEST_CELL = 1 << 28
+REPEATED_COLUMN = "a column with the name of an earlier one"
+MORE_CELLS = "cells after the last column of the header"
+ODD_MEMBER = "a member that is not a text, record or list of ids"
 _PEEK = 1 << 20
 _PIECE = 1 << 13
 _DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}
@@ -64,6 +67,15 @@ class CsvForm:
     def separator(self) -> str:
         """The delimiter as a character; empty where it is to be detected."""
         return _DELIMITERS.get(self.delimiter, self.delimiter)
+
+
+class LineFault(RagdataError):
+    """A file of cells cannot be read from a line on; ``is_encoding``: because it has another encoding. ``option`` is
+    which option may help."""
+
+    def __init__(self, file: DataFile, line: int, reason: str, option: str, is_encoding: bool = False) -> None:
+        super().__init__(f"{file.display}: line {line:,}: {reason}{option and f'; {option}'}")
+        self.line, self.reason, self.is_encoding = line, reason, is_encoding
 
 
 class TableFile:
@@ -104,8 +116,8 @@ class TableFile:
                 yield _CsvRows(stream, self.file, self._form)
         except UnicodeError as error:
             why = error.reason if isinstance(error, UnicodeDecodeError) else str(error)
-            reason = f"not {self._form.encoding.upper()} ({why}); give its encoding with --option encoding=…"
-            raise RagdataError(f"{self.file.display}: line {self._undecodable_line():,}: {reason}") from None
+            reason, option = f"not {self._form.encoding.upper()} ({why})", "give its encoding with --option encoding=…"
+            raise LineFault(self.file, self._undecodable_line(), reason, option, is_encoding=True) from None
 
     def _undecodable_line(self) -> int:
         """The line of the first character that is not of the encoding (text is decoded in pieces of many lines)."""
@@ -127,12 +139,11 @@ class TableFile:
             header, width = rows.header, len(rows.header)
             repeated = len(set(header)) < width
             for name, count in Counter(header).items():
-                why = "a column with the name of an earlier one"
-                notes.extend([("lost", "table", name or None, why, self.file.name)] * (count - 1))
+                notes.extend([("lost", "table", name or None, REPEATED_COLUMN, self.file.name)] * (count - 1))
             for cells in rows:
                 if len(cells) > width:
                     shown = f"{self.file.name} line {rows.line}: {' '.join(cells[width:])}"
-                    notes.append(("lost", "table", None, "cells after the last column of the header", shown))
+                    notes.append(("lost", "table", None, MORE_CELLS, shown))
                 pairs = zip(header, cells, strict=False)
                 yield dict(reversed(list(pairs))) if repeated else dict(pairs)
 
@@ -145,12 +156,7 @@ class TableFile:
             for value in self._records.values(self.file, "json-array"):
                 yield {"text": value if isinstance(value, str) else Raw(json_text.dumps(value).encode())}
         else:
-            for record in self._records.objects_and_arrays(self.file, container):
-                if isinstance(record, dict):
-                    yield dict(record)
-                else:
-                    shown = f"{self.file.name}: {json_text.dumps(record)}"
-                    notes.append(("dropped", "table", None, "a row that is an array, not an object", shown))
+            yield from map(dict, self._records.objects(self.file, container))
 
     def _container(self) -> str:
         """``members``: one object whose members are the rows; ``strings``: an array of texts."""
@@ -186,7 +192,7 @@ class TableFile:
                 yield {"question_id": name, "doc_id": str(doc)}
         else:
             shown = f"{self.file.name}: {name}: {json_text.compact(value)}"
-            notes.append(("dropped", "table", None, "a member that is not a text, record or list of ids", shown))
+            notes.append(("dropped", "table", None, ODD_MEMBER, shown))
 
     def _open_parquet(self) -> Any:
         pa, parquet = arrow_library(), parquet_library()
@@ -248,16 +254,16 @@ class _CsvRows:
                 if row:
                     yield row
         except csv.Error as error:
-            place = f"behind line {self.line:,}" if self.line else "from the first line on"
-            raise RagdataError(f"{self._file.display}: {place}: {_csv_fault(str(error))}") from None
+            raise LineFault(self._file, self.line + 1, *_csv_fault(str(error))) from None
 
 
-def _csv_fault(message: str) -> str:
+def _csv_fault(message: str) -> tuple[str, str]:
+    """What is wrong, and the option that may help."""
     if "field larger" in message:
-        return f"a cell has more than {LONGEST_CELL:,} characters; is a quote not closed?"
+        return f"a cell has more than {LONGEST_CELL:,} characters; is a quote not closed?", ""
     if "unexpected end" in message:
         message = "a quote is not closed"
-    return f"{message}; where quotes are characters like others, give --option quoting=none"
+    return message, "where quotes are characters like others, give --option quoting=none"
 
 
 def _delimiter_of(header: str, name: str) -> str:
