@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from ragdatakit.files.containers.record_forms import form_of
+from ragdatakit.files.containers.sources import Block
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.scanner.blocks import BlockScanner, can_scan
 from ragdatakit.scanner.library import library
@@ -73,12 +74,12 @@ class BothWays:
     def differences(self, data: bytes) -> Iterator[str]:
         """What the scanner's way finds, or takes for a key, that line by line is another."""
         segments: list[Segment] = []
-        plain = self._plain.check(data, segments.append)
+        plain = self._plain.check(Block(data, 0), segments.append)
         counted = self._counted()
         codes = as_lists(coded_values(self.columns, [value for segment in segments for value in segment.values]))
         for checker in self._scanned:
             found: list[Segment] = []
-            other = checker.check(data, found.append)
+            other = checker.check(Block(data, 0), found.append)
             if (others := self._counted()) != counted:
                 yield f"counts {others} instead of {counted}"
             if repr(reported(other)) != repr(reported(plain)):  # NaN is not equal to itself

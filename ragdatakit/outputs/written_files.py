@@ -26,8 +26,8 @@ from ragdatakit.schemas.errors import RagdataError
 _ENCODER = msgspec.json.Encoder()
 _FLUSH = 1 << 20
 _ROWS = 1 << 10
-_LONG_CELL = 200
 """Rows of a table that are held as text."""
+_LONG_CELL = 200
 IdKind = Literal["passage", "question", "node", "relation"]
 _RESERVED = {"con", "prn", "aux", "nul", *(f"{p}{n}" for p in ("com", "lpt") for n in range(1, 10))}
 

@@ -119,7 +119,7 @@ class LocatedRecords:
                 number = bool(block.skipped) - 1
                 for number, (offset, line, _) in enumerate(iter_lines(block.data)):
                     if bytes(line[:1]).strip() or bytes(line).strip():
-                        raw = block.shown(number, bytes(line))
+                        raw = block.shown(offset, line)
                         yield Located(record, above + block.line(number) + 1, block.offset + offset, raw)
                         record += 1
                 above += number + 1 + len(block.breaks)

@@ -1,7 +1,7 @@
 """Lines of cells: how a line of a ``columns`` file is cut, and what a cell is.
 
 Python's csv reader takes a cell between quote marks to its end, whatever line that is on. `hide_breaks` hides line
-breaks in cells from all who cut lines; cells are read alike with hidden breaks and with those that are there.
+breaks in cells from all who cut lines; what is read is the same place of the data in which nothing is hidden.
 """
 
 from __future__ import annotations
@@ -20,11 +20,8 @@ _WORD = re.compile(r"\S+")
 _QUOTED = re.compile(r'"((?:[^"]|"")*+)"')
 LONGEST_CELL = 131_072
 """Characters of a cell that Python's csv reader takes unless it is set otherwise; it stops at a longer one."""
-_BREAKS, _HIDDEN = b"\n\r", b"\0\x01"  # characters that no text has
-_HIDE, SHOW_BREAKS = bytes.maketrans(_BREAKS, _HIDDEN), bytes.maketrans(_HIDDEN, _BREAKS)
-"""What `bytes.translate` makes of line breaks in cells, and of those that are hidden."""
-_BREAK = re.compile("\r\n|\x01\0|[\r\n\x01\0]")
-_HIDDEN_BREAK = re.compile("\x01\0|[\x01\0]")
+_HIDE = bytes.maketrans(b"\n\r", b"\0\0")
+_BREAK = re.compile("\r\n|\r")
 _CELL = re.compile(rb'"[^"]*+(?:""[^"]*+)*+("?)')
 _GOES_ON = re.compile(rb'[\t\r\n]"[^"\r\n]*+(?:""[^"\r\n]*+)*+[\r\n]')
 _CELL_END, _LINE_END = re.compile(rb"[\t\r\n]"), re.compile(rb"[\r\n]")
@@ -77,8 +74,8 @@ def texts(line: str, columns: Columns) -> list[str]:
 
 
 class Hidden(NamedTuple):
-    """Data of whole lines as ``data``, in which line breaks within cells are hidden; ``places``: where these cells are.
-    Behind ``whole`` is the beginning of a line whose last cell is not closed in the data."""
+    """Data of whole lines as ``data``, of the same length, in which line breaks within cells are hidden; ``places``:
+    where these cells are. Behind ``whole`` is the beginning of a line whose last cell is not closed in the data."""
 
     data: bytes
     places: tuple[tuple[int, int], ...]
@@ -98,7 +95,7 @@ def hide_breaks(data: bytes, last: bool) -> Hidden:
             if not closed and not last and len(cell) <= 4 * LONGEST_CELL:
                 return Hidden(bytes(found or data), tuple(place for place in places if place[0] < line), line)
             begin = start
-            if not closed or _too_long(cell) or any(hidden in cell for hidden in (b"\0", b"\x01")):
+            if not closed or _too_long(cell):
                 break
             found = found or bytearray(data)
             found[start:end] = cell.translate(_HIDE)
@@ -107,11 +104,6 @@ def hide_breaks(data: bytes, last: bool) -> Hidden:
         end_of_line = _LINE_END.search(data, begin)
         begin = end_of_line.end() if end_of_line else len(data)
     return Hidden(bytes(found or data), tuple(places), len(data))
-
-
-def hidden_breaks(line: str) -> int:
-    """How many line breaks are hidden in a line."""
-    return len(_HIDDEN_BREAK.findall(line))
 
 
 def _may_go_on(data: bytes, at: int) -> int | None:

@@ -121,7 +121,7 @@ def locate_lines(source: Source, table: BlockTable, records: Iterable[int]) -> I
             if len(line) <= LONG_LINE and not line.strip():
                 continue
             if record in targets:
-                raw = block.shown(number, bytes(line[:LONG_LINE]))
+                raw = block.shown(offset, line[:LONG_LINE])
                 yield Located(record, table.lines[i] + block.line(number), block.offset + offset, raw)
             record += 1
 

@@ -30,7 +30,7 @@ from ragdatakit.files.paths.boundary import ANYWHERE, Boundary
 from ragdatakit.files.paths.folders import size_of
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError
-from ragdatakit.schemas.line_cells import SHOW_BREAKS, hide_breaks
+from ragdatakit.schemas.line_cells import hide_breaks
 
 T = TypeVar("T")
 
@@ -60,21 +60,23 @@ class Block:
 
     ``offset`` is the 0-based position of ``data`` in the uncompressed file. ``skipped`` is the length of one line that
     was longer than allowed and is therefore not in ``data`` (which is then empty). ``breaks`` are the numbers of lines
-    in ``data``, counted from 0, in which line breaks within cells are hidden: each as often as there are such.
+    in ``data``, counted from 0, in which line breaks within cells are hidden: each as often as there are such;
+    ``whole`` is the data in which nothing is hidden, where there are such lines.
     """
 
     data: bytes
     offset: int
     skipped: int = 0
     breaks: tuple[int, ...] = ()
+    whole: bytes = b""
 
     def line(self, number: int) -> int:
         """The number that a line of ``data`` has in the file, counted from the block's beginning."""
         return number + bisect_left(self.breaks, number) if self.breaks else number
 
-    def shown(self, number: int, raw: bytes) -> bytes:
-        """A line of ``data`` as it is in the file."""
-        return raw.translate(SHOW_BREAKS) if number in self.breaks else raw
+    def shown(self, start: int, raw: bytes | memoryview) -> bytes:
+        """What is from ``start`` on in ``data`` as it is in the file."""
+        return self.whole[start : start + len(raw)] if self.breaks else bytes(raw)
 
 
 @dataclass(frozen=True, slots=True)
@@ -376,11 +378,11 @@ class HeadedSource(Source):
                 above = ()
                 continue
             _, header, end = next(iter_lines(block.data), (0, b"", b""))
-            self.header = block.shown(0, bytes(header[:SHOWN_OF_HEADER]))
+            self.header = block.shown(0, header[:SHOWN_OF_HEADER])
             self.bom = False  # it goes with the header
-            rest, above = block.data[len(header) + len(end) :], tuple(number - 1 for number in block.breaks)
-            if rest:
-                yield Block(rest, block.offset + len(header) + len(end), breaks=above)
+            behind, above = len(header) + len(end), tuple(number - 1 for number in block.breaks)
+            if rest := block.data[behind:]:
+                yield Block(rest, block.offset + behind, breaks=above, whole=block.whole[behind:])
                 above = ()
 
 
@@ -408,7 +410,8 @@ def _hidden(block: Block, last: bool) -> tuple[list[Block], Block]:
     for start, end in places:
         line, at = line + line_ends(data[at:start]), start
         breaks += [line] * line_ends(block.data[start:end])
-    found = [Block(data[:whole], block.offset, breaks=tuple(breaks))] if whole else []
+    shown = block.data[:whole] if breaks else b""
+    found = [Block(data[:whole], block.offset, breaks=tuple(breaks), whole=shown)] if whole else []
     return found, Block(block.data[whole:], block.offset + whole)
 
 

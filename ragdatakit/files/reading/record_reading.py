@@ -286,10 +286,10 @@ class RecordReader:
         for block in source.blocks():
             self._report(file, source)
             line_number = -1
-            for line_number, (_, line, _) in enumerate(iter_lines(block.data)):
-                number = above + block.line(line_number) + 1
+            for line_number, (offset, line, _) in enumerate(iter_lines(block.data)):
+                raw, number = block.shown(offset, line), above + block.line(line_number) + 1
                 why = refused.get(number, "")
-                text = self._text(file, number, bytes(line)) if not why else ""
+                text = self._text(file, number, raw) if not why else ""
                 if number == 1 and kind.columns.header:
                     if not why and reader.looks_like_record(text):
                         why = "it is where the header should be"
@@ -302,7 +302,7 @@ class RecordReader:
                         if "comment" not in record:
                             yield record
                 if why:
-                    self._drop(file, number, why, block.shown(line_number, bytes(line)))
+                    self._drop(file, number, why, raw)
             above += line_number + 1 + len(block.breaks)
         self._close(file, source)
 

@@ -15,7 +15,7 @@ from ragdatakit.files.containers.lines import iter_lines
 from ragdatakit.files.containers.parquet_rows import row_form
 from ragdatakit.files.containers.parquet_tables import rows_as_json
 from ragdatakit.files.containers.record_runs import ANY, FIELDS, as_utf8
-from ragdatakit.files.containers.sources import Source
+from ragdatakit.files.containers.sources import Block, Source
 from ragdatakit.files.containers.tagged_text import ElementFinder, TaggedReader
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.detection.sniffing import json_container
@@ -112,7 +112,8 @@ class FileRecords:
 
     def _lines_of_json(self) -> Iterator[bytes]:
         source = self._source()
-        for data in self._blocks(source):
+        for block in self._blocks(source):
+            data = block.data
             lines = [bytes(line) for _, line, _ in iter_lines(data)] if b"\r" in data else data.split(b"\n")
             yield from filter(bytes.strip, lines)
         self._close(source)
@@ -122,9 +123,9 @@ class FileRecords:
         source.quoted = self.kind.columns.quoted
         assert self._lines is not None
         first = self.kind.columns.header
-        for data in self._blocks(source):
-            for _, line, _ in iter_lines(data):
-                raw = bytes(line)
+        for block in self._blocks(source):
+            for offset, line, _ in iter_lines(block.data):
+                raw = block.shown(offset, line)
                 is_header, first = first, False
                 if is_header and not self._lines.looks_like_record(raw.decode("utf-8", "replace")):
                     continue
@@ -144,11 +145,11 @@ class FileRecords:
         packed = path.name.lower().endswith(".gz")
         return Source(path, packed, max_line_bytes=_LONGEST, boundary=self.file.boundary, row_form=form)
 
-    def _blocks(self, source: Source) -> Iterator[bytes]:
+    def _blocks(self, source: Source) -> Iterator[Block]:
         for block in source.blocks():
             if block.skipped:
                 raise RagdataError(f"{self.file.display}: a line has {block.skipped:,} bytes, too many to be compared")
-            yield block.data
+            yield block
 
     def _close(self, source: Source) -> None:
         for fault in source.faults:

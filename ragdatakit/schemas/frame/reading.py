@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.declarations import Container, File, Record
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError
-from ragdatakit.schemas.line_cells import LineError, LineReader, hidden_breaks, hide_breaks
+from ragdatakit.schemas.line_cells import LineError, LineReader, hide_breaks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -155,16 +155,18 @@ def _cells(path: Path, text: str, file: File) -> Iterator[dict[str, Any]]:
     """The lines below the header."""
     reader = LineReader(file)
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-    if reader.columns.quoted and '"' in text:
-        text = hide_breaks(text.encode("utf-8", "surrogatepass"), True).data.decode("utf-8", "surrogatepass")
-    lines = text.split("\n")
-    for i, line in enumerate(lines[reader.columns.header :], start=reader.columns.header):
-        if line.strip():
+    data = text.encode("utf-8", "surrogatepass")
+    cut = hide_breaks(data, True).data if reader.columns.quoted and '"' in text else data
+    offset = 0
+    for i, hidden in enumerate(cut.split(b"\n")):
+        line = data[offset : offset + len(hidden)].decode("utf-8", "surrogatepass")
+        if i >= reader.columns.header and line.strip():
             try:
                 yield reader.record(line)
             except LineError as error:
-                number = 1 + sum(1 + hidden_breaks(above) for above in lines[:i])
+                number = 1 + data.count(b"\n", 0, offset)
                 raise RagdataError(f"{path}: line {number} has {error}; {_HINT}") from None
+        offset += len(hidden) + 1
 
 
 def _outer_members(path: Path, text: str) -> list[tuple[str, Any]]:

@@ -81,11 +81,10 @@ class CheckedBlock:
     batches: list[Any] = field(default_factory=list)
     kept: Counter[str] = field(default_factory=Counter)
 
-    def show_breaks(self, block: Block) -> None:
+    def count_breaks(self, block: Block) -> None:
         """Count lines as they are in the file, where line breaks were hidden."""
-        for i, (located, problems, _) in enumerate(self.faulty):
-            raw = block.shown(located.line, located.raw)
-            self.faulty[i] = replace(located, line=block.line(located.line), raw=raw), problems, None
+        for i, (located, problems, value) in enumerate(self.faulty):
+            self.faulty[i] = replace(located, line=block.line(located.line)), problems, value
         for name in ("lf", "crlf", "cr"):
             count, line, at = getattr(self.ends, name)
             setattr(self.ends, name, (count, block.line(line), at))
@@ -120,22 +119,24 @@ class BlockChecker:
         self._most = most
         self._blank = checker.records[0].rules.get("blank", "")
 
-    def check(self, data: bytes, take: Take, at_once: bool = True) -> CheckedBlock:
+    def check(self, given: Block, take: Take, at_once: bool = True) -> CheckedBlock:
         """All records of a block of whole lines, given to ``take`` in order; ``at_once`` false: a block so long that
         it must go line by line."""
         block = CheckedBlock()
-        self._by_parts(data, block, take)
+        self._by_parts(given, block, take)
+        if given.breaks:
+            block.count_breaks(given)
         return block
 
-    def _by_parts(self, data: bytes, block: CheckedBlock, take: Take) -> None:
+    def _by_parts(self, given: Block, block: CheckedBlock, take: Take) -> None:
         """Line by line, a part at a time, so that little is held at once."""
-        offset = 0
+        offset, data = 0, given.data
         while offset < len(data):
             cut = data.rfind(b"\n", offset, offset + PART_BYTES) + 1
             if not cut:
                 cut = (data.find(b"\n", offset) + 1) or len(data)
             part = data if cut == len(data) and not offset else data[offset:cut]
-            self._by_line(part, offset, block, take)
+            self._by_line(given, part, offset, block, take)
             offset = cut
 
     def _few(self, block: CheckedBlock, problems: list[Problem]) -> list[Problem]:
@@ -144,12 +145,14 @@ class BlockChecker:
     def _blank_line(self, line: bytes) -> Problem:
         return Problem(self._blank, value=line.decode("utf-8", "replace"))
 
-    def _by_line(self, data: bytes, offset: int, block: CheckedBlock, take: Take) -> None:
+    def _by_line(self, given: Block, data: bytes, offset: int, block: CheckedBlock, take: Take) -> None:
         examine = self._checker.examine
         values: list[Any] = []
         records, lines = block.records, block.lines
         ends = LineEnds()
         for start, line, end in iter_lines(data):
+            if given.breaks:
+                line = given.shown(offset + start, line)
             if end:
                 ends.count(end, lines - block.lines, start)
             if len(line) > LONG_LINE or line.strip():
@@ -180,24 +183,27 @@ class ScannedChecker(BlockChecker):
         self._scanner = scanner
         self._count = count
 
-    def check(self, data: bytes, take: Take, at_once: bool = True) -> CheckedBlock:
+    def check(self, given: Block, take: Take, at_once: bool = True) -> CheckedBlock:
         """All records of a block of whole lines, given to ``take`` as one segment."""
         from ragdatakit.scanner.relations import OnceCount  # which small data does not need
 
+        data = given.data
         scanned = self._scanner.scan(data) if at_once else None
         if scanned is None:
-            return super().check(data, take)
+            return super().check(given, take)
         if any(column.odd for column in scanned.columns.values()):
             from ragdatakit.validators.coded_columns import spell_odd
 
             spell_odd(scanned, data)
         block = CheckedBlock(records=scanned.rows, lines=scanned.lines, ends=LineEnds(scanned.lf, scanned.crlf))
-        noted = self._noted(data, scanned, block)
+        noted = self._noted(given.whole or data, scanned, block)
         block.excess.update({str(name): n for name, n in scanned.counts.items() if isinstance(name, OnceCount)})
         if self._count is not None and scanned.counts:
             self._count(scanned.counts)
         values = [value for why, _, value in noted if why == REFUSED]
         take(Segment(scanned.rows, values, scanned, [(row, value) for _, row, value in noted]))
+        if given.breaks:
+            block.count_breaks(given)
         return block
 
     def _noted(self, data: bytes, scanned: ScannedBlock, block: CheckedBlock) -> list[tuple[int, int, Any]]:

@@ -254,9 +254,7 @@ class LinesRun(FileRun):
                 batches.append((first, None, segment.values, []))
             first += segment.length
 
-        checked = checker.check(block.data, take, at_once=len(block.data) <= LONG_BLOCK)
-        if block.breaks:
-            checked.show_breaks(block)
+        checked = checker.check(block, take, at_once=len(block.data) <= LONG_BLOCK)
         checked.batches = batches
         return checked
 
