@@ -88,7 +88,7 @@ def gold_places(retriever: Retriever, gold: Gold, asked: AskedQuestions, mode: s
     from ragdatakit.retrieval.explaining import DEPTH
     from ragdatakit.retrieval.explaining import gold_places as places
 
-    return places(retriever, gold_question(gold, asked), gold.unit, mode, k, max(DEPTH, k))
+    return places(retriever, gold_question(gold, asked), gold, mode, k, max(DEPTH, k))
 
 
 def trec_run(retriever: Retriever, queries: Iterable[Query], mode: str, k: int, tag: str) -> Iterator[bytes]:

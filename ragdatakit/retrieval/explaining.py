@@ -4,34 +4,37 @@ have that are above them."""
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ragdatakit.retrieval.gold_and_metrics.gold_causes import GoldCauses
 from ragdatakit.retrieval.terms.accents import spelled_with_other_accents
 from ragdatakit.schemas.retrieved import GoldPlace, Term
 from ragdatakit.schemas.search.gold_causes import LOST, gold_cause
+from ragdatakit.schemas.texts import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from ragdatakit.retrieval.gold_and_metrics.gold import GoldQuestion
+    from ragdatakit.retrieval.gold_and_metrics.gold import Gold, GoldQuestion
     from ragdatakit.retrieval.retriever import Retriever
 
 DEPTH = 1000
-_MOST_TERMS = 5
+_MOST_TERMS, _LONGEST_ID = 5, 60
 
 
 def gold_places(
-    retriever: Retriever, question: GoldQuestion, unit: str, mode: str = "bm25", k: int = 10, depth: int = DEPTH
+    retriever: Retriever, question: GoldQuestion, gold: Gold, mode: str = "bm25", k: int = 10, depth: int = DEPTH
 ) -> tuple[GoldPlace, ...]:
-    """Each relevant target of a question, best rank first. ``unit`` is what is judged (`Gold.unit`).
+    """Each relevant target of a question, best rank first. ``gold`` is that of all questions: what is found may be that
+    of another.
 
     The first ``k`` ranks are those that a search for ``k`` gives; ``depth`` is how far is looked.
     """
-    if unit == "node":
+    if gold.unit == "node":
         found = _places_of_nodes(retriever, question, mode, depth)
     else:
-        found = list(_Passages(retriever, question, unit, mode, k, depth).places())
+        found = list(_Passages(retriever, question, gold, mode, k, depth).places())
     return tuple(sorted(found, key=lambda place: (place.rank is None, place.rank or 0)))
 
 
@@ -47,8 +50,9 @@ def _places_of_nodes(retriever: Retriever, question: GoldQuestion, mode: str, de
 class _Passages:
     """The gold passages of one question, or the documents of which they are the chunks."""
 
-    def __init__(self, retriever: Retriever, question: GoldQuestion, unit: str, mode: str, k: int, depth: int) -> None:
+    def __init__(self, retriever: Retriever, question: GoldQuestion, gold: Gold, mode: str, k: int, depth: int) -> None:
         self._retriever, self._question, self._mode, self._k, self._depth = retriever, question, mode, k, depth
+        self._gold, unit = gold, gold.unit
         self._passages = retriever.index.passages
         self._of_documents = unit == "document" and self._passages.unit == "chunk"
         tokenizer, known = retriever.tokenizer, retriever.lexical.known
@@ -61,8 +65,8 @@ class _Passages:
         if mode == "hybrid":
             fused = {name: retriever.rank([question.query], name, depth)[0] for name in retriever.fused}
             self._by_mode = {name: self._by_name(found.ordinals.tolist()) for name, found in fused.items()}
-        gold = set(question.gold)
-        self._rival = next(((r, o) for r, o in enumerate(ranked[:k], 1) if self._name(o) not in gold), None)
+        own = set(question.gold)
+        self._rival = next(((r, o) for r, o in enumerate(ranked[:k], 1) if self._name(o) not in own), None)
 
     def _ranked(self) -> list[int]:
         """The passages in order: first those that the search showed, as fusion depends on how many are asked for."""
@@ -132,8 +136,17 @@ class _Passages:
     def _vectors_may(self) -> str:
         """How to search by vectors here."""
         if not self._retriever.lack("dense"):
-            return "vectors may (--mode dense)"
-        return "vectors may (`ragdata retrieve … --mode dense --embedder KIND:MODEL`)"
+            return "vectors may find it (--mode dense)"
+        return "vectors may find it (`ragdata retrieve … --mode dense --embedder KIND:MODEL`)"
+
+    @cached_property
+    def _other(self) -> str:
+        """Of which other question the best result is the gold that is not that of this one; empty where of none."""
+        if self._rival is None:
+            return ""
+        name = self._name(self._rival[1])
+        other = next((q.question_id for q in self._gold.judged if q.grades.get(name, 0) > 0), None)
+        return f"the gold of question {shortened(other, _LONGEST_ID)}" if other is not None else ""
 
     def _why(self, place: GoldPlace, has: set[str], terms: Mapping[str, Term]) -> str:
         """Why a target that could be found is not among the hits."""
@@ -147,21 +160,25 @@ class _Passages:
         if not terms:
             return "the question has no terms"
         if place.cause is not None and place.cause.kind == "no-words":
-            return f"{place.cause.words} {self._vectors_may()}" if self._mode == "bm25" else place.cause.words
+            vectors = self._vectors_may() if self._mode == "bm25" else ""
+            return f"{place.cause.words} {vectors[:1].upper()}{vectors[1:]}".rstrip()
         if not place.shared:
             rest = self._vectors_may() if self._mode == "bm25" else "only the other modes can"
             words = place.cause.words if place.cause is not None else gold_cause("no-term").words
-            return f"{words}: bm25 cannot find it, {rest}"
+            of = f"; rank {self._rival[0]} is {other}" if self._rival is not None and (other := self._other) else ""
+            return f"{words}: bm25 cannot find it{of}. Do the question and its gold belong together? If so, {rest}"
         if place.cause is not None and place.cause.kind == "copy":
             return place.cause.words
         if self._mode == "hybrid" or self._rival is None:
             return ""
-        rank, ordinal = self._rival
+        number, ordinal = self._rival
+        other = self._other
+        rank = f"rank {number}, {other}," if other else f"rank {number}"
         rival = self._tokens(ordinal)
         more = [term for token, term in terms.items() if token in rival and token not in has]
         if not more:
-            return f"rank {rank} has no term that it lacks, but has them more often, or in a shorter text"
+            return f"{rank} has no term that it lacks, but has them more often, or in a shorter text"
         more = sorted(more, key=lambda term: term.passages)  # the rarest say most
         listed = ", ".join(f"{term.text} ({term.passages:,})" for term in more[:_MOST_TERMS])
         others = f" and {len(more) - _MOST_TERMS:,} more" if len(more) > _MOST_TERMS else ""
-        return f"rank {rank} has {listed}{others}, which it lacks"
+        return f"{rank} has {listed}{others}, which it lacks"

@@ -64,7 +64,7 @@ class Searches:
 
         asked = _question(gold, question_id, text)
         done = retriever.search(asked.query if asked else Query(text, question_id), mode, _HITS)
-        places = gold_places(retriever, asked, gold.unit, mode, _HITS) if asked and gold else ()
+        places = gold_places(retriever, asked, gold, mode, _HITS) if asked and gold else ()
         names = {each for hit in done.hits for each in (hit.passage_id, hit.document_id) if each}
         labels = self._opened.labels(_PASSAGES, [*names, *(place.target_id for place in places)])
         right = {place.target_id for place in places}
