@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ragdatakit.converters.sources import ConversionSettings
     from ragdatakit.files.configuration.chosen import Configuration, Configurations
     from ragdatakit.files.configuration.reading import Given, Name, Section
+    from ragdatakit.files.configuration.settings_below import SettingsBelow
     from ragdatakit.files.datasets import Dataset
     from ragdatakit.schemas.settings.applied import Applied, AppliedPlugin, AppliedRule, AppliedSettings, AppliedTable
     from ragdatakit.schemas.settings.own_rules import OwnRule
@@ -37,6 +38,15 @@ def configuration_of(path: PathLike, config: PathLike | bool = True) -> Configur
     """That of one path: ``file`` is the nearest file with settings (None: there is none), ``path("baseline")`` the
     file that its key ``baseline`` names. Raises `RagdataError` where a file is wrong."""
     return configurations(config).of(Path(path))
+
+
+def settings_below(config: PathLike | bool, baseline: PathLike | bool) -> SettingsBelow:
+    """What notes the files further down with settings, and baselines, where the nearest upwards from a path count."""
+    from ragdatakit.files.configuration.settings_below import SettingsBelow
+    from ragdatakit.files.configuration.sources import FILE_NAMES
+    from ragdatakit.schemas.baselines import BASELINE_NAME
+
+    return SettingsBelow((*(FILE_NAMES if config is True else ()), *((BASELINE_NAME,) if baseline is True else ())))
 
 
 def as_configured(path: Path, wanted: ConversionSettings) -> ConversionSettings:
@@ -90,6 +100,7 @@ def config(path: PathLike = ".", config: PathLike | bool = True) -> AppliedSetti
     ``config`` is a file with settings, True: the nearest upwards from the path. Raises `RagdataError` where the path is
     missing or a file is wrong.
     """
+    from ragdatakit.files.configuration.baseline_places import baseline_of
     from ragdatakit.files.configuration.chosen import begins_in
     from ragdatakit.files.configuration.own_rules import own_rules
     from ragdatakit.schemas.settings.applied import AppliedSettings, AppliedToDataset
@@ -99,7 +110,9 @@ def config(path: PathLike = ".", config: PathLike | bool = True) -> AppliedSetti
     if not os.path.lexists(place):
         raise RagdataError(f"no such file or folder: {place}")
     chosen = configuration_of(place, config)
-    datasets = [] if chosen.excludes(place) else _datasets(place, config)
+    below = settings_below(config, True)
+    datasets = [] if chosen.excludes(place) else _datasets(place, config, below)
+    baseline = baseline_of(place, chosen)
     holding = [chosen.at(place_of(dataset)) for dataset in datasets]
     used = {id(given) for settings in holding for given in settings.values()}
     unused = [s for s in chosen.of_kind("dataset") if begins_in(s, place) and not _is_used(s.values, used)]
@@ -112,6 +125,8 @@ def config(path: PathLike = ".", config: PathLike | bool = True) -> AppliedSetti
             for dataset, settings in zip(datasets, holding, strict=True)
         ),
         excluded=chosen.excludes(place),
+        baseline=str(baseline) if baseline is not None else "",
+        not_used=tuple(map(str, below.unused([place], configurations(config)))),
         unused=tuple(section.place for section in unused),
         tables=tuple(_applied_table(section, place) for section in chosen.of_kind("table")),
         rules=tuple(map(_applied_rule, own_rules(chosen))),
@@ -156,13 +171,14 @@ def _is_used(values: dict[Name, Given], used: set[int]) -> bool:
     return any(id(given) in used for given in values.values())
 
 
-def _datasets(place: Path, config: PathLike | bool) -> list[Dataset]:
+def _datasets(place: Path, config: PathLike | bool, below: SettingsBelow | None = None) -> list[Dataset]:
     from ragdatakit.quality.named_tables import NamedTables
     from ragdatakit.validators.found_datasets import found_datasets
     from ragdatakit.validators.run_options import RunOptions
 
     try:
-        options = RunOptions(configurations=configurations(config), tables=NamedTables(), refused=lambda error: None)
+        chosen = configurations(config)
+        options = RunOptions(configurations=chosen, tables=NamedTables(), refused=lambda error: None, below=below)
         return found_datasets([place], None, options).datasets
     except RagdataError:
         return []  # nothing that is recognised

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.api.arguments import given_paths, several_words
-from ragdatakit.api.configuration import configurations
+from ragdatakit.api.configuration import configurations, settings_below
 from ragdatakit.api.keywords import takes
 from ragdatakit.api.remote import AtHand, at_hand, refuse_url, renamed
 from ragdatakit.schemas.errors import RagdataError
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ragdatakit.quality.own_rules import OwnRules
     from ragdatakit.schemas.findings import Finding
     from ragdatakit.validators.baselines.new_findings import Findings, KnownBefore
-    from ragdatakit.validators.run_options import Engine
+    from ragdatakit.validators.run_options import Engine, RunOptions
     from ragdatakit.validators.stamps import Stamps
 
 
@@ -74,6 +74,7 @@ def check(
             findings = WithReasons(findings, said.reasons)
         finish(report)
         report.notes += _not_loaded(paths, arguments[-1].configurations)
+        report.notes += _not_used(paths, arguments[-1])
         report.sources = here.origins
         return renamed(report), _Named(findings) if here.origins else findings
 
@@ -136,6 +137,14 @@ def _not_loaded(paths: list[Path], chosen: Configurations) -> list[str]:
     return [f"{not_loaded(names)}; their rules were not checked"]
 
 
+def _not_used(paths: list[Path], run: RunOptions) -> list[str]:
+    """What to say of settings and baselines that lie further down than the paths."""
+    from ragdatakit.files.configuration.settings_below import not_used
+
+    assert run.below is not None
+    return not_used(run.below.unused(paths, run.configurations))
+
+
 def _tables() -> NamedTables:
     """What checks the tables that settings name; imported where they name some."""
     from ragdatakit.quality.named_tables import NamedTables
@@ -191,6 +200,7 @@ def _run(here: AtHand[ValidateOptions], refused: Callable[[RagdataError], None] 
         max_hops=options.max_hops,
         fail_on=options.fail_on,
         configurations=chosen,
+        below=settings_below(options.config, options.baseline),
         tables=_tables() if any(chosen.of(path).of_kind("table") for path in paths) else None,
         own_rules=_own_rules() if own else None,
         on_finding=options.on_finding,

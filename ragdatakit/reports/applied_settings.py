@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from ragdatakit.reports.terminal import Painter, cut_to, one_line, padded, painter, width_of
@@ -18,6 +19,7 @@ def applied_lines(applied: AppliedSettings, colour: bool = False) -> Iterator[st
     paint = painter(colour)
     if not applied.files:
         yield f"No settings for {visible_text(applied.path)}: neither ragdata.toml nor [tool.ragdata] upwards from it"
+        yield from _beside(applied)
         return
     nearest, *extended = (visible_text(file) for file in applied.files)
     yield f"Settings for {visible_text(applied.path)} from {nearest}"
@@ -37,6 +39,20 @@ def applied_lines(applied: AppliedSettings, colour: bool = False) -> Iterator[st
     if applied.unused:
         yield ""
         yield f"Without a dataset here: the sections at {', '.join(map(visible_text, applied.unused))}"
+    yield from _beside(applied)
+
+
+def _beside(applied: AppliedSettings) -> Iterator[str]:
+    """The baseline that holds, and what lies further down and does not."""
+    if applied.baseline:
+        yield ""
+        missing = "" if Path(applied.baseline).is_file() else " (not there yet)"
+        yield f"Baseline: {visible_text(applied.baseline)}{missing}"
+    if applied.not_used:
+        yield ""
+        yield "Not used here, but for paths at or below their folders: " + ", ".join(
+            map(visible_text, applied.not_used)
+        )
 
 
 def _tables(applied: AppliedSettings, paint: Painter) -> Iterator[str]:

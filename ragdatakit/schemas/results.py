@@ -89,13 +89,13 @@ class Report(Tabular):
     for; empty: all. ``strict_files``: data files that were not checked count as a failure, too. ``baselined`` counts
     the findings that a baseline accepts, ``older`` those that were there at the revision ``since``; they are in none of
     the other counts. ``baselines`` says what of them is stale, exceeded or over; ``strict_baseline``: what is stale
-    counts as a failure. ``notes`` are sentences about what could not be taken of the revision, and what selected rules
-    do not check. ``unchanged`` has the datasets that were not checked, as they are what they were when they were valid,
-    with the time of that. ``budgets`` are the findings that may be there by the configuration. ``passing`` of the
-    errors are no failure, as a budget allows them or errors do not fail; ``failing`` findings are one, though they are
-    no errors. ``own_rules`` are the rules of the configuration, by code. ``unsure_fixes``: faults that were not looked
-    at may forbid some of the fixes. ``ok`` is true when nothing fails. ``sources`` say of each URL which state of it
-    was checked: the commit, and the version of each file.
+    counts as a failure. ``notes`` are sentences about what could not be taken of the revision, what selected rules do
+    not check, and settings that were not used. ``unchanged`` has the datasets that were not checked, as they are what
+    they were when they were valid, with the time of that. ``budgets`` are the findings that may be there by the
+    configuration. ``passing`` of the errors are no failure, as a budget allows them or errors do not fail; ``failing``
+    findings are one, though they are no errors. ``own_rules`` are the rules of the configuration, by code.
+    ``unsure_fixes``: faults that were not looked at may forbid some of the fixes. ``ok`` is true when nothing fails.
+    ``sources`` say of each URL which state of it was checked: the commit, and the version of each file.
     """
 
     datasets: list[DatasetSummary] = field(default_factory=list)

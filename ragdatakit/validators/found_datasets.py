@@ -11,6 +11,7 @@ from ragdatakit.files.configuration.chosen import NONE, Configuration
 from ragdatakit.files.configuration.named_places import named_places
 from ragdatakit.files.configuration.named_tables import is_named_table, missing_tables, place_of_tables, tables_at
 from ragdatakit.files.configuration.plugins import not_loaded
+from ragdatakit.files.configuration.settings_below import not_used
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.detection.find import Detected, detect
 from ragdatakit.files.detection.plain_sources import PLAIN_SOURCES
@@ -77,7 +78,7 @@ def found_datasets(paths: list[Path], format_name: str | None, options: RunOptio
             elif isinstance(error, UnrecognisedError):
                 found.unrecognised.append(str(path))
     if refused and not found.datasets:
-        raise refused[0]
+        raise _with_settings_below(refused[0], paths, options)
     for refusal in {str(refusal): refusal for refusal in refused}.values():
         if isinstance(refusal, UnreadableError):
             continue  # which is a finding
@@ -148,6 +149,7 @@ def _at_path(
     """What is at a path: tables and datasets that sections name, by themselves, and then what else is there; that a
     section names no table goes to ``missing``."""
     configuration = options.configurations.of(path)
+    excludes = configuration.excludes if options.below is None else options.below.noting(configuration.excludes)
     named = format_name or _format_at(configuration, path)
     has_tables = False
     if named in (None, "", "table"):
@@ -157,7 +159,7 @@ def _at_path(
     if has_tables and (named or not path.is_dir()):
         return
     if named or configuration is NONE:
-        yield _detected(path, named, options, configuration.excludes, configuration.formats)
+        yield _detected(path, named, options, excludes, configuration.formats)
         return
     places = {
         place: given.value
@@ -171,7 +173,7 @@ def _at_path(
     excluded: list[Path] = []
 
     def passed_over(found: Path) -> bool:
-        if configuration.excludes(found):
+        if excludes(found):
             excluded.append(found)
             return True
         if has_tables and is_named_table(configuration, found):
@@ -197,6 +199,12 @@ def _explained(error: RagdataError, configuration: Configuration) -> RagdataErro
     if not configuration.unloaded or isinstance(error, UnreadableError):
         return error
     return type(error)(f"{error}; {not_loaded(configuration.unloaded)}")
+
+
+def _with_settings_below(error: RagdataError, paths: list[Path], options: RunOptions) -> RagdataError:
+    """The error, and that there are settings further down, which may say what is there."""
+    lines = not_used(options.below.unused(paths, options.configurations)) if options.below is not None else []
+    return type(error)("; ".join((str(error), *lines))) if lines and type(error) is RagdataError else error
 
 
 def _may_be_skipped(path: Path, error: RagdataError) -> bool:

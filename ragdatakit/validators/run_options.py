@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from ragdatakit.files.configuration.chosen import Configurations
+from ragdatakit.files.configuration.settings_below import SettingsBelow
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.machine import usual_jobs
 from ragdatakit.late_dataclasses import dataclass
@@ -111,11 +112,11 @@ class RunOptions:
     from which severity on findings fail (None: as the configuration says). ``configurations`` are those of the
     paths; without them there is none. ``quality``: what checks the quality of the data, too, ``tables`` those that
     the configuration names, ``own_rules`` all by its rules. ``strict_files``: the report is not ``ok`` where files
-    were not checked. ``refused`` is called with the errors of paths that are missing or hold nothing recognised, if
-    others do; without it the first is raised. ``known`` are findings that are not new. ``whole_datasets`` and
-    ``skip_unrecognised`` are those of `ValidateOptions`. ``fixer`` says how what is found is repaired, ``repairer``
-    does so. ``engine`` judges files of lines range by range (None: block by block, here). ``stamps`` say which datasets
-    were valid and need not be checked again.
+    were not checked. ``below`` notes settings further down than the paths. ``refused`` is called with the errors of
+    paths that are missing or hold nothing recognised, if others do; without it the first is raised. ``known`` are
+    findings that are not new. ``whole_datasets`` and ``skip_unrecognised`` are those of `ValidateOptions`. ``fixer``
+    says how what is found is repaired, ``repairer`` does so. ``engine`` judges files of lines range by range (None:
+    block by block, here). ``stamps`` say which datasets were valid and need not be checked again.
     """
 
     memory_limit: int = ValidateOptions.memory_limit
@@ -132,6 +133,7 @@ class RunOptions:
     on_finding: Callable[[Finding], None] | None = None
     quality: QualityCheck | None = None
     tables: TableCheck | None = None
+    below: SettingsBelow | None = None
     own_rules: OwnRuleCheck | None = None
     known: KnownBefore | None = None
     stamps: Stamps | None = None

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragdatakit.api.configuration import configuration_of
+from ragdatakit.files.configuration.baseline_places import baseline_of, folders_upwards, from_here
 from ragdatakit.schemas.baselines import BASELINE_NAME
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.options import PathLike, ValidateOptions
@@ -27,9 +28,12 @@ class Baselines:
         self._options = options
         writes = options.write_baseline or options.update_baseline
         named = options.baseline if not isinstance(options.baseline, bool) else None
-        of_path = {path: Path(named) if named is not None else _file_of(path, options.config) for path in paths}
+        of_path = {
+            path: Path(named) if named is not None else baseline_of(path, configuration_of(path, options.config))
+            for path in paths
+        }
         if writes and set(of_path.values()) == {None}:
-            of_path[paths[0]] = _shortest(_project(paths[0], options.config) / BASELINE_NAME)
+            of_path[paths[0]] = from_here(_project(paths[0], options.config) / BASELINE_NAME)
         files = {file.resolve(): file for file in of_path.values() if file is not None}
         if writes and len(files) > 1:
             those = " and ".join(map(str, files.values()))
@@ -116,40 +120,10 @@ def _refuse_odd(options: ValidateOptions) -> None:
         )
 
 
-def _file_of(path: Path, config: PathLike | bool) -> Path | None:
-    """The baseline for a path: the one that the configuration names, or the nearest upwards."""
-    named = configuration_of(path, config).path("baseline")
-    if named is not None:
-        return _shortest(named)
-    for folder in _upwards(path):
-        if (folder / BASELINE_NAME).is_file():
-            return _shortest(folder / BASELINE_NAME)
-    return None
-
-
-def _upwards(path: Path) -> list[Path]:
-    """The folder of a path, and those above it up to that of the git repository; outside of one, up to the current
-    folder, or no further if that is not above it."""
-    absolute = Path(os.path.abspath(path))  # noqa: PTH100 - links are not followed
-    folder = absolute if absolute.is_dir() else absolute.parent
-    above = [folder, *folder.parents]
-    for number, place in enumerate(above, 1):
-        if (place / ".git").exists():
-            return above[:number]
-    here = Path.cwd()
-    return above[: above.index(here) + 1] if here in above else [folder]
-
-
 def _project(path: Path, config: PathLike | bool) -> Path:
     """Where a first baseline goes: beside the configuration, into the folder of the git repository, or else into the
     current one."""
     if (settings := configuration_of(path, config).file) is not None:
         return settings.folder
-    last = _upwards(path)[-1]
+    last = folders_upwards(path)[-1]
     return last if (last / ".git").exists() else Path.cwd()
-
-
-def _shortest(file: Path) -> Path:
-    """The file as the user would call it."""
-    here = Path.cwd()
-    return file.relative_to(here) if file.is_relative_to(here) else file

@@ -91,6 +91,7 @@ class SinceRevision:
             known=KnownBefore(older=_Learning(self._older)),
             on_finding=None,
             whole_datasets=False,
+            below=None,
             refused=lambda error: None,
             configurations=_MovedConfigurations(options.configurations, self._top, self._folder),
         )

@@ -94,7 +94,8 @@ class AppliedSettings:
     the tables, rules and plug-ins.
 
     ``excluded``: the path is passed over; ``unused`` are sections that fit nothing there, by file and line.
-    ``plugins_forbidden``: plug-ins are named, and not loaded.
+    ``plugins_forbidden``: plug-ins are named, and not loaded. ``baseline`` is the file of known findings (empty: none);
+    ``not_used`` are files further down with settings, and baselines, which hold for what is at or below their folders.
     """
 
     path: str
@@ -107,6 +108,8 @@ class AppliedSettings:
     rules: tuple[AppliedRule, ...] = ()
     plugins: tuple[AppliedPlugin, ...] = ()
     plugins_forbidden: bool = False
+    baseline: str = ""
+    not_used: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON form."""
@@ -121,4 +124,6 @@ class AppliedSettings:
             "rules": [rule.as_dict() for rule in self.rules],
             "plugins": [plugin.as_dict() for plugin in self.plugins],
             "plugins_forbidden": self.plugins_forbidden,
+            "baseline": self.baseline or None,
+            "not_used": list(self.not_used),
         }

@@ -1,0 +1,75 @@
+"""Settings and baselines further down than the paths of a run, which do not hold for it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable, Collection, Iterable, Iterator
+from pathlib import Path
+
+from ragdatakit.files.configuration.baseline_places import baseline_of
+from ragdatakit.files.configuration.chosen import Configuration, Configurations
+from ragdatakit.files.configuration.sources import FILE_NAMES, nearest_file
+from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.visible_text import visible_text
+
+_SHOWN = 5
+
+
+class SettingsBelow:
+    """Notes such files while the folders are listed; ``names`` are those that nobody chose on the command line."""
+
+    def __init__(self, names: Collection[str]) -> None:
+        self._names = frozenset(names)
+        self._seen: dict[Path, None] = {}
+
+    def noting(self, passed_over: Callable[[Path], bool]) -> Callable[[Path], bool]:
+        """``passed_over`` of a listing, which also notes what it is asked about."""
+
+        def asked(path: Path) -> bool:
+            if passed_over(path):
+                return True
+            if path.name in self._names:
+                self._seen[path] = None
+            return False
+
+        return asked if self._names else passed_over
+
+    def unused(self, paths: Iterable[Path], configurations: Configurations) -> list[Path]:
+        """Those that hold for their folder, and for none of the paths."""
+        known = {file.resolve() for path in paths for file in _holding(path, configurations.of(path))}
+        return sorted(path for path in self._seen if path.resolve() not in known and _holds(path))
+
+
+def _holding(path: Path, configuration: Configuration) -> Iterator[Path]:
+    yield from (file.path for file in configuration.files)
+    if (baseline := baseline_of(path, configuration)) is not None:
+        yield baseline
+
+
+def _holds(path: Path) -> bool:
+    """Whether a file is a baseline, or that which has the settings of its folder, right or wrong."""
+    if path.name not in FILE_NAMES:
+        return path.is_file()
+    try:
+        found = nearest_file(path.parent)
+    except RagdataError:
+        return True
+    return found is not None and found.path == Path(os.path.abspath(path))  # noqa: PTH100 - without following links
+
+
+def not_used(files: Iterable[Path]) -> list[str]:
+    """That they do not hold here, in a line for each folder."""
+    of_folder: dict[Path, list[str]] = {}
+    for file in files:
+        of_folder.setdefault(file.parent, []).append(visible_text(str(file)))
+    lines = []
+    for folder, names in of_folder.items():
+        shown, quoted = visible_text(str(folder)), visible_text(shlex.quote(str(folder)))
+        hold, are = ("holds", "is") if len(names) == 1 else ("hold", "are")
+        lines.append(
+            f"{' and '.join(names)} {hold} for paths at or below {shown} and {are} not used here; "
+            f"run `ragdata validate {quoted}`"
+        )
+    more = len(lines) - _SHOWN
+    return [*lines[:_SHOWN], f"{more} more folders have settings or a baseline of their own"] if more > 1 else lines
