@@ -320,6 +320,30 @@ def test_the_hooks_choose_what_formats_have() -> None:
         assert [name for name in names if not chosen.search(name) and not unusual.search(name)] == []
     assert HOOKS["ragdata-validate-dataset"]["files"] == HOOKS["ragdata-validate"]["files"]
     assert not chosen.search("main.py") and not chosen.search("photo.jpg")
+    settings = ("ragdata.toml", "data/.ragdata.toml", "pyproject.toml", "data/ragdata-baseline.jsonl")
+    assert all(map(chosen.search, settings)) and not chosen.search("Cargo.toml")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "code", "message"),
+    [
+        ("ragdata.toml", "ignroe = ['SP']\n", 2, "ragdata.toml:1: unknown setting 'ignroe', did you mean ignore?"),
+        ("data/ragdata.toml", "ignore = [\n", 2, "data/ragdata.toml is not TOML"),
+        ("pyproject.toml", "[tool.ragdata]\nignore = ['XY']\n", 2, "pyproject.toml:2: "),
+        ("ragdata-baseline.jsonl", "{\n", 2, "ragdata-baseline.jsonl:1"),
+        ("ragdata.toml", "ignore = ['SP']\n", 0, ""),
+        ("pyproject.toml", "[project]\nname = 'shop'\n", 0, ""),
+    ],
+)
+def test_settings_that_are_wrong_are_not_committed(
+    name: str, text: str, code: int, message: str, repository: Path
+) -> None:
+    write(repository, {name: text})
+
+    outcome = hook(repository, name)
+
+    assert outcome.code == code and message in outcome.err and bool(message) == bool(outcome.err)
+    assert ("Nothing to check" in outcome.out) is (code == 0)
 
 
 def test_the_entries_are_commands(repository: Path) -> None:

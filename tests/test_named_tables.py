@@ -219,6 +219,15 @@ def test_a_table_that_was_renamed_is_an_error_and_the_others_are_checked(words: 
         assert 'data/docs-2.csv\n  2:1 TB201 error the id "d1"' in outcome.out
 
 
+def test_changed_settings_bring_their_tables(project: Path) -> None:
+    (project / "data" / "rel.tsv").write_text("q\td\n1\td1\n2\td9\n")
+
+    outcome = run(*HOOK, "ragdata.toml")
+
+    assert outcome.code == 1 and 'TB202 error "d9" is the id of no document' in outcome.out
+    assert outcome.out.splitlines()[-2].startswith("Found 1 error: table, 4 files, 6 records")
+
+
 def test_the_only_table_was_renamed(project: Path) -> None:
     (project / "ragdata.toml").write_text(SETTINGS[SETTINGS.rindex("[[table]]") :])
     (project / "data" / "rel.tsv").rename(project / "data" / "rel-2026.tsv")

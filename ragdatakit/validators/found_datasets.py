@@ -62,6 +62,7 @@ def found_datasets(paths: list[Path], format_name: str | None, options: RunOptio
             refused += _missing_tables(paths, options)
             paths, places = _tables_of(paths, options)
             looked_at += ((place, _named_tables(place, options, refused.append)) for place in places)
+        paths = [path for path in paths if not options.configurations.of(path).is_from(path)]
         paths = _whole(found, paths, format_name, options)
     looked_at += ((path, _at_path(path, format_name, options, refused.append)) for path in paths)
     for path, datasets in looked_at:
@@ -111,12 +112,13 @@ def _whole(found: FoundDatasets, paths: list[Path], format_name: str | None, opt
 
 
 def _tables_of(paths: list[Path], options: RunOptions) -> tuple[list[Path], list[Path]]:
-    """The paths except for the files that are tables by their configuration, and where all tables of these lie."""
+    """The paths without configurations of tables and the files that are such tables, and where all of these lie."""
     left: list[Path] = []
     places: dict[Path, None] = {}
     for path in paths:
         configuration = options.configurations.of(path)
-        if path.is_dir() or not is_named_table(configuration, path):
+        changes_all = configuration.is_from(path) and bool(configuration.of_kind("table"))
+        if path.is_dir() or not (changes_all or is_named_table(configuration, path)):
             left.append(path)
             continue
         place = place_of_tables(configuration)

@@ -84,6 +84,10 @@ class Configuration:
         given = self.values.get(("exclude",))
         return given is not None and any(covers(given.file.folder, glob, path) for glob in given.value)
 
+    def is_from(self, path: Path) -> bool:
+        """Whether a file is one of those that it comes from."""
+        return any(file.path == Path(os.path.abspath(path)) for file in self.files)  # noqa: PTH100
+
     def ignored_in(self, path: Path) -> tuple[str, ...]:
         """The rules that are ignored in one file."""
         return tuple(
