@@ -19,8 +19,10 @@ from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.retrieval.gold_and_metrics.ceiling import ceiling
 from ragdatakit.retrieval.gold_and_metrics.checks import check_evaluation
 from ragdatakit.retrieval.gold_and_metrics.gold import Gold, GoldQuestion, read_gold
+from ragdatakit.retrieval.gold_and_metrics.gold_causes import GoldCauses
 from ragdatakit.retrieval.gold_and_metrics.gold_facts import read_gold_facts
 from ragdatakit.retrieval.passages import Passage, Passages, write_passages
+from ragdatakit.retrieval.terms.tokens import Tokenizer
 from ragdatakit.schemas import all_rules, find_rules
 from ragdatakit.schemas.canonical import Qrel, Question
 from ragdatakit.schemas.conversions import Losses
@@ -450,8 +452,8 @@ def test_a_near_copy_above_the_gold(tmp_path: Path) -> None:
     """Where the text is the same to the last word there is another rule for it."""
     text = "the tug osprey left the harbour at noon with the barge and came back in the evening"
     texts = {
-        "near": f"{text} today",
-        "gold": text,
+        "near": text,
+        "gold": f"{text} today",
         "same": "gulls eat fish",
         "twin": "gulls eat fish",
         "e": "an orchard",
@@ -459,7 +461,7 @@ def test_a_near_copy_above_the_gold(tmp_path: Path) -> None:
     (tmp_path / "qrels").mkdir()
     lines = (json.dumps({"_id": name, "text": words}) for name, words in texts.items())
     (tmp_path / "corpus.jsonl").write_text("\n".join(lines))
-    asked = {"q1": "what left today the tug osprey", "q2": "gulls"}
+    asked = {"q1": "what left the tug osprey", "q2": "gulls"}
     (tmp_path / "queries.jsonl").write_text("\n".join(json.dumps({"_id": q, "text": t}) for q, t in asked.items()))
     (tmp_path / "qrels/test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\tgold\t1\nq2\ttwin\t1\n")
 
@@ -498,6 +500,26 @@ def test_ids_that_are_shifted_and_texts_that_were_lost_are_said_as_such(tmp_path
         "q40: their texts were perhaps lost; no retriever can distinguish them"
     )
     assert "→ look at these documents: where a banner" in out
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "asked"),
+    [
+        ("in 2019", "in 2015", "what did the tug osprey tow to the port in 2019"),
+        ("in 2019", "in 2015", "what did the tug osprey tow"),
+        ("with seven", "with eight", "what did the tug osprey tow"),
+        ("with magda", "with lena", "what did lena and the tug osprey tow"),
+    ],
+)
+def test_texts_that_differ_in_what_decides_are_no_copies(tmp_path: Path, own: str, other: str, asked: str) -> None:
+    text = "tug osprey towed barge with slate, sand, lime, coal, ore, salt, grain, malt, hops, iron from pit to port"
+    passages = corpus_of(tmp_path, Passage("a", f"{text} {other}"), Passage("b", f"{text} {own}"))
+    tokenizer = Tokenizer()
+    question = gold_of(GoldQuestion("q", asked, {"b": 1})).judged[0]
+
+    for mode in ("bm25", "dense"):
+        causes = GoldCauses(passages, tokenizer, lambda _: True, ["b"], "document", mode, k=10, depth=10)
+        assert causes.asked(question, ["a", "b"])("b", 2) is None
 
 
 def test_the_rules_are_known_to_the_commands_but_not_to_validate(tmp_path: Path) -> None:

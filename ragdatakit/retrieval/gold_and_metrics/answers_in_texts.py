@@ -25,6 +25,12 @@ _TOKEN = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")
 _ASCII_TOKEN = re.compile(r"[a-z0-9]+")
 _MOST_TEXTS = 20_000
 _NOT_SOUGHT = frozenset((" yes ", " no ", " true ", " false ", " unknown ", " unanswerable ", " n a ", " none "))
+_NUMBERS = frozenset(
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+    "seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million "
+    "billion first second third fourth fifth sixth seventh eighth ninth tenth once twice".split()
+)
+_IN_NUMBERS = _NUMBERS | {"a", "and"}
 
 
 def flattened(text: str) -> str:
@@ -42,6 +48,16 @@ def sought(question: GoldQuestion) -> tuple[str, ...]:
     if not found or found[0] in _NOT_SOUGHT:
         return ()
     return tuple(answer for answer in found if answer.count(" ") <= LONGEST + 1 and answer not in _NOT_SOUGHT)
+
+
+def is_number(term: str) -> bool:
+    """Whether a term may be a number or a part of one, as `2019`, `b7` and `seven`."""
+    return term in _NUMBERS or any(map(str.isdigit, term))
+
+
+def in_numbers(answer: str) -> bool:
+    """Whether an answer may be a number or a date: it has a digit, or is a number in words."""
+    return any(map(str.isdigit, answer)) or _IN_NUMBERS.issuperset(answer.split())
 
 
 def answer_in_top(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.retrieval.gold_and_metrics import ceiling as causes
 from ragdatakit.retrieval.gold_and_metrics.alike_ids import shifted_ids
-from ragdatakit.retrieval.gold_and_metrics.answers_in_texts import flattened, sought
+from ragdatakit.retrieval.gold_and_metrics.answers_in_texts import flattened, in_numbers, sought
 from ragdatakit.retrieval.gold_and_metrics.gold import is_train
 from ragdatakit.retrieval.gold_and_metrics.metrics import metric
 from ragdatakit.retrieval.gold_and_metrics.sanity import ordinals_of
@@ -53,11 +53,6 @@ _LOST_HINT = (
 _LONGEST_ANSWER = 60
 """Characters of an answer beyond which it is a sentence."""
 _MOST_TEXTS = 20_000
-_NUMBERS = frozenset(
-    "a and zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-    "seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million "
-    "billion first second third fourth fifth sixth seventh eighth ninth tenth once twice".split()
-)
 _BY_NAME = {rule.name: rule for rule in RULES}
 _OF_TABLE = {
     "gold-not-aligned": "qrels",
@@ -424,7 +419,7 @@ def _answers(gold: Gold, passages: Passages) -> Iterator[_Fault]:
     asked = [
         (q, found)
         for q in gold.judged
-        if (found := sought(q)) and len(found[0]) <= _LONGEST_ANSWER and not any(map(_is_number, found))
+        if (found := sought(q)) and len(found[0]) <= _LONGEST_ANSWER and not any(map(in_numbers, found))
     ]
     ordinals = ordinals_of(gold.unit, passages, (target for q, _ in asked for target in q.gold))
     known: dict[str, str] = {}
@@ -452,11 +447,6 @@ def _loosely(answers: Sequence[str], texts: Sequence[str]) -> bool:
         return True
     joined = [text.replace(" ", "") for text in texts]
     return any(answer.replace(" ", "") in text for answer in answers for text in joined)
-
-
-def _is_number(answer: str) -> bool:
-    """Whether an answer may be a number or a date: it has a digit, or is a number in words."""
-    return any(character.isdigit() for character in answer) or _NUMBERS.issuperset(answer.split())
 
 
 def _leaks(gold: Gold, tables: CanonicalTables) -> Iterator[_Fault]:

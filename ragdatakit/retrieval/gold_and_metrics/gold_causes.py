@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ragdatakit.retrieval.gold_and_metrics.alike_ids import alike_ids
+from ragdatakit.retrieval.gold_and_metrics.answers_in_texts import is_number
 from ragdatakit.retrieval.gold_and_metrics.gold_facts import same_text
 from ragdatakit.retrieval.gold_and_metrics.sanity import Spans, ordinals_of
 from ragdatakit.schemas.search.gold_causes import GoldCause, gold_cause
@@ -74,8 +75,8 @@ class GoldCauses:
     def asked(self, question: GoldQuestion, first: Sequence[str]) -> Callable[[str, int | None], GoldCause | None]:
         """What finds the cause of a target of the question, of which the rank is known; ``first`` are the ids that were
         found first."""
-        words = self._words(question.text) if self._by_terms else {}
-        unknown = [word for token, word in words.items() if not self._known(token)]
+        words = self._words(question.text)
+        unknown = [word for token, word in words.items() if self._by_terms and not self._known(token)]
         unknown.sort(key=len, reverse=True)  # the long ones say more than a, can and my
         is_foreign = len(unknown) >= _FEWEST_UNKNOWN and 2 * len(unknown) > len(words)
         gold = set(question.gold)
@@ -84,7 +85,7 @@ class GoldCauses:
 
         def cause(target: str, rank: int | None) -> GoldCause | None:
             places = () if self._nodes else self.places.get(target, ())
-            copy = self._copy_above(places[0], rank, above) if places else None
+            copy = self._copy_above(places[0], rank, above, words) if places else None
             if rank is not None and rank <= self._k:
                 return copy
             lost = None if self._nodes else self._lost(target)
@@ -129,8 +130,11 @@ class GoldCauses:
         text = " ".join(self._passages[places[0]].text.split())
         return text if len(text.split()) <= _STUB and len(text) <= _STUB_LENGTH else None
 
-    def _copy_above(self, place: int, rank: int | None, above: Sequence[_Above]) -> GoldCause | None:
-        """The first of the results above the target whose text is the same, or nearly so."""
+    def _copy_above(
+        self, place: int, rank: int | None, above: Sequence[_Above], words: Collection[str]
+    ) -> GoldCause | None:
+        """The first of the results above the target whose text is the same, or nearly so: it differs neither in a
+        number nor in a term of the question, which may be what decides between the two."""
         nearer = [one for one in above if rank is None or one[0] < rank]
         long = len(self._passages[place].searched)
         own = self._terms(place) if nearer and long else Counter[str]()
@@ -141,7 +145,9 @@ class GoldCauses:
             other = self._terms(ordinal)
             if min(len(own), len(other)) < _NEAR * max(len(own), len(other)) - 1:  # this is quick, and most are so
                 continue
-            if (own & other).total() >= _NEAR * (own | other).total():
+            if (own & other).total() < _NEAR * (own | other).total():
+                continue
+            if not any(term in words or is_number(term) for term in own.keys() ^ other.keys()):
                 texts = {same_text(self._passages[each].searched) for each in (place, ordinal)}
                 return gold_cause("copy", copy=name, above=higher, near=len(texts) > 1)
         return None

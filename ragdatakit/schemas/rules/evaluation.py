@@ -165,10 +165,11 @@ RULES: tuple[Rule, ...] = (
         summary="A passage that has nearly the text of the gold is found above it, and is not gold.",
         message="{unit} {target} is gold for question {question}: {copy}",
         upstream="the near copy takes its place, and a right answer counts as wrong or late",
-        hint="remove the near copies (`ragdata validate --quality`, QU203), or judge all of them",
-        bad="d8: Prune pear trees in late winter. (2019)   (first)\nd1: Prune pear trees in late winter.   (gold)",
+        hint="read both: where the other answers the question, too, judge it; where it is but a copy, remove it",
+        bad="d8: Prune pear trees in late winter. (Updated.)   (first)\nd1: Prune pear trees in late winter.   (gold)",
         good="d1: Prune pear trees in late winter.   (gold)\nd8: The barge Lena carries slate.   (not judged)",
         source="ragdata eval's own check; the metrics are those of pytrec_eval (trec_eval)",
+        since="0.2.0",
     ),
     Rule(
         "EV301 answer-not-in-gold warning",
