@@ -5,6 +5,7 @@ The fixtures are judged both ways by `test_fixtures.py`.
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +112,43 @@ def test_few_bytes_that_stand_for_many_values_are_not_held(tmp_path: Path, monke
     read_by_the_database(monkeypatch)
     monkeypatch.setattr(coded_columns, "_MOST_IN_SMALL", 2)
     assert judged(tmp_path) == held
+
+
+def test_short_rows_under_a_wide_header_take_little_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    index = Index(sample().tables, ending=".csv")
+    index.write(tmp_path)
+    path = tmp_path / "entities.csv"
+    header = path.read_text().partition("\n")[0]
+    path.write_text(header + "".join(f",more_{n}" for n in range(8_000)) + "\n" + "1\n" * 2_000)
+    stored = StoredTable(DataFile(path, path.name, path.name, "entities", boundary=ANYWHERE))
+
+    tracemalloc.start()
+    hold_rows([stored])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert peak < 20 << 20  # with all columns of the header: 250 MiB
+    assert stored.held is not None
+    assert [len(values) for values in stored.held.values.values()] == [2_000] * 8
+    assert len(stored.columns) == 8_008
+    held = judged(tmp_path)
+    monkeypatch.setattr(held_rows, "_MOST", 64 * 2_000 * 9 - 1)
+    again = StoredTable(stored.file)
+    hold_rows([again])
+    assert again.held is None
+    assert judged(tmp_path) == held
+
+
+def test_members_of_lists_count_as_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    index = sample()
+    index.tables["communities"][0]["children"] = [*range(1_000)]
+    index.write(tmp_path)
+    path = tmp_path / "communities.parquet"
+    stored = StoredTable(DataFile(path, path.name, path.name, "communities", boundary=ANYWHERE))
+    monkeypatch.setattr(held_rows, "expanded_size", lambda _: 0)
+    monkeypatch.setattr(held_rows, "_MOST", 64 * 1_000)
+
+    assert not hold_rows([stored])
 
 
 ODD_VALUES: dict[str, dict[str, list[str]]] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ragdatakit.files.containers.parquet_tables import expanded_size, opened_parquet
@@ -10,7 +10,7 @@ from ragdatakit.files.graphrag.tables import HeldRows, StoredTable
 from ragdatakit.schemas.errors import RagdataError
 
 _MOST = 1 << 25
-"""Bytes that the values of all tables together may take, and those of one that was read."""
+"""Bytes that the values of all tables together may take, and the cells of all rows as they are padded."""
 _SHORT = 64
 """Bytes that a value takes at least."""
 
@@ -18,7 +18,7 @@ _SHORT = 64
 def hold_rows(tables: Iterable[StoredTable]) -> bool:
     """Hold the rows of these tables, as far as they are read without a fault and take little memory; say whether any
     are."""
-    tables = list(tables)
+    tables, room = list(tables), _Room()
     parquet = [table for table in tables if not table.is_csv and _is_parquet(table)]
     try:
         if parquet and expanded_size([table.file.path for table in parquet]) > _MOST:
@@ -28,7 +28,7 @@ def hold_rows(tables: Iterable[StoredTable]) -> bool:
     for table in tables:
         if table.is_csv or table in parquet:
             try:
-                table.held = _of_csv(table) if table.is_csv else _of_parquet(table)
+                table.held = _of_csv(table, room) if table.is_csv else _of_parquet(table, room)
             except (RagdataError, OSError, ValueError):
                 continue
     return any(table.held is not None for table in tables)
@@ -43,28 +43,58 @@ def _is_parquet(table: StoredTable) -> bool:
         return False
 
 
-def _of_csv(table: StoredTable) -> HeldRows:
-    names = table.columns
-    lines: list[int] = []
-    rows: list[list[Any]] = []
-    for line, cells in table.cells():
-        lines.append(line)
-        rows.append([*cells[: len(names)], *[None] * (len(names) - len(cells))])
-    return HeldRows(dict.fromkeys(names, "VARCHAR"), _by_column(names, rows), tuple(lines), len(rows))
+class _Room:
+    """The bytes that are left for values; a table that does not fit gives back what it took."""
 
+    def __init__(self) -> None:
+        self._left = _MOST
 
-def _of_parquet(table: StoredTable) -> HeldRows | None:
-    left, rows = _MOST, []
-    with opened_parquet(table.file.path, table.file.boundary) as parquet:
-        types, each = parquet.whole()
-        for row in each:
-            rows.append(row)
-            left -= sum(max(len(value), _SHORT) for value in row if isinstance(value, (str, bytes)))
+    def held(self, rows: Iterable[Sequence[Any]]) -> list[Sequence[Any]] | None:
+        """The rows, read as long as they fit; None where they do not."""
+        left, found = self._left, []
+        for row in rows:
+            left -= _SHORT + sum(map(_size, row))
             if left < 0:
                 return None
-    return HeldRows(types, _by_column(types, rows), None, len(rows))
+            found.append(row)
+        self._left = left
+        return found
 
 
-def _by_column(names: Iterable[str], rows: list[Any]) -> dict[str, tuple[Any, ...]]:
+def _size(value: Any) -> int:
+    """The bytes that a value takes, about, with its members."""
+    if isinstance(value, (str, bytes)):
+        return max(len(value), _SHORT)
+    if isinstance(value, dict):
+        value = value.values()
+    elif not isinstance(value, list):
+        return _SHORT
+    return _SHORT + sum(map(_size, value))
+
+
+def _of_csv(table: StoredTable, room: _Room) -> HeldRows | None:
+    names, lines = table.columns, []
+    places = table.places(names)
+
+    def padded() -> Iterator[list[str | None]]:
+        for line, cells in table.cells():
+            lines.append(line)
+            yield [cells[place] if place < len(cells) else None for place in places.values()]
+
+    rows = room.held(padded())
+    if rows is None:
+        return None
+    return HeldRows(dict.fromkeys(names, "VARCHAR"), _by_column(places, rows), tuple(lines), len(rows))
+
+
+def _of_parquet(table: StoredTable, room: _Room) -> HeldRows | None:
+    with opened_parquet(table.file.path, table.file.boundary) as parquet:
+        types, each = parquet.whole()
+        places = table.places(types)
+        rows = room.held([row[place] for place in places.values()] for row in each)
+    return None if rows is None else HeldRows(types, _by_column(places, rows), None, len(rows))
+
+
+def _by_column(names: Iterable[str], rows: list[Sequence[Any]]) -> dict[str, tuple[Any, ...]]:
     columns = zip(*rows, strict=True) if rows else (() for _ in names)
     return dict(zip(names, columns, strict=False))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from ragdatakit.files.containers.csv_cells import split_record
@@ -64,6 +64,14 @@ class StoredTable:
     @columns.setter
     def columns(self, names: tuple[str, ...]) -> None:
         self._columns = names
+
+    def declares(self, name: str) -> bool:
+        """Whether GraphRAG has a column of that name; of a table of no known kind, any."""
+        return self.table is None or self.table.column(name) is not None
+
+    def places(self, names: Iterable[str]) -> dict[str, int]:
+        """Where among these the columns are that GraphRAG has; of two of one name, the last."""
+        return {name: place for place, name in enumerate(names) if self.declares(name)}
 
     def rows(self, *names: str) -> Iterator[tuple[Any, ...]]:
         """The values of these columns, row by row; None for a column that is not there."""

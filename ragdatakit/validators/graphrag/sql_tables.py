@@ -189,7 +189,7 @@ class SqlTables:
         table = SqlTable(self._views, stored, lambda made: self._make(made, old))
         try:
             types = dict.fromkeys(stored.columns, "VARCHAR") if stored.is_csv else self._types(stored)
-            table.types = {name: kind for name, kind in types.items() if _is_declared(stored, name)}
+            table.types = {name: kind for name, kind in types.items() if stored.declares(name)}
             table.renamed = _renamed(kind, table, old)
             for today, before in table.renamed.items():
                 table.types[today] = "VARCHAR" if today == "community" else table.types[before]
@@ -243,7 +243,7 @@ class SqlTables:
 
     def _of_csv(self, table: SqlTable, name: str, query: str) -> None:
         """Take the rows into a table: as they are asked for where there is little, else the cells behind a view."""
-        places = {c: place for place, c in enumerate(table.stored.columns) if _is_declared(table.stored, c)}
+        places = table.stored.places(table.stored.columns)
         schema = {"__row": Kind.INTEGER, "__line": Kind.INTEGER, **dict.fromkeys(places, Kind.TEXT)}
 
         def batches() -> Iterator[list[PackedColumn]]:
@@ -327,10 +327,6 @@ def _database(is_large: bool, scratch: ScratchFolder) -> duckdb.DuckDBPyConnecti
     connection.execute(f"set disabled_optimizers = '{off}'")
     connection.execute(_SPLIT)
     return connection
-
-
-def _is_declared(stored: StoredTable, name: str) -> bool:
-    return stored.table is None or stored.table.column(name) is not None
 
 
 def _batch(held: list[tuple[int, list[str]]], first: int, places: list[int]) -> list[PackedColumn]:
