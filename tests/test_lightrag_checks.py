@@ -64,6 +64,18 @@ def test_the_real_directory_of_nano_graphrag_lacks_only_its_vectors(tmp_path: Pa
     }
 
 
+def test_nano_graphrag_without_its_local_mode_keeps_no_vectors_of_entities(tmp_path: Path) -> None:
+    source = FIXTURES / "lightrag" / "valid" / "nano-graphrag"
+    place = shutil.copytree(source, tmp_path / "here")  # enable_local=False, enable_naive_rag=True
+    (place / "vdb_entities.json").unlink()
+    lost = {f.rule for f in validate(place).findings}
+    (place / "vdb_chunks.json").write_text(EXAMPLE["vdb_chunks.json"])
+
+    assert lost == {"no-vector-stores"}
+    assert "missing-vectors" not in {f.rule for f in validate(place).findings}
+    assert "missing-vectors" in {f.rule for f in validate(place, profile="lightrag").findings}
+
+
 @pytest.mark.parametrize("name", ["faiss_index_entities.index", "entities_hnsw.index"])
 def test_vectors_of_another_storage_are_not_missed(name: str, tmp_path: Path) -> None:
     place = shutil.copytree(FIXTURES / "lightrag" / "broken" / "no-vector-stores" / "data", tmp_path / "here")

@@ -86,8 +86,7 @@ STORE_RULES: tuple[Rule, ...] = (
             "lightrag": (
                 "an empty one is made, silently: local finds nothing without entities, global without relationships, "
                 "naive without chunks"
-            ),
-            "nano-graphrag": "an empty one is made, silently: local finds nothing",
+            )
         },
         hint="add the file, or rebuild it with lightrag.tools.rebuild_vdb",
         bad="vdb_entities.json and vdb_relationships.json",

@@ -68,10 +68,10 @@ class LightRagChecks(FormatChecks):
             yield place, problem
 
     def _missing_vectors(self, kinds: Container[str]) -> Iterator[Problem]:
-        """Where any of the stores is there, the others are kept beside it."""
-        needed = ("entity-vectors",) if self._nano else tuple(_VECTORS)
+        """Where any of the stores is there, LightRAG keeps the others beside it; nano-graphrag makes those of the modes
+        that are enabled."""
         if any(kind in kinds for kind in _VECTORS):
-            for kind in needed:
+            for kind in () if self._nano else _VECTORS:
                 if kind not in kinds:
                     yield Problem("missing-vectors", facts={"expected": _VECTORS[kind]})
         elif not any(next(self.dataset.root.glob(name), None) for name in _OTHER_VECTORS):
