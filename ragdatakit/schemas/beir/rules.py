@@ -324,7 +324,7 @@ SET_RULES: tuple[Rule, ...] = (
         summary="Two documents with one text.",
         message="duplicate text: it is already there under another id",
         upstream="the loader takes both; only the one that is judged counts as found",
-        hint="keep one of them, and judge it",
+        hint="keep one of them, and judge it; where many have one text, such as a banner, restore their own",
         per_file=True,
         bad=(
             '{"_id": "d1", "text": "Two boats mapped the reef."}\n{"_id": "d4", "text": "Two boats mapped the reef."}'

@@ -122,7 +122,10 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "EV204 identical-texts-one-gold warning",
-        summary="The text of a gold passage is also in the corpus under other ids, which are not gold.",
+        summary=(
+            "The text of a gold passage is also in the corpus under other ids, which are not gold; where ten or "
+            "more have it, theirs were perhaps lost."
+        ),
         message="{what}",
         upstream="no retriever can distinguish them, and a right answer counts as wrong",
         hint="remove the copies (`ragdata validate` finds them), or judge all of them",
