@@ -2,15 +2,18 @@
 
 Processes of pytest-xdist collect all tests, each of them, which takes as long as a twentieth of the tests. Here, what a
 process collects and is handed is one item a module, the dearest modules first, so that the processes end together; it
-makes the module's tests when it comes to it. It is so where the whole suite is asked for: of chosen files or tests each
-process collects all, and the tests of one file are shared out.
+makes the module's tests when it comes to it. Which of them runs it notes in a file, which is read if the process dies:
+a notice of each would take as long as many a test. It is so where the whole suite is asked for: of chosen files or
+tests each process collects all, and the tests of one file are shared out.
 """
 
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -28,7 +31,7 @@ def register(config: pytest.Config) -> None:
     """Run by modules, if the whole suite is shared out to processes, and no test chosen."""
     worker = getattr(config, "workerinput", None)
     if worker is not None and worker.get("whole_modules"):
-        config.pluginmanager.register(_Running())
+        config.pluginmanager.register(_Running(Path(worker["whole_modules"])))
     chosen = any(getattr(config.option, name, None) for name in _CHOOSING)
     all_of_them = config.args_source is pytest.Config.ArgsSource.TESTPATHS and not chosen
     if worker is None and getattr(config.option, "dist", "no") == "load" and all_of_them:
@@ -44,13 +47,26 @@ class _HandingOut:
         self._begun: set[str] = set()
         self._tests: set[str] = set()
         self._session: pytest.Session | None = None
+        self._notes = TemporaryDirectory(prefix="running-")
+
+    def pytest_unconfigure(self) -> None:
+        self._notes.cleanup()
 
     def pytest_sessionstart(self, session: pytest.Session) -> None:
         self._session = session
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        node.workerinput["whole_modules"] = True
+        node.workerinput["whole_modules"] = str(Path(self._notes.name, node.gateway.id))
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_handlecrashitem(self, crashitem: str, report: Any) -> None:
+        """Name the test that was running in a process that died."""
+        worker, module = report.node, crashitem.partition("::")[0]
+        name, behind = _noted(Path(worker.workerinput["whole_modules"]))
+        report.nodeid = name or crashitem
+        during = f"running {name!r}; {_not_run(behind)}" if name else f"collecting {module!r}; no test of it was run"
+        report.longrepr = f"worker {worker.gateway.id!r} crashed while {during}"
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -66,8 +82,12 @@ class _HandingOut:
 class _Running:
     """A plugin of the processes that run tests."""
 
-    def __init__(self) -> None:
+    def __init__(self, note: Path) -> None:
         self._costs = recorded()
+        self._note = os.open(note, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+    def pytest_unconfigure(self) -> None:
+        os.close(self._note)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pycollect_makemodule(self, module_path: Path, parent: pytest.Collector) -> pytest.Collector:
@@ -84,15 +104,24 @@ class _Running:
         if not isinstance(item, _AllTests):
             return self._run_one(item, nextitem)
         session, place = item.session, item.session.items.index(item)
+        self._write_down("", 0)
         tests = item.tests()
         for number, test in enumerate(tests, start=1):
             session.items[place] = test  # a report is sent with the place of its test
             following = tests[number] if number < len(tests) else nextitem
-            item.config.hook.pytest_runtest_protocol(item=test, nextitem=following)
+            self._write_down(test.nodeid, len(tests) - number)
+            try:
+                item.config.hook.pytest_runtest_protocol(item=test, nextitem=following)
+            except pytest.exit.Exception as ended:
+                session.shouldstop = f"{test.nodeid} ended the run: {ended.msg}; {_not_run(len(tests) - number)}"
             if session.shouldfail or session.shouldstop:
                 break
         session.items[place] = item
         return True
+
+    def _write_down(self, name: str, behind: int) -> None:
+        """Note which test is running, and how many of its module are behind it."""
+        os.pwrite(self._note, f"{behind} {name}\n".encode(), 0)
 
     def _run_one(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
         """Send one report of a test that passes, in place of three and two notices: for a third of the tests these take
@@ -106,6 +135,18 @@ class _Running:
             report.cpu = sum(costs) / len(sent)
             item.ihook.pytest_runtest_logreport(report=report)
         return True
+
+
+def _noted(note: Path) -> tuple[str, int]:
+    """The test that was running, and how many were behind it; no name while a module is collected."""
+    if not note.exists():
+        return "", 0
+    behind, _, name = note.read_bytes().partition(b"\n")[0].decode().partition(" ")
+    return name, int(behind or 0)
+
+
+def _not_run(behind: int) -> str:
+    return f"{behind} behind it in its module not run" if behind else "it was the last of its module"
 
 
 class _Module(pytest.File):
