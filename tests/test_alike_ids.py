@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
-from ragdatakit.retrieval.gold_and_metrics.alike_ids import alike_ids, shifted_ids
+from ragdatakit.retrieval.gold_and_metrics.alike_ids import _ends, alike_ids, shifted_ids
 from ragdatakit.schemas.search.id_spellings import loosely_the_same
 
 
@@ -42,18 +44,67 @@ def test_an_id_that_is_written_otherwise(missing: str, there: list[str], found: 
     assert alike_ids([missing], there) == ({} if found is None else {missing: found})
 
 
-def test_a_shift_is_that_of_many_questions() -> None:
-    shifted = [((f"c{n + 1}",), f"c{n}") for n in range(5)]
-    right = [((f"c{n}",), f"c{n}") for n in range(11)]
+@pytest.mark.parametrize(
+    ("missing", "there", "found"),
+    [
+        (["5-0"], [str(n) for n in range(14)], {}),
+        ([f"{n}-0" for n in range(1, 9)], [str(n) for n in range(14)], {}),
+        (["2021-03-15"], ["15"], {}),
+        (["15"], ["2021-03-15"], {}),
+        (["a-7", "b-7"], ["7"], {}),
+        (["x1", "x2", "gone"], ["1", "2"], {"x1": "1", "x2": "2"}),
+        (["x1", "gone", "lost"], ["1"], {}),
+        (["1", "gone", "lost"], ["x1"], {}),
+        (["doc-1", "gone", "lost"], ["1"], {"doc-1": "1"}),
+        (["a-x1"], ["1"], {}),
+        (["d" * 600 + "-1"], ["1", "D" * 600 + "-1"], {}),
+        (["1"], ["d" * 600 + "-1", "d-1"], {"1": "d-1"}),
+        (["-".join("abcdefghij")], ["j", "d-j"], {"-".join("abcdefghij"): "j"}),
+    ],
+)
+def test_what_may_be_another_id_is_not_claimed(missing: list[str], there: list[str], found: dict[str, str]) -> None:
+    assert alike_ids(missing, there) == found
 
-    found = shifted_ids([*shifted, *right])
+
+def test_long_ids_cost_no_more_than_they_are_long() -> None:
+    words = "w " * 20_000
+    short = "w " * 250
+
+    assert alike_ids([f"{words}{n}" for n in range(3)], [f"{words}-{n}" for n in range(3)]) == {}
+    assert sum(len(end) for end in _ends(short.strip())) < 8 * len(short)
+
+
+def none_near(pairs: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
+    return set()
+
+
+def test_a_shift_is_that_of_most_questions() -> None:
+    shifted = [((f"c{n + 1}",), (f"c{n}",)) for n in range(5)]
+    right = [((f"c{n}",), (f"c{n}",)) for n in range(4)]
+
+    found = shifted_ids([*shifted, *right], none_near)
 
     assert found is not None
-    assert (found.shift, found.count, found.judged, found.gold, found.first) == (1, 5, 16, "c1", "c0")
-    assert shifted_ids(shifted[:4]) is None
-    assert shifted_ids([*shifted, *right, *right]) is None
-    assert shifted_ids([((f"c{n * n}",), f"c{n}") for n in range(2, 9)]) is None
-    assert shifted_ids([(("a",), "b"), (("9" * 30,), "8" * 30)] * 9) is None
+    assert (found.shift, found.count, found.judged, found.gold, found.first) == (1, 5, 9, "c1", "c0")
+    assert shifted_ids(shifted[:4], none_near) is None
+    assert shifted_ids([*shifted, *right, right[0]], none_near) is None
+    assert shifted_ids([*shifted, *right], lambda pairs: set(pairs[:1])) is None
+    assert shifted_ids([((f"c{n * n}",), (f"c{n}",)) for n in range(2, 9)], none_near) is None
+    assert shifted_ids([(("a",), ("b",)), (("9" * 30,), ("8" * 30,))] * 9, none_near) is None
+
+
+def test_gold_that_is_found_is_not_shifted() -> None:
+    """The first hit is of the right topic, and the gold is behind it."""
+    assert shifted_ids([((f"c{n + 1}",), (f"c{n}", f"c{n + 1}")) for n in range(9)], none_near) is None
+
+
+def test_of_several_gold_all_are_shifted() -> None:
+    topics = [(("c2", "c3", "c4"), ("c1", "c9")), (("c7", "c8", "c9"), ("c6", "c1"))] * 5
+    shifted = [(("c2", "c8"), ("c1", "c5", "c7"))] * 5
+
+    assert shifted_ids(topics, none_near) is None
+    found = shifted_ids(shifted, none_near)
+    assert found is not None and (found.shift, found.gold, found.first) == (1, "c2", "c1")
 
 
 @pytest.mark.parametrize("name", ["hd_1", "Doc 007", "31715818.0", "7", "notes.json", "harbour", "a.b-c/12"])

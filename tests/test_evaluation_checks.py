@@ -475,12 +475,13 @@ def test_a_near_copy_above_the_gold(tmp_path: Path) -> None:
 
 
 def test_ids_that_are_shifted_and_texts_that_were_lost_are_said_as_such(tmp_path: Path) -> None:
-    texts = {f"d{n}": f"item{n}" for n in range(41)} | {f"c{n}": "We use cookies." for n in range(12)}
-    gold = {f"q{n}": f"d{n + 1}" if n < 20 else f"d{n}" for n in range(38)} | {"q38": "c3", "q39": "c7", "q40": "c7"}
+    words = [f"boat{first}{second}" for first in "abcdefg" for second in "abcdef"]
+    texts = {f"d{n}": words[n] for n in range(41)} | {f"c{n}": "We use cookies." for n in range(12)}
+    gold = {f"q{n}": f"d{n + 1}" if n < 22 else f"d{n}" for n in range(38)} | {"q38": "c3", "q39": "c7", "q40": "c7"}
     (tmp_path / "qrels").mkdir()
-    lines = (json.dumps({"_id": name, "text": words}) for name, words in texts.items())
+    lines = (json.dumps({"_id": name, "text": text}) for name, text in texts.items())
     (tmp_path / "corpus.jsonl").write_text("\n".join(lines))
-    asked = (json.dumps({"_id": q, "text": f"where is item{q[1:]}"}) for q in gold)
+    asked = (json.dumps({"_id": q, "text": f"where is {words[int(q[1:])]}"}) for q in gold)
     (tmp_path / "queries.jsonl").write_text("\n".join(asked))
     rows = "".join(f"{question}\t{target}\t1\n" for question, target in gold.items())
     (tmp_path / "qrels/test.tsv").write_text(f"query-id\tcorpus-id\tscore\n{rows}")
@@ -488,7 +489,7 @@ def test_ids_that_are_shifted_and_texts_that_were_lost_are_said_as_such(tmp_path
     out = run_command("eval", tmp_path, "--metrics", "ndcg@10").out
 
     shift = (
-        "he ids of the gold are perhaps shifted: in 20 of 41 questions its number is 1 above that of the passage found "
+        "he ids of the gold are perhaps shifted: in 22 of 41 questions its number is 1 above that of the passage found "
         "first (d1 where d0 is found)"
     )
     assert out.splitlines()[3] == f"T{shift}."
@@ -500,6 +501,29 @@ def test_ids_that_are_shifted_and_texts_that_were_lost_are_said_as_such(tmp_path
         "q40: their texts were perhaps lost; no retriever can distinguish them"
     )
     assert "→ look at these documents: where a banner" in out
+
+
+@pytest.mark.parametrize(("towns", "years"), [(8, 7), (2, 30)])
+def test_yearly_reports_are_neither_copies_nor_shifted(tmp_path: Path, towns: int, years: int) -> None:
+    names = [f"{'ABCDEFGH'[n]}ldham" for n in range(towns)]
+    reports = {
+        f"{town}-{2015 + year}": f"Report {2015 + year} of {town}: the harbour, the market, the ferries, the quarry, "
+        f"the school, the bridge, the mill, the museum and the orchards of the town earned {year * 37 + 11} crowns."
+        for town in names
+        for year in range(years)
+    }
+    (tmp_path / "qrels").mkdir()
+    lines = (json.dumps({"_id": name, "text": words}) for name, words in reports.items())
+    (tmp_path / "corpus.jsonl").write_text("\n".join(lines))
+    asked = {f"q{n}": names[n % towns] for n in range(8)}
+    questions = (json.dumps({"_id": q, "text": f"what did {town} earn"}) for q, town in asked.items())
+    (tmp_path / "queries.jsonl").write_text("\n".join(questions))
+    rows = "".join(f"{question}\t{town}-{2014 + years}\t1\n" for question, town in asked.items())
+    (tmp_path / "qrels/test.tsv").write_text(f"query-id\tcorpus-id\tscore\n{rows}")
+
+    done = evaluate(tmp_path, metrics=["ndcg@10"])
+
+    assert [f.message for f in done.findings if f.code == "EV208" or "shifted" in f.message] == []
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ragdatakit.api.explorer.jobs import Jobs
@@ -112,6 +113,7 @@ class Searches:
         from ragdatakit.retrieval.gold_and_metrics.alike_ids import shifted_ids
         from ragdatakit.retrieval.gold_and_metrics.evaluation import search_run
         from ragdatakit.retrieval.gold_and_metrics.gold_causes import GoldCauses
+        from ragdatakit.retrieval.gold_and_metrics.near_texts import near_pairs
 
         passages, asked = retriever.index.passages, gold.judged[:_MOST_RANKED]
         retriever.prepare(mode)
@@ -127,7 +129,8 @@ class Searches:
             why = causes.asked(question, names[:_HITS])
             every = [RankedGold(t, rank := ranks.get(t), why(t, rank)) for t in question.gold]
             ranked.append((question, sorted(every, key=lambda one: one.rank or _DEPTH + 1)))
-        shifted = shifted_ids((q.gold, names[0]) for q in asked if (names := found[q.question_id]))
+        near = partial(near_pairs, unit=gold.unit, passages=passages)
+        shifted = shifted_ids(((q.gold, found[q.question_id]) for q in asked), near)
         return sorted(ranked, key=lambda one: -(one[1][0].rank or _DEPTH + 1)), shifted
 
     def first_mode(self) -> str:

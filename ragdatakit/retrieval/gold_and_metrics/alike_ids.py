@@ -13,15 +13,19 @@ from ragdatakit.schemas.search.shifted_ids import ShiftedIds
 _DIGITS = "0123456789"
 _NUMBERED = re.compile(r"(.*?)(\d{1,18})(\D*)", re.DOTALL)
 _LONGEST_ENDING = -1 - max(map(len, ENDINGS))
-_FEW, _SHARE = 5, 0.3
-"""Questions, and the share of them, whose gold has to be shifted alike: by chance hardly two are."""
+_DIGIT = re.compile(r"\d")
+_MOST_ENDS, _LONGEST = 8, 512
+"""Ends of an id that are looked at, and characters of one beyond which it is not."""
+_FEW, _SHARE, _FIRST = 5, 0.5, 10
+"""Questions, and the share of them, whose gold has to be shifted alike, and the results that it is not among."""
+_Pair = tuple[str, str]
 
 
 def alike_ids(missing: Collection[str], there: Iterable[str]) -> dict[str, str]:
     """By missing id the one that is there and the same when both are loosened (`loosened`): in small letters, without
     punctuation and leading zeros; or of which one is the end of the other, as `doc-7` and `7`, or the name of a file
-    without its ending. None where several are."""
-    wanted = {name: loose for name in missing if (loose := loosened(name))}
+    without its ending. None where several are, or where it is that of several."""
+    wanted = {name: loose for name in missing if len(name) <= _LONGEST and (loose := loosened(name))}
     if not wanted:
         return {}
     same: dict[str, set[str]] = {loose: set() for loose in wanted.values()}
@@ -41,7 +45,7 @@ def alike_ids(missing: Collection[str], there: Iterable[str]) -> dict[str, str]:
             if end in ends:
                 _put(ends[end], name)
     found = {name: same[loose] or ends[loose] for name, loose in wanted.items()}
-    return {name: next(iter(names)) for name, names in found.items() if len(names) == 1}
+    return _likely({name: next(iter(names)) for name, names in found.items() if len(names) == 1}, len(missing))
 
 
 def _by_the_end(lasts: Collection[str]) -> Callable[[str], bool]:
@@ -50,6 +54,8 @@ def _by_the_end(lasts: Collection[str]) -> Callable[[str], bool]:
     letters = {last[-1] for last in lasts}
 
     def may_be(name: str) -> bool:
+        if len(name) > _LONGEST:
+            return False
         rest = name.rstrip(_DIGITS)
         if rest != name and not rest[-1:].isdigit():  # other digits are part of the number
             number = name[len(rest) :].lstrip("0")
@@ -75,31 +81,80 @@ def _stem(name: str) -> Iterator[str]:
 
 
 def _ends(loose: str) -> Iterator[str]:
-    """The last words, the last two, and so on; not all of them."""
-    place = loose.rfind(" ")
-    while place >= 0:
+    """The last words, the last two, and so on, a few of them, with no number before them: `12-0` does not mean `0`."""
+    number = _DIGIT.search(loose)
+    place = loose.rfind(" ", 0, number.start() if number else len(loose))
+    for _ in range(_MOST_ENDS):
+        if place < 0:
+            return
         yield loose[place + 1 :]
         place = loose.rfind(" ", 0, place)
 
 
-def shifted_ids(found: Iterable[tuple[Sequence[str], str]]) -> ShiftedIds | None:
-    """That the gold of many questions has the number of the passage found first, and the same added to it, as `c8`
-    for `c7`; None where it is not so. ``found`` has the gold of each judged question with what is found first."""
-    shifts: Counter[int] = Counter()
-    examples: dict[int, tuple[str, str]] = {}
+def _likely(found: dict[str, str], missing: int) -> dict[str, str]:
+    """Without ids that are claimed for several, of which one at most is right; and without numbers that only letters
+    are before (`x12` and `12`), where that is not so of most of the ids that are missing."""
+    claimed = Counter(found.values())
+    found = {name: other for name, other in found.items() if claimed[other] == 1}
+    letters = {name: before for name, other in found.items() if (before := _before_number(name, other)) is not None}
+    of_most = {before for before, count in Counter(letters.values()).items() if before and 2 * count > missing}
+    return {name: other for name, other in found.items() if name not in letters or letters[name] in of_most}
+
+
+def _before_number(name: str, other: str) -> str | None:
+    """The letters that one id has right before the number with which the other begins; empty where there is more before
+    them, None where no letter is."""
+    longer, shorter = sorted((loosened(name), loosened(other)), key=len, reverse=True)
+    if longer == shorter or not longer.endswith(f" {shorter}"):
+        return None
+    rest = longer.removesuffix(shorter).split()
+    pattern = r"[\W_]*" + r"[\W_]+".join(map(re.escape, rest)) + r"\d"
+    if not any(re.match(pattern, each.casefold()) for each in (name, other)):
+        return None
+    return rest[0] if len(rest) == 1 and rest[0].isalpha() else ""
+
+
+def shifted_ids(
+    found: Iterable[tuple[Sequence[str], Sequence[str]]], near: Callable[[Sequence[_Pair]], Collection[_Pair]]
+) -> ShiftedIds | None:
+    """That the gold of most questions has the number of the passage found first, and the same added to it, as `c8`
+    for `c7`; None where it is not so.
+
+    ``found`` has the gold of each judged question with what is found, best first. Where a question has several gold,
+    all of it has to be shifted against what is found. One whose gold is among the first results does not count, nor
+    one whose gold has nearly the text of what is found first, as ``near`` says of pairs of the two: that one is just
+    ranked otherwise.
+    """
+    shifts: dict[int, list[_Pair]] = {}
     judged = 0
-    for gold, first in found:
+    for gold, ranked in found:
         judged += 1
-        if first in gold:
-            continue
-        of_question = {shift: target for target in gold if (shift := _shift(target, first))}
-        shifts.update(of_question.keys())
-        for shift, target in of_question.items():
-            examples.setdefault(shift, (target, first))
-    for shift, count in shifts.most_common(1):
-        if count >= max(_FEW, _SHARE * judged):
-            return ShiftedIds(shift, count, judged, *examples[shift])
-    return None
+        first = ranked[:_FIRST]
+        for shift, target in _shifts(gold, first).items():
+            shifts.setdefault(shift, []).append((target, first[0]))
+    shift, pairs = max(shifts.items(), key=lambda one: len(one[1]), default=(0, []))
+    if not _are_many(pairs, judged):
+        return None
+    same = near(pairs)
+    pairs = [pair for pair in pairs if pair not in same]
+    return ShiftedIds(shift, len(pairs), judged, *pairs[0]) if _are_many(pairs, judged) else None
+
+
+def _are_many(pairs: Sequence[_Pair], judged: int) -> bool:
+    return len(pairs) >= _FEW and len(pairs) > _SHARE * judged
+
+
+def _shifts(gold: Sequence[str], first: Sequence[str]) -> dict[int, str]:
+    """By how much all gold may be shifted against what is found first, each with the gold that is so against the very
+    first."""
+    if not first or not set(gold).isdisjoint(first):
+        return {}
+    of_first = {shift: target for target in gold if (shift := _shift(target, first[0]))}
+    return {
+        shift: target
+        for shift, target in of_first.items()
+        if len(gold) == 1 or all(any(_shift(each, name) == shift for name in first) for each in gold)
+    }
 
 
 def _shift(target: str, first: str) -> int:

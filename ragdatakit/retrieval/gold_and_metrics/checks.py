@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.late_dataclasses import dataclass
@@ -13,6 +14,7 @@ from ragdatakit.retrieval.gold_and_metrics.alike_ids import shifted_ids
 from ragdatakit.retrieval.gold_and_metrics.answers_in_texts import flattened, in_numbers, sought
 from ragdatakit.retrieval.gold_and_metrics.gold import is_train
 from ragdatakit.retrieval.gold_and_metrics.metrics import metric
+from ragdatakit.retrieval.gold_and_metrics.near_texts import near_pairs
 from ragdatakit.retrieval.gold_and_metrics.sanity import ordinals_of
 from ragdatakit.schemas import FORMATS
 from ragdatakit.schemas.declarations import Rule
@@ -111,11 +113,11 @@ def check_evaluation(
     by code. What is None is not checked. ``minimums`` are the demands by metric, of which the best run has to meet
     each. The value of a finding is the id of the question, or of the gold, that it is about.
     """
-    of_runs = list(_runs(runs))
+    of_runs = list(_runs(gold, runs, passages))
     every: list[Iterable[_Fault]] = [of_runs, _minimums(runs, minimums or {}), _without_gold(gold)]
     followed = ("gold-not-aligned", "questions-without-term")  # of which gold that is not found is but a consequence
     if not any(fault.rule in followed for fault in of_runs):
-        every += [_never_found(gold, runs, facts), _perhaps_misjoined(gold, runs, facts)]
+        every += [_never_found(gold, runs, facts), _perhaps_misjoined(gold, runs, facts, passages)]
     if facts is not None:
         every += [_all_lost(gold, facts, passages), _lost(gold, facts), _copies(gold, facts)]
         every.append(_near_copies(gold, runs, facts))
@@ -199,7 +201,7 @@ def _questions(ids: Sequence[str]) -> str:
     return f"question {_listed(ids)}" if len(ids) == 1 else f"questions {_listed(ids)}"
 
 
-def _runs(runs: Sequence[RunResult]) -> Iterator[_Fault]:
+def _runs(gold: Gold, runs: Sequence[RunResult], passages: Passages | None) -> Iterator[_Fault]:
     """Gold is aligned if it is for any run: another may be a poor retriever."""
     if not any(run.sanity.aligned for run in runs):
         wrong = [run for run in runs if run.sanity.aligned is False]
@@ -209,7 +211,7 @@ def _runs(runs: Sequence[RunResult]) -> Iterator[_Fault]:
             yield _Fault("questions-without-term", without.name, facts)
         for run in wrong:
             if without is None or run.name not in _BY_TERMS:
-                shift = _shifted([run])
+                shift = _shifted([run], gold.unit, passages)
                 reason = "; ".join(filter(None, (shift, _not_aligned(run))))
                 yield _Fault("gold-not-aligned", run.name, {"reason": reason}, hint=_SHIFT_HINT if shift else "")
     for run in runs:
@@ -220,7 +222,9 @@ def _runs(runs: Sequence[RunResult]) -> Iterator[_Fault]:
             )
 
 
-def _perhaps_misjoined(gold: Gold, runs: Sequence[RunResult], facts: GoldFacts | None) -> Iterator[_Fault]:
+def _perhaps_misjoined(
+    gold: Gold, runs: Sequence[RunResult], facts: GoldFacts | None, passages: Passages | None
+) -> Iterator[_Fault]:
     """What speaks for gold of which a part is that of other questions, though some run is better than chance."""
     lost = facts.lost if facts is not None else frozenset[str]()
     hopeless = {q.question_id for q in gold.judged if lost.issuperset(q.gold)}
@@ -230,7 +234,7 @@ def _perhaps_misjoined(gold: Gold, runs: Sequence[RunResult], facts: GoldFacts |
     }
     missed = {name: sum(r is None or r > _FIRST for r in found.values()) for name, found in ranks.items()}
     best = min(missed, key=lambda name: missed[name], default=None)
-    shift = _shifted(runs)
+    shift = _shifted(runs, gold.unit, passages)
     reasons = _misjoined(ranks, missed, best, wide) if best is not None and len(ranks[best]) >= _ENOUGH else []
     if shift:
         yield _Fault("gold-perhaps-misjoined", best, {"what": "; ".join((shift, *reasons))}, hint=_SHIFT_HINT)
@@ -258,9 +262,10 @@ def _misjoined(
     return reasons
 
 
-def _shifted(runs: Sequence[RunResult]) -> str:
+def _shifted(runs: Sequence[RunResult], unit: str, passages: Passages | None) -> str:
     """That the ids of the gold are shifted against those of what some run finds first; empty where they are not."""
-    each = (shifted_ids((q.gold, q.found[0]) for q in run.questions if q.found) for run in runs if run.name != "graph")
+    near = partial(near_pairs, unit=unit, passages=passages)
+    each = (shifted_ids(((q.gold, q.found) for q in run.questions), near) for run in runs if run.name != "graph")
     found = next((shift for shift in each if shift is not None), None)
     return replace(found, gold=_shown(found.gold), first=_shown(found.first)).words if found is not None else ""
 
