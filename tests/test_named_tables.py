@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from ragdatakit import report, validate
+from ragdatakit.api.configuration import init_config
 from ragdatakit.schemas.errors import RagdataError
 from tests.command_line import run
 
@@ -253,6 +254,25 @@ def test_a_table_is_no_part_of_a_dataset(project: Path) -> None:
     for words in (["."], ["--whole-datasets", "data/chunks/chunks.jsonl"]):
         found = run("validate", *words, "--output-format", "json").json
         assert [dataset["format"] for dataset in found["datasets"]] == ["table"]
+
+
+def test_a_first_file_leaves_out_a_table_with_the_ids_of_another(tmp_path: Path) -> None:
+    for name, first in (("a", 1), ("b", 2), ("c", 9)):
+        rows = [{"id": first + n, "text": f"The reef {name}"} for n in range(2)]
+        (tmp_path / f"{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+
+    text = init_config(tmp_path).read_text()
+
+    left_out = (
+        '# left out, as "a.jsonl" has some of its ids: all documents here need ids of their own\n'
+        '# [[table]]\n# path = "b.jsonl"\n# kind = "documents"\n# map = { doc_id = "id" }\n'
+    )
+    assert left_out in text
+    checked = validate(tmp_path, config=True)
+    assert (checked.findings, [file.path.rpartition("/")[2] for file in checked.datasets[0].files]) == (
+        [],
+        ["a.jsonl", "c.jsonl"],
+    )
 
 
 def test_a_first_file_has_tables_with_usual_columns(project: Path) -> None:

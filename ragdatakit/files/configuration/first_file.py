@@ -23,11 +23,13 @@ fail-on = "error"                  # or "warning", "never"
 
 
 class TableSection(NamedTuple):
-    """A table, what a row of it is, and the columns by what they mean, where they are called otherwise."""
+    """A table, what a row of it is, and the columns by what they mean, where they are called otherwise; ``same_ids`` is
+    an earlier table of the same kind that has some of its ids."""
 
     path: Path
     kind: str
     columns: Mapping[str, str]
+    same_ids: Path | None = None
 
 
 def first_settings(folder: Path, datasets: Iterable[Dataset], tables: Iterable[TableSection] = ()) -> str:
@@ -47,13 +49,21 @@ def first_settings(folder: Path, datasets: Iterable[Dataset], tables: Iterable[T
             listed = ", ".join(map(_quoted, dataset.format.profiles))
             lines.append(f"# profile = [{listed}]  # those of the loaders that you use")
         parts.append("\n".join(lines) + "\n")
-    for table in tables:
-        lines = ["[[table]]", f"path = {_quoted(_name(table.path, folder))}", f"kind = {_quoted(table.kind)}"]
-        if table.columns:
-            items = ", ".join(f"{meaning} = {_quoted(column)}" for meaning, column in table.columns.items())
-            lines.append(f"map = {{ {items} }}")
-        parts.append("\n".join(lines) + "\n")
+    parts += (_table(table, folder) for table in tables)
     return "\n".join(parts)
+
+
+def _table(table: TableSection, folder: Path) -> str:
+    """The section of a table; as a comment, where its rows cannot be checked together with those of another one."""
+    lines = ["[[table]]", f"path = {_quoted(_name(table.path, folder))}", f"kind = {_quoted(table.kind)}"]
+    if table.columns:
+        items = ", ".join(f"{meaning} = {_quoted(column)}" for meaning, column in table.columns.items())
+        lines.append(f"map = {{ {items} }}")
+    if table.same_ids is not None:
+        other = _quoted(_name(table.same_ids, folder))
+        why = f"left out, as {other} has some of its ids: all {table.kind} here need ids of their own"
+        lines = [f"# {line}" for line in (why, *lines)]
+    return "\n".join(lines) + "\n"
 
 
 def _name(place: Path, folder: Path) -> str:
