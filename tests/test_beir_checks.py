@@ -390,9 +390,28 @@ def test_a_cell_that_is_too_long_for_the_csv_reader_is_an_error(tmp_path: Path) 
     assert (first.line, first.rule, first.fault) == (3, "wrong-columns", "a quote mark that is not closed")
 
 
+def test_judgements_in_a_further_cell_are_an_error(tmp_path: Path) -> None:
+    with_breaks(tmp_path, 'q1\td1\t1\t"sure\nor not"\nq1\td\t1\t"note\nq1\td1\t1\nq1\td1\t1\t"\n')
+
+    places = [(f.line, f.rule) for f in validate(tmp_path, select="wrong-columns").findings]
+
+    assert places == [(4, "wrong-columns")]
+
+
+def test_control_characters_in_cells_are_no_line_breaks(tmp_path: Path) -> None:
+    with_breaks(tmp_path, '"q\0\x01"\td1\t1\n"q\n\x01"\td1\t1\n')
+    queries = [{"_id": one, "text": "Which pears?"} for one in ("q\0\x01", "q\n\x01")]
+    (tmp_path / "queries.jsonl").write_text("".join(json.dumps(record) + "\n" for record in queries))
+
+    assert validate(tmp_path).ok
+    frame = read_table(tmp_path / "qrels/test.tsv", get_format("beir").file("qrels"))
+    for found in (frame, query(tmp_path, 'select "query-id" from files.qrels').to_pandas()):
+        assert found["query-id"].tolist() == ["q\0\x01", "q\n\x01"]
+
+
 def test_all_that_read_judgements_read_line_breaks_in_cells(tmp_path: Path) -> None:
-    data = with_breaks(tmp_path, GOOD)
-    pairs = [("q1", "d1"), ("q\n2", "d1"), ("q\n2", "d\n2")]
+    data = with_breaks(tmp_path, f'{GOOD}"q"1\td"1"\t1\n')
+    pairs = [("q1", "d1"), ("q\n2", "d1"), ("q\n2", "d\n2"), ("q1", 'd"1"')]
 
     asked = query(data, "select question_id, target_id from qrels")
     below = query(data, 'select "query-id", "corpus-id", score from files.qrels')

@@ -297,7 +297,7 @@ class DatasetDatabase:
 
         queries: dict[str, list[str]] = {}
         for part in self._parts:
-            for view, query in file_views(part):
+            for view, query in file_views(part, connection):
                 queries.setdefault(view, []).append(query)
         for view, parts in queries.items():
             try:

@@ -1,33 +1,58 @@
-"""Lines of cells and elements between tags as DuckDB views: files read as lines, and cut by expressions."""
+"""Lines of cells and elements between tags as DuckDB views: files read as lines, and cut by expressions. Files of cells
+that go on in the next line are read into tables."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from ragdatakit.database.arrow_streams import incoming
+from ragdatakit.database.columns import Kind, PackedColumn, packed
+from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.paths.sql_text import sql_name, sql_text
+from ragdatakit.files.reading.record_reading import RecordReader
+from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.declarations import Field, File
+
+if TYPE_CHECKING:
+    import duckdb
 
 _LINES = (
     "read_csv([{paths}], auto_detect = false, columns = {{'line': 'VARCHAR'}}, delim = '\x01', quote = '', "
     "escape = '', header = false, skip = {skip}, strict_mode = false, null_padding = true, ignore_errors = true, "
     "parallel = false, filename = true)"
 )
-_CELLS = (
-    "read_csv([{paths}], auto_detect = false, columns = {{{columns}}}, delim = {separator}, quote = '\"', "
-    "escape = '\"', header = false, skip = {skip}, strict_mode = false, null_padding = true, ignore_errors = true, "
-    "parallel = false, filename = true)"
-)
+_READ = "cells_of_files"
+"""The schema of files that were read."""
+_BATCH_ROWS = 8192
 _TYPES = {"integer": "BIGINT", "number": "DOUBLE"}
 _SAME = {"num": "num|number", "title": "title|query", "desc": "desc|description", "narr": "narr|narrative"}
 _ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&#10;", "\n"), ("&#13;", "\r"), ("&#32;", " "))
 
 
-def line_query(kind: File, paths: list[str], rest: str, goes_on: bool = False) -> str:
-    """A query of the records of such files; ``rest`` are further columns of it. ``goes_on``: there are line breaks in
-    cells."""
-    listed = ", ".join(map(sql_text, paths))
-    if goes_on:
-        return _cells_of_csv(kind, listed, rest)
-    lines = _LINES.format(paths=listed, skip=int(kind.columns.header))
+def line_query(kind: File, paths: list[str], rest: str) -> str:
+    """A query of the records of such files; ``rest`` are further columns of it."""
+    lines = _LINES.format(paths=", ".join(map(sql_text, paths)), skip=int(kind.columns.header))
     return _elements(kind, lines, rest) if kind.container == "tagged" else _cells(kind, lines, rest)
+
+
+def cell_query(connection: duckdb.DuckDBPyConnection, kind: File, file: DataFile, rest: str) -> str:
+    """The same of a file of cells with line breaks in them, which no expression cuts: it is read into a table."""
+    names = [field.name for field in kind.record.fields]
+    ((catalog,),) = connection.execute("select current_database()").fetchall()
+    table = f"{sql_name(catalog)}.{_READ}.{sql_name(str(file.path))}"
+    connection.execute(f"create schema if not exists {sql_name(catalog)}.{_READ}")
+    with incoming(connection, "incoming_cells", dict.fromkeys(names, Kind.TEXT), _batches(kind, file)):
+        connection.execute(f"create or replace table {table} as select * from incoming_cells")
+    columns = [_typed(field, sql_name(field.name)) for field in kind.record.fields]
+    return f"select {', '.join(columns)}, {rest} from (select *, {sql_text(str(file.path))} as filename from {table})"
+
+
+def _batches(kind: File, file: DataFile) -> Iterator[list[PackedColumn]]:
+    records = RecordReader(Losses()).cells(file, kind)
+    while chunk := list(islice(records, _BATCH_ROWS)):
+        yield [packed(Kind.TEXT, [str(record[field.name]) for record in chunk]) for field in kind.record.fields]
 
 
 def _cells(kind: File, lines: str, rest: str) -> str:
@@ -36,16 +61,6 @@ def _cells(kind: File, lines: str, rest: str) -> str:
     columns = [_cell(f, i + 1, kind.columns.quoted) for i, f in enumerate(kind.record.fields)]
     rows = f"select {cut} as cells, filename from {lines} where trim(line) != ''"
     return f"select {', '.join(columns)}, {rest} from ({rows})"
-
-
-def _cells_of_csv(kind: File, listed: str, rest: str) -> str:
-    names = [f"cell{i}" for i, _ in enumerate(kind.record.fields)]
-    types = ", ".join(f"{sql_text(name)}: 'VARCHAR'" for name in names)
-    separator, skip = sql_text(kind.columns.separator), int(kind.columns.header)
-    rows = _CELLS.format(paths=listed, columns=types, separator=separator, skip=skip)
-    texts = [rf"regexp_replace({name}, '\r\n?', chr(10), 'g')" for name in names]
-    columns = [_typed(field, text) for field, text in zip(kind.record.fields, texts, strict=True)]
-    return f"select {', '.join(columns)}, {rest} from {rows} where trim(concat({', '.join(names)})) != ''"
 
 
 def _cell(field: Field, place: int, quoted: bool) -> str:

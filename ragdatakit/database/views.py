@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragdatakit.database.line_views import line_query
+from ragdatakit.database.line_views import cell_query, line_query
 from ragdatakit.files.containers.csv_rows import CsvReader
 from ragdatakit.files.containers.parquet_rows import is_parquet
 from ragdatakit.files.containers.sources import Source
@@ -56,7 +56,7 @@ def open_views(path: Path, format_name: str | None = None, follow_links: bool = 
     for dataset, schema in zip(found.datasets, _schemas(path, found.datasets), strict=True):
         if schema != "main":
             connection.execute(f"create schema {sql_name(schema)}")
-        for view, query in file_views(dataset):
+        for view, query in file_views(dataset, connection):
             if fault := next(filter(None, map(path_fault, dataset.files)), ""):
                 raise RagdataError(fault)
             connection.execute(f"create view {sql_name(schema)}.{sql_name(view)} as {query}")
@@ -79,8 +79,8 @@ def _schemas(path: Path, datasets: list[Dataset]) -> list[str]:
     return names
 
 
-def file_views(dataset: Dataset) -> Iterable[tuple[str, str]]:
-    """Name and query of the view of each kind of file with records; without files that may not be
+def file_views(dataset: Dataset, connection: duckdb.DuckDBPyConnection) -> Iterable[tuple[str, str]]:
+    """Name and query of the view, on a connection, of each kind of file with records; without files that may not be
     opened, and those whose paths DuckDB cannot take (`path_fault`)."""
     for kind in dataset.format.files:
         if not kind.records:
@@ -92,7 +92,7 @@ def file_views(dataset: Dataset) -> Iterable[tuple[str, str]]:
                 container = json_container(file.path, file.boundary) if kind.container == "json" else kind.container
                 groups.setdefault((file.split, record.name, container), (record, []))[1].append(file)
         queries = [
-            _query(kind, container, record, dataset.root, split, files)
+            _query(connection, kind, container, record, dataset.root, split, files)
             for (split, _, container), (record, files) in groups.items()
         ]
         if not queries and any(map(path_fault, dataset.of_kind(kind.kind))):
@@ -131,7 +131,15 @@ _OBJECT_BYTES, _LINE_BYTES, _LONGEST_LINE = 1 << 24, 2_000_000, 1 << 26
 """What DuckDB takes for one JSON value and one CSV record unless it is set otherwise, and the longest CSV record."""
 
 
-def _query(kind: File, container: str, record: Record, root: Path, split: str | None, files: list[DataFile]) -> str:
+def _query(
+    connection: duckdb.DuckDBPyConnection,
+    kind: File,
+    container: str,
+    record: Record,
+    root: Path,
+    split: str | None,
+    files: list[DataFile],
+) -> str:
     given = f"{sql_text(split)}::varchar" if split is not None else "null::varchar"
     below = f"{root}/"
     name = (
@@ -142,14 +150,14 @@ def _query(kind: File, container: str, record: Record, root: Path, split: str | 
     if container != "table" and tables:
         rest_of_it = [file for file in files if not is_parquet(file.path)]
         parts = [_table_query(record, file, rest) for file in tables]
-        parts += [_query(kind, container, record, root, split, rest_of_it)] if rest_of_it else []
+        parts += [_query(connection, kind, container, record, root, split, rest_of_it)] if rest_of_it else []
         return " union all by name ".join(parts)
     if container == "csv":
         return " union all ".join(_csv_query(record, file, rest) for file in files)
     if container == "table":
         return " union all by name ".join(_table_query(record, file, rest) for file in files)
     if container in ("columns", "tagged"):
-        return _lines_query(kind, files, rest)
+        return _lines_query(connection, kind, files, rest)
     paths = ", ".join(sql_text(unglobbed(f.path)) for f in files)
     options = f"[{paths}], {_OPTIONS.get(container, _OPTIONS['json-array'])}, filename = true{_room(container, files)}"
     if container == "json-object":
@@ -170,15 +178,12 @@ def _query(kind: File, container: str, record: Record, root: Path, split: str | 
     return f"select {wanted}, {rest} from {source}"
 
 
-def _lines_query(kind: File, files: list[DataFile], rest: str) -> str:
+def _lines_query(connection: duckdb.DuckDBPyConnection, kind: File, files: list[DataFile], rest: str) -> str:
     """Files of lines; of those with line breaks within cells, the cells."""
     going_on = [file for file in files if _goes_on(kind, file)]
-    parts = [
-        line_query(kind, [unglobbed(file.path) for file in those], rest, those is going_on)
-        for those in ([file for file in files if file not in going_on], going_on)
-        if those
-    ]
-    return " union all ".join(parts)
+    of_lines = [unglobbed(file.path) for file in files if file not in going_on]
+    parts = [line_query(kind, of_lines, rest)] if of_lines else []
+    return " union all ".join(parts + [cell_query(connection, kind, file, rest) for file in going_on])
 
 
 def _goes_on(kind: File, file: DataFile) -> bool:

@@ -141,10 +141,11 @@ FILE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "BE119 unsafe-id warning",
-        summary="An id that cannot be written to judgements as it is: with a tab, a line break, blanks at its "
-        "edges, or a quote mark at its beginning.",
+        summary="An id that cannot be written to judgements as it is, only between quote marks: with a tab, a line "
+        "break, blanks at its edges, or a quote mark at its beginning.",
         message="the id {value} has {what}",
-        upstream="the reader of judgements cuts lines at tabs and takes quote marks off, so that the ids differ there",
+        upstream="the reader of judgements cuts lines at tabs and takes quote marks off, so that the ids differ unless "
+        "judgements have this one between quote marks; other tools cut or trim it even then",
         hint="use ids of letters, digits and -_.:/ only",
         bad='{"_id": " d1", "title": "", "text": "A pear tree."}',
         good='{"_id": "d1", "title": "", "text": "A pear tree."}',
@@ -167,9 +168,9 @@ FILE_RULES: tuple[Rule, ...] = (
         summary="A judgement with fewer than three tab-separated columns, with a quote mark that is not closed or only "
         "behind other judgements, or with a cell that is too long for Python's csv reader.",
         message="{reason}",
-        upstream="the loader stops with IndexError; what is behind an open quote mark becomes part of the id, and csv "
-        "refuses cells of more than 131,072 characters",
-        hint="write query-id, corpus-id and score with tabs between them",
+        upstream="the loader stops with IndexError where columns are missing, and with csv's Error at a cell of more "
+        "than 131,072 characters; judgements behind an open quote mark are silently lost, as they are part of its cell",
+        hint="write query-id, corpus-id and score with tabs between them, and close or remove quote marks",
         bad="query-id\tcorpus-id\tscore\nq1 d2 1",
         good="query-id\tcorpus-id\tscore\nq1\td2\t1",
         source=_QRELS,

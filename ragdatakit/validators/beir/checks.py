@@ -23,11 +23,13 @@ if TYPE_CHECKING:
 
 MEASURED = range(-(2**63), 1_000_000)
 """The scores that pytrec_eval measures: see the rules."""
+_FURTHER = "column 4"
 _TAKEN_IN = {
     "query-id": re.compile(r"[^\t\n]*\t[^\t\n]+\t-?\d+[\t\n]"),
     "corpus-id": re.compile(r"[^\t\n]*\t-?\d+[\t\n]"),
+    _FURTHER: re.compile(r"(?s).*\n[^\t\n]*\t[^\t\n]+\t-?\d+(?:[\t\n]|$)"),
 }
-"""The rest of a judgement, and of its line, in an id."""
+"""The rest of a judgement, and of its line, in an id; a whole one in what is behind the score."""
 _NAMES = {"corpus": "corpus.jsonl", "queries": "queries.jsonl", "qrels": "qrels/<split>.tsv"}
 _PARQUET_NAMES = {"corpus": "corpus/*.parquet", "queries": "queries/*.parquet", "qrels": "qrels/*.parquet"}
 
@@ -153,7 +155,8 @@ def _judgement_problems(value: dict[str, Any]) -> Iterator[Problem]:
     for name, taken_in in _TAKEN_IN.items():
         if isinstance(found := value.get(name), str) and "\n" in found and taken_in.match(found):
             below = many(found.count("\n"), "line")
-            reason = f"a quote mark that is closed only {below} below: the judgements between are part of the {name}"
+            what = "what is behind the score" if name == _FURTHER else f"the {name}"
+            reason = f"a quote mark that is closed only {below} below: the judgements between are part of {what}"
             yield Problem("wrong-columns", pointer=f"/{name}", value=found, facts={"reason": reason})
     if isinstance(score, int) and score not in MEASURED:
         yield Problem("score-out-of-range", pointer="/score", value=score)
