@@ -342,6 +342,7 @@ def test_cells_with_line_breaks_are_cut_as_the_csv_reader_does_it(text: str, blo
 
 def with_breaks(folder: Path, judgements: str) -> Path:
     """A dataset with ids that have line breaks in them."""
+    folder.mkdir(exist_ok=True)
     for name, ids in {"corpus.jsonl": ("d1", "d\n2"), "queries.jsonl": ("q1", "q\n2")}.items():
         records = [{"_id": one, "title": "", "text": f"Pears of {one}."} for one in ids]
         (folder / name).write_text("".join(json.dumps(record) + "\n" for record in records))
@@ -396,6 +397,16 @@ def test_judgements_in_a_further_cell_are_an_error(tmp_path: Path) -> None:
     places = [(f.line, f.rule) for f in validate(tmp_path, select="wrong-columns").findings]
 
     assert places == [(4, "wrong-columns")]
+
+
+def test_sql_reads_quoted_cells_as_the_csv_reader_does_it(tmp_path: Path) -> None:
+    for number, cell in enumerate(('"a"b', '"a\tb"', '"a""b"', '"a\x01b"', '"a\nb"', "a\x01b", '"a"')):
+        data = with_breaks(tmp_path / str(number), f"{cell}\td1\t1\nq1\td1\t2\n")
+        (_, *rows) = csv.reader(io.StringIO((data / "qrels/test.tsv").read_text()), delimiter="\t")
+
+        found = query(data, 'select "query-id", "corpus-id", score::varchar as score from files.qrels')
+
+        assert [list(row.values()) for row in found.to_pylist()] == rows
 
 
 def test_control_characters_in_cells_are_no_line_breaks(tmp_path: Path) -> None:

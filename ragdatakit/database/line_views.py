@@ -1,5 +1,5 @@
-"""Lines of cells and elements between tags as DuckDB views: files read as lines, and cut by expressions. Files of cells
-that go on in the next line are read into tables."""
+"""Lines of cells and elements between tags as DuckDB views: files read as lines, and cut by expressions. Files with
+cells that no expression cuts are read into tables."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def line_query(kind: File, paths: list[str], rest: str) -> str:
 
 
 def cell_query(connection: duckdb.DuckDBPyConnection, kind: File, file: DataFile, rest: str) -> str:
-    """The same of a file of cells with line breaks in them, which no expression cuts: it is read into a table."""
+    """The same of a file of cells that no expression cuts, such as those with line breaks: it is read into a table."""
     names = [field.name for field in kind.record.fields]
     ((catalog,),) = connection.execute("select current_database()").fetchall()
     table = f"{sql_name(catalog)}.{_READ}.{sql_name(str(file.path))}"

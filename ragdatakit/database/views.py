@@ -7,6 +7,7 @@ the data, `ragdatakit.validate` shows.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -127,6 +128,8 @@ _CSV_OPTIONS = (
     "auto_detect = false, header = true, delim = ',', quote = '\"', escape = '\"', strict_mode = false, "
     "null_padding = true, ignore_errors = true, parallel = false"
 )
+_ODD_CELL = re.compile(rb'(?:\A|[\t\r\n])"(?!(?:[^"\t\r\n]|"")*+"(?:[\t\r\n]|\Z))')
+"""Of tab-separated cells those between quote marks that a line cut at tabs does not have as they are."""
 _OBJECT_BYTES, _LINE_BYTES, _LONGEST_LINE = 1 << 24, 2_000_000, 1 << 26
 """What DuckDB takes for one JSON value and one CSV record unless it is set otherwise, and the longest CSV record."""
 
@@ -179,16 +182,19 @@ def _query(
 
 
 def _lines_query(connection: duckdb.DuckDBPyConnection, kind: File, files: list[DataFile], rest: str) -> str:
-    """Files of lines; of those with line breaks within cells, the cells."""
-    going_on = [file for file in files if _goes_on(kind, file)]
-    of_lines = [unglobbed(file.path) for file in files if file not in going_on]
+    """Files of lines; of those with cells that no expression cuts, the cells."""
+    odd = [file for file in files if kind.columns.quoted and _has_odd_cells(file)]
+    of_lines = [unglobbed(file.path) for file in files if file not in odd]
     parts = [line_query(kind, of_lines, rest)] if of_lines else []
-    return " union all ".join(parts + [cell_query(connection, kind, file, rest) for file in going_on])
+    return " union all ".join(parts + [cell_query(connection, kind, file, rest) for file in odd])
 
 
-def _goes_on(kind: File, file: DataFile) -> bool:
-    packed = file.path.name.lower().endswith(".gz")
-    return Source(file.path, packed, boundary=file.boundary, quoted=kind.columns.quoted).has_breaks()
+def _has_odd_cells(file: DataFile) -> bool:
+    source = Source(file.path, file.path.name.lower().endswith(".gz"), boundary=file.boundary, quoted=True)
+    return any(
+        block.breaks or b"\x01" in block.data or (b'"' in block.data and _ODD_CELL.search(block.data))
+        for block in source.blocks()
+    )
 
 
 def _table_query(record: Record, file: DataFile, rest: str) -> str:
