@@ -120,6 +120,20 @@ def test_damage(
     assert found(name, data) == (int(bool(errors)), findings, records)
 
 
+@pytest.mark.parametrize(
+    ("name", "data", "rule"),
+    [
+        ("data.jsonl", lines(b"garbage"), "unreadable-row"),
+        ("data.csv", cells("d5,Text, with a comma,en"), "cells-without-column"),
+        ("data.csv", b"id,body,body\nd1,x,y\n", "repeated-table-column"),
+    ],
+)
+def test_each_has_a_rule(name: str, data: bytes, rule: str, folder: Path) -> None:
+    (folder / name).write_bytes(data)
+
+    assert [f["rule"] for f in run("validate", ".", "--output-format", "json").json["findings"]] == [rule]
+
+
 def test_every_way_of_checking_sees_it(folder: Path) -> None:
     (folder / "data.jsonl").write_bytes(lines(b"garbage"))
 

@@ -50,6 +50,7 @@ SHOWN_BY_OTHER_TESTS = {
     **{rule.name: "test_evaluation_checks.py" for rule in evaluation_rules.RULES},  # found by searching
     **{rule.name: "test_quality_rules.py" for rule in quality_rules.RULES},  # fixtures/quality, with --quality
     **{rule.name: "test_named_tables.py" for rule in table_rules.RULES},  # tables that settings name
+    **dict.fromkeys(("unreadable-row", "cells-without-column", "repeated-table-column"), "test_damaged_tables.py"),
 }
 
 Key = tuple[str, int | None, str, str]

@@ -66,7 +66,7 @@ class _Guarded(io.BufferedIOBase):
 
     def close(self) -> None:
         """Leave the stream beneath open: it belongs to the process."""
-        try:  # noqa: SIM105: when the process ends, names of the module may be gone
+        try:  # not `suppress`: when the process ends, names of the module may be gone
             self.flush()
         except (OSError, ValueError):  # it is closed, or nobody reads it
             pass

@@ -15,7 +15,7 @@ def baseline_of(path: Path, configuration: Configuration) -> Path | None:
     if named is not None:
         return from_here(named)
     for folder in folders_upwards(path):
-        if (folder / BASELINE_NAME).is_file():
+        if os.path.isfile(folder / BASELINE_NAME):  # noqa: PTH113 - False, too, where nothing may be looked at
             return from_here(folder / BASELINE_NAME)
     return None
 
@@ -24,10 +24,10 @@ def folders_upwards(path: Path) -> list[Path]:
     """The folder of a path, and those above it up to that of the git repository; outside of one, up to the current
     folder, or no further if that is not above it."""
     absolute = Path(os.path.abspath(path))  # noqa: PTH100 - links are not followed
-    folder = absolute if absolute.is_dir() else absolute.parent
+    folder = absolute if os.path.isdir(absolute) else absolute.parent  # noqa: PTH112 - see above
     above = [folder, *folder.parents]
     for number, place in enumerate(above, 1):
-        if (place / ".git").exists():
+        if os.path.exists(place / ".git"):  # noqa: PTH110 - see above
             return above[:number]
     here = Path.cwd()
     return above[: above.index(here) + 1] if here in above else [folder]

@@ -10,6 +10,7 @@ from pathlib import Path
 from ragdatakit.files.configuration.baseline_places import baseline_of
 from ragdatakit.files.configuration.chosen import Configuration, Configurations
 from ragdatakit.files.configuration.sources import FILE_NAMES, nearest_file
+from ragdatakit.files.paths.boundary import real_path
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.visible_text import visible_text
 
@@ -37,8 +38,8 @@ class SettingsBelow:
 
     def unused(self, paths: Iterable[Path], configurations: Configurations) -> list[Path]:
         """Those that hold for their folder, and for none of the paths."""
-        known = {file.resolve() for path in paths for file in _holding(path, configurations.of(path))}
-        return sorted(path for path in self._seen if path.resolve() not in known and _holds(path))
+        known = {real_path(file) for path in paths for file in _holding(path, configurations.of(path))}
+        return sorted(path for path in self._seen if real_path(path) not in known and _holds(path))
 
 
 def _holding(path: Path, configuration: Configuration) -> Iterator[Path]:
@@ -50,7 +51,7 @@ def _holding(path: Path, configuration: Configuration) -> Iterator[Path]:
 def _holds(path: Path) -> bool:
     """Whether a file is a baseline, or that which has the settings of its folder, right or wrong."""
     if path.name not in FILE_NAMES:
-        return path.is_file()
+        return os.path.isfile(path)  # noqa: PTH113 - False, too, where nothing may be looked at
     try:
         found = nearest_file(path.parent)
     except RagdataError:
