@@ -46,9 +46,9 @@ def tables_at(
     items: list[str] = []
     for section in sections:
         mine = [file for file in files if is_at(section, file.path) and not configuration.excludes(file.path)]
-        if not mine and missing is None:
-            raise _names_nothing(section)
-        if not mine and missing is not None:
+        if not mine:
+            if missing is None:
+                raise _names_nothing(section)
             missing(_names_nothing(section))
         for file in mine:
             if file.name in owners:
@@ -61,8 +61,7 @@ def tables_at(
 def missing_tables(configuration: Configuration) -> Iterator[RagdataError]:
     """That a ``[[table]]`` names no file, wherever it is: an error for each such section."""
     for section in configuration.of_kind("table"):
-        starts = [fixed_part(section.file.folder, glob) for glob in section.values["path",].value]
-        named = (file.path for start in starts for file in files_named(section, start))
+        named = (file.path for start in _starts(section) for file in files_named(section, start))
         if all(map(configuration.excludes, named)):
             yield _names_nothing(section)
 
@@ -74,10 +73,12 @@ def is_named_table(configuration: Configuration, path: Path) -> bool:
 
 def place_of_tables(configuration: Configuration) -> Path:
     """The deepest folder or file at which all tables are that the configuration names."""
-    starts = (
-        fixed_part(s.file.folder, glob) for s in configuration.of_kind("table") for glob in s.values["path",].value
-    )
-    return Path(os.path.commonpath(list(starts)))
+    return Path(os.path.commonpath([start for section in configuration.of_kind("table") for start in _starts(section)]))
+
+
+def _starts(section: Section) -> Iterator[Path]:
+    """The folder or file at which all that a pattern of a section names is, for each of them."""
+    return (fixed_part(section.file.folder, glob) for glob in section.values["path",].value)
 
 
 def files_named(section: Section, path: Path) -> list[DataFile]:
