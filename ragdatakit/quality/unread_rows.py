@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ragdatakit.files.containers.json_text import HALVES
+from ragdatakit.files.containers.json_text import HALVES, first_half
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.reading.noted_rows import Note
 from ragdatakit.files.reading.record_reading import NO_NUMBERS, RecordReader
@@ -17,8 +17,6 @@ from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.collector import Collector, Place
 
 _NOT_UTF8 = re.compile(r"no JSON: byte 0x([0-9a-f]{2}) is not UTF-8")
-
-_HALF = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u.{4})\\u[dD][c-fC-F][0-9a-fA-F]{2}")
 _WORDS = {
     "no JSON object": "it is JSON, but not an object",
     "no JSON: Input data was truncated": "the JSON is cut off",
@@ -54,8 +52,8 @@ class UnreadRows(Losses):
         if kind == "dropped" and not unread:
             self._dropped.append(reason)
         elif reason == HALVES:
-            found = _HALF.search(str(example))
-            self._changed.append(Problem("lone-surrogate", facts={"surrogate": found[0] if found else "of an escape"}))
+            half = first_half(str(example).encode()) or "of an escape"
+            self._changed.append(Problem("lone-surrogate", facts={"surrogate": half}))
         elif reason == NO_NUMBERS:
             self._changed.append(Problem("non-finite-number", facts={"value": "NaN or Infinity"}))
 

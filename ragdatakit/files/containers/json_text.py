@@ -58,6 +58,11 @@ def without_halves(data: bytes) -> bytes:
     return _HALF.sub(lambda found: b"\\ufffd" if found[1] else found[0], data) if b"\\u" in data else data
 
 
+def first_half(data: bytes) -> str | None:
+    """The escape of the first half of a character in JSON; None where there is none."""
+    return next((found[1].decode() for found in _HALF.finditer(data) if found[1]), None)
+
+
 def fields_of(text: str | bytes | Raw) -> dict[str, Raw]:
     """The fields of a JSON object, each value as it stands. Raises `msgspec.DecodeError` where it is not an object."""
     return _OBJECT.decode(text)

@@ -1,7 +1,8 @@
 """Records of a dataset's files, one after the other, for those who take them as they are: converters.
 
 Judging is the validators' work. What cannot be decoded here is counted as dropped, and so are the records that the
-caller names as refused, because a check found errors in them.
+caller names as refused, because a check found errors in them. A long module: all ways of reading a file share one
+account of what was dropped, and of where.
 """
 
 from __future__ import annotations
