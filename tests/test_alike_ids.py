@@ -78,7 +78,7 @@ def none_near(pairs: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
     return set()
 
 
-def test_a_shift_is_that_of_most_questions() -> None:
+def test_a_shift_is_that_of_most_questions_that_miss_their_gold() -> None:
     shifted = [((f"c{n + 1}",), (f"c{n}",)) for n in range(5)]
     right = [((f"c{n}",), (f"c{n}",)) for n in range(4)]
 
@@ -87,7 +87,8 @@ def test_a_shift_is_that_of_most_questions() -> None:
     assert found is not None
     assert (found.shift, found.count, found.judged, found.gold, found.first) == (1, 5, 9, "c1", "c0")
     assert shifted_ids(shifted[:4], none_near) is None
-    assert shifted_ids([*shifted, *right, right[0]], none_near) is None
+    assert shifted_ids([*shifted, *right * 4], none_near) is not None
+    assert shifted_ids([*shifted, *right * 5], none_near) is None
     assert shifted_ids([*shifted, *right], lambda pairs: set(pairs[:1])) is None
     assert shifted_ids([((f"c{n * n}",), (f"c{n}",)) for n in range(2, 9)], none_near) is None
     assert shifted_ids([(("a",), ("b",)), (("9" * 30,), ("8" * 30,))] * 9, none_near) is None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -503,6 +504,46 @@ def test_ids_that_are_shifted_and_texts_that_were_lost_are_said_as_such(tmp_path
     assert "→ look at these documents: where a banner" in out
 
 
+def misjoined(folder: Path, names: Sequence[int], gold: Sequence[int]) -> Finding:
+    """EV104 where question n asks for the document of number names[n], and gold[n] is judged."""
+    boats = [f"boat{first}{second}" for first in "abcdefgh" for second in "abcdef"]
+    texts = {
+        "corpus": [{"_id": f"d{names[n]}", "text": boat} for n, boat in enumerate(boats)],
+        "queries": [{"_id": f"q{n}", "text": f"where is {boat}"} for n, boat in enumerate(boats)],
+    }
+    for name, rows in texts.items():
+        (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    (folder / "qrels").mkdir()
+    judged = "".join(f"q{n}\td{target}\t1\n" for n, target in enumerate(gold))
+    (folder / "qrels/test.tsv").write_text(f"query-id\tcorpus-id\tscore\n{judged}")
+    (found,) = (f for f in evaluate(folder, metrics=["ndcg@10"]).findings if f.code == "EV104")
+    return found
+
+
+def test_ids_that_are_shifted_from_some_place_on(tmp_path: Path) -> None:
+    names = range(48)
+
+    found = misjoined(tmp_path, names, [n if n < 30 else n + 1 for n in names[:-1]])
+
+    assert found.message.startswith(
+        "the ids of the gold are perhaps shifted: in 17 of 47 questions its number is 1 above that of the passage "
+        "found first (d31 where d30 is found); "
+    )
+
+
+def test_judgements_that_were_moved_by_a_question(tmp_path: Path) -> None:
+    names = [*range(48)]
+    random.Random(3).shuffle(names)
+
+    found = misjoined(tmp_path, names, [names[n] if n < 24 else names[n - 1] for n in range(48)])
+
+    assert found.message.startswith(
+        "judgements were perhaps moved from question to question: 23 of 48 questions find first what is gold "
+        "1 question later (question q24 the gold of q25)"
+    )
+    assert "compare the gold of one question with the next" in found.hint
+
+
 @pytest.mark.parametrize(("towns", "years"), [(8, 7), (2, 30)])
 def test_yearly_reports_are_neither_copies_nor_shifted(tmp_path: Path, towns: int, years: int) -> None:
     names = [f"{'ABCDEFGH'[n]}ldham" for n in range(towns)]
@@ -554,6 +595,31 @@ def test_the_rules_are_known_to_the_commands_but_not_to_validate(tmp_path: Path)
     assert "EV302" in run_command("rules").out
     assert "What to do: " in run_command("explain", "below-minimum").out
     assert run_command("validate", tmp_path, "--select", "EV101").code == 2
+
+
+def test_texts_that_were_cut_off_are_named_and_not_wrong_judgements(tmp_path: Path) -> None:
+    """Half of the questions ask for what was cut off."""
+    words = "boat canal winter harbour repaired committee perseverance superintendent".split()
+    choose = random.Random(5)
+    names = [f"{first}{last}" for first in words for last in ("stone", "wood", "field", "way")]
+    texts = [f"{' '.join(choose.choices(words, k=30)).capitalize()[:200]} {name}" for name in names]
+    lines = {"queries": names, "corpus": texts}
+    (tmp_path / "qrels").mkdir()
+    judged = "".join(f"{n}\t{n}\t1\n" for n in range(len(names)))
+    (tmp_path / "qrels/test.tsv").write_text(f"query-id\tcorpus-id\tscore\n{judged}")
+
+    def rules(most: int) -> set[str]:
+        for file, rows in lines.items():
+            kept = [text if file == "queries" or n % 4 == 0 else text[:most] for n, text in enumerate(rows)]
+            written = (json.dumps({"_id": str(n), "text": text}) for n, text in enumerate(kept))
+            (tmp_path / f"{file}.jsonl").write_text("\n".join(written))
+        return {f.rule for f in evaluate(tmp_path, metrics=["ndcg@10"]).findings}
+
+    whole, cut = rules(1000), rules(180)
+
+    assert "gold-cut-off" not in whole
+    assert "gold-cut-off" in cut
+    assert cut.isdisjoint({"gold-perhaps-misjoined"})
 
 
 def test_each_rule_is_broken_here() -> None:

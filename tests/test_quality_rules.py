@@ -46,6 +46,7 @@ SHOWN = {
     "garbled-text",
     "control-character",
     "over-token-budget",
+    "texts-cut-off",
     "leaked-question",
     "nearly-leaked-question",
     "shared-positives",

@@ -16,8 +16,9 @@ _LONGEST_ENDING = -1 - max(map(len, ENDINGS))
 _DIGIT = re.compile(r"\d")
 _MOST_ENDS, _LONGEST = 8, 512
 """Ends of an id that are looked at, and characters of one beyond which it is not."""
-_FEW, _SHARE, _FIRST = 5, 0.5, 10
-"""Questions, and the share of them, whose gold has to be shifted alike, and the results that it is not among."""
+_FEW, _SHARE, _OF_JUDGED, _FIRST = 5, 0.5, 0.2, 10
+"""Questions whose gold has to be shifted alike, their share of those whose gold is not among so many first results, and
+of all."""
 _Pair = tuple[str, str]
 
 
@@ -117,8 +118,8 @@ def _before_number(name: str, other: str) -> str | None:
 def shifted_ids(
     found: Iterable[tuple[Sequence[str], Sequence[str]]], near: Callable[[Sequence[_Pair]], Collection[_Pair]]
 ) -> ShiftedIds | None:
-    """That the gold of most questions has the number of the passage found first, and the same added to it, as `c8`
-    for `c7`; None where it is not so.
+    """That the gold of most questions that miss theirs has the number of the passage found first, and the same added to
+    it, as `c8` for `c7`; None where it is not so.
 
     ``found`` has the gold of each judged question with what is found, best first. Where a question has several gold,
     all of it has to be shifted against what is found. One whose gold is among the first results does not count, nor
@@ -126,22 +127,22 @@ def shifted_ids(
     ranked otherwise.
     """
     shifts: dict[int, list[_Pair]] = {}
-    judged = 0
+    judged = missed = 0
     for gold, ranked in found:
         judged += 1
         first = ranked[:_FIRST]
+        missed += set(gold).isdisjoint(first)
         for shift, target in _shifts(gold, first).items():
             shifts.setdefault(shift, []).append((target, first[0]))
     shift, pairs = max(shifts.items(), key=lambda one: len(one[1]), default=(0, []))
-    if not _are_many(pairs, judged):
+    least = max(_SHARE * missed, _OF_JUDGED * judged)
+    if len(pairs) < _FEW or len(pairs) <= least:
         return None
     same = near(pairs)
     pairs = [pair for pair in pairs if pair not in same]
-    return ShiftedIds(shift, len(pairs), judged, *pairs[0]) if _are_many(pairs, judged) else None
-
-
-def _are_many(pairs: Sequence[_Pair], judged: int) -> bool:
-    return len(pairs) >= _FEW and len(pairs) > _SHARE * judged
+    if len(pairs) < _FEW or len(pairs) <= least:
+        return None
+    return ShiftedIds(shift, len(pairs), judged, *pairs[0])
 
 
 def _shifts(gold: Sequence[str], first: Sequence[str]) -> dict[int, str]:

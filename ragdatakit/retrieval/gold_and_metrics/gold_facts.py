@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ragdatakit.files.texts.cut_texts import CutOff, TextLengths
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.retrieval.gold_and_metrics.alike_ids import alike_ids
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ragdatakit.retrieval.gold_and_metrics.gold import Gold
-    from ragdatakit.retrieval.passages import Passages
+    from ragdatakit.retrieval.passages import Passage, Passages
 
     _Keys = npt.NDArray[np.int64]
 
@@ -49,7 +50,7 @@ class GoldFacts:
     ``missing`` are not in the corpus; ``empty`` have no letter and no digit in their text. ``copies`` has, by target,
     the text that it shares with other ids: targets of the same text have the same object. ``questions`` has, by
     question, the passages whose whole text is the question. ``alike`` has, by missing target, the one id in the corpus
-    that is the same written otherwise (`alike_ids`).
+    that is the same written otherwise (`alike_ids`). ``cut`` says where the texts of the corpus were cut off.
     """
 
     missing: frozenset[str] = frozenset()
@@ -57,6 +58,7 @@ class GoldFacts:
     copies: Mapping[str, Copies] = field(default_factory=dict)
     questions: Mapping[str, Copies] = field(default_factory=dict)
     alike: Mapping[str, str] = field(default_factory=dict)
+    cut: CutOff | None = None
 
     @property
     def lost(self) -> frozenset[str]:
@@ -74,7 +76,7 @@ def same_text(text: str) -> str:
 def read_gold_facts(gold: Gold, passages: Passages | None, nodes: Iterable[str] = ()) -> GoldFacts:
     """Look up the gold of all questions in the corpus; ``nodes`` are the names of the graph's nodes (unit ``node``).
 
-    Judged documents of a corpus of chunks are taken as the sequence of their chunks. Memory: eight bytes for each
+    Judged documents of a corpus of chunks are taken as the sequence of their chunks. Memory: 25 bytes for each
     passage, 16 more where documents are judged and chunks are searched.
     """
     wanted = list(dict.fromkeys(target for question in gold.questions for target in question.gold))
@@ -92,10 +94,16 @@ class _Items:
 
     def __init__(self, passages: Passages) -> None:
         self.passages = passages
+        self.lengths = TextLengths()
         self.keys = self._keys()
 
     def _keys(self) -> _Keys:
-        return _hashes(same_text(passage.searched) for passage in self.passages)
+        return _hashes(same_text(passage.searched) for passage in self._read())
+
+    def _read(self) -> Iterator[Passage]:
+        for passage in self.passages:
+            self.lengths.add(passage.text)
+            yield passage
 
     def numbers(self, targets: Sequence[str]) -> list[int | None]:
         """The items of these ids; None where there is none."""
@@ -119,7 +127,7 @@ class _Documents(_Items):
 
     def _keys(self) -> _Keys:
         texts, names = array("q"), array("q")
-        for passage in self.passages:
+        for passage in self._read():
             texts.append(_hash(same_text(passage.searched)))
             names.append(hash(passage.document_id or passage.passage_id))
         listed = np.frombuffer(names, np.int64)
@@ -185,9 +193,8 @@ def _lookup(gold: Gold, items: _Items, wanted: Sequence[str]) -> GoldFacts:
                 if found.count > 1:
                     copies[target] = found
             questions.update(dict.fromkeys(asked.get(text, ()), found))
-    return GoldFacts(
-        missing, empty, copies, questions, alike_ids(missing, map(items.id, range(len(items.keys) if missing else 0)))
-    )
+    alike = alike_ids(missing, map(items.id, range(len(items.keys) if missing else 0)))
+    return GoldFacts(missing, empty, copies, questions, alike, items.lengths.cut_off())
 
 
 def _groups(keys: _Keys, of_gold: _Keys, of_questions: _Keys) -> Iterator[list[int]]:

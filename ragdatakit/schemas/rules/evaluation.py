@@ -175,6 +175,20 @@ RULES: tuple[Rule, ...] = (
         since="0.2.0",
     ),
     Rule(
+        "EV209 gold-cut-off warning",
+        summary="Many passages have exactly the same length, and stop inside a sentence.",
+        message="{count} of {texts} {unit}s have exactly {length} and stop inside a sentence",
+        upstream="what was cut off is in no passage: a question about it misses its gold",
+        hint=(
+            "take the texts from their source again, whole; `ragdata convert --chunk-size` cuts long ones into chunks, "
+            "and loses nothing"
+        ),
+        bad="all 5,183 texts end after 300 characters: … was found in 12 of the 40 pat",
+        good="… was found in 12 of the 40 patients.",
+        source="ragdata eval's own check; the metrics are those of pytrec_eval (trec_eval)",
+        since="0.2.0",
+    ),
+    Rule(
         "EV301 answer-not-in-gold warning",
         summary="A short answer of which a word is in no gold passage of its question (yes, no and numbers aside).",
         message="question {question}: its answer {answer} is in none of its gold {unit}s",
