@@ -49,10 +49,12 @@ class Change:
 @dataclass(slots=True)
 class Applied:
     """What was done to a file: how many changes by code, and where the records are that were touched (``everywhere``:
-    all of them); ``changed_ids``: it has to be taken back where the same is taken back in another file."""
+    all of them); ``changed_ids``: it has to be taken back where the same is taken back in another file. ``edits`` has
+    three numbers for each: first byte, byte behind the last, the length of what took their place."""
 
     codes: dict[str, int] = field(default_factory=dict)
     touched: array[int] = field(default_factory=lambda: array("q"))
+    edits: array[int] = field(default_factory=lambda: array("q"))
     everywhere: bool = False
     changed_ids: bool = False
 
@@ -151,6 +153,7 @@ def apply(source: PlainFile, changes: Iterable[Change], target: IO[bytes], remov
             source.copy(at, start, target)
             target.write(text)
             shift += len(text) - (end - start)
+            applied.edits.extend((start, end, len(text)))
             at = end
         applied.changed_ids |= change.changes_ids
         applied.codes[change.code] = applied.codes.get(change.code, 0) + 1

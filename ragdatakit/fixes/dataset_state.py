@@ -16,6 +16,7 @@ from ragdatakit.fixes.staged_files import StagedFiles
 from ragdatakit.fixes.withheld import FormatRules, Withheld
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.outputs.sorted_entries import SortedEntries
+from ragdatakit.scanner.known_blocks import KnownBlocks
 from ragdatakit.validators.faults import Fault
 
 _IN_MEMORY = 20_000
@@ -66,6 +67,7 @@ class DatasetState:
     explained: set[str] = field(default_factory=set)
     careful: bool = False
     no_ids: str = ""
+    known: dict[DataFile, KnownBlocks] = field(default_factory=dict)
     seen: SeenFaults = field(init=False)
 
     def __post_init__(self) -> None:
@@ -80,9 +82,16 @@ class DatasetState:
         self.seen = SeenFaults(self.dataset)
         self.withheld = Withheld(self.dataset.format.name, self.rules, self.no_ids)
 
+    def known_blocks(self, file: DataFile) -> KnownBlocks:
+        """Those of the file's version; none where somebody else has written to it."""
+        if file.path == file.place and not self.staged.is_unchanged(file):
+            self.known.pop(file, None)
+        return self.known.setdefault(file, KnownBlocks())
+
     def restore(self, file: DataFile) -> Version:
         """The version before the last round; the one of that round is given."""
         version = self.last.pop(file)
+        self.known.pop(file, None)
         file.path, file.boundary = version.before
         self.expect(version.applied, -1)
         return version

@@ -22,6 +22,7 @@ from ragdatakit.fixes.rewriting import REWRITES
 from ragdatakit.fixes.staged_files import CannotUnpackError, ChangedMeanwhileError, StagedFiles
 from ragdatakit.fixes.withheld import FormatRules, Withheld, change_of, file_of
 from ragdatakit.late_dataclasses import dataclass
+from ragdatakit.scanner.known_blocks import KnownBlocks
 from ragdatakit.schemas.fixes import APPLICABILITIES, Applicability, Fix
 from ragdatakit.schemas.results import FixResult, NotFixed
 from ragdatakit.validators.faults import Fault
@@ -88,6 +89,10 @@ class Repairs:
         if fix is not None and self._how.applies(fix.applicability) and file_of(fault, fix) not in state.left:
             self._remember(state, fault, fix)
         return fix
+
+    def known_blocks(self, file: DataFile) -> KnownBlocks:
+        """Blocks of the file as it is now that need not be read again."""
+        return self._state.known_blocks(file) if self._state is not None else KnownBlocks()
 
     def begin(self, dataset: Dataset) -> None:
         """Before a dataset is checked for the first time."""
@@ -183,6 +188,10 @@ class Repairs:
             file.path, file.boundary = before
             return
         state.last[file] = Version(before, applied, spool if spool.exists() else None)
+        known = state.known.pop(file, None)
+        if known is not None and not applied.everywhere:
+            edits = iter(applied.edits)
+            state.known[file] = known.edited(zip(edits, edits, edits, strict=True))
         state.expect(applied)
 
     def _may_write(self, state: DatasetState, file: DataFile) -> bool:

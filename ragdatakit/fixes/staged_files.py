@@ -71,6 +71,10 @@ class StagedFiles:
         """Of which kinds of files, by rules and kinds, some are not UTF-8."""
         self._doubted |= {kind for rule, kind in faults if rule == "invalid-utf8"}
 
+    def is_unchanged(self, file: DataFile) -> bool:
+        """Whether a file is on the disk as it was at the beginning."""
+        return self._seen[file] is not None and present_state(file.place) == self._seen[file]
+
     def refusal(self, file: DataFile) -> str:
         """Why a file cannot be replaced; empty where it can."""
         path = file.place
@@ -83,7 +87,7 @@ class StagedFiles:
             return "the file is outside of the project, and a configuration does not decide what is written there"
         if not os.access(path, os.W_OK):
             return "the file is read-only"
-        if self._seen[file] is None or present_state(path) != self._seen[file]:
+        if not self.is_unchanged(file):
             return "the file changed while it was read"
         return self._seen_in(file)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from ragdatakit.files.containers.positions import Located
 from ragdatakit.files.containers.record_forms import RecordForm
@@ -13,6 +13,9 @@ from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.declarations import File, Rule
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.fixes import Fix
+
+if TYPE_CHECKING:
+    from ragdatakit.scanner.known_blocks import KnownBlocks
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,3 +70,6 @@ class Repairer(Fixer, Protocol):
     def goes_on(self, dataset: Dataset, faults: Counter[tuple[str, str]]) -> bool:
         """After a dataset was checked, in which there are so many ``faults`` by rule and kind of file: whether it has
         to be checked once more. When it has not, its files are in their places."""
+
+    def known_blocks(self, file: DataFile) -> KnownBlocks:
+        """What the check before has found of the file as it is now, to be completed by this one."""

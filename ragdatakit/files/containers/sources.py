@@ -61,7 +61,8 @@ class Block:
     ``offset`` is the 0-based position of ``data`` in the uncompressed file. ``skipped`` is the length of one line that
     was longer than allowed and is therefore not in ``data`` (which is then empty). ``breaks`` are the numbers of lines
     in ``data``, counted from 0, in which line breaks within cells are hidden: each as often as there are such;
-    ``whole`` is the data in which nothing is hidden, where there are such lines.
+    ``whole`` is the data in which nothing is hidden, where there are such lines. Where lines were ``known``,
+    ``data`` is empty.
     """
 
     data: bytes
@@ -69,6 +70,7 @@ class Block:
     skipped: int = 0
     breaks: tuple[int, ...] = ()
     whole: bytes = b""
+    known: bool = False
 
     def line(self, number: int) -> int:
         """The number that a line of ``data`` has in the file, counted from the block's beginning."""
@@ -109,7 +111,8 @@ class Source:
     ``boundary`` allows it. The rows of a Parquet file come as text: ``row_form``, ``row_groups`` and ``text_columns``
     are ``form``, ``groups`` and ``texts`` of `ParquetRows`. It may hold something else than text of UTF-8 where it is
     not to be ``text``; ``lines`` says that each of its lines is to be a record, so that one array is refused. Where
-    cells are ``quoted``, line breaks in them are hidden.
+    cells are ``quoted``, line breaks in them are hidden. ``known`` are parts of a plain file that are
+    blocks each, and are not read, unless it ``reads_known`` ones, too.
     """
 
     path: Path
@@ -127,6 +130,8 @@ class Source:
     text: bool = True
     lines: bool = False
     quoted: bool = False
+    known: tuple[tuple[int, int], ...] = ()
+    reads_known: bool = False
 
     @property
     def size(self) -> int:
@@ -250,7 +255,12 @@ class Source:
 
     def _plain_blocks(self, fd: int, size: int) -> Iterator[Block]:
         """Up to the size that the file had when it was opened: one that grows must come to an end, too."""
-        return self._blocks_between(fd, self._bom_length(os.pread(fd, 3, 0)), size)
+        offset = self._bom_length(os.pread(fd, 3, 0))
+        for start, end in self.known:
+            yield from self._blocks_between(fd, offset, start)
+            self.bytes_read = self.progress = offset = end
+            yield Block(os.pread(fd, end - start, start), start) if self.reads_known else Block(b"", start, known=True)
+        yield from self._blocks_between(fd, offset, size)
 
     def _blocks_between(self, fd: int, offset: int, end: int) -> Iterator[Block]:
         """The lines from where one begins to where one ends."""

@@ -18,6 +18,7 @@ from ragdatakit.validators.records import RecordChecker
 if TYPE_CHECKING:
     from ragdatakit.files.containers.sources import Block
     from ragdatakit.scanner.blocks import BlockScanner, ScannedBlock
+    from ragdatakit.scanner.known_blocks import KnownBlocks
 
 PART_BYTES = 1 << 16
 """Bytes of a block that are held as values at once, where it goes line by line."""
@@ -173,22 +174,28 @@ class BlockChecker:
 class ScannedChecker(BlockChecker):
     """Checks blocks of one file; `check` may run in any thread, and holds the interpreter only for noted lines.
 
-    ``count`` takes what the predicates count.
+    ``count`` takes what the predicates count; of ``known`` blocks nothing is scanned.
     """
 
     def __init__(
-        self, checker: RecordChecker, scanner: BlockScanner, most: int = 0, count: Count | None = None
+        self,
+        checker: RecordChecker,
+        scanner: BlockScanner,
+        most: int = 0,
+        count: Count | None = None,
+        known: KnownBlocks | None = None,
     ) -> None:
         super().__init__(checker, most)
         self._scanner = scanner
         self._count = count
+        self._known = known
 
     def check(self, given: Block, take: Take, at_once: bool = True) -> CheckedBlock:
         """All records of a block of whole lines, given to ``take`` as one segment."""
         from ragdatakit.scanner.relations import OnceCount  # which small data does not need
 
         data = given.data
-        scanned = self._scanner.scan(data) if at_once else None
+        scanned = self._scan(given) if at_once else None
         if scanned is None:
             return super().check(given, take)
         if any(column.odd for column in scanned.columns.values()):
@@ -205,6 +212,14 @@ class ScannedChecker(BlockChecker):
         if given.breaks:
             block.count_breaks(given)
         return block
+
+    def _scan(self, block: Block) -> ScannedBlock | None:
+        if self._known is not None and block.known:
+            return self._known.at(block.offset)
+        scanned = self._scanner.scan(block.data)
+        if self._known is not None and scanned is not None:
+            self._known.add(block, scanned)
+        return scanned
 
     def _noted(self, data: bytes, scanned: ScannedBlock, block: CheckedBlock) -> list[tuple[int, int, Any]]:
         """What the record checks say of the noted lines; why they were noted, their rows and decoded values."""

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ragdatakit.files.containers import strict_json
 from ragdatakit.files.containers.element_scans import Element
+from ragdatakit.files.containers.parquet_rows import is_parquet
 from ragdatakit.files.containers.positions import BlockTable, Located, locate_elements, locate_lines
 from ragdatakit.files.containers.record_forms import RecordForm, form_of
-from ragdatakit.files.containers.sources import Block, HeadedSource
+from ragdatakit.files.containers.sources import Block, HeadedSource, Source
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.scanner.notes import REFUSED
 from ragdatakit.schemas.findings import Problem
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from ragdatakit.files.containers.arrays import ArraySource, Part
     from ragdatakit.scanner.blocks import BlockScanner, ScannedBlock
+    from ragdatakit.scanner.known_blocks import KnownBlocks
     from ragdatakit.validators.checks import Scanning
     from ragdatakit.validators.csv_parts import CsvTable
     from ragdatakit.validators.run_context import RunContext
@@ -216,7 +218,8 @@ class LinesRun(FileRun):
 
     def locate(self, records: Iterable[int]) -> Iterable[Located]:
         """Find records again by reading the file once more."""
-        return locate_lines(self.run_.source(self.file), self.table, records) if self.table.records else ()
+        source = replace(self.run_.source(self.file), known=self.source.known, reads_known=True)
+        return locate_lines(source, self.table, records) if self.table.records else ()
 
     def _block_checker(self) -> BlockChecker:
         most = self.run_.most_held
@@ -225,7 +228,20 @@ class LinesRun(FileRun):
         scanner = self._scanner()
         if scanner is None:
             return BlockChecker(self.checker, most)
-        return ScannedChecker(self.checker, scanner, most, self.scanning.counted)
+        return ScannedChecker(self.checker, scanner, most, self.scanning.counted, self._known_blocks())
+
+    def _known_blocks(self) -> KnownBlocks | None:
+        """Those of the check before this one, which are not read again; None where there is to be no other check."""
+        repairer, scanning = self.run_.options.repairer, self.scanning
+        if repairer is None or type(self.source) is not Source or self.source.quoted or self.source.is_packed():
+            return None
+        if scanning.known_codes() or is_parquet(self.file.path):
+            return None
+        known = repairer.known_blocks(self.file)
+        spelled = tuple(self.columns.spelled) if self.columns is not None else ()
+        known.ask((scanning.predicates, scanning.made_of, spelled))
+        self.source.known = known.spans()
+        return known
 
     def _checked(self, checker: BlockChecker) -> Iterator[tuple[Block, CheckedBlock]]:
         jobs = self.run_.options.jobs
