@@ -19,6 +19,7 @@ from typing import Any, Generic, TypeVar
 from ragdatakit.files.configuration.reading import refuse_unknown_rule
 from ragdatakit.files.containers.positions import Located, byte_positions
 from ragdatakit.files.datasets import DataFile
+from ragdatakit.files.machine import refuse_machine_fault
 from ragdatakit.files.paths.project import path_within, project_root
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.declarations import Format, Rule, names_rule
@@ -34,6 +35,12 @@ NO_RECORD = -1
 """The number of what lies in a file and is no record: a blank line, a header."""
 
 Key = TypeVar("Key")
+
+
+def crashed(error: Exception) -> Problem:
+    """That a check crashed, which hides no other; a fault of the machine is raised again."""
+    refuse_machine_fault(error)
+    return Problem("rule-crashed", facts={"reason": f"{type(error).__name__}: {error}"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,14 +18,13 @@ from ragdatakit.files.containers.sources import ARRAY_PART_BYTES, BLOCK_BYTES, T
 from ragdatakit.files.containers.strict_json import MOST_LOCATED
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection.sniffing import json_container
-from ragdatakit.files.machine import refuse_machine_fault
 from ragdatakit.files.paths.folders import size_of
 from ragdatakit.schemas.declarations import File
 from ragdatakit.schemas.errors import EngineError, MissingExtraError
 from ragdatakit.schemas.findings import Finding, Problem
 from ragdatakit.schemas.results import DatasetSummary, FileSummary
 from ragdatakit.validators.checks import FormatChecks
-from ragdatakit.validators.collector import NO_RECORD, Collector, Place, Selection
+from ragdatakit.validators.collector import NO_RECORD, Collector, Place, Selection, crashed
 from ragdatakit.validators.columns import KeyColumns
 from ragdatakit.validators.faults import Fault
 from ragdatakit.validators.identity import key_fields, record_key
@@ -214,8 +213,7 @@ class DatasetRun:
         except (MissingExtraError, EngineError):
             raise
         except Exception as error:  # noqa: BLE001 - what is wrong with the other files must be reported, too
-            refuse_machine_fault(error)
-            self.emit(file, Problem("rule-crashed", facts={"reason": f"{type(error).__name__}: {error}"}))
+            self.emit(file, crashed(error))
             file.readable = file.to_end = False
 
     def _run_file(self, group: Group, file: DataFile, fresh: bool) -> tuple[bool, bool]:
@@ -341,8 +339,7 @@ class DatasetRun:
                 if not most or of_rule.get(problem.rule, 0) <= most:
                     found.append(problem)
         except Exception as error:  # noqa: BLE001 - a crash of one rule must not hide the others
-            refuse_machine_fault(error)
-            found.append(Problem("rule-crashed", facts={"reason": f"{type(error).__name__}: {error}"}))
+            found.append(crashed(error))
         if more is not None and of_rule:
             more.update({rule: number - most for rule, number in of_rule.items() if number > most})
         return found

@@ -23,6 +23,7 @@ _NUMERIC_TEXT = re.compile(
 )
 _INTEGER_TEXT = re.compile(r"[+-]?\d{1,19}")
 
+_ABSENT = object()
 Extra = Callable[[Any], Iterable[Problem]]
 
 
@@ -47,6 +48,8 @@ class RecordChecker:
         self._texts = _names_of_texts(records) if extra is None else None
         self.form = form
         self.by_shape: dict[str, Record] = {r.shape: r for r in reversed(records)}
+        record = self.by_shape.get("object")
+        self._fields = [(f, f.name, *_usual(f)) for f in record.fields] if record is not None else []
 
     def examine(self, raw: bytes) -> tuple[Any, list[Problem]]:
         """The decoded record (None if it is not JSON) and all its faults."""
@@ -108,14 +111,14 @@ class RecordChecker:
             return []
         problems: list[Problem] = []
         known = 0
-        for field in record.fields:
-            if field.name not in value:
-                if field.required and (rule := record.rule_for("missing", field.name)):
-                    problems.append(Problem(rule, pointer="", facts={"field": field.name}))
+        for field, name, usual, may_be_empty in self._fields:
+            found = value.get(name, _ABSENT)
+            if found is _ABSENT:
+                if field.required and (rule := record.rule_for("missing", name)):
+                    problems.append(Problem(rule, pointer="", facts={"field": name}))
                 continue
             known += 1
-            found = value[field.name]
-            if type(found) is str and field.type == "string" and not field.enum and (found or not field.non_empty):
+            if type(found) is usual and (may_be_empty or found):
                 continue  # as most are
             items = _check_field(record, field, found, problems)
             if items is not None and (first := next(items, None)) is not None:
@@ -128,6 +131,13 @@ class RecordChecker:
                 if k not in names
             ]
         return problems
+
+
+def _usual(field: Field) -> tuple[type | None, bool]:
+    """The type of which a value of the field needs no closer look (None: all do), and whether it may be empty."""
+    bounded = field.minimum is not None or field.maximum is not None
+    quick = (field.type == "string" and not field.enum) or (field.type == "integer" and not bounded)
+    return {"string": str, "integer": int}[field.type] if quick else None, not field.non_empty
 
 
 def decoded_text(raw: bytes) -> tuple[str, Problem | None]:

@@ -13,7 +13,6 @@ from ragdatakit.files.configuration.chosen import Configuration
 from ragdatakit.files.configuration.own_rules import own_rules
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection.plain_sources import PLAIN_SOURCES, READ_AS
-from ragdatakit.files.machine import refuse_machine_fault
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.outputs.sorted_entries import SortedEntries
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
@@ -24,7 +23,7 @@ from ragdatakit.schemas.rules.shared import RULES as SHARED
 from ragdatakit.validators import checks_of
 from ragdatakit.validators.baselines.left_out import CheckedDataset, leave_out, say_what_was_checked
 from ragdatakit.validators.baselines.new_findings import Findings, Looking, NewFindings
-from ragdatakit.validators.collector import Collector, Place, Selection
+from ragdatakit.validators.collector import Collector, Place, Selection, crashed
 from ragdatakit.validators.dataset_run import DatasetRun
 from ragdatakit.validators.found_datasets import FoundDatasets, found_datasets
 from ragdatakit.validators.kept_findings import IN_MEMORY, KeptFindings, Key
@@ -233,9 +232,7 @@ def _check(
     except RagdataError:
         raise
     except Exception as error:  # noqa: BLE001 - what the other checks found must not be lost
-        refuse_machine_fault(error)
-        place = DataFile(dataset.root, dataset.display, "", "")
-        run.emit(place, Problem("rule-crashed", facts={"reason": f"{type(error).__name__}: {error}"}))
+        run.emit(DataFile(dataset.root, dataset.display, "", ""), crashed(error))
         run.collector.finish()
     if fixer is not None:
         fixer.end(run.collector.faults, run.collector.is_unasked)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cached_property, partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ragdatakit.files.containers import strict_json
@@ -19,7 +20,7 @@ from ragdatakit.files.datasets import DataFile
 from ragdatakit.scanner.notes import REFUSED
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.line_cells import LineError, LineReader, cut
-from ragdatakit.validators.collector import NO_RECORD
+from ragdatakit.validators.collector import NO_RECORD, crashed
 from ragdatakit.validators.columns import KeyColumns
 from ragdatakit.validators.identity import LONG_RECORD
 from ragdatakit.validators.reading.blocks import BlockChecker, CheckedBlock, LineEnds, ScannedChecker, Segment
@@ -69,9 +70,14 @@ class FileRun:
         extra = None
         if self.needs.records:
 
-            def extra(value: Any) -> list[Problem]:
+            def extra(value: Any) -> Iterable[Problem]:
                 with run.lock:  # checks keep counts of their own
-                    return run.guarded(file, lambda: checks.record(file, value), self.more)
+                    try:
+                        found = iter(checks.record(file, value))
+                        first = next(found, None)  # of most records there is none
+                    except Exception as error:  # noqa: BLE001 - as in `guarded`
+                        return (crashed(error),)
+                    return () if first is None else run.guarded(file, lambda: chain((first,), found), self.more)
 
         self.more, self._full = Counter[str](), set[str]()
         self.form = form = form_of(self.declared)
