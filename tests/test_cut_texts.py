@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from ragdatakit.files.texts.cut_texts import CutOff, TextLengths
+from ragdatakit.files.texts.cut_texts import cut_off
 
 WORDS = "a of it the boat canal winter harbour repaired committee perseverance superintendent".split()
 Cut = Callable[[str], str]
@@ -23,13 +23,6 @@ def written(count: int, seed: int = 5) -> list[str]:
         )
         for _ in range(count)
     ]
-
-
-def cut_off(texts: Sequence[str]) -> CutOff | None:
-    lengths = TextLengths()
-    for text in texts:
-        lengths.add(text)
-    return lengths.cut_off()
 
 
 @pytest.mark.parametrize(

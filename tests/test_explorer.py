@@ -249,20 +249,28 @@ def test_vectors_of_the_user_are_searched(tmp_path: Path) -> None:
 def test_gold_whose_ids_are_shifted_is_seen(tmp_path: Path) -> None:
     words = ("ferry", "harbour", "tide", "gulls", "museum", "orchard", "cider", "barge")
     lines(tmp_path / "corpus.jsonl", *({"_id": f"c{n}", "text": word} for n, word in enumerate(words)))
-    lines(tmp_path / "queries.jsonl", *({"_id": f"q{n}", "text": word} for n, word in enumerate(words[:-1])))
+    asked = [*({"_id": f"q{n}", "text": word} for n, word in enumerate(words[:-1])), {"_id": "d0", "text": "barge"}]
+    lines(tmp_path / "queries.jsonl", *asked)
     judged = "".join(f"q{n}\tc{n + 1}\t1\n" for n in range(len(words) - 1))
     (tmp_path / "qrels").mkdir()
     (tmp_path / "qrels/test.tsv").write_text(f"query-id\tcorpus-id\tscore\n{judged}", encoding="utf-8")
+    (tmp_path / "qrels/dev.tsv").write_text("query-id\tcorpus-id\tscore\nd0\tc7\t1\n", encoding="utf-8")
 
     with ragdatakit.explore(tmp_path) as running:
-        page = get(running, "0/ranks")
+        page, dev = get(running, "0/ranks"), get(running, "0/ranks?split=dev")
     done = ragdatakit.evaluate(tmp_path)
 
     shifted = (
         "he ids of the gold are perhaps shifted: in 7 of 7 questions its number is 1 above that of the passage found "
         "first (c1 where c0 is found)"
     )
-    assert shifted in page
+    assert f"test: t{shifted}" in page and f"test: t{shifted}" in dev
+    assert [row.split()[0] for row in rows(dev)[1:]] == ["d0"]
+    assert re.findall(r"<option[^>]*>(?:all|dev|test)</option>", dev) == [
+        '<option value="">all</option>',
+        "<option selected>dev</option>",
+        "<option>test</option>",
+    ]
     assert [f.code for f in done.findings if shifted in f.message] == ["EV101"]
 
 

@@ -234,7 +234,7 @@ def _check_cut(run: Checked, lengths: TextLengths) -> None:
     if not run.findings.wants("texts-cut-off") or (cut := lengths.cut_off()) is None:
         return
     row = _rows(run, {cut.first})[cut.first]
-    facts = {"table": run.noun, "id": shown_id(row[0]), "count": cut.count, "texts": cut.texts, "length": cut.words}
+    facts = {"what": cut.words(run.noun), "id": shown_id(row[0])}
     run.findings.keep("texts-cut-off", _place(run, row, cut.first), None, facts)
 
 

@@ -19,8 +19,8 @@ from ragdatakit.schemas.evaluations import (
     Score,
 )
 from ragdatakit.schemas.search.gold_causes import BY_OTHER_WORDS, LOST
+from ragdatakit.schemas.search.gold_patterns import GOLD_PATTERNS
 from ragdatakit.schemas.search.modes import ALL_MODES
-from ragdatakit.schemas.search.shifted_ids import PERHAPS_SHIFTED
 from ragdatakit.schemas.texts import many
 from ragdatakit.visible_text import visible_text
 
@@ -174,11 +174,11 @@ def _first_words(done: Evaluation, paint: Painter) -> Iterator[str]:
         yield f"{_INDENT}(below){otherwise}."
         yield ""
     for finding in done.findings:
-        if (at := finding.message.find(PERHAPS_SHIFTED)) >= 0:
+        starts = [0] if finding.rule == "gold-cut-off" else [finding.message.find(pattern) for pattern in GOLD_PATTERNS]
+        if (at := max(starts)) >= 0:
             words = one_line(finding.message[at:].partition(";")[0])
             yield paint(finding.severity, f"{words[:1].upper()}{words[1:]}.")
             yield ""
-            break
 
 
 def _sanity(runs: Sequence[RunResult], paint: Painter, width: int) -> Iterator[str]:

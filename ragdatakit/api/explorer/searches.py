@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from ragdatakit.retrieval.gold_and_metrics.gold import Gold, GoldQuestion
     from ragdatakit.retrieval.retriever import Retriever
     from ragdatakit.schemas.options import RetrieverOptions
-    from ragdatakit.schemas.search.shifted_ids import ShiftedIds
 
     _Ranked = tuple[GoldQuestion, list[RankedGold]]
 
@@ -74,18 +73,21 @@ class Searches:
         ]
         return Found(mode, hits, [(place, _target(labels, place.target_id)) for place in places], done.notes)
 
-    def ranked(self, mode: str, why: str = "") -> RankedQuestions:
-        """The judged questions with the ranks of their gold, the worst first; only those of one cause where ``why``
-        names it. Raises as `retriever` does."""
+    def ranked(self, mode: str, why: str = "", split: str = "") -> RankedQuestions:
+        """The judged questions with the ranks of their gold, the worst first; only those of one cause or one split
+        where ``why`` or ``split`` names it. Raises as `retriever` does."""
         retriever, gold = self.retriever(), self._gold()
         if gold is None or not gold.judged:
             raise RagdataError("no question has a judgement")
 
-        def work() -> tuple[list[_Ranked], ShiftedIds | None]:
+        def work() -> tuple[list[_Ranked], list[str]]:
             return self._ranked(retriever, gold, mode)
 
         ranked: list[_Ranked]
-        ranked, shifted = self.jobs.result(("ranked", mode), "ranks of gold", work)
+        ranked, patterns = self.jobs.result(("ranked", mode), "ranks of gold", work)
+        splits = sorted({question.split for question, _ in ranked if question.split})
+        split = split if split in splits else ""
+        ranked = [(question, every) for question, every in ranked if not split or question.split == split]
         causes = Counter(kind for _, every in ranked for kind in {one.cause.kind for one in every if one.cause})
         cause = next((kind for kind in causes if kind == why), None)
         shown = [
@@ -104,15 +106,19 @@ class Searches:
             cause,
             all(len(every) == 1 for _, every in ranked),
             gold.nameless,
-            shifted,
+            patterns,
+            splits,
+            split,
         )
 
-    def _ranked(self, retriever: Retriever, gold: Gold, mode: str) -> tuple[list[_Ranked], ShiftedIds | None]:
-        """The judged questions with their gold, best rank first; those first whose best gold is found last. And whether
-        the ids of the gold are shifted."""
+    def _ranked(self, retriever: Retriever, gold: Gold, mode: str) -> tuple[list[_Ranked], list[str]]:
+        """The judged questions with their gold, best rank first; those first whose best gold is found last. And what
+        all of the gold or the corpus may have in common that is wrong."""
+        from ragdatakit.files.texts.cut_texts import cut_off
         from ragdatakit.retrieval.gold_and_metrics.alike_ids import shifted_ids
         from ragdatakit.retrieval.gold_and_metrics.evaluation import search_run
         from ragdatakit.retrieval.gold_and_metrics.gold_causes import GoldCauses
+        from ragdatakit.retrieval.gold_and_metrics.moved_gold import moved_gold
         from ragdatakit.retrieval.gold_and_metrics.near_texts import near_pairs
 
         passages, asked = retriever.index.passages, gold.judged[:_MOST_RANKED]
@@ -130,8 +136,16 @@ class Searches:
             every = [RankedGold(t, rank := ranks.get(t), why(t, rank)) for t in question.gold]
             ranked.append((question, sorted(every, key=lambda one: one.rank or _DEPTH + 1)))
         near = partial(near_pairs, unit=gold.unit, passages=passages)
-        shifted = shifted_ids(((q.gold, found[q.question_id]) for q in asked), near)
-        return sorted(ranked, key=lambda one: -(one[1][0].rank or _DEPTH + 1)), shifted
+        patterns: list[str] = []
+        for split in dict.fromkeys(question.split for question in asked):
+            of_split = [question for question in asked if question.split == split]
+            shifted = shifted_ids(((q.gold, found[q.question_id]) for q in of_split), near)
+            named = f"{split}: " if split and len(of_split) < len(asked) else ""
+            both = (shifted, moved_gold(of_split, found))
+            patterns += [f"{named}{one.words}" for one in both if one is not None]
+        cut = cut_off(passage.text for passage in passages)
+        patterns += [cut.words(passages.unit)] if cut is not None else []
+        return sorted(ranked, key=lambda one: -(one[1][0].rank or _DEPTH + 1)), patterns
 
     def first_mode(self) -> str:
         """The mode by which one searches first: that which finds what is judged. Raises as `retriever` does."""

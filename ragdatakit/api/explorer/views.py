@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import parse_qs, unquote
 
@@ -50,7 +50,7 @@ class Views:
             case [number, "graph"]:
                 return self._graph(self._dataset(number), words.get("node", ""))
             case [number, "ranks"]:
-                return self._ranks(self._dataset(number), words.get("mode", ""), words.get("why", ""))
+                return self._ranks(self._dataset(number), words)
             case [number, table]:
                 return self._records(self._dataset(number), table, words)
             case [number, table, row]:
@@ -126,10 +126,11 @@ class Views:
             return record_page(self.links, opened.state, record, mode, waiting=str(words_))
         return record_page(self.links, opened.state, record, mode, searches.modes(), found)
 
-    def _ranks(self, opened: OpenedDataset, mode: str, why: str) -> bytes:
+    def _ranks(self, opened: OpenedDataset, words: Mapping[str, str]) -> bytes:
         searches = self._explored.searches[opened.number]
-        mode = mode or searches.first_mode()
-        return ranks_page(self.links, opened.state, mode, searches.ranked(mode, why), searches.modes())
+        mode = words.get("mode") or searches.first_mode()
+        ranked = searches.ranked(mode, words.get("why", ""), words.get("split", ""))
+        return ranks_page(self.links, opened.state, mode, ranked, searches.modes())
 
     def _graph(self, opened: OpenedDataset, node: str) -> bytes:
         from ragdatakit.reports.neighbourhoods import find_node, read_neighbourhoods

@@ -9,6 +9,7 @@ letter or a digit, and were not written by one template (their words are of many
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -37,10 +38,10 @@ class CutOff:
     texts: int
     first: int
 
-    @property
-    def words(self) -> str:
-        """The length in words."""
-        return f"{self.length:,} {self.unit}s"
+    def words(self, noun: str) -> str:
+        """What is seen; ``noun`` is what one text is (`document`, `chunk`)."""
+        length = f"exactly {self.length:,} {self.unit}s"
+        return f"{self.count:,} of {self.texts:,} {noun}s have {length} and stop inside a sentence"
 
 
 class TextLengths:
@@ -77,3 +78,11 @@ class TextLengths:
         if stop < _MOSTLY or begin <= 1 / 2 or len(np.unique(others[cut])) < _FEWEST_OTHERS:
             return None
         return CutOff(length, unit, count, len(lengths), int(cut[0]))
+
+
+def cut_off(texts: Iterable[str]) -> CutOff | None:
+    """Where the texts were cut off, if they were."""
+    lengths = TextLengths()
+    for text in texts:
+        lengths.add(text)
+    return lengths.cut_off()

@@ -7,8 +7,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
+from ragdatakit.schemas.search.gold_patterns import ShiftedIds
 from ragdatakit.schemas.search.id_spellings import ENDINGS, loosened, without_ending
-from ragdatakit.schemas.search.shifted_ids import ShiftedIds
 
 _DIGITS = "0123456789"
 _NUMBERED = re.compile(r"(.*?)(\d{1,18})(\D*)", re.DOTALL)

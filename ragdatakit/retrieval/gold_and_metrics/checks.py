@@ -243,6 +243,4 @@ def _near_copies(gold: Gold, runs: Sequence[RunResult], facts: GoldFacts) -> Ite
 
 def _cut_off(facts: GoldFacts, passages: Passages | None) -> Iterator[Fault]:
     if facts.cut is not None and passages is not None:
-        count, texts = f"{facts.cut.count:,}", f"{facts.cut.texts:,}"
-        details = {"count": count, "texts": texts, "unit": passages.unit, "length": facts.cut.words}
-        yield Fault("gold-cut-off", None, details)
+        yield Fault("gold-cut-off", None, {"what": facts.cut.words(passages.unit)})

@@ -3,16 +3,13 @@ joined."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ragdatakit.late_dataclasses import dataclass
-from ragdatakit.retrieval.gold_and_metrics.faults import shown
-from ragdatakit.schemas.evaluations import QuestionResult, RunResult
-from ragdatakit.schemas.texts import many
+from ragdatakit.schemas.search.gold_patterns import MovedGold
 
 if TYPE_CHECKING:
-    from ragdatakit.retrieval.gold_and_metrics.gold import Gold
+    from ragdatakit.retrieval.gold_and_metrics.gold import GoldQuestion
 
 _FEW, _SHARE, _OF_JUDGED = 10, 0.6, 0.05
 """Questions that find first what is gold at the same distance, their share of those that find first what is gold
@@ -20,53 +17,22 @@ elsewhere only, and of all that are judged."""
 _FIRST = 10
 
 
-@dataclass(frozen=True, slots=True)
-class MovedGold:
-    """``count`` of the ``judged`` questions find first what is gold ``by`` questions later (below 0: earlier);
-    ``question`` is the first of them, ``other`` the one whose gold it finds."""
-
-    by: int
-    count: int
-    judged: int
-    question: str
-    other: str
-
-    @property
-    def words(self) -> str:
-        """What is seen, and what it may mean."""
-        where = "later" if self.by > 0 else "earlier"
-        return (
-            f"judgements were perhaps moved from question to question: {self.count:,} of "
-            f"{many(self.judged, 'question')} find first what is gold {many(abs(self.by), 'question')} {where} "
-            f"(question {shown(self.question)} the gold of {shown(self.other)})"
-        )
-
-
-def moved_gold(gold: Gold, runs: Sequence[RunResult]) -> MovedGold | None:
-    """That it was, in the run that shows most of it; None where it was not. Questions are in the order of the dataset;
-    those that find their own gold among the first results do not count."""
-    places = {question.question_id: place for place, question in enumerate(gold.judged)}
+def moved_gold(judged: Sequence[GoldQuestion], found: Mapping[str, Sequence[str]]) -> MovedGold | None:
+    """That it was; None where it was not. ``judged`` are in the order of the dataset; ``found`` has, by question, what
+    is found, best first. Those that find their own gold among the first results do not count."""
     owners: dict[str, int] = {}
-    for place, question in enumerate(gold.judged):
+    for place, question in enumerate(judged):
         for target in question.gold:
             owners[target] = -1 if target in owners else place
-    found = (_moved(run.questions, places, owners) for run in runs if run.name != "graph")
-    best = max(found, key=len, default=[])
-    if len(best) < max(_FEW, _OF_JUDGED * len(places)):
-        return None
-    names = [*places]
-    return MovedGold(best[0][1] - best[0][0], len(best), len(places), *(names[place] for place in best[0]))
-
-
-def _moved(results: Sequence[QuestionResult], places: dict[str, int], owners: dict[str, int]) -> list[tuple[int, int]]:
-    """The places of questions, and of those whose gold they find first, that are as far apart as most are."""
     pairs: dict[int, list[tuple[int, int]]] = {}
     asked = 0
-    for result in results:
-        place = places.get(result.question_id)
-        other = owners.get(result.found[0], -1) if result.found else -1
-        if place is not None and other >= 0 and set(result.gold).isdisjoint(result.found[:_FIRST]):
+    for place, question in enumerate(judged):
+        first = found.get(question.question_id, ())[:_FIRST]
+        other = owners.get(first[0], -1) if first else -1
+        if other >= 0 and set(question.gold).isdisjoint(first):
             asked += 1
             pairs.setdefault(other - place, []).append((place, other))
-    most = max(pairs.values(), key=len, default=[])
-    return most if len(most) >= _SHARE * asked else []
+    by, most = max(pairs.items(), key=lambda one: len(one[1]), default=(0, []))
+    if len(most) < max(_FEW, _SHARE * asked, _OF_JUDGED * len(judged)):
+        return None
+    return MovedGold(by, len(most), len(judged), *(judged[place].question_id for place in most[0]))

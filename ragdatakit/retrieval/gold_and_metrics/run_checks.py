@@ -73,16 +73,14 @@ def perhaps_misjoined(
     }
     missed = {name: sum(r is None or r > _FIRST for r in found.values()) for name, found in ranks.items()}
     best = min(missed, key=lambda name: missed[name], default=None)
-    shift = _shifted(runs, gold.unit, passages)
-    moved = moved_gold(gold, runs)
+    shift, moved = _shifted(runs, gold.unit, passages), _moved(gold, runs)
     whole = facts is None or facts.cut is None  # texts that were cut off make questions miss their gold, too
     reasons = []
     if whole and best is not None and len(ranks[best]) >= _ENOUGH:
         reasons = _misjoined(ranks, missed, best, wide)
-    if shift:
-        yield Fault("gold-perhaps-misjoined", best, {"what": "; ".join((shift, *reasons))}, hint=_SHIFT_HINT)
-    elif moved is not None:
-        yield Fault("gold-perhaps-misjoined", best, {"what": "; ".join((moved.words, *reasons))}, hint=_MOVED_HINT)
+    if shift or moved:
+        what, hint = "; ".join((shift or moved, *reasons)), _SHIFT_HINT if shift else _MOVED_HINT
+        yield Fault("gold-perhaps-misjoined", best, {"what": what}, hint=hint)
     elif reasons:
         what = f"part of the gold may belong to other questions: {', and '.join(reasons)}"
         yield Fault("gold-perhaps-misjoined", best, {"what": what})
@@ -113,6 +111,13 @@ def _shifted(runs: Sequence[RunResult], unit: str, passages: Passages | None) ->
     each = (shifted_ids(((q.gold, q.found) for q in run.questions), near) for run in runs if run.name != "graph")
     found = next((shift for shift in each if shift is not None), None)
     return replace(found, gold=shown(found.gold), first=shown(found.first)).words if found is not None else ""
+
+
+def _moved(gold: Gold, runs: Sequence[RunResult]) -> str:
+    """That judgements were moved, as the first run says that shows it; empty where none does."""
+    each = (moved_gold(gold.judged, {q.question_id: q.found for q in run.questions}) for run in runs)
+    found = next((moved for moved in each if moved is not None), None)
+    return "" if found is None else replace(found, question=shown(found.question), other=shown(found.other)).words
 
 
 def _not_aligned(run: RunResult) -> str:

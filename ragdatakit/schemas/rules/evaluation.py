@@ -177,7 +177,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "EV209 gold-cut-off warning",
         summary="Many passages have exactly the same length, and stop inside a sentence.",
-        message="{count} of {texts} {unit}s have exactly {length} and stop inside a sentence",
+        message="{what}",
         upstream="what was cut off is in no passage: a question about it misses its gold",
         hint=(
             "take the texts from their source again, whole; `ragdata convert --chunk-size` cuts long ones into chunks, "

@@ -103,7 +103,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "QU207 texts-cut-off warning",
         summary="Many documents or chunks have exactly the same length, and stop inside a sentence.",
-        message="{count:,} of {texts:,} {table}s have exactly {length} and stop inside a sentence, {id} first",
+        message="{what}, {id} first",
         upstream="what was cut off is in no text, and no question about it finds its answer",
         hint=(
             "take the texts from their source again, whole; `ragdata convert --chunk-size` cuts long ones into chunks, "

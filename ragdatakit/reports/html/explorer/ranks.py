@@ -64,13 +64,21 @@ def _vectors(modes: Sequence[str]) -> str:
     )
 
 
-def _modes(address: str, modes: Sequence[str], mode: str) -> str:
-    """A form by which one chooses how to search."""
+def _modes(address: str, modes: Sequence[str], mode: str, splits: str = "") -> str:
+    """A form by which one chooses how to search, and of ``splits``, if there are any."""
     choices = "".join(f"<option{' selected' * (each == mode)}>{escape(each)}</option>" for each in modes)
     return (
         f'<form class="tools" action="{escape(address)}"><label>Mode<select name="mode">{choices}</select></label>'
-        '<button type="submit">Search</button></form>'
+        f'{splits}<button type="submit">Search</button></form>'
     )
+
+
+def _splits(ranked: RankedQuestions) -> str:
+    """The choice of a split, where there are several."""
+    if len(ranked.splits) < 2:
+        return ""
+    named = "".join(f"<option{' selected' * (each == ranked.split)}>{escape(each)}</option>" for each in ranked.splits)
+    return f'<label>Split<select name="split"><option value="">all</option>{named}</select></label>'
 
 
 def _hit(links: Links, dataset: DatasetState, hit: Hit, is_gold: bool, target: Target) -> tuple[Any, ...]:
@@ -104,7 +112,11 @@ def ranks_page(links: Links, dataset: DatasetState, mode: str, ranked: RankedQue
     rows = [_question(links, dataset, mode, one) for one in ranked.worst]
     columns = ("question", "why", "ranks of its gold")
     listed = table("Questions", columns, rows, hidden_caption=True, classes="blocks why-first")
-    body = _joined_wrongly(ranked) + _modes(address, modes, mode) + _causes(links, dataset, mode, ranked, words)
+    body = (
+        _joined_wrongly(ranked)
+        + _modes(address, modes, mode, _splits(ranked))
+        + _causes(links, dataset, mode, ranked, words)
+    )
     body += section("questions", title, listed, lead=_lead(ranked))
     lead = f"{dataset.name}: {number(ranked.missed)} of {many(ranked.judged, 'judged question')} miss all of their gold"
     return page(links, "Ranks of gold", body, lead=lead, dataset=dataset, here=address)
@@ -119,8 +131,7 @@ def _joined_wrongly(ranked: RankedQuestions) -> str:
             f"{many(ranked.nameless, 'more question')} {are} not among the questions of the dataset: are these "
             "judgements those of another split, or are the ids written otherwise?"
         )
-    if ranked.shifted is not None:
-        notes.append(ranked.shifted.words[0].upper() + ranked.shifted.words[1:])
+    notes += ranked.patterns
     items = (
         f'<li class="warning">{badge("warning", "warning")}<span dir="auto">{escape(n)}</span></li>' for n in notes
     )
@@ -145,7 +156,7 @@ def _causes(
     for kind in (None, *ranked.causes):
         count = number(ranked.causes[kind] if kind else ranked.judged)
         current = ' aria-current="true"' if kind == ranked.cause else ""
-        to = escape(links.ranks(dataset.number, mode, kind or ""))
+        to = escape(links.ranks(dataset.number, mode, kind or "", ranked.split))
         named = escape(words[kind]) if kind else "all questions"
         items.append(f'<li><a href="{to}"{current}><b>{count}</b> {named}</a></li>')
     return f'<nav class="causes" aria-label="Causes"><ul>{"".join(items)}</ul></nav>'

@@ -11,7 +11,6 @@ from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.retrieved import GoldPlace, Hit
 from ragdatakit.schemas.search.gold_causes import CauseKind, GoldCause
-from ragdatakit.schemas.search.shifted_ids import ShiftedIds
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +47,10 @@ class Links:
         """The graph, from a node."""
         return self._to(f"{dataset}/graph", {"node": node})
 
-    def ranks(self, dataset: int, mode: str = "", why: str = "") -> str:
-        """The questions, those first whose passages are not found; of one cause alone, where ``why`` names it."""
-        return self._to(f"{dataset}/ranks", {"mode": mode, "why": why})
+    def ranks(self, dataset: int, mode: str = "", why: str = "", split: str = "") -> str:
+        """The questions, those first whose passages are not found; of one cause or one split alone, where ``why`` or
+        ``split`` names it."""
+        return self._to(f"{dataset}/ranks", {"mode": mode, "split": split, "why": why})
 
     def findings(self, **query: Any) -> str:
         """The list of findings."""
@@ -198,7 +198,9 @@ class RankedQuestions:
 
     ``causes`` counts the questions by what keeps any of their gold out of the first ``k``. Those of ``cause`` alone
     are shown, where it is chosen. ``single``: each question has one gold target. ``nameless`` further questions are
-    judged and not in the dataset. ``shifted``: the ids of the gold are, against those of what is found first.
+    judged and not in the dataset. ``patterns`` say what all of the gold or of the
+    corpus may have in common that is wrong. ``splits`` are those of all judged questions; ``split`` is the one
+    of those that are shown (empty: all are).
     """
 
     worst: Sequence[RankedQuestion]
@@ -210,7 +212,9 @@ class RankedQuestions:
     cause: CauseKind | None = None
     single: bool = True
     nameless: int = 0
-    shifted: ShiftedIds | None = None
+    patterns: Sequence[str] = ()
+    splits: Sequence[str] = ()
+    split: str = ""
 
 
 @dataclass(frozen=True, slots=True)
