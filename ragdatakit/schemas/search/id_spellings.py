@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
 _FORMS: tuple[Literal["NFC", "NFD", "NFKC", "NFKD"], ...] = ("NFC", "NFD", "NFKC", "NFKD")
@@ -36,7 +36,9 @@ def without_ending(name: str) -> str:
 def nearly_the_same(name: str) -> list[str]:
     """What a name may be meant to be: other blanks at its ends, other case, another Unicode form."""
     bare = name.strip()
-    forms = dict.fromkeys(unicodedata.normalize(form, n) for n in (name, bare) for form in _FORMS)
+    forms = dict.fromkeys((name, bare))
+    if not name.isascii():
+        forms = dict.fromkeys(unicodedata.normalize(form, n) for n in forms for form in _FORMS)
     cases = [n for form in forms for n in (form, form[:1].upper() + form[1:], form[:1].lower() + form[1:])]
     cases += [case for form in forms for case in (form.lower(), form.upper(), form.title(), form.swapcase())]
     cases += [f"{bare} ", f" {bare}"]
@@ -45,12 +47,13 @@ def nearly_the_same(name: str) -> list[str]:
 
 def loosely_the_same(name: str) -> list[str]:
     """What a name may be meant to be beyond that: with other signs between its words and numbers, another number of
-    leading zeros, with or without a float's `.0`, with or without the ending of a file's name."""
-    names = dict.fromkeys(_respelled(name))
+    leading zeros, with or without a float's `.0`, with or without the ending of a file's name. Some of
+    `nearly_the_same` may be among them: there may be millions of names, and who asks has asked for those before."""
+    names = set(_respelled(name))
     stem = without_ending(name)
-    names |= dict.fromkeys((stem,) if stem != name else (f"{name}.{ending}" for ending in ENDINGS))
-    close = {name, *nearly_the_same(name)}
-    return [n for n in names if n not in close]
+    names.update((stem,) if stem != name else [f"{name}.{ending}" for ending in ENDINGS])
+    names.discard(name)
+    return [*names]
 
 
 def _respelled(name: str) -> Iterator[str]:
@@ -60,10 +63,18 @@ def _respelled(name: str) -> Iterator[str]:
         return
     if len(words) == 1 and words[0].isdecimal():
         yield f"{words[0]}.0"
-    last = words[-1]
-    numbers = [last.zfill(n) for n in range(len(last), _MOST_DIGITS + 1)] if last.isdecimal() else []
+    *first, last = words
     signs = (*_SIGNS, "") if loosened("".join(words)) == loose else _SIGNS
-    for number in numbers or [last]:
-        for sign in signs if len(words) > 1 else ("",):
-            spelled = sign.join((*words[:-1], number))
-            yield from (spelled, spelled.upper(), spelled[:1].upper() + spelled[1:])
+    heads = [sign.join((*first, "")) for sign in signs] if first else [""]
+    if not last.isdecimal():
+        yield from _cases(head + last for head in heads)
+        return
+    numbers = [last.zfill(n) for n in range(len(last), _MOST_DIGITS + 1)] or [last]
+    for head in set(_cases(heads)):
+        for number in numbers:
+            yield head + number
+
+
+def _cases(names: Iterable[str]) -> Iterator[str]:
+    for name in names:
+        yield from (name, name.upper(), name[:1].upper() + name[1:])
