@@ -320,17 +320,18 @@ BROKEN_CELLS = st.text(st.sampled_from(list('aab1"""\t\t\n\r\0\x01')), min_size=
 @settings(max_examples=examples(2000, 5))
 @given(text=BROKEN_CELLS, block=st.sampled_from((4, 16, 64)))
 def test_cells_with_line_breaks_are_cut_as_the_csv_reader_does_it(text: str, block: int) -> None:
-    """Wherever blocks end; the places are those in the file. A quote mark that is never closed ends with its line."""
+    """Wherever blocks end; the places are those in the file. A quote mark that is never closed ends with its line, but
+    for one that only the end of the file closes."""
     expected = list(csv.reader(io.StringIO(text, newline=None), delimiter="\t"))
     data, found, above = text.encode(), [], 0
     with tempfile.NamedTemporaryFile() as file:
         file.write(data)
         file.flush()
-        for part in Source(Path(file.name), False, block, quoted=True).blocks():
+        for part in Source(Path(file.name), False, block, quoted=3).blocks():
             number = -1
             for number, (offset, line, _) in enumerate(iter_lines(part.data)):
                 raw, at = part.shown(offset, line), part.offset + offset
-                assert data[at : at + len(raw)] == raw
+                assert (data + b'"')[at : at + len(raw)] == raw
                 assert above + part.line(number) == line_ends(data[:at])
                 with suppress(LineError):
                     found.append(texts(raw.decode(), JUDGEMENTS))
@@ -338,6 +339,67 @@ def test_cells_with_line_breaks_are_cut_as_the_csv_reader_does_it(text: str, blo
 
     whole = [row or [""] for row in expected]
     assert found in (whole, [*whole[:-1], *found[len(whole) - 1 :]])
+    if whole and len(whole[-1]) >= 3 and "\n" not in whole[-1][-1].rstrip("\n"):
+        assert found == whole
+
+
+def loaded(judgements: str) -> tuple[bool, bool]:
+    """Whether the loader of BEIR reads judgements, and whether what is behind a score may have taken in others."""
+    rows = list(csv.reader(io.StringIO(judgements, newline=None), delimiter="\t"))
+    try:
+        for row in rows:
+            row[0], row[1], int(row[2])
+    except (IndexError, ValueError):
+        return False, False
+    *cells, last = [cell for row in rows for cell in row]
+    return True, any("\n" in cell for cell in (*cells, last.rstrip("\n")))
+
+
+PIECES = st.sampled_from(
+    ("q1", "d1", "\t1", "\t1\n", "\t", "\t", "\td1\t1\n", '"', '""', '\t"', "\n", "\r\n", "q1\td1\t1\n")
+)
+
+
+@settings(max_examples=examples(1000, 5))
+@given(st.lists(PIECES, min_size=1, max_size=9).map("".join))
+def test_judgements_are_refused_where_the_loader_stops(judgements: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        data = with_breaks(Path(folder), judgements)
+        select = ("wrong-columns", "score-not-integer", "blank-line")
+        found = validate(data, select=select, severity="error").findings
+
+    loads, takes_in = loaded(judgements)
+    assert bool(found) == (not loads) or takes_in, [f.message for f in found]
+
+
+@pytest.mark.parametrize(
+    ("judgements", "words"),
+    [
+        ('q1\td1\t"1', ""),
+        ('q1\td1\t"1\r\n', ""),
+        ('q1\td1\t1\t"sure\n\n', ""),
+        ('q1\td1\t"1\nq1\td2\t1\n', "a quote mark that is not closed; the loader takes what follows"),
+        ('q1\t"d1\t1\n', "a quote mark that is not closed; the loader takes what follows"),
+        ('q1\td1\t"1.5', "is not an integer"),
+        ("q1\td1\n", "instead of 3; the loader stops with IndexError"),
+        (f"q1\td1\t1\t{'x' * (LONGEST_CELL + 1)}", "csv takes 131,072; the loader stops with csv's Error"),
+        ('q1\td1\t1\t"see\nq1\td2\t1"\n', ""),
+        ('q1\td1\t1\t"see\nq1\td2\t1\nfor that"\n', ""),
+        ('q1\td1\t1\t"see\nq1\td2\t1\t"\n', "are part of what is behind the score; the loader takes them for text"),
+        ('q1\td1\t1\t"see\nq1\td2\t1\n"\n', "are part of what is behind the score; the loader takes them for text"),
+        ('q1\td1\t1\t"see\nq1\td2\t1\n\t"and', "are part of what is behind the score; the loader takes them for text"),
+    ],
+)
+def test_each_fault_of_quote_marks_has_its_consequence(judgements: str, words: str, tmp_path: Path) -> None:
+    with_breaks(tmp_path, judgements)
+
+    found = [f.message for f in validate(tmp_path, select=("wrong-columns", "score-not-integer")).findings]
+
+    assert [words in message for message in found] == ([True] if words else [])
+    if not words and "see" not in judgements:
+        (score,) = query(tmp_path, "select score from files.qrels").to_pylist()
+        assert score == {"score": 1}
+        assert read_table(tmp_path / "qrels/test.tsv", get_format("beir").file("qrels"))["score"].tolist() == [1]
 
 
 def with_breaks(folder: Path, judgements: str) -> Path:

@@ -88,7 +88,7 @@ def _counted(file: DataFile, kind: File, progress: Progress | None) -> tuple[int
     elif container == "tagged":
         return None, file.path.stat().st_size
     else:
-        source.quoted = kind.columns.quoted
+        source.quoted = kind.quoted_columns
         for block in source.blocks():
             if progress is not None:
                 progress(file.display, source.progress, source.size)

@@ -183,16 +183,17 @@ def _query(
 
 def _lines_query(connection: duckdb.DuckDBPyConnection, kind: File, files: list[DataFile], rest: str) -> str:
     """Files of lines; of those with cells that no expression cuts, the cells."""
-    odd = [file for file in files if kind.columns.quoted and _has_odd_cells(file)]
+    odd = [file for file in files if kind.columns.quoted and _has_odd_cells(file, kind)]
     of_lines = [unglobbed(file.path) for file in files if file not in odd]
     parts = [line_query(kind, of_lines, rest)] if of_lines else []
     return " union all ".join(parts + [cell_query(connection, kind, file, rest) for file in odd])
 
 
-def _has_odd_cells(file: DataFile) -> bool:
-    source = Source(file.path, file.path.name.lower().endswith(".gz"), boundary=file.boundary, quoted=True)
+def _has_odd_cells(file: DataFile, kind: File) -> bool:
+    source = Source(file.path, file.path.name.lower().endswith(".gz"), boundary=file.boundary)
+    source.quoted = kind.quoted_columns
     return any(
-        block.breaks or b"\x01" in block.data or (b'"' in block.data and _ODD_CELL.search(block.data))
+        block.whole or b"\x01" in block.data or (b'"' in block.data and _ODD_CELL.search(block.data))
         for block in source.blocks()
     )
 

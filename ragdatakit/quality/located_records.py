@@ -68,7 +68,7 @@ class LocatedRecords:
         reader = HeadedSource if kind.columns.header else Source
         packed = file.path.name.lower().endswith(".gz")
         source = reader(file.path, packed, max_line_bytes=self._longest, text=False)  # a table has another encoding
-        source.quoted = kind.columns.quoted
+        source.quoted = kind.quoted_columns
         return source
 
     def _decoded(self, part: Dataset, file: DataFile) -> Iterator[LocatedRecord]:

@@ -73,7 +73,8 @@ class Rule:
     It begins with its ``head``, which is code, name and severity: ``Rule("SP201 dangling-qid error", …)``. ``code`` is
     two letters of the format and three digits; ``name`` the bad state in kebab-case. ``message`` is a template that the
     facts of a finding fill; the consequence in ``upstream`` is appended to it. ``upstream`` is one text, or one per
-    profile where loaders differ: then the rule applies only to the profiles named.
+    profile where loaders differ: then the rule applies only to the profiles named. ``cases`` has the consequence of
+    findings whose fact ``case`` is its name, where it is not the same for all.
     ``bad`` and ``good`` are examples for the docs. ``per_file``: reported once per file, with the number of records
     (not where ``counted`` is false) and the numbers of some (not where ``numbered`` is false: where sound records have
     it, too, and are only counted). ``severities``: by profile where it differs from ``severity``, under ``""`` what
@@ -107,6 +108,7 @@ class Rule:
     since: str = "0.1.0"
     status: RuleStatus = "stable"
     replaced_by: str = ""
+    cases: Mapping[str, str] = field(default_factory=dict)
     fix: str | tuple[str, ...] = ""
     reveals: tuple[str, ...] = ()
 
@@ -314,6 +316,11 @@ class File:
     def record(self) -> Record:
         """The one record of this kind (the documented one, where there are several)."""
         return self.records[0]
+
+    @property
+    def quoted_columns(self) -> int:
+        """How many cells a line has at least where they may be between quote marks; else 0."""
+        return len(self.record.fields) if self.columns.quoted else 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,11 +28,18 @@ _CELL_END, _LINE_END = re.compile(rb"[\t\r\n]"), re.compile(rb"[\r\n]")
 
 
 class LineError(ValueError):
-    """A line that is no record; ``position`` is the 0-based character at which that shows."""
+    """A line that is no record; ``position`` is the 0-based character at which that shows, ``case`` what is wrong in a
+    word: its ``columns``, a ``quote`` mark, the ``length`` of a cell."""
 
-    def __init__(self, reason: str, position: int = 0) -> None:
+    def __init__(self, reason: str, case: str, position: int = 0) -> None:
         super().__init__(reason)
         self.position = position
+        self.case = case
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """Of the problem that it is."""
+        return {"reason": str(self), "case": self.case}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +62,7 @@ def cut(line: str, columns: Columns) -> list[Cell]:
         if columns.quoted and line.startswith('"', position):
             quoted = _QUOTED.match(line, position)
             if quoted is None:
-                raise LineError("a quote mark that is not closed", position)
+                raise LineError("a quote mark that is not closed", "quote", position)
             text, position = _text_of(quoted[1]), quoted.end()
         end = line.find(separator, position)
         cells.append(Cell(text + line[position : end if end >= 0 else None], begin, end if end >= 0 else len(line)))
@@ -74,18 +81,28 @@ def texts(line: str, columns: Columns) -> list[str]:
 
 
 class Hidden(NamedTuple):
-    """Data of whole lines as ``data``, of the same length, in which line breaks within cells are hidden; ``places``:
-    where these cells are. Behind ``whole`` is the beginning of a line whose last cell is not closed in the data."""
+    """Data of whole lines as ``data``, in which line breaks within cells are hidden; ``places``: where these cells are.
+    Behind ``whole`` is the beginning of a line whose last cell is not closed in the data; what was ``added`` closes the
+    last cell of all. But for that nothing has another place."""
 
     data: bytes
     places: tuple[tuple[int, int], ...]
     whole: int
+    added: bytes = b""
 
 
-def hide_breaks(data: bytes, last: bool) -> Hidden:
+def hide_breaks(data: bytes, last: bool, columns: int) -> Hidden:
     """Hide line breaks in cells between quote marks; ``last``: nothing comes behind the data. A quote mark that is not
-    closed there, or only when a cell would be too long, counts as forgotten: its line ends as any other.
+    closed there, or only when a cell would be too long, counts as forgotten: its line ends as any other. But one in the
+    last line, of which nothing else is missing, is closed by the end of the file; there are so many ``columns``.
     """
+    hidden = _hide_breaks(data, last)
+    if last and (added := _closing(hidden.data, columns)):
+        return _hide_breaks(data + added, last)._replace(added=added)
+    return hidden
+
+
+def _hide_breaks(data: bytes, last: bool) -> Hidden:
     found, places = bytearray(), list[tuple[int, int]]()
     begin = 0
     while (line := _may_go_on(data, begin)) is not None:
@@ -104,6 +121,22 @@ def hide_breaks(data: bytes, last: bool) -> Hidden:
         end_of_line = _LINE_END.search(data, begin)
         begin = end_of_line.end() if end_of_line else len(data)
     return Hidden(bytes(found or data), tuple(places), len(data))
+
+
+def _closing(data: bytes, columns: int) -> bytes:
+    """A quote mark, if the data end in an open cell of the last column, or behind it, that holds no other line."""
+    text = data.rstrip(b"\r\n")
+    at, cells = max(text.rfind(b"\n"), text.rfind(b"\r")) + 1, 1
+    while b'"' in data[at:]:
+        if data.startswith(b'"', at) and (cell := _CELL.match(data, at)):
+            if not cell[1]:
+                return b'"' if cells >= columns else b""
+            at = cell.end()
+        end = data.find(b"\t", at)
+        if end < 0:
+            break
+        at, cells = end + 1, cells + 1
+    return b""
 
 
 def _may_go_on(data: bytes, at: int) -> int | None:
@@ -158,9 +191,9 @@ class LineReader:
             return {"comment": line}
         cells = texts(line, columns)
         if len(cells) != self._count and (len(cells) < self._count or not columns.further):
-            raise LineError(self._miscounted(line, len(cells)))
+            raise LineError(self._miscounted(line, len(cells)), "columns")
         if columns.quoted and len(line) > LONGEST_CELL and (longest := max(map(len, cells))) > LONGEST_CELL:
-            raise LineError(f"a cell of {longest:,} characters, of which csv takes {LONGEST_CELL:,}")
+            raise LineError(f"a cell of {longest:,} characters, of which csv takes {LONGEST_CELL:,}", "length")
         record: dict[str, Any] = dict(zip(self.names, cells, strict=False))
         for name, kind in self._types.items():
             record[name] = typed(record[name], kind)

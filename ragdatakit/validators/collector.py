@@ -410,12 +410,13 @@ class Collector:
         facts.update({k: _fact(v) for k, v in problem.facts.items()})
         meant = f" (did you mean {show(problem.nearly)}?)" if problem.nearly else ""
         message = rule.message.format_map(facts) + meant + suffix
+        consequence = rule.cases.get(problem.facts.get("case", ""), state.upstream) if rule.cases else state.upstream
         finding = quick_finding(
             code=rule.code,
             rule=rule.name,
             severity=state.severity,
-            message=f"{message}; {state.upstream}" if state.upstream else message,
-            consequence=state.upstream,
+            message=f"{message}; {consequence}" if consequence else message,
+            consequence=consequence,
             path=file.display,
             line=place.line,
             column=place.column,

@@ -311,7 +311,7 @@ class DatasetRun:
         is_packed = file.path.name.endswith(".gz")
         found = kind(file.path, is_packed, min(size, most), max_line_bytes=limit, boundary=file.boundary)
         found.lines = self.kind(file).container == "ndjson"
-        found.quoted = self.kind(file).columns.quoted
+        found.quoted = self.kind(file).quoted_columns
         found.row_form = row_form(self.kind(file), self.container(file))
         file.row_groups = found.row_groups
         return found

@@ -82,7 +82,7 @@ class RecordChecker:
         if decoded.error:
             rule = self.records[0].rules.get("syntax", "")
             if rule:
-                facts = {"reason": decoded.error}
+                facts = {"reason": decoded.error, "case": decoded.case}
                 shown = text[decoded.position : decoded.position + 40]
                 problems.append(Problem(rule, value=shown, facts=facts, position=decoded.position, length=1))
             return None, problems

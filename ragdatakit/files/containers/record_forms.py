@@ -162,7 +162,7 @@ class ColumnsForm(JsonForm):
         try:
             return Decoded(self._reader.record(text))
         except LineError as error:
-            return Decoded(error=str(error), position=error.position)
+            return Decoded(error=str(error), position=error.position, case=error.case)
 
     def span(self, text: str, pointer: str) -> tuple[int, int] | None:
         """Where a cell is, with its quotes: (first character, length)."""

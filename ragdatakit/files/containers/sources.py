@@ -61,7 +61,8 @@ class Block:
     ``offset`` is the 0-based position of ``data`` in the uncompressed file. ``skipped`` is the length of one line that
     was longer than allowed and is therefore not in ``data`` (which is then empty). ``breaks`` are the numbers of lines
     in ``data``, counted from 0, in which line breaks within cells are hidden: each as often as there are such;
-    ``whole`` is the data in which nothing is hidden, where there are such lines. Where lines were ``known``,
+    ``whole`` is the data in which nothing is hidden, where there are such lines, or where a quote mark was added that
+    the end of the file stands for. Where lines were ``known``,
     ``data`` is empty.
     """
 
@@ -111,8 +112,8 @@ class Source:
     ``boundary`` allows it. The rows of a Parquet file come as text: ``row_form``, ``row_groups`` and ``text_columns``
     are ``form``, ``groups`` and ``texts`` of `ParquetRows`. It may hold something else than text of UTF-8 where it is
     not to be ``text``; ``lines`` says that each of its lines is to be a record, so that one array is refused. Where
-    cells are ``quoted``, line breaks in them are hidden. ``known`` are parts of a plain file that are
-    blocks each, and are not read, unless it ``reads_known`` ones, too.
+    cells are ``quoted``, of which each line has at least so many, line breaks in them are hidden. ``known`` are parts
+    of a plain file that are blocks each, and are not read, unless it ``reads_known`` ones, too.
     """
 
     path: Path
@@ -129,7 +130,7 @@ class Source:
     text_columns: set[str] = field(default_factory=set)
     text: bool = True
     lines: bool = False
-    quoted: bool = False
+    quoted: int = 0
     known: tuple[tuple[int, int], ...] = ()
     reads_known: bool = False
 
@@ -146,11 +147,11 @@ class Source:
     def blocks(self) -> Iterator[Block]:
         """The file's lines in order; faults go to ``faults``."""
         blocks = self._guarded(self._row_blocks if is_parquet(self.path) else self._line_blocks)
-        yield from _with_whole_cells(blocks) if self.quoted else blocks
+        yield from _with_whole_cells(blocks, self.quoted) if self.quoted else blocks
 
     def has_breaks(self) -> bool:
         """Whether there are line breaks within cells, so that nobody can tell from the middle where a line begins."""
-        return self.quoted and any(block.breaks for block in replace(self, faults=[]).blocks())
+        return self.quoted > 0 and any(block.breaks for block in replace(self, faults=[]).blocks())
 
     def pieces(self) -> Iterator[bytes]:
         """The file's bytes in order, cut anywhere, without a byte-order mark; faults go to ``faults``."""
@@ -396,31 +397,32 @@ class HeadedSource(Source):
                 above = ()
 
 
-def _with_whole_cells(blocks: Iterable[Block]) -> Iterator[Block]:
+def _with_whole_cells(blocks: Iterable[Block], columns: int) -> Iterator[Block]:
     """The same blocks cut before lines with a cell that goes on in the next one; breaks within cells are hidden."""
     held = Block(b"", 0)
     for block in blocks:
         if held.data and block.skipped:
-            yield from _hidden(held, True)[0]
+            yield from _hidden(held, True, columns)[0]
             held = Block(b"", 0)
         if not held.data and b'"' not in block.data:
             yield block
             continue
         whole = Block(held.data + block.data, held.offset, 0) if held.data else block
-        found, held = _hidden(whole, False)
+        found, held = _hidden(whole, False, columns)
         yield from found
     if held.data:
-        yield from _hidden(held, True)[0]
+        yield from _hidden(held, True, columns)[0]
 
 
-def _hidden(block: Block, last: bool) -> tuple[list[Block], Block]:
+def _hidden(block: Block, last: bool, columns: int) -> tuple[list[Block], Block]:
     """The block's whole lines, and what is left of it."""
-    data, places, whole = hide_breaks(block.data, last)
+    last = last or not block.data.endswith(b"\n")  # blocks have whole lines
+    data, places, whole, added = hide_breaks(block.data, last, columns)
     breaks, line, at = list[int](), 0, 0
     for start, end in places:
         line, at = line + line_ends(data[at:start]), start
         breaks += [line] * line_ends(block.data[start:end])
-    shown = block.data[:whole] if breaks else b""
+    shown = block.data[:whole] + added if breaks or added else b""
     found = [Block(data[:whole], block.offset, breaks=tuple(breaks), whole=shown)] if whole else []
     return found, Block(block.data[whole:], block.offset + whole)
 

@@ -37,13 +37,15 @@ class _Overflow(float):
 class Decoded:
     """What ``json.loads`` makes of a text, and the oddities in it.
 
-    ``error`` and ``position`` (0-based character) say why it is not JSON; then ``value`` is None. The lists hold JSON
+    ``error`` and ``position`` (0-based character) say why it is not JSON, ``case`` which of a few reasons that is,
+    where that matters; then ``value`` is None. The lists hold JSON
     Pointers with the key, the literal or the surrogate at fault.
     """
 
     value: Any = None
     error: str = ""
     position: int = 0
+    case: str = ""
     repeated: list[tuple[str, str]] = field(default_factory=list)
     non_finite: list[tuple[str, str]] = field(default_factory=list)
     overflow: list[tuple[str, str]] = field(default_factory=list)

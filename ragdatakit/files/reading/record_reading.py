@@ -279,7 +279,7 @@ class RecordReader:
     def cells(self, file: DataFile, kind: File) -> Iterator[dict[str, Any]]:
         """The records of a file of columns, without header and comments; numbers where Python reads them as such."""
         source = self.source(file)
-        source.row_form, source.quoted = row_form(kind), kind.columns.quoted
+        source.row_form, source.quoted = row_form(kind), kind.quoted_columns
         refused = self.refused.lines(file, kind.columns.header)
         self._in_lines.add(file.display)
         reader = LineReader(kind)

@@ -170,6 +170,12 @@ FILE_RULES: tuple[Rule, ...] = (
         message="{reason}",
         upstream="the loader stops with IndexError where columns are missing, and with csv's Error at a cell of more "
         "than 131,072 characters; judgements behind an open quote mark are silently lost, as they are part of its cell",
+        cases={
+            "columns": "the loader stops with IndexError",
+            "length": "the loader stops with csv's Error",
+            "quote": "the loader takes what follows for a part of this cell, and stops or silently loses judgements",
+            "taken-in": "the loader takes them for text, so that they are silently lost",
+        },
         hint="write query-id, corpus-id and score with tabs between them, and close or remove quote marks",
         bad="query-id\tcorpus-id\tscore\nq1 d2 1",
         good="query-id\tcorpus-id\tscore\nq1\td2\t1",

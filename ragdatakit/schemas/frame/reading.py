@@ -156,7 +156,10 @@ def _cells(path: Path, text: str, file: File) -> Iterator[dict[str, Any]]:
     reader = LineReader(file)
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     data = text.encode("utf-8", "surrogatepass")
-    cut = hide_breaks(data, True).data if reader.columns.quoted and '"' in text else data
+    cut = data
+    if reader.columns.quoted and '"' in text:
+        cut, *_, added = hide_breaks(data, True, len(reader.names))
+        data += added
     offset = 0
     for i, hidden in enumerate(cut.split(b"\n")):
         line = data[offset : offset + len(hidden)].decode("utf-8", "surrogatepass")

@@ -27,9 +27,9 @@ _FURTHER = "column 4"
 _TAKEN_IN = {
     "query-id": re.compile(r"[^\t\n]*\t[^\t\n]+\t-?\d+[\t\n]"),
     "corpus-id": re.compile(r"[^\t\n]*\t-?\d+[\t\n]"),
-    _FURTHER: re.compile(r"(?s).*\n[^\t\n]*\t[^\t\n]+\t-?\d+(?:[\t\n]|$)"),
 }
-"""The rest of a judgement, and of its line, in an id; a whole one in what is behind the score."""
+"""The rest of a judgement, and of its line, in an id."""
+_JUDGED = re.compile(r"[^\t]*\t[^\t]+\t-?\d+(\t.*)?")
 _NAMES = {"corpus": "corpus.jsonl", "queries": "queries.jsonl", "qrels": "qrels/<split>.tsv"}
 _PARQUET_NAMES = {"corpus": "corpus/*.parquet", "queries": "queries/*.parquet", "qrels": "qrels/*.parquet"}
 
@@ -152,14 +152,28 @@ def _record_problems(value: dict[str, Any]) -> Iterator[Problem]:
 
 def _judgement_problems(value: dict[str, Any]) -> Iterator[Problem]:
     score = value.get("score")
-    for name, taken_in in _TAKEN_IN.items():
-        if isinstance(found := value.get(name), str) and "\n" in found and taken_in.match(found):
+    for name in (*_TAKEN_IN, _FURTHER):
+        if isinstance(found := value.get(name), str) and "\n" in found and _takes_in(name, found):
             below = many(found.count("\n"), "line")
             what = "what is behind the score" if name == _FURTHER else f"the {name}"
             reason = f"a quote mark that is closed only {below} below: the judgements between are part of {what}"
-            yield Problem("wrong-columns", pointer=f"/{name}", value=found, facts={"reason": reason})
+            yield Problem(
+                "wrong-columns", pointer=f"/{name}", value=found, facts={"reason": reason, "case": "taken-in"}
+            )
     if isinstance(score, int) and score not in MEASURED:
         yield Problem("score-out-of-range", pointer="/score", value=score)
+
+
+def _takes_in(name: str, cell: str) -> bool:
+    """Whether judgements are part of a cell by mistake. A note behind the score may quote some, and ends with a word or
+    a whole judgement then, whereas a quote mark that begins another cell follows a tab or a line break."""
+    if name != _FURTHER:
+        return _TAKEN_IN[name].match(cell) is not None
+    _, *lines, last = cell.split("\n")
+    whole = _JUDGED.fullmatch(last)
+    if (whole and not whole[1]) or (last and "\t" not in last):
+        return False
+    return whole is not None or any(map(_JUDGED.fullmatch, lines))
 
 
 def unsafe(found: str) -> str:

@@ -339,8 +339,7 @@ class LinesRun(FileRun):
         try:
             cut(text, self.declared.columns)
         except LineError as error:
-            facts = {"reason": str(error)}
-            problem = problem or Problem(rules["syntax"], facts=facts, position=error.position, length=1)
+            problem = problem or Problem(rules["syntax"], facts=error.facts, position=error.position, length=1)
         if problem is None and rule and LineReader(self.declared).looks_like_record(text):
             problem = Problem(rule, value=text)
         if problem is not None:
