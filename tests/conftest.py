@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 from tests import broad, whole_modules
 from tests.costs import Costs
@@ -26,6 +27,9 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("ragdata")
+# Examples are not to depend on which of our modules are imported, whose constants Hypothesis would try: to parse all of
+# them takes each process five seconds.
+providers.is_local_module_file = lambda path: False
 for name in ("CI", "GITHUB_WORKSPACE", "CI_PROJECT_DIR", "WORKSPACE", "RAGDATA_OUTPUT_FORMAT", "RAGDATA_DOCS_URL"):
     os.environ.pop(name, None)  # the tests are the same on a laptop and in CI: those of what differs there set it
 if hasattr(signal, "SIGHUP"):  # a run under nohup would hand "ignored" down to the commands that are to be stopped

@@ -52,11 +52,13 @@ class Costs:
         self._collected, self._last = self._collected + now - self._last, now
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_makereport(self) -> Iterator[None]:
-        """A report of a set-up, call or tear-down takes along what was used since the last one."""
+    def pytest_runtest_makereport(self, call: pytest.CallInfo[None]) -> Iterator[None]:
+        """The report of a tear-down takes along what was used since the last one: to ask takes as long as a small test
+        does."""
         report: Any = yield
-        now = cpu()
-        report.cpu, self._last = now - self._last, now
+        if call.when == "teardown":
+            now = cpu()
+            report.cpu, self._last = now - self._last, now
         return report
 
     def pytest_runtest_logreport(self, report: Any) -> None:

@@ -21,7 +21,7 @@ import pytest
 if TYPE_CHECKING:
     import duckdb
 
-_CHANGED = ("memory_limit", "temp_directory", "threads")
+_CHANGED = ("memory_limit", "temp_directory", "threads", "disabled_optimizers")
 """Settings that another user of a database may want otherwise."""
 _STATE = """
 select current_setting('lock_configuration') or not current_setting('enable_external_access'), database_name

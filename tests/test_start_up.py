@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from ragdatakit.schemas import all_formats
@@ -22,6 +24,11 @@ print("\\n".join(sorted(sys.modules)))
 """
 
 
+LARGE = set("logging hashlib html difflib pickle tempfile shutil random".split())
+"""Modules of Python that take a tenth of what a tiny dataset does, and that only large or faulty ones need."""
+
+
+@cache
 def imported(*words: str) -> set[str]:
     outcome = spawn(*words, code=("-c", SCRIPT))
     assert "exit 0" in outcome.out, outcome.err
@@ -50,6 +57,10 @@ def test_no_heavy_library(words: tuple[str, ...]) -> None:
     assert names & HEAVY == set()
 
 
+def test_a_tiny_dataset_needs_little_of_python() -> None:
+    assert imported("validate", str(GOOD)).isdisjoint(LARGE)
+
+
 def test_tables_of_little_import_no_more_than_they_need() -> None:
     names = imported("report", str(GOOD))
 
@@ -76,7 +87,7 @@ def test_help_imports_no_room_but_its_own() -> None:
     names = {name for name in imported("--help") if name.startswith("ragdatakit.")}
 
     names -= {f"ragdatakit.reports{part}" for part in ("", ".findings", ".findings.ci_commands")}  # of every output
-    assert {name.split(".")[1] for name in names} <= {"cli", "schemas", "stopping", "version"}
+    assert {name.split(".")[1] for name in names} <= {"cli", "late_patterns", "schemas", "stopping", "version"}
     assert "ragdatakit.schemas.declarations" not in names
 
 

@@ -239,7 +239,7 @@ class _Comparing:
         from ragdatakit.reports.diff.datasets import Compared
 
         try:
-            database = database_of(dataset, self.memory_limit)
+            database = database_of(dataset, self.memory_limit, own_sql=True)
         except RagdataError as error:
             raise side.error(error) from None
         with database:

@@ -146,7 +146,7 @@ def batch(path: PathLike, table: str, columns: Sequence[str] = (), **options: An
 def _opened(path: PathLike, options: DatasetOptions) -> DatasetDatabase:
     with at_hand(options, [path], options.source_format) as here:
         found = only_dataset(Path(here.paths[0]), reading(here.options), options.dataset)
-        return database_of(found, DATABASE_MEMORY)
+        return database_of(found, DATABASE_MEMORY, own_sql=True)
 
 
 def _unread(database: DatasetDatabase, tables: Iterable[str]) -> list[str]:

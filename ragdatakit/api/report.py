@@ -72,7 +72,7 @@ def _report(paths: list[Path], options: ReportOptions) -> Summaries:
             started = time.perf_counter()
             with ExitStack() as opened:
                 try:
-                    database = opened.enter_context(database_of(each, options.memory_limit))
+                    database = opened.enter_context(database_of(each, options.memory_limit, own_sql=True))
                     summary = summary_of(each, database, options)
                     node = _node(database, options.node, summary, similar)
                     if options.neighbourhoods:

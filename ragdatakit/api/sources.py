@@ -214,9 +214,11 @@ def _names(found: Sequence[FoundDataset]) -> str:
     return ", ".join(each.name for each in found[:_MOST_SHOWN])
 
 
-def database_of(found: FoundDataset, memory_limit: int, shared: SharedConnection | None = None) -> DatasetDatabase:
-    """A dataset as a database of its own, or in that of ``shared``, under its name. Raises `RagdataError` where it
-    cannot be read at all."""
+def database_of(
+    found: FoundDataset, memory_limit: int, shared: SharedConnection | None = None, *, own_sql: bool = False
+) -> DatasetDatabase:
+    """A dataset as a database of its own, or in that of ``shared``, under its name; ``own_sql``: for SQL of ours only.
+    Raises `RagdataError` where it cannot be read at all."""
     from ragdatakit.converters.run import read_source
     from ragdatakit.converters.sql_tables import sql_tables
     from ragdatakit.database.dataset_database import DatasetDatabase
@@ -232,4 +234,5 @@ def database_of(found: FoundDataset, memory_limit: int, shared: SharedConnection
         progress=wanted.progress,
         shared=shared,
         called=found.name,
+        own_sql=own_sql,
     )

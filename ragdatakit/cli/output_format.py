@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -10,6 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from ragdatakit.cli.declared_options import Names, given
+from ragdatakit.late_patterns import late_pattern
 from ragdatakit.reports.findings.output_forms import OUTPUT_FORMS
 from ragdatakit.schemas.options import SourceOptions
 
@@ -25,7 +25,7 @@ _ENDINGS: dict[str, tuple[str, ...]] = {
 }
 _TEXT = frozenset(("", ".txt", ".text", ".log", ".out", ".lst", ".tmp"))
 """Endings of any text, and none."""
-_ENDING = re.compile(r"\.[a-z]\w*")
+_ENDING = late_pattern(r"\.[a-z]\w*")
 """What is an ending, and not a part of a name, such as a number or a day."""
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
@@ -265,7 +264,7 @@ def _write(
     out = words["output_file"]
     names = ("quiet", "verbose", "statistics", "unsafe_fixes")
     kept = TextOptions(**{name: words[name] for name in names}, says_why_not=says_why_not)
-    width = shutil.get_terminal_size().columns if out is None and sys.stdout.isatty() else 0
+    width = _terminal_width() if out is None and sys.stdout.isatty() else 0
     printed = replace(kept, colour=out is None and wants_colour(), width=width)
     outputs = [*((form, file, kept) for form, file in words["reports"]), (words["output_format"], out, printed)]
     notes: list[list[str]] = [[] for _ in outputs]
@@ -285,6 +284,12 @@ def _write(
     if out is None:
         writing(len(outputs) - 1)(findings)
     return list(dict.fromkeys(note for of_output in notes for note in of_output))
+
+
+def _terminal_width() -> int:
+    import shutil
+
+    return shutil.get_terminal_size().columns
 
 
 def _together(pieces: Iterable[bytes]) -> Iterator[bytes]:

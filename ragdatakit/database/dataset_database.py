@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from ragdatakit.database.arrow_streams import ColumnStream, incoming
+from ragdatakit.database.quick_plans import plan_at_once
 from ragdatakit.database.row_batches import row_batches, schema_of
 from ragdatakit.database.views import file_views, path_fault
 from ragdatakit.files.containers.arrow_library import arrow_library
@@ -111,7 +112,8 @@ class DatasetDatabase:
     are filled when `load` or `connection` asks for them: by SQL where ``by_sql`` has a way that proves itself, else
     from the rows of the reader. What could not be read is in ``losses``, tables that have no row for that in ``unread``
     once they are loaded; data is never refused, but with ``strict``: then `RagdataError` is raised. With ``shared`` it
-    is beside others in their database, as ``called``.
+    is beside others in their database, as ``called``. ``own_sql``: nobody has it run other SQL
+    than ours; views are added when they are asked for.
     """
 
     def __init__(
@@ -125,9 +127,11 @@ class DatasetDatabase:
         shared: SharedConnection | None = None,
         called: str = "",
         strict: bool = False,
+        own_sql: bool = False,
     ) -> None:
         self._tables = tables
         self._strict = strict
+        self._own_sql = own_sql
         self._shared, self._called = shared, called
         self._parts = tuple(parts)
         self._by_sql = dict(by_sql or {})
@@ -136,7 +140,7 @@ class DatasetDatabase:
         self.name = tables.name
         self.format = tables.format
         self.tables = tuple(name for name in TABLES if name in tables)
-        self.views: tuple[str, ...] = ()
+        self._views: tuple[str, ...] | None = None
         self.unread: set[str] = set()
         self.taken_by_sql: set[str] = set()
         self.file_records: dict[str, int] = {}
@@ -214,7 +218,21 @@ class DatasetDatabase:
 
     def connection(self) -> duckdb.DuckDBPyConnection:
         """The database with all its tables and views."""
-        return self.load(*self.tables)
+        self.load(*self.tables)
+        return self.add_views()
+
+    @property
+    def views(self) -> tuple[str, ...]:
+        """The names of the views, which are added to the database if they are not there."""
+        self.add_views()
+        return self._views or ()
+
+    def add_views(self) -> duckdb.DuckDBPyConnection:
+        """Add the views to the database, if they are not there; the connection."""
+        connection = self._connect()
+        if self._views is None:
+            self._views = tuple(self._made_views(connection))
+        return connection
 
     def load(self, *tables: str) -> duckdb.DuckDBPyConnection:
         """Fill these tables, if they are not; the connection. Raises `UnknownNameError` for one it does not have."""
@@ -269,7 +287,7 @@ class DatasetDatabase:
         """Let go of the database and its scratch folder."""
         if self._connection is not None:
             self._connection.close()
-            self._connection = None
+            self._connection = self._views = None
         self._loaded.clear()
         self.integer_values.clear()
         self._splits.clear()
@@ -288,11 +306,14 @@ class DatasetDatabase:
             else:
                 connection = _in_memory(self._memory_limit, self.scratch)
             connection.execute(f"create schema {FILES}")
-            self.views = tuple(self._add_views(connection))
             self._connection = connection
+            if self._own_sql:
+                plan_at_once(connection, self._parts)
+            else:
+                self.add_views()
         return self._connection
 
-    def _add_views(self, connection: duckdb.DuckDBPyConnection) -> Iterable[str]:
+    def _made_views(self, connection: duckdb.DuckDBPyConnection) -> Iterable[str]:
         import duckdb
 
         queries: dict[str, list[str]] = {}

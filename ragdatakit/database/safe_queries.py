@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.database.arrow_streams import incoming
@@ -361,8 +361,9 @@ def _hide(connection: duckdb.DuckDBPyConnection, table: str) -> None:
 
 def _lock(connection: duckdb.DuckDBPyConnection) -> None:
     """Nothing but what is in the database can be reached any more, and this cannot be changed."""
+    import duckdb
+
     without_progress_bar(connection)
-    known = {name for (name,) in connection.execute("select name from duckdb_settings()").fetchall()}
     # The statement was parsed and found to only read: this is the second wall, for what the first may overlook. Without
     # the settings of Python ``from df`` would name a variable of whoever called. The lock comes last, as it ends all
     # setting.
@@ -376,7 +377,7 @@ def _lock(connection: duckdb.DuckDBPyConnection) -> None:
         "enable_external_access": "false",
     }
     for name, value in wanted.items():
-        if name in known:
+        with suppress(duckdb.CatalogException):  # this release has no such setting
             connection.execute(f"set {name} = {value}")
     connection.execute("set lock_configuration = true")
 

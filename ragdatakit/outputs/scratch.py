@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import os
-import re
-import secrets
-import tempfile
 from functools import cache
 from pathlib import Path
 from types import TracebackType
 from weakref import finalize
 
 from ragdatakit.files.paths.folder_locks import lock_folder, remove_locked, remove_unlocked
+from ragdatakit.late_patterns import late_pattern
 
 _STEM = "ragdata-scratch-"
-_NAME = re.compile(f"{_STEM}[0-9a-f]{{12}}")
+_NAME = late_pattern(f"{_STEM}[0-9a-f]{{12}}")
 
 
 class ScratchFolder:
@@ -26,13 +24,15 @@ class ScratchFolder:
     """
 
     def __init__(self, place: Path | None = None) -> None:
+        import tempfile
+
         place = place or Path(tempfile.gettempdir())
         _remove_abandoned(place)
         # Under this name nobody takes it for an abandoned one.
         made = Path(tempfile.mkdtemp(prefix="ragdata-new-", dir=place))
         lock = lock_folder(made)
         try:
-            self.path = made.rename(place / f"{_STEM}{secrets.token_hex(6)}")
+            self.path = made.rename(place / f"{_STEM}{os.urandom(6).hex()}")
         except BaseException:
             remove_locked(made, lock, os.getpid())
             raise

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-import pickle
 from collections.abc import Iterator
 from itertools import chain
 from operator import itemgetter
@@ -71,6 +70,8 @@ class SortedEntries(Generic[Key, Value]):
             self._scratch.remove()
 
     def _spill(self) -> None:
+        from pickle import HIGHEST_PROTOCOL, dumps
+
         if self._scratch is None or self._file is None:
             self._scratch = ScratchFolder()
             self._file = (self._scratch.path / "entries").open("w+b")
@@ -81,7 +82,7 @@ class SortedEntries(Generic[Key, Value]):
         run: _Run = []
         for start in range(0, len(self._recent), _TOGETHER):
             parts = zip(*self._recent[start : start + _TOGETHER], strict=True)
-            keys, values = (pickle.dumps(part, pickle.HIGHEST_PROTOCOL) for part in parts)
+            keys, values = (dumps(part, HIGHEST_PROTOCOL) for part in parts)
             self._file.write(keys + values)
             run.append((offset, len(keys), len(values)))
             offset += len(keys) + len(values)
@@ -93,7 +94,9 @@ class SortedEntries(Generic[Key, Value]):
             yield from zip(self._unpickled(offset, keys), self._unpickled(offset + keys, values), strict=True)
 
     def _unpickled(self, offset: int, length: int) -> tuple[Any, ...]:
+        from pickle import loads
+
         assert self._file is not None
         self._file.seek(offset)
-        found: tuple[Any, ...] = pickle.loads(self._file.read(length))  # noqa: S301 - written above, into a folder of our own
+        found: tuple[Any, ...] = loads(self._file.read(length))  # noqa: S301 - written above, into a folder of our own
         return found

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 
+from ragdatakit.late_patterns import late_pattern
 from ragdatakit.visible_text import visible_text
 
 _LEAST_ROOM = 12
-_NARROW = re.compile("[\x00-\u02ff\u2010-\u2027\u2400-\u2426]*")
+_NARROW = late_pattern("[\x00-\u02ff\u2010-\u2027\u2400-\u2426]*")
 """Characters of one column: of European languages, dashes, the ellipsis, pictures of control characters."""
 _COLOURS = {"error": "31", "warning": "33", "info": "36", "dim": "2", "bold": "1", "good": "32"}
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import Any
 
+from ragdatakit.late_patterns import late_pattern
 from ragdatakit.schemas.declarations import Damage, Field
 from ragdatakit.schemas.json_schema import NUMERIC_TEXT
 
@@ -20,7 +21,7 @@ CELL_DAMAGES: tuple[Damage, ...] = ("missing", "null", "type", "empty", "enum", 
 
 MAX_FLOAT = sys.float_info.max
 _PLAIN = frozenset((str, int, bool, list, dict, type(None)))
-_NUMERIC = re.compile(NUMERIC_TEXT, re.ASCII)
+_NUMERIC = late_pattern(NUMERIC_TEXT, re.ASCII)
 
 
 def parts_of(value: Any) -> Iterator[Any]:

@@ -13,6 +13,7 @@ from dataclasses import InitVar, field
 from typing import Any, Literal, get_args
 
 from ragdatakit.late_dataclasses import dataclass
+from ragdatakit.late_patterns import late_pattern
 from ragdatakit.schemas.errors import UnknownNameError
 from ragdatakit.schemas.findings import SEVERITIES, Severity
 from ragdatakit.schemas.fixes import Applicability, declared_fixes
@@ -54,7 +55,7 @@ Damage = Literal[
 
 Type = Literal["integer", "number", "string", "boolean", "object", "array", "any"]
 
-_HEAD = re.compile(
+_HEAD = late_pattern(
     r"(?P<name>[^?:]+)(?P<optional>\??): "
     rf"(?P<type>{'|'.join(get_args(Type))})(?P<array>\[\])?(?P<null> \| null)?"
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from typing import Any
 
@@ -48,6 +47,8 @@ class UnknownNameError(RagdataError):
     def __init__(
         self, what: str, name: str, known: Iterable[str], where: str = "", hint: str = "", place: str = ""
     ) -> None:
+        import difflib
+
         known = list(known)
         lowered = {k.lower(): k for k in known}
         near = difflib.get_close_matches(name.lower(), list(lowered), n=3, cutoff=0.5)

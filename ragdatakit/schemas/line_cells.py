@@ -7,24 +7,24 @@ breaks in cells from all who cut lines; what is read is the same place of the da
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ragdatakit.late_dataclasses import dataclass
+from ragdatakit.late_patterns import late_pattern
 from ragdatakit.schemas.declarations import Columns, File
 from ragdatakit.schemas.texts import many
 
-_WORD = re.compile(r"\S+")
+_WORD = late_pattern(r"\S+")
 # A quoted cell as Python's csv reader takes it: what follows the closing quote belongs to it.
-_QUOTED = re.compile(r'"((?:[^"]|"")*+)"')
+_QUOTED = late_pattern(r'"((?:[^"]|"")*+)"')
 LONGEST_CELL = 131_072
 """Characters of a cell that Python's csv reader takes unless it is set otherwise; it stops at a longer one."""
 _HIDE = bytes.maketrans(b"\n\r", b"\0\0")
-_BREAK = re.compile("\r\n|\r")
-_CELL = re.compile(rb'"[^"]*+(?:""[^"]*+)*+("?)')
-_GOES_ON = re.compile(rb'[\t\r\n]"[^"\r\n]*+(?:""[^"\r\n]*+)*+[\r\n]')
-_CELL_END, _LINE_END = re.compile(rb"[\t\r\n]"), re.compile(rb"[\r\n]")
+_BREAK = late_pattern("\r\n|\r")
+_CELL = late_pattern(rb'"[^"]*+(?:""[^"]*+)*+("?)')
+_GOES_ON = late_pattern(rb'[\t\r\n]"[^"\r\n]*+(?:""[^"\r\n]*+)*+[\r\n]')
+_CELL_END, _LINE_END = late_pattern(rb"[\t\r\n]"), late_pattern(rb"[\r\n]")
 
 
 class LineError(ValueError):

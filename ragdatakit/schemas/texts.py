@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from itertools import islice
 
@@ -53,4 +52,6 @@ def as_text(text: str) -> str:
 
 def text_hash(text: str) -> int:
     """64 bits of a text, the same in every process; a text that holds half a character has one, too."""
-    return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+    from hashlib import blake2b  # loads OpenSSL, which a small run needs not
+
+    return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections.abc import Callable
 from typing import Any
 
 from ragdatakit.files.containers.positions import Located
 from ragdatakit.files.containers.record_forms import REFUSED, JsonForm, MemberForm, RecordForm
+from ragdatakit.late_patterns import late_pattern
 from ragdatakit.schemas.declarations import Format
 from ragdatakit.validators.excerpts import plain_value
 
@@ -18,7 +17,7 @@ _NAME_BYTES = 1 << 12
 """Bytes within which the name of a member ends."""
 _LONG_KEY = 200
 _LONG_VALUE = 40
-_NUMBER_IN_LIST = re.compile(r"/\d+(?=/|\Z)")
+_NUMBER_IN_LIST = late_pattern(r"/\d+(?=/|\Z)")
 
 Derive = Callable[[Any], dict[str, Any]]
 """The key columns that a format makes of a record, by their names (``@…``)."""
@@ -78,13 +77,13 @@ def place_in_record(pointer: str | None) -> str:
 def stored_value(value: Any) -> Any:
     """A value as baselines have it: a long text is ``#`` and a digest."""
     if isinstance(value, str) and len(value) > _LONG_VALUE:
-        return f"#{hashlib.blake2b(value.encode('utf-8', 'backslashreplace'), digest_size=6).hexdigest()}"
+        return f"#{_hashed(value.encode('utf-8', 'backslashreplace'), 6).hex()}"
     return value
 
 
 def entry_digest(path: str, code: str, key: str, place: str, value: Any) -> int:
     """A number for what an entry of a baseline says of a finding."""
-    return int.from_bytes(hashlib.blake2b(_joined(code, path, key, place, value), digest_size=8).digest())
+    return int.from_bytes(_hashed(_joined(code, path, key, place, value)))
 
 
 def numbered(first: str, before: int) -> str:
@@ -97,4 +96,10 @@ def _joined(code: str, path: str, key: str, place: str, value: Any) -> bytes:
 
 
 def _digest(data: bytes) -> str:
-    return hashlib.blake2b(data, digest_size=8).hexdigest()
+    return _hashed(data).hex()
+
+
+def _hashed(data: bytes, size: int = 8) -> bytes:
+    from hashlib import blake2b  # loads OpenSSL, which a run without findings needs not
+
+    return blake2b(data, digest_size=size).digest()

@@ -13,15 +13,16 @@ from typing import Any
 
 from ragdatakit.files.containers import strict_json
 from ragdatakit.files.containers.record_forms import JSON, REFUSED, JsonForm
+from ragdatakit.late_patterns import late_pattern
 from ragdatakit.schemas.cells import is_within
 from ragdatakit.schemas.declarations import Damage, Field, Record
 from ragdatakit.schemas.findings import Problem
 
 MAX_FLOAT = sys.float_info.max
-_NUMERIC_TEXT = re.compile(
+_NUMERIC_TEXT = late_pattern(
     r"\s*[+-]?(\d+(_?\d+)*\.?\d*|\.\d+)([eE][+-]?\d+)?\s*|\s*[+-]?(inf|infinity|nan)\s*", re.I | re.A
 )
-_INTEGER_TEXT = re.compile(r"[+-]?\d{1,19}")
+_INTEGER_TEXT = late_pattern(r"[+-]?\d{1,19}")
 
 _ABSENT = object()
 Extra = Callable[[Any], Iterable[Problem]]

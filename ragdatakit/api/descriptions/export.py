@@ -49,7 +49,7 @@ def export(options: ExportOptions, path: PathLike) -> dict[str, Any]:
         found = only_dataset(Path(here.paths[0]), reading(here.options), options.dataset)
         said = {"description": options.description, "license": options.license, "url": options.url}
         said |= {"cite": options.cite, "version": options.version}
-        with database_of(found, options.memory_limit) as database:
+        with database_of(found, options.memory_limit, own_sql=True) as database:
             base = Path(here.paths[0]) if Path(here.paths[0]).is_dir() else Path(here.paths[0]).parent
             files = [each for part in database.parts for each in _described(part, database, base)]
         if not files:
@@ -116,7 +116,7 @@ def _columns(file: DataFile, kind: File, database: DatasetDatabase) -> tuple[int
     """How many records a file has, and which columns they have. Raises `RagdataError` where they are damaged."""
     import duckdb
 
-    at = database.load()
+    at = database.add_views()
     view = f"{FILES}.{sql_name(file.kind.replace('-', '_'))}"
     try:
         names = [row[0] for row in at.execute(f"describe {view}").fetchall() if row[0] not in ("split", "file")]

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.late_dataclasses import dataclass
+from ragdatakit.late_patterns import late_pattern
 from ragdatakit.schemas import FORMATS
 from ragdatakit.schemas.bounds import OWN_CODE
 from ragdatakit.schemas.declarations import Format
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 NO_PLUGINS = "RAGDATA_NO_PLUGINS"
 """The variable that forbids plug-ins, whatever a configuration names."""
 _RULES, _FORMATS, _MODELS = "ragdatakit.rules", "ragdatakit.formats", "ragdatakit.models"
-_NAME = re.compile("[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
+_NAME = late_pattern("[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 
 
 @dataclass(frozen=True, slots=True)

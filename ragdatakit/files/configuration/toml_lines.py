@@ -7,15 +7,17 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterator
 
+from ragdatakit.late_patterns import late_pattern
+
 Keys = tuple[str | int, ...]
 """The way to a value: names of keys, and numbers of elements from 0."""
 
-_TOKEN = re.compile(
+_TOKEN = late_pattern(
     r'(?P<blank>[ \t\r]+|#[^\n]*)|(?P<line>\n)|(?P<text>"""(?:[^\\]|\\.)*?"{3,5}|\'\'\'.*?\'{3,5}'
     r'|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\')|(?P<mark>[][{}=,])|(?P<bare>[^][{}=,\s#"\']+)',
     re.DOTALL,
 )
-_SIMPLE = re.compile(r"[A-Za-z0-9_-]+")
+_SIMPLE = late_pattern(r"[A-Za-z0-9_-]+")
 
 
 def lines_of(text: str) -> dict[Keys, int]:

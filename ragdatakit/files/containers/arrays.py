@@ -20,11 +20,12 @@ from ragdatakit.files.containers.indents import NO_INDENT, Indent
 from ragdatakit.files.containers.readers_alike import read_alike
 from ragdatakit.files.containers.sources import Source
 from ragdatakit.late_dataclasses import dataclass
+from ragdatakit.late_patterns import late_pattern
 from ragdatakit.schemas.declarations import File
 
 _WINDOW = 1 << 14  # bytes at the end of a part in which a border between elements is looked for
 _CUTS_TRIED = 4  # each one decodes the part anew; texts that are full of borders are cut element by element then
-_NAME = re.compile(rb'("[^"\\]*+(?:\\.[^"\\]*+)*+")[ \t\r\n]*:[ \t\r\n]*', re.S)
+_NAME = late_pattern(rb'("[^"\\]*+(?:\\.[^"\\]*+)*+")[ \t\r\n]*:[ \t\r\n]*', re.S)
 TOO_LONG = "too long"
 TOO_BROKEN = "so much before this is broken that the rest was not read"
 LONG_PART = 1 << 24
@@ -79,8 +80,8 @@ class ArraySource:
     NOUN: ClassVar = "array"
     OPENING: ClassVar = b"["
     # a comma between what ends a value (``e`` and ``l``: true, false, null) and what begins one
-    BORDER: ClassVar = re.compile(rb'["}\]0-9el][ \t\r\n]*(,)[ \t\r\n]*(?=["{\[0-9tfn-])')
-    BEGINNING: ClassVar = re.compile(
+    BORDER: ClassVar = late_pattern(rb'["}\]0-9el][ \t\r\n]*(,)[ \t\r\n]*(?=["{\[0-9tfn-])')
+    BEGINNING: ClassVar = late_pattern(
         rb'(?P<blanks>[ \t\r\n]*)(?P<mark>\{[ \t\r\n]*(?P<name>"[^"\\]{1,80}":[ ]?["{\[]?)|["{\[])'
     )
     AROUND: ClassVar = b"[%b]"
@@ -250,8 +251,8 @@ class ObjectSource(ArraySource):
 
     NOUN: ClassVar = "object"
     OPENING: ClassVar = b"{"
-    BORDER: ClassVar = re.compile(rb'["}\]0-9el][ \t\r\n]*(,)[ \t\r\n]*(?=")')
-    BEGINNING: ClassVar = re.compile(rb'(?P<blanks>[ \t\r\n]*)(?P<mark>")(?P<name>)')
+    BORDER: ClassVar = late_pattern(rb'["}\]0-9el][ \t\r\n]*(,)[ \t\r\n]*(?=")')
+    BEGINNING: ClassVar = late_pattern(rb'(?P<blanks>[ \t\r\n]*)(?P<mark>")(?P<name>)')
     AROUND: ClassVar = b"{%b}"
     SCAN: ClassVar[type[ElementScan]] = MemberScan
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-import re
 import zlib
+
+from ragdatakit.late_patterns import late_pattern
 
 GZIP_MAGIC = b"\x1f\x8b"
 BOM = b"\xef\xbb\xbf"
@@ -35,8 +36,8 @@ _BINARY: dict[bytes, str] = {
     rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "an old Office document",
 }
 """Beginnings of unpacked data, and what they are of."""
-_ANY_BINARY = re.compile(b"|".join(b"(" + start + b")" for start in _BINARY))
-_ARRAY = re.compile(rb"\s*\[\s*\{")
+_ANY_BINARY = late_pattern(b"|".join(b"(" + start + b")" for start in _BINARY))
+_ARRAY = late_pattern(rb"\s*\[\s*\{")
 _WIDE = ((b"\xff\xfe\0\0", "UTF-32"), (b"\0\0\xfe\xff", "UTF-32"), (b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"))
 
 

@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import orjson
 
 from ragdatakit.files.containers.indents import NO_INDENT, Indent
 from ragdatakit.late_dataclasses import dataclass
+from ragdatakit.late_patterns import late_pattern
 
 # A raw line feed cannot be in a JSON string: a string that is not closed ends with its line at the latest.
 _TEXT = rb'"[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+"'
-_STRING = re.compile(_TEXT)
+_STRING = late_pattern(_TEXT)
 _FLAT = rb'(?:[^"{}\[\]]++|%b)*+' % _TEXT
-_FLAT_VALUE = re.compile(rb"\[%b\]|\{%b\}" % (_FLAT, _FLAT))
-_BRACKETS = re.compile(rb'(?:(?:%b|\[%b\]|\{%b\})[^"{}\[\]]*+)++|[{}\[\]]|"' % (_TEXT, _FLAT, _FLAT))
+_FLAT_VALUE = late_pattern(rb"\[%b\]|\{%b\}" % (_FLAT, _FLAT))
+_BRACKETS = late_pattern(rb'(?:(?:%b|\[%b\]|\{%b\})[^"{}\[\]]*+)++|[{}\[\]]|"' % (_TEXT, _FLAT, _FLAT))
 """A bracket, a quote mark that nothing closes, or what may be passed over at once: texts, values without another in
 them."""
-_SCALAR = re.compile(rb'[^,\]\[{}"\s]+')
-_BARE_NAME = re.compile(rb'[^,\]\[{}"\s:]+')
-_SPACE = re.compile(rb"[ \t\r\n]*")
+_SCALAR = late_pattern(rb'[^,\]\[{}"\s]+')
+_BARE_NAME = late_pattern(rb'[^,\]\[{}"\s:]+')
+_SPACE = late_pattern(rb"[ \t\r\n]*")
 # Where reading goes on after a broken element: at a line that begins a value, behind one that ended or behind a comma;
 # or at a comma within the line, between what closes a value and what opens one.
-_RESYNC = re.compile(
+_RESYNC = late_pattern(
     rb'["}\]][ \t]*\r?\n[ \t\r\n]*(?=["{\[\]])|,[ \t]*\r?\n[ \t\r\n]*(?=["{\[])|["}\]][ \t]*,[ \t]*(?=["{\[])'
 )
 _NAME = rb'"[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+"[ \t]*:'
-_MEMBER_RESYNC = re.compile(rb"\n[ \t\r\n]*(?=%b|\})|,[ \t]*(?=%b)" % (_NAME, _NAME))
-_MEMBER_LINE = re.compile(rb"\n[ \t]*(?=%b)" % _NAME)
-_AT_NAME = re.compile(_NAME)
-_AT_VALUE = re.compile(rb'["{\[0-9tfn-]')
+_MEMBER_RESYNC = late_pattern(rb"\n[ \t\r\n]*(?=%b|\})|,[ \t]*(?=%b)" % (_NAME, _NAME))
+_MEMBER_LINE = late_pattern(rb"\n[ \t]*(?=%b)" % _NAME)
+_AT_NAME = late_pattern(_NAME)
+_AT_VALUE = late_pattern(rb'["{\[0-9tfn-]')
 _CLOSING = {b"{": b"}", b"[": b"]"}
 _BLANKS = b" \t\r\n"
 _SHOWN = 80

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
-_LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+from ragdatakit.late_patterns import late_pattern
+
+_LINE = late_pattern(rb"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 
 LONG_LINE = 1 << 24

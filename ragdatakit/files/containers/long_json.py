@@ -22,6 +22,7 @@ from ragdatakit.files.containers.indents import NO_INDENT, characters
 from ragdatakit.files.containers.readers_alike import read_alike
 from ragdatakit.files.containers.sources import ARRAY_PART_BYTES, Source
 from ragdatakit.files.containers.strict_json import Decoded
+from ragdatakit.late_patterns import late_pattern
 
 if TYPE_CHECKING:
     from ragdatakit.files.containers.json_text import Raw
@@ -33,7 +34,7 @@ _LONG_PART = 1 << 20
 _PIECE = 1 << 18
 _MOST_ODDITIES = 100_000
 """Of what readers see differently so much is kept of each kind."""
-_NAME = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.S)
+_NAME = late_pattern(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.S)
 
 
 class LongList(list[Any]):

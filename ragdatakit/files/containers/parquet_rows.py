@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from decimal import Decimal
@@ -24,15 +23,16 @@ from ragdatakit.files.containers.parquet_tables import ParquetTable, opened_parq
 from ragdatakit.files.paths.boundary import Boundary
 from ragdatakit.files.paths.sql_text import sql_name
 from ragdatakit.late_dataclasses import dataclass
+from ragdatakit.late_patterns import late_pattern
 from ragdatakit.schemas.declarations import File
 
 _ROWS = 2048
-_NUMBERED = re.compile(r"(.+?)-\d+-of-\d+")
+_NUMBERED = late_pattern(r"(.+?)-\d+-of-\d+")
 _NUMBERS = frozenset(
     "BOOLEAN TINYINT SMALLINT INTEGER BIGINT HUGEINT UTINYINT USMALLINT UINTEGER UBIGINT FLOAT DOUBLE".split()
 )
 """DuckDB's types of which pandas makes numbers; of all others but decimals it makes texts or objects."""
-_QUOTED = re.compile(r'[",\r\n]|^[ \t]')
+_QUOTED = late_pattern(r'[",\r\n]|^[ \t]')
 _AROUND = {"json-array": (b"[", b"\n]\n"), "json-object": (b"{", b"\n}\n")}
 """What is around the rows as elements of an array, or as members of an object."""
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-_COLON = re.compile(rb'"[ \t\r\n]*:')
-_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"([ \t\r\n]*:)?', re.S)
+from ragdatakit.late_patterns import late_pattern
+
+_COLON = late_pattern(rb'"[ \t\r\n]*:')
+_STRING = late_pattern(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"([ \t\r\n]*:)?', re.S)
 _SAFE = 2**53
 
 

@@ -16,13 +16,14 @@ from ragdatakit.files.containers.long_json import LONG, decode_long
 from ragdatakit.files.containers.readers_alike import read_alike
 from ragdatakit.files.containers.strict_json import Decoded
 from ragdatakit.files.containers.tagged_text import TaggedReader
+from ragdatakit.late_patterns import late_pattern
 from ragdatakit.schemas.declarations import File
 from ragdatakit.schemas.line_cells import LineError, LineReader, cut
 
 REFUSED: Any = object()
 """What a quick reader gives for a text that readers may read differently."""
 
-_NAME = re.compile(r'\s*("[^"\\]*+(?:\\.[^"\\]*+)*+")', re.S)
+_NAME = late_pattern(r'\s*("[^"\\]*+(?:\\.[^"\\]*+)*+")', re.S)
 
 
 class RecordForm(Protocol):

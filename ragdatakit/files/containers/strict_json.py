@@ -13,8 +13,9 @@ from json.scanner import make_scanner
 from typing import Any
 
 from ragdatakit.late_dataclasses import dataclass
+from ragdatakit.late_patterns import late_pattern
 
-SURROGATE = re.compile("[\ud800-\udfff]")
+SURROGATE = late_pattern("[\ud800-\udfff]")
 
 
 class _Repeated(dict[str, Any]):
@@ -156,7 +157,7 @@ def resolve(value: Any, pointer: str | None) -> Any:
 MOST_LOCATED = 1 << 24
 """Characters of a record beyond which nobody looks for a column in it."""
 
-_TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\],:]|[^\s{}\[\],:"]++', re.S)
+_TOKEN = late_pattern(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\],:]|[^\s{}\[\],:"]++', re.S)
 
 
 def locate(text: str, pointer: str) -> tuple[int, int] | None:
@@ -173,7 +174,7 @@ def locate(text: str, pointer: str) -> tuple[int, int] | None:
         return _walk(text, want)
 
 
-_BLANKS = re.compile(r"[ \t\n\r]*")
+_BLANKS = late_pattern(r"[ \t\n\r]*")
 _SCAN: Any = make_scanner(json.JSONDecoder())  # type: ignore[arg-type]  # as the decoder itself does it
 
 

@@ -6,23 +6,23 @@ This is SGML as it is found in the wild, not XML: tags in any case, elements tha
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Iterable, Iterator
 
 from ragdatakit.files.containers.indents import NO_INDENT, Indent
 from ragdatakit.late_dataclasses import dataclass
+from ragdatakit.late_patterns import late_pattern
 
 UNCLOSED = "<unclosed>"
 """The field of a record whose element is not closed."""
 
 _LONGEST_TAG = 1 << 10  # bytes; what is kept of a block in case that a tag is cut by its end
-_NAME = re.compile(r"[A-Za-z][\w.-]*")
-_OPENING = re.compile(r"<([A-Za-z][\w.-]*)(\s[^<>]*)?>")
-_ATTRIBUTE = re.compile(r"""\b(?:number|num|id|qid|docno)\s*=\s*["']?([^"'\s>]+)""", re.I)
-LABEL = re.compile(r"\s*(?:Number|Topic|Description|Narrative)\s*:", re.I)
-_ENTITY = re.compile(r"&(?:(amp|lt|gt|quot|apos)|#(\d{1,7})|#x([0-9A-Fa-f]{1,6}));")
-_MARKUP = re.compile(r"^<|<(?=[A-Za-z/!?])|&(?:#\w{1,9}|[A-Za-z]\w{0,31});?", re.M)
+_NAME = late_pattern(r"[A-Za-z][\w.-]*")
+_OPENING = late_pattern(r"<([A-Za-z][\w.-]*)(\s[^<>]*)?>")
+_ATTRIBUTE = late_pattern(r"""\b(?:number|num|id|qid|docno)\s*=\s*["']?([^"'\s>]+)""", re.I)
+LABEL = late_pattern(r"\s*(?:Number|Topic|Description|Narrative)\s*:", re.I)
+_ENTITY = late_pattern(r"&(?:(amp|lt|gt|quot|apos)|#(\d{1,7})|#x([0-9A-Fa-f]{1,6}));")
+_MARKUP = late_pattern(r"^<|<(?=[A-Za-z/!?])|&(?:#\w{1,9}|[A-Za-z]\w{0,31});?", re.M)
 _NAMED = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
 _OTHER_NAMES = {"description": "desc", "narrative": "narr", "number": "num", "query": "title"}
 _BLANKS = " \t\r\n"
@@ -249,6 +249,8 @@ def _as_entity(markup: re.Match[str]) -> str:
     found = markup.group()
     if found == "<":
         return "&lt;"
+    import html
+
     return f"&amp;{found[1:]}" if html.unescape(found) != found else found
 
 

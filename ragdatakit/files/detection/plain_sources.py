@@ -6,7 +6,6 @@ that are recognised. Nothing of them is declared but their files.
 
 from __future__ import annotations
 
-import re
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection.triple_files import TRIPLE_SUFFIXES, triple_files
 from ragdatakit.files.paths.boundary import Boundary, boundary_of
 from ragdatakit.files.paths.folders import Tree, is_regular, not_looked_into
+from ragdatakit.late_patterns import late_pattern
 from ragdatakit.schemas.declarations import Adopted, File, Format
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.rules.tables import RULES
@@ -50,10 +50,10 @@ TABLE = Format(
         "lone-surrogate": Adopted("warning", "it is read as U+FFFD"),
     },
 )
-_SPLIT = re.compile(r"(train|training|validation|valid|val|dev|test)(?:-[0-9]+-of-[0-9]+)?")
-_ENDINGS = re.compile(r"(?:\.[a-z]+)(?:\.gz)?$")
-_ABOUT_FILE = re.compile(r"(?:readme|licen[cs]e|copying|changelog)(?:\.[a-z]{2,3})?(?:\.(?:txt|md|markdown))?")
-_ABOUT_CAPITALS = re.compile(
+_SPLIT = late_pattern(r"(train|training|validation|valid|val|dev|test)(?:-[0-9]+-of-[0-9]+)?")
+_ENDINGS = late_pattern(r"(?:\.[a-z]+)(?:\.gz)?$")
+_ABOUT_FILE = late_pattern(r"(?:readme|licen[cs]e|copying|changelog)(?:\.[a-z]{2,3})?(?:\.(?:txt|md|markdown))?")
+_ABOUT_CAPITALS = late_pattern(
     r"(?:README|ABOUT|SOURCES?|LICEN[CS]ES?|COPYING|NOTICES?|CHANGELOG|CHANGES|CITATION|AUTHORS|CONTRIBUTING)(?:[._-].*)?"
 )
 """``source.txt`` may be a text like others, ``SOURCE.txt`` is none."""

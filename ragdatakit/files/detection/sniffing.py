@@ -16,6 +16,7 @@ from ragdatakit.files.detection.sniffed_text import Beginning
 from ragdatakit.files.paths.boundary import ANYWHERE, Boundary
 from ragdatakit.files.paths.folders import is_regular
 from ragdatakit.late_dataclasses import dataclass
+from ragdatakit.late_patterns import late_pattern
 from ragdatakit.schemas.declarations import File, Format
 from ragdatakit.schemas.errors import RagdataError
 
@@ -29,13 +30,13 @@ LONG_HEAD_BYTES = 1 << 20
 Read = Callable[[int], tuple[bytes, bool]]
 """Gives so many of the first uncompressed bytes of a file, and whether there are more."""
 
-_CUT_STRING = re.compile(r'"((?:[^"\\]|\\.){200})')
-_NAME_AHEAD = re.compile(r"\s*(?=\")")
-_COLON = re.compile(r"\s*:\s*(?=\S)")
-_COMMA = re.compile(r"\s*,")
+_CUT_STRING = late_pattern(r'"((?:[^"\\]|\\.){200})')
+_NAME_AHEAD = late_pattern(r"\s*(?=\")")
+_COLON = late_pattern(r"\s*:\s*(?=\S)")
+_COMMA = late_pattern(r"\s*,")
 _LINES = 20
 """How many lines are looked at."""
-_LINE_ENDS = re.compile(r"[\r\n]+")
+_LINE_ENDS = late_pattern(r"[\r\n]+")
 _EMPTY: dict[str, Any] = {"{": {}, "[": [], '"': ""}
 _DECODER = json.JSONDecoder()
 

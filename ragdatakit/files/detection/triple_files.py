@@ -7,7 +7,6 @@ beginning prove it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from ragdatakit.files.detection.sniffing import LONG_HEAD_BYTES, beginning
 from ragdatakit.files.paths.boundary import ANYWHERE, Boundary
 from ragdatakit.files.paths.folders import is_regular
 from ragdatakit.late_dataclasses import dataclass
+from ragdatakit.late_patterns import late_pattern
 
 TRIPLE_SUFFIXES = tuple(f"{suffix}{packed}" for suffix in (".txt", ".tsv", ".csv") for packed in ("", ".gz"))
 SOURCES = ("source", "head", "subject", "h")
@@ -30,8 +30,8 @@ _LONGEST_NAMES = 100
 _LEAST_COMMON = 3
 """Per cent of the heads or tails. Real graphs have more of them in a mebibyte."""
 _MOST_NUMBERS = 0.9
-_NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?")
-_LINE_END = re.compile(r"\r\n|\n|\r")
+_NUMBER = late_pattern(r"[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?")
+_LINE_END = late_pattern(r"\r\n|\n|\r")
 
 
 @dataclass(frozen=True, slots=True)

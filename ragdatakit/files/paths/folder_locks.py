@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
-import shutil
 from contextlib import suppress
 from pathlib import Path
 from weakref import finalize
 
+from ragdatakit.late_patterns import late_pattern
+
 DIGITS = 12
 """Of the number at the end of the name of a folder next to a target."""
-_BESIDE = re.compile(rf"\..*\.ragdata-[0-9a-f]{{{DIGITS}}}", re.DOTALL)
+_BESIDE = late_pattern(rf"\..*\.ragdata-[0-9a-f]{{{DIGITS}}}", re.DOTALL)
 _LONGEST_STEM = 100
 
 
@@ -37,7 +37,7 @@ def remove_unlocked(folder: Path) -> None:
     """Remove a folder that no living process has locked. What cannot be removed stays."""
     lock = lock_folder(folder)
     if lock >= 0:
-        shutil.rmtree(folder, ignore_errors=True)
+        _remove(folder)
         os.close(lock)
 
 
@@ -49,7 +49,7 @@ def stem_beside(target: Path) -> str:
 
 def name_beside(target: Path, kind: str = "") -> Path:
     """A new name for a folder next to a target."""
-    return target.with_name(f"{stem_beside(target)}{kind}{secrets.token_hex(DIGITS // 2)}")
+    return target.with_name(f"{stem_beside(target)}{kind}{os.urandom(DIGITS // 2).hex()}")
 
 
 def make_beside(target: Path) -> tuple[Path, int]:
@@ -90,9 +90,15 @@ def remove_locked(folder: Path, lock: int, process: int) -> None:
     """Remove a folder of a process and let its lock go; in a fork of that process nothing happens."""
     if os.getpid() != process:
         return
-    shutil.rmtree(folder, ignore_errors=True)
+    _remove(folder)
     if lock >= 0:
         os.close(lock)
+
+
+def _remove(folder: Path) -> None:
+    import shutil
+
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def remove_abandoned(parent: Path) -> None:

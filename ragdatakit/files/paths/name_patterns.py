@@ -10,7 +10,9 @@ from fnmatch import fnmatchcase, translate
 from functools import cached_property, lru_cache
 from pathlib import Path, PurePath
 
-_WILD = re.compile(r"[*?\[]")
+from ragdatakit.late_patterns import late_pattern
+
+_WILD = late_pattern(r"[*?\[]")
 _FEW = 64
 """Up to how many names each is held against the segments, which keeps the answer for other folders."""
 _segments: list[str] = []
@@ -118,8 +120,8 @@ def _pattern(segment: str) -> re.Pattern[str]:
 def _literals(segment: str) -> tuple[str, tuple[str, ...], str, bool]:
     """What a pattern begins with, has inside and ends with as it is; and whether that and one ``*`` is all."""
     before, *inner, after = _WILD.split(segment)
-    if "[" in segment:  # which ends where it is hard to tell
-        inner, after = [], ""
+    if "[" in segment:  # which ends where it is hard to tell, but not behind the last "]"
+        inner, after = [], after.rpartition("]")[2]
     return before, tuple(filter(None, inner)), after, segment in (f"{before}*", f"*{after}")
 
 

@@ -15,6 +15,7 @@ from ragdatakit.database.arrow_streams import incoming
 from ragdatakit.database.columns import Kind, packed
 from ragdatakit.database.dataset_database import FILES, DatasetDatabase
 from ragdatakit.database.file_counts import unpacked_size
+from ragdatakit.database.quick_plans import plan_at_once
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.memory_database import memory_database
 from ragdatakit.files.paths.manifest import file_digest
@@ -120,6 +121,7 @@ def compare_datasets(
 def _compare_records(before: Compared, after: Compared, diff: DatasetDiff, options: CompareOptions) -> None:
     spilled = str(before.database.scratch / "compared")
     with memory_database({"temp_directory": spilled, "memory_limit": "512MB"}) as work:
+        plan_at_once(work, (*before.parts, *after.parts))
         comparison = TableComparison(work, options.records)
         diff.tables = list(_compare_tables(comparison, before.database, after.database, options))
         if before.format == after.format and diff.files:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from ragdatakit.late_patterns import late_pattern
+
 Form = Literal["text", "json", "html"]
 
 _BLANKS = (
@@ -18,9 +20,9 @@ _BLANKS = (
 )
 """What runners pass over before a command: blanks of Unicode in UTF-8, or in an encoding of one byte."""
 
-_ANYWHERE = re.compile(rb"#(?=#(?:vso|teamcity)?\[)", re.IGNORECASE)
-_LINE_START = re.compile(rb"((?:\A|[\r\n])" + _BLANKS + rb"):(?=:)")
-_CODE = re.compile(rb"(<script\b.*?</script>|<style\b.*?</style>)", re.DOTALL | re.IGNORECASE)
+_ANYWHERE = late_pattern(rb"#(?=#(?:vso|teamcity)?\[)", re.IGNORECASE)
+_LINE_START = late_pattern(rb"((?:\A|[\r\n])" + _BLANKS + rb"):(?=:)")
+_CODE = late_pattern(rb"(<script\b.*?</script>|<style\b.*?</style>)", re.DOTALL | re.IGNORECASE)
 
 
 def broken_up(data: bytes, form: Form = "text") -> tuple[bytes, int]:

@@ -227,7 +227,7 @@ class GateFrames:
 
         if not table.startswith(FILES):
             return self._database.load(table), f"main.{sql_name(table)}"
-        connection = self._database.load()
+        connection = self._database.add_views()
         if table not in self._copies:
             copy = sql_name(f"gate {table}")
             try:

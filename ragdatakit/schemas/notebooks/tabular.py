@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from html import escape
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -65,6 +64,8 @@ class Tabular:
 
     def _repr_html_(self) -> str:
         """What Jupyter shows: the line of `repr`, and the first rows. It has no script, and no markup of the data."""
+        from html import escape
+
         rows = iter(self._rows())
         first = list(islice(rows, _SHOWN))
         number = len(first) + sum(1 for _ in rows)

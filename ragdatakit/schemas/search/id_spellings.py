@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
+from ragdatakit.late_patterns import late_pattern
+
 _FORMS: tuple[Literal["NFC", "NFD", "NFKC", "NFKD"], ...] = ("NFC", "NFD", "NFKC", "NFKD")
-_FLOAT = re.compile(r"\d+\.0")
+_FLOAT = late_pattern(r"\d+\.0")
 """An id that was a floating-point number on its way, as a table with a missing value makes it one."""
 ENDINGS = ("txt", "md", "json", "html", "htm", "pdf", "xml", "csv", "tsv", "jsonl", "doc", "docx", "rst")
 """Those of files of which each is one text."""
-_NO_WORD = re.compile(r"[\W_]+")
-_ZEROS = re.compile(r"(?<!\d)0+(?=\d)")
-_BORDER = re.compile(r"(?<=[^\W\d])(?=\d)|(?<=\d)(?=[^\W\d])")
+_NO_WORD = late_pattern(r"[\W_]+")
+_ZEROS = late_pattern(r"(?<!\d)0+(?=\d)")
+_BORDER = late_pattern(r"(?<=[^\W\d])(?=\d)|(?<=\d)(?=[^\W\d])")
 _SIGNS = ("-", "_", " ", ".", "/", ":")
 _MOST_DIGITS, _MOST_WORDS = 8, 8
 

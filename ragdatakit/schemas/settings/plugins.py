@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.late_dataclasses import dataclass
+from ragdatakit.late_patterns import late_pattern
 from ragdatakit.schemas.bounds import OWN_CODE, TABLE_NAME
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.findings import SEVERITIES, Severity
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 API = 1
 """The version of this interface. A plug-in says for which one it was written."""
-_NAME = re.compile("[a-z0-9]+(?:-[a-z0-9]+)+")
+_NAME = late_pattern("[a-z0-9]+(?:-[a-z0-9]+)+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.containers.strict_json import escape
 from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.late_patterns import late_pattern
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.checks import FormatChecks, Needs, Scanning
 from ragdatakit.validators.row_problems import RowProblems
@@ -23,7 +23,7 @@ LONG_TEXT = 8192
 CAP = 900_000
 _ABOUT_DOCUMENTS = {"positive-without-score", "scores-for-unknown"}
 _READ = {"queries", "documents", "positives", "scores", "triplets"}
-_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
+_NUMBER = late_pattern(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
 
 
 class LightSpladeChecks(FormatChecks):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import chain
@@ -134,6 +133,8 @@ class FileRun:
             for block in blocks:
                 yield block, work(block)
             return
+        from concurrent.futures import ThreadPoolExecutor
+
         waiting: deque[tuple[_Cut, Future[_Made]]] = deque()
         with ThreadPoolExecutor(jobs) as pool:
             for block in blocks:
