@@ -15,6 +15,7 @@ from ragdatakit.validators.checks import FormatChecks
 from ragdatakit.validators.gfm_rag.questions import QuestionChecks
 from ragdatakit.validators.python_keys import PythonBatch
 from ragdatakit.validators.records import RecordChecker
+from ragdatakit.validators.set_plan import plan_sets
 from ragdatakit.validators.sets import SetChecks
 
 PATHS = {
@@ -95,7 +96,11 @@ def read(checks: QuestionChecks, values: list[Any], file: int = 0, first_row: in
     found = {
         h.rule: list(h.rows)
         for h in checks.batch(
-            "questions", None, values, batch, SetChecks(get_format("gfm-rag"), None, set(), bool, False)
+            "questions",
+            None,
+            values,
+            batch,
+            SetChecks(plan_sets(get_format("gfm-rag"), None, set(), bool, False), None, set()),
         )
         if len(h.rows)
     }

@@ -21,7 +21,7 @@ from ragdatakit.validators.coded_columns import coded_values
 from ragdatakit.validators.columns import KeyColumns
 from ragdatakit.validators.python_keys import PythonConsistency, PythonIndex
 from ragdatakit.validators.row_problems import RowProblems
-from ragdatakit.validators.set_plan import key_columns
+from ragdatakit.validators.set_plan import key_columns, plan_sets
 from ragdatakit.validators.sets import SetChecks
 from tests.broad import examples
 
@@ -173,6 +173,7 @@ def test_set_checks_agree(format_name: str, data: st.DataObject) -> None:
     def hits(typed: bool) -> list[Any]:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(code_tables.RepeatSieve, "_BITS", 4)
+            patch.setattr("ragdatakit.arrays.keys._MANY", 2)
             patch.setattr(code_tables.RepeatSieve, "_BLOCK_BITS", 3)
             return run_checks(format_name, drawn, typed, several)
 
@@ -202,7 +203,7 @@ def run_checks(format_name: str, splits: list[dict[str, Any]], typed: bool, seve
     checks: list[SetChecks] = []
     next_row = dict.fromkeys(kinds, 0)
     for name, batches_of in zip(("train", "validation"), splits, strict=True):
-        one = SetChecks(fmt, name, kinds, lambda rule: True, several, *factories)
+        one = SetChecks(plan_sets(fmt, name, kinds, lambda rule: True, several), name, kinds, *factories)
         for kind, each in batches_of.items():
             for values in each:
                 own, row = columns[kind], next_row[kind]

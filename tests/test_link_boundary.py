@@ -216,7 +216,7 @@ NOT_OF_DATASETS = {
     "files/paths/boundary.py", "files/paths/folder_locks.py",
     "files/configuration/own_rules.py", "files/configuration/sources.py", "validators/baselines/file.py",
     "validators/stamps.py", "validators/partitions/comparing.py", "validators/partitions/key_runs.py",
-    "remote/cache.py", "remote/object_stores.py",
+    "arrays/mapped.py", "remote/cache.py", "remote/object_stores.py",
     "fixes/applying.py", "fixes/csv_rewriting.py",
     "fixes/difference.py", "fixes/removed.py", "fixes/rewriting.py", "fixes/staged_files.py",
     "files/git/revisions.py", "files/light_splade/config.py", "files/paths/writing.py",

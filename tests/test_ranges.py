@@ -10,6 +10,7 @@ import platform
 import signal
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -23,8 +24,8 @@ import pytest
 from ragdatakit.api import validate as api
 from ragdatakit.schemas import FORMATS, get_format
 from ragdatakit.schemas.errors import EngineError
-from ragdatakit.validators.partitions import capped, partitioned_sets
-from ragdatakit.validators.ranges import engines, plan, replaying
+from ragdatakit.validators.partitions import capped, key_store
+from ragdatakit.validators.ranges import engines, judging, plan, replaying
 from ragdatakit.validators.ranges.engines import LocalEngine
 from tests.command_line import FIXTURES, run
 
@@ -86,11 +87,16 @@ OTHERS = [place for name in sorted(FORMATS.keys() - set(IN_RANGES)) for place in
 
 @pytest.fixture
 def in_ranges(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    def switch(how: str, seed: int = 0, engine: Any = None, partition: int = 500, shared: bool = True) -> None:
-        used = engine or (PicklingEngine(shared) if how else None)
+    def switch(
+        how: str, seed: int = 0, engine: Any = None, partition: int = 500, shared: bool = True, known: float = 1
+    ) -> None:
+        """``known`` is the share of the sets of keys that all workers know."""
+        used, random = engine or (PicklingEngine(shared) if how else None), Random(seed)
+        monkeypatch.setattr(key_store.KeyStore, "has_room", lambda store, keys: random.random() < known)
         monkeypatch.setattr(api, "_engine", lambda options: used)
-        monkeypatch.setattr(partitioned_sets, "PARTITION_BYTES", partition)
+        monkeypatch.setattr(key_store, "PARTITION_BYTES", partition)
         monkeypatch.setattr(plan, "bounds", cut(how, Random(seed)))
+        monkeypatch.setattr(judging, "_RUN_ROWS", 1 + seed % 7)
 
     return switch
 
@@ -104,19 +110,19 @@ def in_codes(monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
 @pytest.mark.parametrize(("place", "seed"), CASES, ids=NAMES)
 @pytest.mark.broad(100)
 def test_fixtures(place: Path, seed: int, in_ranges: Any, in_codes: Any) -> None:
-    for big, cap, how in (
-        (False, "20", "random"),
-        (True, "20", "32"),
-        (True, "0", "4"),
-        (seed % 2 == 0, "2", "random"),
+    for big, cap, how, known in (
+        (False, "20", "random", 1),
+        (True, "20", "32", 1),
+        (True, "0", "4", 0.6),
+        (seed % 2 == 0, "2", "random", seed % 3 / 2),
     ):
         in_codes(big)
         in_ranges("")
         expected = outcome(place, "--max-per-rule", cap)
 
-        in_ranges(how, seed, partition=300 << seed % 8, shared=seed % 3 > 0)
+        in_ranges(how, seed, partition=300 << seed % 8, shared=seed % 3 > 0, known=known)
 
-        assert outcome(place, "--max-per-rule", cap) == expected, (big, cap, how)
+        assert outcome(place, "--max-per-rule", cap) == expected, (big, cap, how, known)
 
 
 @pytest.mark.parametrize("place", OTHERS, ids=map(named, OTHERS))
@@ -127,9 +133,10 @@ def test_formats_that_are_read_as_one_part(place: Path, in_ranges: Any, in_codes
     in_ranges("")
     expected = outcome(place)
 
-    in_ranges("4", partition=300)
+    for known in (1, 0.5):
+        in_ranges("4", partition=300, known=known)
 
-    assert outcome(place) == expected
+        assert outcome(place) == expected, known
 
 
 def faulty_set(folder: Path, triplets: int = 12) -> Path:
@@ -203,9 +210,9 @@ def test_packed_shards_and_parquet(big: bool, tmp_path: Path, in_ranges: Any, in
 
 
 @pytest.mark.parametrize("cap", ["1", "3", "0"])
-@pytest.mark.parametrize("engine", ["4", ""])
+@pytest.mark.parametrize(("engine", "known"), [("4", 0), ("4", 1), ("", 0)])
 def test_problems_that_are_only_counted(
-    cap: str, engine: str, tmp_path: Path, in_ranges: Any, in_codes: Any, monkeypatch: pytest.MonkeyPatch
+    cap: str, engine: str, known: float, tmp_path: Path, in_ranges: Any, in_codes: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of one key that is everywhere, of references to one that is nowhere, in a file and its copy."""
     in_codes(True)
@@ -222,7 +229,7 @@ def test_problems_that_are_only_counted(
     if not engine:  # read here, so that one run has the keys of several files
         monkeypatch.setattr(replaying, "plan_ranges", lambda source, number: None)
 
-    in_ranges("4")
+    in_ranges("4", known=known)
 
     assert outcome(folder, "--max-per-rule", cap) == expected
     assert json.loads(expected[1])["by_rule"].items() >= {"RD115": 2, "SP302": 49, "SP202": 76}.items()
@@ -302,6 +309,10 @@ def _dying(marker: Path, key: int) -> int:
     return key * key
 
 
+def _squared(key: int) -> int:
+    return key * key
+
+
 def _always_dying(key: int) -> int:
     os.kill(os.getpid(), signal.SIGKILL)
     return key
@@ -314,8 +325,11 @@ def _failing(key: int) -> int:
 
 
 def test_a_process_that_is_ended_is_begun_anew(tmp_path: Path) -> None:
-    found = list(LocalEngine(2).map(partial(_dying, tmp_path / "marker"), range(6)))
+    with closing(LocalEngine(2)) as engine:
+        found = list(engine.map(partial(_dying, tmp_path / "marker"), range(6)))
+        again = list(engine.map(_squared, range(3)))
 
+    assert again == [0, 1, 4]
     assert found == [0, 1, 4, 9, 16, 25]
     assert (tmp_path / "marker").exists()
 
@@ -330,8 +344,8 @@ def test_a_process_that_is_ended_is_begun_anew(tmp_path: Path) -> None:
 def test_what_cannot_be_had_is_an_error(function: Any, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engines, "RETRIES", 1)
 
-    with pytest.raises(EngineError) as caught:
-        list(LocalEngine(2).map(function, range(6)))
+    with closing(LocalEngine(2)) as engine, pytest.raises(EngineError) as caught:
+        list(engine.map(function, range(6)))
 
     assert str(caught.value) == message
 
@@ -353,3 +367,21 @@ def test_a_format_of_named_tables_goes_to_processes_as_it_is() -> None:
 
     assert pickle.loads(pickle.dumps(get_format("beir"))) is get_format("beir")
     assert pickle.loads(pickle.dumps(table)) == table
+
+
+def test_of_two_splits_the_first_findings_are_shown_whatever_is_known(
+    tmp_path: Path, in_ranges: Any, in_codes: Any
+) -> None:
+    """Not those of the split whose keys could be looked up at once."""
+    in_codes(True)
+    for split in ("train", "validation"):
+        faulty_set(tmp_path / split, 40)
+    in_ranges("")
+    expected = outcome(tmp_path, "--max-per-rule", "1")
+    shares = iter([0] * 4 + [1] * 100)
+    in_ranges("4")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(key_store.KeyStore, "has_room", lambda store, keys: next(shares))
+
+        assert outcome(tmp_path, "--max-per-rule", "1") == expected

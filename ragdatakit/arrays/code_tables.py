@@ -18,18 +18,19 @@ class RepeatSieve:
     What it lets through (a few per cent, and every real repeat) is compared exactly; the rest need never be sorted.
     """
 
-    WORTH = 1 << 20  # codes below which sorting them all is as quick, and takes less memory
+    WORTH = 1 << 20  # codes from which on it is filled as they come
     _BITS, _BLOCK_BITS = 25, 17
 
-    def __init__(self) -> None:
-        self._places = np.zeros(1 << self._BITS, np.uint8)
+    def __init__(self, bits: int = _BITS) -> None:
+        self._bits = min(bits, self._BITS)
+        self._places = np.zeros(1 << self._bits, np.uint8)
         self._last = np.zeros(1 << self._BLOCK_BITS, np.int32)
 
     def add(self, codes: Codes) -> None:
         """Take in the codes of one block."""
         if count_in_sieve(self._places, flat_words(codes), len(words_of(codes))):
             return
-        place = (first_words(codes) >> np.uint64(64 - self._BITS)).view(np.int64)
+        place = (first_words(codes) >> np.uint64(64 - self._bits)).view(np.int64)
         before = self._places[place]
         self._places[place] = 1
         self._places[place[before > 0]] = 2
@@ -41,7 +42,7 @@ class RepeatSieve:
 
     def candidates(self, codes: Codes) -> Rows:
         """Positions of the codes, of all that came in, that may appear twice."""
-        return np.flatnonzero(self._places[(first_words(codes) >> np.uint64(64 - self._BITS)).view(np.int64)] == 2)
+        return np.flatnonzero(self._places[(first_words(codes) >> np.uint64(64 - self._bits)).view(np.int64)] == 2)
 
 
 class RankTable:
@@ -58,15 +59,15 @@ class RankTable:
         ]
 
     @staticmethod
-    def of(codes: Codes) -> RankTable | None:
-        """A table, or None where the integers are too sparse for one."""
+    def of(codes: Codes, places: int = 32) -> RankTable | None:
+        """A table, or None where the integers are too sparse for one with so many places for each."""
         ids = codes.view(np.int64)
         if not len(ids):
             return RankTable(ids, 0, 0)
         least, greatest = int(ids.min()), int(ids.max())
         span = greatest - least
         # up to 128 bytes an id, so that the ids of a sample of a corpus (each thirtieth) are looked up without hashing
-        return RankTable(ids, least, span) if span <= max(32 * len(ids), 1 << 20) and span < 1 << 31 else None
+        return RankTable(ids, least, span) if span <= max(places * len(ids), 1 << 20) and span < 1 << 31 else None
 
     def has_repeats(self, codes: Codes) -> bool:
         """Whether any of the keys appears twice: only the first of its positions is in the table."""

@@ -18,6 +18,8 @@ _NO_INTEGER = np.uint64((1 << 63) + 1)
 """The code of what is not there, next to integers: 0 is one of them."""
 _NO_TEXT = np.array((_NO_INTEGER, 0), WIDE)
 _NO_ROWS = np.empty(0, np.int64)
+_MANY = 1 << 12
+"""Codes from which on a sieve costs less than sorting them all."""
 
 
 class NumpyBatch:
@@ -207,6 +209,10 @@ class NumpyIndex:
 
     def freeze(self) -> None:
         """No more keys come: find what repeats, make ready for look-ups."""
+        if self._sieve is None and not self._lookups and self._rows.length > _MANY:
+            self._sieve = RepeatSieve((4 * self._rows.length).bit_length())
+            for chunk in self._chunks:
+                self._sieve.add(chunk)
         if self._sieve is not None and not self._lookups:
             self._find_repeats_among(*self._candidates())
             self._chunks, self._sieve = [], None

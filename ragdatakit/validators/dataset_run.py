@@ -34,12 +34,12 @@ from ragdatakit.validators.reading.whole_texts import check_text
 from ragdatakit.validators.row_problems import RowProblems, in_row_order
 from ragdatakit.validators.run_context import Group
 from ragdatakit.validators.run_options import Engine, RunOptions
-from ragdatakit.validators.set_plan import key_columns
+from ragdatakit.validators.set_plan import key_columns, plan_sets
 from ragdatakit.validators.sets import SetChecks
 
 if TYPE_CHECKING:
     from ragdatakit.validators.checks import Placed
-    from ragdatakit.validators.partitions.partitioned_sets import KeyStore
+    from ragdatakit.validators.partitions.key_store import KeyStore
     from ragdatakit.validators.reading.file_runs import FileRun
 
 SMALL_DATASET = 3 << 20
@@ -129,12 +129,13 @@ class DatasetRun:
 
     def _new_sets(self, split: str | None, kinds: set[str], several: bool) -> SetChecks:
         fmt, wants = self.dataset.format, self.collector.looks_for
+        plan = plan_sets(fmt, split, kinds, wants, several)
         if not self.big:
-            return SetChecks(fmt, split, kinds, wants, several)
+            return SetChecks(plan, split, kinds)
         if self.options.engine is not None and not any(self.checks.needs(k, split).looks_up for k in self._kinds()):
             from ragdatakit.validators.partitions.partitioned_sets import PartitionedSets
 
-            return PartitionedSets(fmt, split, kinds, wants, several, self._keys(self.options.engine))
+            return PartitionedSets(plan, split, kinds, self._keys(self.options.engine))
         from ragdatakit.arrays.keys import NumpyConsistency, NumpyIndex
 
         def new_index(kind: str, fields: tuple[str, ...], lookups: bool) -> NumpyIndex:
@@ -142,16 +143,16 @@ class DatasetRun:
             types = {**columns.types, **columns.item_types}
             return NumpyIndex(lookups, len(fields) == 1 and types.get(fields[0]) == "integer")
 
-        return SetChecks(fmt, split, kinds, wants, several, new_index, NumpyConsistency)
+        return SetChecks(plan, split, kinds, new_index, NumpyConsistency)
 
     def _kinds(self) -> set[str]:
         return {file.kind for file in self.dataset.files}
 
     def _keys(self, engine: Engine) -> KeyStore:
         if self._store is None:
-            from ragdatakit.validators.partitions.partitioned_sets import KeyStore
+            from ragdatakit.validators.partitions.key_store import KeyStore
 
-            self._store = KeyStore(engine, self._total)
+            self._store = KeyStore(engine, self._total, self.options.memory_limit)
         return self._store
 
     def _run_group(self, group: Group, seen: set[DataFile]) -> None:
@@ -173,7 +174,8 @@ class DatasetRun:
             if self._is_stub(files, kind):
                 group.sets.unreliable.add(kind)
         self.report(group.sets.finish())
-        self.report_unchecked(group)
+        if self._store is None:
+            self.report_unchecked(group)
 
     def report_unchecked(self, group: Group) -> None:
         """Files that were not read to their end, so that references to their records were not looked up."""

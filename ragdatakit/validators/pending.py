@@ -395,9 +395,13 @@ def _is_meant(item: Any, value: Any) -> bool:
     if value.dtype.names is None:
         number = readable_key(item, "integer")
         return number is not None and number % 2**64 == int(value)
+    if not isinstance(item, str):
+        return False
+    from ragdatakit.arrays.codes import narrowed
     from ragdatakit.arrays.text_codes import codes_of_texts
 
-    return isinstance(item, str) and bool(codes_of_texts([item])[0] == value)
+    codes = codes_of_texts([item])
+    return bool(codes[0] == value or narrowed(codes)[0] == value)
 
 
 def _line_of(file: DataFile, there: Located | None) -> int | None:

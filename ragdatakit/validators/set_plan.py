@@ -62,6 +62,9 @@ class SetPlan:
         return sorted({(m.to_kind, m.to_fields) for m in self.memberships if m.within})
 
 
+NO_CHECKS = SetPlan((), (), (), (), (), (), (), (), {})
+
+
 def plan_sets(
     fmt: Format, split: str | None, kinds: set[str], wanted: Callable[[str], bool], across_splits: bool
 ) -> SetPlan:

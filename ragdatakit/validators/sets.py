@@ -10,10 +10,10 @@ from collections.abc import Callable
 from itertools import chain
 from typing import Any, Protocol
 
-from ragdatakit.schemas.declarations import Consistency, Coverage, Format, Membership, Variants
+from ragdatakit.schemas.declarations import Consistency, Coverage, Membership, Variants
 from ragdatakit.validators.python_keys import PythonBatch, PythonConsistency, PythonIndex, spelling
 from ragdatakit.validators.row_problems import RowProblems, unreliable_keys
-from ragdatakit.validators.set_plan import IndexKey, plan_sets
+from ragdatakit.validators.set_plan import IndexKey, SetPlan
 
 
 class Batch(Protocol):
@@ -32,7 +32,7 @@ class Batch(Protocol):
 
 
 class SetChecks:
-    """The set checks of one split of a dataset.
+    """The set checks of one split of a dataset, those of the ``plan``.
 
     Per block: `probe` (may run in any thread once the kinds it refers to are frozen), then `absorb` in file order.
     ``unreliable`` kinds were not read to their end: nothing is said to be missing from them, and those that something
@@ -43,11 +43,9 @@ class SetChecks:
 
     def __init__(
         self,
-        fmt: Format,
+        plan: SetPlan,
         split: str | None,
         kinds: set[str],
-        wanted: Callable[[str], bool],
-        across_splits: bool,
         new_index: Callable[[str, tuple[str, ...], bool], Any] = lambda kind, fields, lookups: PythonIndex(),
         new_consistency: Callable[[], Any] = PythonConsistency,
     ) -> None:
@@ -58,14 +56,14 @@ class SetChecks:
         self.unchecked: set[str] = set()
         self.missed: set[str] = set()
         self.keyless: dict[str, list[int]] = {}
-        self.plan = plan_sets(fmt, split, kinds, wanted, across_splits)
-        looked_up, compared = self.plan.looked_up(), self.plan.compared()
+        self.plan = plan
+        looked_up, compared = plan.looked_up(), plan.compared()
         self._looked_up = looked_up
-        self.indexes = {key: new_index(*key, key in looked_up or key in compared) for key in self.plan.indexed()}
-        self.heads = {key: new_index(key[0], key[1][:1], True) for key in self.plan.headed()}
-        self._consistencies = [(c, new_consistency()) for c in self.plan.consistencies]
-        self._variants = [(v, new_consistency()) for v in self.plan.variants]
-        self._marks: dict[Coverage, Any] = {}
+        self.indexes = {key: new_index(*key, key in looked_up or key in compared) for key in plan.indexed()}
+        self.heads = {key: new_index(key[0], key[1][:1], True) for key in plan.headed()}
+        self._consistencies = [(c, new_consistency()) for c in plan.consistencies]
+        self._variants = [(v, new_consistency()) for v in plan.variants]
+        self.marks: dict[Coverage, Any] = {}
 
     def probe(self, kind: str, batch: Batch) -> list[RowProblems]:
         """What is wrong with references of these records, by the indexes that are complete."""
@@ -97,9 +95,9 @@ class SetChecks:
                 found += self._probe_membership(member, batch, dangling)
         for coverage in self.plan.coverages:
             for by_kind, field in coverage.by:
-                if by_kind == kind and coverage in self._marks:
+                if by_kind == kind and coverage in self.marks:
                     key = (coverage.kind, (coverage.field,))
-                    self.indexes[key].mark(find(key, field), self._marks[coverage])
+                    self.indexes[key].mark(find(key, field), self.marks[coverage])
         return found
 
     def _probe_membership(self, member: Membership, batch: Batch, dangling: list[Any]) -> list[RowProblems]:
@@ -149,7 +147,7 @@ class SetChecks:
                 index.freeze()
         for coverage in self.plan.coverages:
             if coverage.kind == kind:
-                self._marks[coverage] = self.indexes[kind, (coverage.field,)].new_marks()
+                self.marks[coverage] = self.indexes[kind, (coverage.field,)].new_marks()
         for key in self.plan.keys:
             if key.kind == kind:
                 rows, firsts = self.indexes[kind, key.fields].repeats()
@@ -173,8 +171,8 @@ class SetChecks:
         found: list[RowProblems] = []
         for coverage in self.plan.coverages:
             kinds = [k for k, _ in coverage.by if k in self.kinds]
-            if coverage in self._marks and self.unreliable.isdisjoint(kinds) and self.partial.isdisjoint(kinds):
-                rows = self.indexes[coverage.kind, (coverage.field,)].unmarked(self._marks[coverage])
+            if coverage in self.marks and self.unreliable.isdisjoint(kinds) and self.partial.isdisjoint(kinds):
+                rows = self.indexes[coverage.kind, (coverage.field,)].unmarked(self.marks[coverage])
                 if len(rows):
                     found.append(RowProblems(coverage.rule, coverage.kind, coverage.field, rows))
         doubtful = [(kind, rows) for kind in sorted(self.missed) if (rows := self.keyless.get(kind))]

@@ -13,9 +13,10 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from queue import SimpleQueue
 from types import TracebackType
 from typing import Any, BinaryIO, Generic, Self, TypeVar
 
@@ -140,6 +141,28 @@ class SideStream:
         return self._process.wait()
 
 
+class SideWorker(SideStream):
+    """A process that works off one list of keys after the other: of each it sends, in their order, what the function
+    gives for them."""
+
+    @classmethod
+    def begun(cls) -> Self:
+        """A process that has nothing to do yet. Raises `OSError` where none can be started."""
+        return cls(_work_off).__enter__()
+
+    def end(self) -> None:
+        """End it, whatever it does."""
+        self.__exit__(None, None, None)
+
+    def ask(self, function: Callable[[Any], Any], keys: Sequence[Any]) -> None:
+        """Have it begin with a list; what was asked before has to be taken first."""
+        assert self._process is not None
+        assert self._process.stdin is not None
+        with suppress(BrokenPipeError):  # it is gone: it sends nothing
+            self._process.stdin.write(pickle.dumps((function, keys)))
+            self._process.stdin.flush()
+
+
 class Watched:
     """The pieces of a stream, each waited for no longer than some seconds: then its process is ended, and ``late`` is
     raised."""
@@ -199,7 +222,10 @@ def serve() -> None:
     os.dup2(2, 1)  # what a library prints is no answer
     plug_in_as(pickle.load(sys.stdin.buffer))  # noqa: S301 - of our own caller
     function, args, streams = pickle.load(sys.stdin.buffer)  # noqa: S301 - of our own caller
-    threading.Thread(target=_end_with_caller, daemon=True).start()
+    asked = SimpleQueue[Any]()
+    threading.Thread(target=_listen, args=(asked,), daemon=True).start()
+    if function is _work_off:
+        args = (asked,)
     status = 1
     with suppress(Exception), os.fdopen(answers, "wb") as stream:
         if streams:
@@ -215,6 +241,17 @@ def _piece(stream: BinaryIO, item: Any) -> None:
     stream.flush()
 
 
-def _end_with_caller() -> None:
-    os.read(0, 1)
-    os._exit(1)
+def _listen(asked: SimpleQueue[Any]) -> None:
+    """Take what else the caller asks for; end with it."""
+    try:
+        while True:
+            asked.put(pickle.load(sys.stdin.buffer))  # noqa: S301 - of our own caller
+    finally:
+        os._exit(1)
+
+
+def _work_off(send: Callable[[Any], None], asked: SimpleQueue[Any]) -> None:
+    while True:
+        function, keys = asked.get()
+        for key in keys:
+            send(function(key))

@@ -14,9 +14,9 @@ import numpy as np
 
 from ragdatakit.arrays.keys import NumpyConsistency
 from ragdatakit.late_dataclasses import dataclass
-from ragdatakit.schemas.declarations import Format
 from ragdatakit.validators.partitions.capped import CappedIndex, FileRows, capped, chosen
-from ragdatakit.validators.partitions.key_runs import ITEM_BITS, Run, RunBatch, columns_of
+from ragdatakit.validators.partitions.key_runs import ITEM_BITS, Column, Run, RunBatch
+from ragdatakit.validators.partitions.known_keys import Question, question_of
 from ragdatakit.validators.row_problems import RowProblems
 from ragdatakit.validators.set_plan import SetPlan
 from ragdatakit.validators.sets import SetChecks, meant_field
@@ -24,17 +24,18 @@ from ragdatakit.validators.sets import SetChecks, meant_field
 Section = tuple[int, ...]
 """Where problems belong in the order of the report: the group, then what of it (see `_Partition`)."""
 PROBES, REPEATS, COVERAGE, COMPARISON = range(4)
-Question = tuple[str, str, str]
-"""A rule, a kind and a field."""
 
 
 @dataclass(frozen=True, slots=True)
 class GroupKeys:
-    """The runs of a group of files by kind, in the order in which they are read, and what is known of the kinds;
-    ``files`` are the first rows of the files of a kind."""
+    """The runs of a group of files by kind, in the order in which they are read, with their columns, and what is known
+    of the kinds; ``files`` are the first rows of the files of a kind. The ``plan`` has the set checks that are to be
+    made."""
 
+    plan: SetPlan
     split: str | None
     kinds: tuple[str, ...]
+    columns: dict[str, tuple[Column, ...]]
     runs: dict[str, list[Run]]
     files: dict[str, list[int]]
     unreliable: frozenset[str]
@@ -43,26 +44,19 @@ class GroupKeys:
 
 @dataclass(frozen=True, slots=True)
 class KeyJob:
-    """What partitions are compared by, the same for all of them: set checks of the ``rules`` of a format. ``scratch``
-    is the folder of what they find. Of a file no more than ``most`` problems of a rule can be shown (0: all): the
-    others are only counted."""
+    """What partitions are compared by, the same for all of them. ``scratch`` is the folder of what they find. Of a file
+    no more than ``most`` problems of a rule can be shown (0: all): the others are only counted."""
 
-    format: Format
-    rules: frozenset[str]
-    several: bool
     scratch: str
     most: int
     groups: tuple[GroupKeys, ...]
 
     def sets(self, group: GroupKeys) -> SetChecks:
         """Set checks that have no keys yet."""
-        kinds, wanted = set(group.kinds), self.rules.__contains__
         found = SetChecks(
-            self.format,
+            group.plan,
             group.split,
-            kinds,
-            wanted,
-            self.several,
+            set(group.kinds),
             lambda *key: CappedIndex(key[2], self.most, FileRows(group.files.get(key[0], []))),
             NumpyConsistency,
         )
@@ -102,11 +96,10 @@ class _Partition:
         for number, group in enumerate(self._job.groups):
             sets = self._job.sets(group)
             for order, kind in enumerate(group.kinds):
-                columns = columns_of(sets.plan, kind)
                 runs = group.runs.get(kind, [])
                 self._bases[number, kind] = np.array([run.first_row for run in runs], np.int64)
                 for which, run in enumerate(runs):
-                    batch = RunBatch(columns, run, self._partition)
+                    batch = RunBatch(group.columns[kind], run, self._partition)
                     self._keep_of_run((number, PROBES, order), which, sets.probe(kind, batch))
                     batch.absorbed = True
                     sets.absorb(kind, batch)
@@ -205,19 +198,13 @@ def probe_range(job: KeyJob, hits: Hits) -> Shown:
             for one in pickle.loads(file.read(end - start)):  # noqa: S301 - our own
                 found.setdefault(question_of(one), []).append(one)
     group = job.groups[hits.section[0]]
-    plan = job.sets(group).plan
-    those = [_together(found[question]) for question in _questions(plan) if question in found]
+    those = [_together(found[question]) for question in _questions(group.plan) if question in found]
     shown = Shown([], Counter())
-    for one in _known(plan, those) if hits.section[1] == PROBES else those:
+    for one in _known(group.plan, those) if hits.section[1] == PROBES else those:
         few, more = capped(one, FileRows(group.files.get(one.kind, [])), job.most)
         shown.problems.append(few)
         shown.more.update({(question_of(one), file): number for file, number in more.items()})
     return shown
-
-
-def question_of(one: RowProblems) -> Question:
-    """What these problems answer."""
-    return one.rule, one.kind, one.field
 
 
 def _questions(plan: SetPlan) -> list[Question]:

@@ -3,40 +3,45 @@ time by whoever compares the keys of all records."""
 
 from __future__ import annotations
 
+import os
 import pickle
 from collections.abc import Sequence
 from dataclasses import field
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ragdatakit.arrays.codes import Codes, Rows, first_words
+from ragdatakit.arrays.code_tables import HashTable
+from ragdatakit.arrays.codes import Codes, Rows, first_words, mix
 from ragdatakit.arrays.keys import NumpyBatch
 from ragdatakit.late_dataclasses import dataclass
-from ragdatakit.validators.set_plan import SetPlan
+from ragdatakit.validators.partitions.packing import Packed, packed, unpacked
+from ragdatakit.validators.set_plan import NO_CHECKS, SetPlan
 
 Column = tuple[Any, ...]
 """What is asked of a batch: a word, and the fields (for pairs: names, values, what a missing value counts as)."""
 _Arrays = tuple[npt.NDArray[Any], ...]
-_ODD_1, _ODD_2 = np.uint64(0xD6E8FEB86659FD93), np.uint64(0xC2B2AE3D27D4EB4F)
-"""Other factors than tables of codes have: the codes of a partition have to be all over such a table."""
 ITEM_BITS = 24
 """Of a place: the number of the item in its record; above them is the row."""
+_SAMPLE = 1 << 12
+"""Of so many pairs, of all those of a run, none repeats where most are unique."""
 
 
-def columns_of(plan: SetPlan, kind: str) -> list[Column]:
-    """What the set checks ask of records of a kind."""
+def columns_of(plan: SetPlan, kind: str, known: SetPlan | None = None) -> list[Column]:
+    """What the set checks of a plan ask of records of a kind, without those that look up ``known`` keys."""
+    near = known or NO_CHECKS
     found: dict[Column, None] = {}
     indexed = [("codes", fields) for of_kind, fields in plan.indexed() if of_kind == kind]
-    references = [("codes", (ref.field,)) for ref in plan.references if ref.kind == kind]
-    covering = [("codes", (f,)) for cover in plan.coverages for by_kind, f in cover.by if by_kind == kind]
+    references = [("codes", (r.field,)) for r in plan.references if r.kind == kind and r not in near.references]
+    covering = [
+        ("codes", (f,)) for c in plan.coverages if c not in near.coverages for by_kind, f in c.by if by_kind == kind
+    ]
     found.update(dict.fromkeys([*indexed, *references, *covering]))
     found.update({("heads", fields): None for of_kind, fields in plan.headed() if of_kind == kind})
     for member in plan.memberships:
-        if member.kind == kind:
+        if member.kind == kind and member not in near.memberships:
             found["codes", member.fields] = found["codes", member.fields[:1]] = None
             if member.same_as:
                 found["same", member.fields, member.same_as] = None
@@ -58,12 +63,20 @@ def _by_heads(plan: SetPlan, kind: str) -> set[tuple[str, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Keys of consecutive records of a kind: the file they are in, where each partition begins there, and (once it is
-    known) the row of the first record."""
+    """Keys of consecutive records of a kind: the file they are in, how many each column has, and (once it is known) the
+    row of the first record. The file begins with where each partition begins in it."""
 
     path: str
-    bounds: tuple[int, ...]
+    sizes: tuple[int, ...]
     first_row: int = 0
+
+    def piece(self, partition: int) -> list[Packed]:
+        """What each column has in a partition."""
+        with open(self.path, "rb") as file:  # noqa: PTH123 - thousands of times
+            start, end = np.frombuffer(os.pread(file.fileno(), 16, 8 * partition), np.uint64).tolist()
+            file.seek(start)
+            found: list[Packed] = pickle.loads(file.read(end - start))  # noqa: S301 - our own
+            return found
 
 
 @dataclass(slots=True)
@@ -85,38 +98,56 @@ class PackedKeys:
     """A run that is still to be written, one piece after the other."""
 
     pieces: list[bytes]
-    bounds: tuple[int, ...]
+    sizes: tuple[int, ...]
     keyless: KeylessRows = field(default_factory=KeylessRows)
 
-    def write(self, path: Path) -> None:
+    def write(self, path: Path) -> Run:
         """Write it; who does so once more gives the same file."""
         unfinished = path.with_name(f"{path.name}.{np.random.default_rng().integers(1 << 62):x}")
+        bounds = np.cumsum([8 * (len(self.pieces) + 1), *map(len, self.pieces)], dtype=np.uint64)
         with unfinished.open("wb") as file:
+            file.write(bounds.tobytes())
             file.writelines(self.pieces)
         unfinished.replace(path)
+        return Run(str(path), self.sizes)
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlan:
+    """Which keys of a kind are gathered: the columns, the fields whose keys lie in the partition of the first of them,
+    and the field by which references name records."""
+
+    columns: tuple[Column, ...]
+    by_heads: frozenset[tuple[str, ...]]
+    named: str | None
+    partitions: int
+
+    @classmethod
+    def of(cls, plan: SetPlan, kind: str, partitions: int, known: SetPlan | None = None) -> RunPlan:
+        """Those that the checks of a plan need, where the keys of some of them are ``known``."""
+        columns = tuple(columns_of(plan, kind, known))
+        return cls(columns, frozenset(_by_heads(plan, kind)), plan.named.get(kind), partitions)
 
 
 class RunWriter:
     """Gathers the keys of records of a kind."""
 
-    def __init__(self, plan: SetPlan, kind: str, partitions: int) -> None:
-        self._columns = columns_of(plan, kind)
-        self._by_heads = _by_heads(plan, kind)
-        self._named = plan.named.get(kind)
-        self._partitions = partitions
-        self._parts: list[list[_Arrays]] = [[] for _ in self._columns]
+    def __init__(self, plan: RunPlan) -> None:
+        self._plan = plan
+        self._parts: list[list[_Arrays]] = [[] for _ in plan.columns]
         self._keyless = KeylessRows()
         self.length = 0
 
     def add(self, batch: NumpyBatch, base: int) -> None:
         """The next records, of which ``base`` is the row of the first, counted from that of the run."""
         batch.first_row = 0
-        for column, parts in zip(self._columns, self._parts, strict=True):
+        for column, parts in zip(self._plan.columns, self._parts, strict=True):
             heads, rows, *values = self._of(column, batch)
             those = np.arange(rows.start, rows.stop) if isinstance(rows, range) else rows
-            parts.append((heads, (those + base).astype(np.int32), *values))
-        if self._named:
-            self._keyless.add([row + base for row in batch.without(self._named)])
+            of_others = (heads,) if self._lies_elsewhere(column) else ()
+            parts.append(((those + base).astype(np.int32), *values, *of_others))
+        if self._plan.named:
+            self._keyless.add([row + base for row in batch.without(self._plan.named)])
         self.length = base + batch.length
 
     def _of(self, column: Column, batch: NumpyBatch) -> tuple[Any, ...]:
@@ -138,44 +169,57 @@ class RunWriter:
         more = (_items(rows),) if fields[-1] in batch.lists else ()
         return self._head(fields, batch, codes, rows), rows, codes, *more
 
+    def _lies_elsewhere(self, column: Column) -> bool:
+        """Whether keys lie in the partition of another code."""
+        return column[0] in ("codes", "same") and column[1] in self._plan.by_heads
+
     def _head(self, fields: tuple[str, ...], batch: NumpyBatch, codes: Codes, rows: Any) -> Codes:
-        if fields not in self._by_heads:
+        if fields not in self._plan.by_heads:
             return codes
         head: Codes = batch.columns[fields[0]]
         return head if isinstance(rows, range) else head[rows]
 
     def packed(self) -> PackedKeys:
         """All of them, cut into partitions; what comes next is another run."""
-        parts, self._parts = self._parts[::-1], [[] for _ in self._columns]
-        cut = [self._cut(parts.pop()) for _ in self._columns]  # each column is freed when it is cut
-        pieces = [pickle.dumps([of[number] for of in cut], 5) for number in range(self._partitions)]
-        bounds = np.cumsum([0, *map(len, pieces)]).tolist()
-        found = PackedKeys(pieces, tuple(bounds), self._keyless)
+        parts, self._parts = self._parts[::-1], [[] for _ in self._plan.columns]
+        # each column is freed when it is cut
+        cut = [self._cut(column, parts.pop()) for column in self._plan.columns]
+        pieces = [pickle.dumps([of[number] for _, of in cut], 5) for number in range(self._plan.partitions)]
+        found = PackedKeys(pieces, tuple(size for size, _ in cut), self._keyless)
         self._keyless, self.length = KeylessRows(), 0
         return found
 
-    def _cut(self, parts: list[_Arrays]) -> list[_Arrays]:
-        """The arrays of each partition, in the order of the records."""
+    def _cut(self, column: Column, parts: list[_Arrays]) -> tuple[int, list[Packed]]:
+        """How many keys a column has, and those of each partition, in the order of the records."""
         if not parts:
-            return [()] * self._partitions
-        heads, *arrays = (np.concatenate(each) for each in zip(*parts, strict=True))
-        if self._partitions == 1:
-            return [tuple(arrays)]
-        numbers = partition_of(heads, self._partitions)
-        order = np.argsort(numbers, kind="stable")
-        ends = np.searchsorted(numbers[order], np.arange(self._partitions + 1))
-        arrays = [array[order] for array in arrays]
-        return [tuple(array[start:end] for array in arrays) for start, end in pairwise(ends.tolist())]
+            return 0, [()] * self._plan.partitions
+        rows, *values = (np.concatenate(each) for each in zip(*parts, strict=True))
+        heads = values[0]
+        if self._lies_elsewhere(column):
+            *values, heads = values
+        if column[0] in ("pairs", "spellings"):
+            rows, *values = _each_once(rows, *values)
+            heads = values[0]
+        return len(rows), list(packed(heads, rows, values, self._plan.partitions))
 
 
-def partition_of(codes: Codes, partitions: int) -> npt.NDArray[np.uint16]:
-    """The partition of each code, of a number that is a power of two."""
-    bits = partitions.bit_length() - 1
-    if not bits:
-        return np.zeros(len(codes), np.uint16)
-    stirred = first_words(codes) * _ODD_1
-    stirred ^= stirred >> np.uint64(32)
-    return ((stirred * _ODD_2) >> np.uint64(64 - bits)).astype(np.uint16)
+def _each_once(rows: Rows, names: Codes, values: Codes) -> _Arrays:
+    """Of pairs that are there several times the first: the others say nothing new."""
+    if not _may_repeat(names):
+        return rows, names, values
+    codes = mix(names, values)
+    firsts = np.flatnonzero(HashTable(codes).positions(codes) == np.arange(len(codes)))
+    return rows[firsts], names[firsts], values[firsts]
+
+
+def _may_repeat(codes: Codes) -> bool:
+    """Whether some keys are there very often, or several times in a row."""
+    words = first_words(codes)
+    for sample in (words[:_SAMPLE], words[:: max(len(words) // _SAMPLE, 1)]):
+        ordered = np.sort(sample)
+        if np.any(ordered[1:] == ordered[:-1]):
+            return True
+    return False
 
 
 def _items(rows: Rows) -> npt.NDArray[np.int32]:
@@ -193,11 +237,8 @@ class RunBatch:
     """The keys of a run that are in one partition, as a batch: of `probe` or (``absorbed``) of `absorb`. To `probe`
     rows are places: the row, and the number of the item in its list."""
 
-    def __init__(self, columns: list[Column], run: Run, partition: int) -> None:
-        start, end = run.bounds[partition : partition + 2]
-        with open(run.path, "rb") as file:  # noqa: PTH123 - thousands of times
-            file.seek(start)
-            self._arrays = dict(zip(columns, pickle.loads(file.read(end - start)), strict=True))  # noqa: S301 - our own
+    def __init__(self, columns: Sequence[Column], run: Run, partition: int) -> None:
+        self._packed = dict(zip(columns, run.piece(partition), strict=True))
         self._first_row = run.first_row
         self.columns: dict[str, Any] = {}
         self.found: dict[str, Any] = {}
@@ -205,16 +246,19 @@ class RunBatch:
 
     def codes(self, fields: tuple[str, ...]) -> tuple[Codes, Rows]:
         """As that of `NumpyBatch`."""
-        rows, codes, *items = self._of(("codes", fields))
-        found: Rows = rows.astype(np.int64) + self._first_row
+        found, (codes, *items) = self._of(("codes", fields))
         if not self.absorbed:
             found <<= ITEM_BITS
             if items:
-                found += items[0]
+                found += items[0].view(np.int64)
         return codes, found
 
-    def _of(self, column: Column) -> _Arrays:
-        return self._arrays[column] or _NOTHING
+    def _of(self, column: Column) -> tuple[Rows, list[Any]]:
+        """Rows, and what belongs to each."""
+        if not self._packed[column]:
+            return np.empty(0, np.int64), [np.empty(0, np.uint64)]
+        rows, values = unpacked(self._packed[column])
+        return rows + self._first_row, values
 
     def without(self, field: str) -> list[int]:
         """They are reported by who wrote the run."""
@@ -222,12 +266,12 @@ class RunBatch:
 
     def heads(self, fields: tuple[str, ...]) -> tuple[Codes, Rows]:
         """As that of `NumpyBatch`."""
-        rows, codes = self._of(("heads", fields))[:2]
-        return codes, rows.astype(np.int64) + self._first_row
+        rows, values = self._of(("heads", fields))
+        return values[0], rows
 
     def also_equal(self, found: Any, fields: tuple[str, ...], other: str) -> Any:
         """As that of `NumpyBatch`."""
-        equal = np.flatnonzero(self._of(("same", fields, other))[1])
+        equal = np.flatnonzero(self._of(("same", fields, other))[1][0])
         return np.union1d(np.asarray(found, np.int64), equal) if len(equal) else found
 
     def pairs(self, *names: Any) -> tuple[Any, ...]:
@@ -240,9 +284,5 @@ class RunBatch:
 
     def interleaved(self, columns: list[tuple[Any, ...]]) -> tuple[Codes, Codes, Rows]:
         """Names and what each is given, in the order of the records."""
-        arrays = self._arrays[columns[0][0], tuple(fields for _, fields in columns)]
-        rows, names, values = arrays if arrays else (*_NOTHING[:2], _NOTHING[1])
-        return names, values, rows.astype(np.int64) + self._first_row
-
-
-_NOTHING: _Arrays = (np.empty(0, np.int32), np.empty(0, np.uint64))
+        rows, values = self._of((columns[0][0], tuple(fields for _, fields in columns)))
+        return values[0], values[-1], rows

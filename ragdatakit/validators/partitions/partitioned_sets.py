@@ -2,148 +2,106 @@
 
 from __future__ import annotations
 
-import errno
-import platform
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ragdatakit.arrays.code_tables import HashTable
+from ragdatakit.arrays.codes import narrowed
 from ragdatakit.arrays.text_codes import codes_of_texts
-from ragdatakit.late_dataclasses import dataclass
-from ragdatakit.outputs.scratch import ScratchFolder
-from ragdatakit.schemas.declarations import Format
-from ragdatakit.schemas.errors import EngineError
 from ragdatakit.validators.partitions.comparing import GroupKeys, KeyJob
-from ragdatakit.validators.partitions.key_runs import (
-    KeylessRows,
-    PackedKeys,
-    Run,
-    RunBatch,
-    RunWriter,
-    columns_of,
-    partition_of,
+from ragdatakit.validators.partitions.key_runs import Column, KeylessRows, PackedKeys, Run, RunBatch, RunPlan, RunWriter
+from ragdatakit.validators.partitions.key_store import KeyStore, WantedKeys
+from ragdatakit.validators.partitions.known_keys import (
+    KnownIndex,
+    KnownKeys,
+    Probed,
+    add_marks,
+    all_of,
+    answered,
+    question_of,
+    rules_of,
 )
+from ragdatakit.validators.partitions.packing import partition_of
 from ragdatakit.validators.pending import RowMap
 from ragdatakit.validators.row_problems import RowProblems
-from ragdatakit.validators.run_options import Engine
-from ragdatakit.validators.set_plan import plan_sets
+from ragdatakit.validators.set_plan import NO_CHECKS, IndexKey, SetPlan
 from ragdatakit.validators.sets import Batch, SetChecks
 
-PARTITION_BYTES = 64 << 20
-"""Of files whose keys are in one partition, about: who compares them needs some memory for each."""
-MOST_PARTITIONS = 1 << 12
 _RUN_ROWS = 1 << 20
 """Of records whose keys are written at once, where they are read here."""
 
 
-@dataclass(frozen=True, slots=True)
-class WantedKeys:
-    """Which keys of a range are to be written, and where: into ``folder``, or (empty) sent to who asked. ``alone``:
-    nobody else wants its key columns."""
-
-    split: str | None
-    kinds: frozenset[str]
-    rules: frozenset[str]
-    several: bool
-    partitions: int
-    folder: str
-    name: str
-    alone: bool
-
-    def writer(self, fmt: Format, kind: str) -> RunWriter:
-        """Who gathers them."""
-        plan = plan_sets(fmt, self.split, set(self.kinds), self.rules.__contains__, self.several)
-        return RunWriter(plan, kind, self.partitions)
-
-    def kept(self, packed: PackedKeys, key: tuple[int, int]) -> tuple[Run | PackedKeys, KeylessRows]:
-        """The keys of a range, written where they are wanted. Raises `EngineError` where that is not possible."""
-        keyless, packed.keyless = packed.keyless, KeylessRows()
-        if not self.folder:
-            return packed, keyless
-        return _written(packed, Path(self.folder) / "-".join((self.name, *map(str, key)))), keyless
-
-
-def _written(packed: PackedKeys, path: Path) -> Run:
-    try:
-        packed.write(path)
-    except OSError as error:
-        advice = "the folder that `scratch` names has to be there for all workers"
-        if error.errno in _FULL:
-            advice = "free some space, or name a folder with more in TMPDIR, of a cluster in `scratch`"
-        words = f"{path.parent} on {platform.node()} cannot be written ({error.strerror})"
-        raise EngineError(f"{words}; {advice}") from None
-    return Run(str(path), packed.bounds)
-
-
-_FULL = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
-
-
-class KeyStore:
-    """The files of keys of a dataset. ``engine`` is who compares them: its workers where they see the folder, else
-    processes of this machine."""
-
-    def __init__(self, engine: Engine, total_bytes: int) -> None:
-        wanted = min(max(total_bytes // PARTITION_BYTES, 1), MOST_PARTITIONS)
-        self.partitions: int = 1 << (wanted - 1).bit_length()
-        try:
-            self._scratch = ScratchFolder(engine.shared)
-        except OSError as error:
-            raise EngineError(
-                f"no folder for keys can be made ({error.strerror}); set TMPDIR to one that can be written to"
-            ) from None
-        self.is_shared = engine.shared is not None
-        self.engine = engine if self.is_shared else engine.here
-        self.folder = self._scratch.path
-        self._runs = 0
-
-    def put(self, keys: PackedKeys) -> Run:
-        """Write a run of this process, or of one that could not."""
-        self._runs += 1
-        return _written(keys, self.folder / f"run-{self._runs}")
-
-    def remove(self) -> None:
-        """They are needed no more."""
-        self._scratch.remove()
-
-
 class PartitionedSets(SetChecks):
-    """The set checks of one split: keys are written as they come, and compared at the end."""
+    """The set checks of one split: keys are written as they come, and compared at the end, except for references to
+    keys that are few: those are looked up at once."""
 
-    def __init__(
-        self,
-        fmt: Format,
-        split: str | None,
-        kinds: set[str],
-        wanted: Callable[[str], bool],
-        several: bool,
-        store: KeyStore,
-    ) -> None:
-        super().__init__(fmt, split, kinds, wanted, several, lambda *key: None, lambda: None)
-        self._format, self._several, self._store = fmt, several, store
-        self._rules = frozenset(rule.name for rule in fmt.rules if wanted(rule.name))
+    def __init__(self, plan: SetPlan, split: str | None, kinds: set[str], store: KeyStore) -> None:
+        super().__init__(plan, split, kinds, lambda *key: None, lambda: None)
+        self._store = store
+        self._run_plans: dict[str, RunPlan] = {}
         self._runs: dict[str, list[Run]] = {}
         self._rows: dict[str, KeylessRows] = {}
         self._writers: dict[str, tuple[RunWriter, int]] = {}
+        self._known = SetChecks(NO_CHECKS, split, kinds)
+        self._known.unreliable, self._known.partial = self.unreliable, self.partial
+        self._known.unchecked, self._known.missed = self.unchecked, self.missed
+        self._sent: dict[Any, KnownIndex | str] = {}
 
-    def wanted(self, alone: bool) -> WantedKeys:
-        """What is asked of ranges."""
+    def wanted(self, kind: str, alone: bool, most: int) -> WantedKeys:
+        """What is asked of ranges of a kind, of which ``most`` problems of a rule may be shown."""
         kinds, folder = frozenset(self.kinds), str(self._store.folder) if self._store.is_shared else ""
-        partitions = self._store.partitions
-        return WantedKeys(self.split, kinds, self._rules, self._several, partitions, folder, f"{id(self):x}", alone)
+        known = self._known_to(kind, most)
+        return WantedKeys(self.split, kinds, self._run_plan(kind), known, folder, f"{id(self):x}", alone)
+
+    def _run_plan(self, kind: str) -> RunPlan:
+        """Which keys of a kind are written; it is said when the kinds that it refers to are there."""
+        if kind not in self._run_plans:
+            headless = set(self.plan.headed()) - set(self._known.heads)
+            known = set(self._known.indexes) - headless
+            near = answered(self.plan, kind, known, self.unreliable, self._store.late)
+            self._store.late |= rules_of(self.plan, kind) - rules_of(near, kind)
+            plan = self._known.plan
+            self._known.plan = replace(
+                plan, references=plan.references + near.references, memberships=plan.memberships + near.memberships
+            )
+            self._run_plans[kind] = RunPlan.of(self.plan, kind, self._store.partitions, self._known.plan)
+        return self._run_plans[kind]
+
+    def _known_to(self, kind: str, most: int) -> KnownKeys:
+        """What records of a kind are looked up in."""
+        self._run_plan(kind)
+        all_of = self._known.plan
+        plan = replace(
+            all_of,
+            references=tuple(ref for ref in all_of.references if ref.kind == kind),
+            memberships=tuple(member for member in all_of.memberships if member.kind == kind),
+            coverages=tuple(one for one in all_of.coverages if any(by == kind for by, _ in one.by)),
+        )
+        indexes = {key: self._sent["keys", key] for key in plan.looked_up() if ("keys", key) in self._sent}
+        heads = {key: self._sent["heads", key] for key in plan.headed() if ("heads", key) in self._sent}
+        return KnownKeys(plan, indexes, heads, frozenset(self.unreliable), most)
 
     def probe(self, kind: str, batch: Batch) -> list[RowProblems]:
-        """Nothing is known yet."""
-        return []
+        """What is wrong with references to keys that are known."""
+        self._run_plan(kind)
+        return self._known.probe(kind, batch)
+
+    def take_probed(self, kind: str, probed: Probed) -> None:
+        """What look-ups of a range of a kind have shown, except for its problems."""
+        self.missed |= probed.missed
+        self.unchecked |= probed.unchecked
+        coverages = self._known_to(kind, 0).plan.coverages
+        for coverage, marks in zip(coverages, probed.marks, strict=True):
+            add_marks(self._known.marks[coverage], marks)
 
     def absorb(self, kind: str, batch: Any) -> None:
         """Write down the keys of these records, which were read here."""
         if kind not in self._writers:
-            self._writers[kind] = RunWriter(self.plan, kind, self._store.partitions), batch.first_row
+            self._writers[kind] = RunWriter(self._run_plan(kind)), batch.first_row
         writer, first_row = self._writers[kind]
         here = batch.first_row
         if named := self.plan.named.get(kind):
@@ -167,14 +125,33 @@ class PartitionedSets(SetChecks):
             rows.count += keyless.count
 
     def freeze(self, kind: str) -> list[RowProblems]:
-        """Nothing is known yet."""
+        """Nothing is known yet of what repeats; if its keys are few, they are known from now on."""
         if kind in self._writers:
             self._write(kind)
+        for what, keys in (("keys", self.plan.looked_up()), ("heads", self.plan.headed())):
+            for key in sorted(keys):
+                if key[0] == kind:
+                    self._get_to_know(what, key)
+        of_kind = [cover for cover in self.plan.coverages if cover.kind == kind]
+        self._store.late |= {one.rule for one in of_kind if (kind, (one.field,)) not in self._known.indexes}
+        new = [cover for cover in of_kind if cover.rule not in self._store.late]
+        self._known.plan = replace(self._known.plan, coverages=(*self._known.plan.coverages, *new))
+        self._known.marks |= {one: self._known.indexes[kind, (one.field,)].new_marks() for one in new}
         return []
 
+    def _get_to_know(self, what: str, key: IndexKey) -> None:
+        kind, fields = key
+        columns, runs = self._run_plan(kind).columns, self._runs.get(kind, [])
+        column = ("codes" if what == "keys" else what, fields)
+        place = columns.index(column)
+        if self._store.has_room(sum(run.sizes[place] for run in runs)):
+            index = KnownIndex(*all_of(columns, runs, column, self._store.partitions))
+            (self._known.indexes if what == "keys" else self._known.heads)[key] = index
+            self._sent[what, key] = self._store.for_others(index)
+
     def finish(self) -> list[RowProblems]:
-        """Nothing is known yet."""
-        return []
+        """Known keys that nothing names."""
+        return self._known.finish()
 
     def compare(self, earlier: SetChecks) -> list[RowProblems]:
         """Nothing is known yet."""
@@ -186,14 +163,21 @@ class PartitionedSets(SetChecks):
 
     def keys(self, kinds: Iterable[str], rows: RowMap) -> GroupKeys:
         """What partitions are compared by; ``kinds`` are in the order in which they were read."""
-        order = tuple(kinds)
+        order, known = tuple(kinds), self._known.plan
         files = {kind: rows.first_rows(kind) for kind in order}
+        plan = replace(
+            self.plan,
+            references=tuple(ref for ref in self.plan.references if ref not in known.references),
+            memberships=tuple(member for member in self.plan.memberships if member not in known.memberships),
+            coverages=tuple(one for one in self.plan.coverages if one not in known.coverages),
+        )
+        columns = {kind: run_plan.columns for kind, run_plan in self._run_plans.items()}
         doubts = frozenset(self.unreliable), frozenset(self.partial)
-        return GroupKeys(self.split, order, self._runs, files, *doubts)
+        return GroupKeys(plan, self.split, order, columns, self._runs, files, *doubts)
 
     def job(self, groups: Sequence[GroupKeys], most: int) -> KeyJob:
         """The job of comparing the keys of this and other groups; ``most`` problems of a rule and file may be shown."""
-        return KeyJob(self._format, self._rules, self._several, str(self._store.folder), most, tuple(groups))
+        return KeyJob(str(self._store.folder), most, tuple(groups))
 
     def doubtful(self) -> list[tuple[str, str, KeylessRows]]:
         """The kinds that references missed and whose keys cannot be relied on, with their key and those rows."""
@@ -205,14 +189,27 @@ class PartitionedSets(SetChecks):
                 found.append((kind, self.plan.named.get(kind, ""), rows))
         return found
 
-    def are_keys_of(self, kind: str, field: str) -> Callable[[Sequence[str]], list[bool]]:
+    def askable(self, found: Iterable[RowProblems]) -> Iterator[RowProblems]:
+        """Problems of references, of which it can be asked what else they may mean."""
+        to = {(ref.rule, ref.kind, ref.field): (ref.to_kind, ref.to_field) for ref in self.plan.references}
+        for one in found:
+            if target := to.get(question_of(one)):
+                one.are_keys = self._are_keys_of(*target)
+            yield one
+
+    def _are_keys_of(self, kind: str, field: str) -> Callable[[Sequence[str]], list[bool]]:
         """Who says of texts whether they are keys."""
-        return partial(_are_keys, columns_of(self.plan, kind), self._runs.get(kind, []), field, self._store.partitions)
+        if index := self._known.indexes.get((kind, (field,))):
+            return index.are_keys  # type: ignore[no-any-return]
+        columns = self._run_plans[kind].columns if kind in self._run_plans else ()
+        return partial(_are_keys, columns, self._runs.get(kind, []), field, self._store.partitions)
 
 
-def _are_keys(columns: list[Any], runs: list[Run], field: str, partitions: int, texts: Sequence[str]) -> list[bool]:
+def _are_keys(
+    columns: Sequence[Column], runs: list[Run], field: str, partitions: int, texts: Sequence[str]
+) -> list[bool]:
     codes = codes_of_texts(texts)
-    numbers = partition_of(codes, partitions)
+    numbers, codes = partition_of(codes, partitions), narrowed(codes)
     table, found = HashTable(codes), np.zeros(len(codes) + 1, np.bool_)  # the last one is for keys that nobody asks for
     for number in np.unique(numbers).tolist():
         for run in runs:

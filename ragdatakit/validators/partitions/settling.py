@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -13,13 +13,14 @@ from ragdatakit.validators.partitions.comparing import (
     PROBES,
     REPEATS,
     Hits,
-    Question,
     Section,
     Verdicts,
     probe_range,
     reduce_keys,
 )
-from ragdatakit.validators.partitions.partitioned_sets import KeyStore, PartitionedSets
+from ragdatakit.validators.partitions.key_store import KeyStore
+from ragdatakit.validators.partitions.known_keys import Question
+from ragdatakit.validators.partitions.partitioned_sets import PartitionedSets
 from ragdatakit.validators.pending import whole_copies
 from ragdatakit.validators.row_problems import RowProblems, unreliable_keys
 
@@ -34,7 +35,7 @@ def settle(run: RunContext, store: KeyStore, groups: Sequence[Group]) -> None:
         sets.keys(dict.fromkeys(file.kind for file in group.files), run.rows)
         for sets, group in zip(checks, groups, strict=True)
     ]
-    job = checks[0].job(keys, _most_shown(run))
+    job = checks[0].job(keys, most_shown(run))
     verdicts = list(store.engine.map(partial(reduce_keys, job), range(store.partitions)))
     for one in verdicts:
         for sets, missed, unchecked in zip(checks, one.missed, one.unchecked, strict=True):
@@ -53,7 +54,7 @@ def settle(run: RunContext, store: KeyStore, groups: Sequence[Group]) -> None:
         for _, of_run in pairs:
             those: Iterable[RowProblems] = of_run.problems
             if section[1] == PROBES:
-                those = _askable(sets, those)
+                those = sets.askable(those)
             run.report(run.rows.outside(one, copies) if copies else one for one in those)
             more.update(of_run.more)
         for one in verdicts:
@@ -76,15 +77,6 @@ def _hits(verdicts: Sequence[Verdicts]) -> list[Hits]:
     return [Hits(section, run, tuple(pieces)) for (section, run), pieces in sorted(found.items())]
 
 
-def _askable(sets: PartitionedSets, found: Iterable[RowProblems]) -> Iterator[RowProblems]:
-    """Problems of references, of which it can be asked what else they may mean."""
-    to = {(ref.rule, ref.kind, ref.field): (ref.to_kind, ref.to_field) for ref in sets.plan.references}
-    for one in found:
-        if (one.rule, one.kind, one.field) in to:
-            one.are_keys = sets.are_keys_of(*to[one.rule, one.kind, one.field])
-        yield one
-
-
 def _copies(run: RunContext, section: Section, verdicts: Sequence[Verdicts]) -> dict[DataFile, DataFile]:
     """The files that have nothing but the records of another, which is one finding each."""
     counted: dict[Question, Counter[tuple[DataFile, DataFile]]] = {}
@@ -100,7 +92,7 @@ def _copies(run: RunContext, section: Section, verdicts: Sequence[Verdicts]) -> 
     return copies
 
 
-def _most_shown(run: RunContext) -> int:
+def most_shown(run: RunContext) -> int:
     """How many problems of a rule may be shown, or named, of a file (0: all)."""
     selection = run.collector.selection
     mosts = selection.max_per_rule, selection.most_records

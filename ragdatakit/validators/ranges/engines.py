@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import EngineError, RagdataError
-from ragdatakit.validators.side_process import SideStream, has_room
+from ragdatakit.validators.side_process import SideWorker, has_room
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -69,12 +69,14 @@ def shared_folder(settings: Mapping[str, str], is_here: bool) -> Path | None:
 
 
 class LocalEngine:
-    """Processes on this machine, at most this many at a time; each holds one result that nobody has taken yet."""
+    """Processes on this machine, at most this many at a time; each holds one result that nobody has taken yet. They are
+    begun when they are needed first, and work until the engine is closed."""
 
     elsewhere = False
 
     def __init__(self, jobs: int) -> None:
         self._jobs = jobs
+        self._idle: list[SideWorker] = []
 
     @property
     def shared(self) -> Path | None:
@@ -87,7 +89,9 @@ class LocalEngine:
         return self
 
     def close(self) -> None:
-        """Processes end with what they are asked for."""
+        """The processes end."""
+        while self._idle:
+            self._idle.pop().end()
 
     def map(self, function: Callable[[K], V], keys: Sequence[K], /) -> Iterator[V]:
         """As `Engine` has it."""
@@ -95,28 +99,26 @@ class LocalEngine:
         if workers < 2 or not has_room():
             yield from map(function, keys)
             return
-        with ExitStack() as open_streams:
-            streams: list[Iterator[Any]] = []
-
-            def begin(first: int) -> Iterator[Any]:
-                stream = open_streams.enter_context(SideStream(_send_all, function, keys[first::workers]))
-                return iter(stream)
-
-            streams += map(begin, range(workers))
+        streams = [self._begun(function, keys[first::workers]) for first in range(workers)]
+        try:
             begun = 0
             for number in range(len(keys)):
-                while (found := next(streams[number % workers], None)) is None:
+                which = number % workers
+                while (found := next(iter(streams[which]), None)) is None:
+                    streams[which].end()
                     begun += 1
                     if begun > RETRIES:
                         raise EngineError(f"processes that check a part of the data were ended {begun} times")
-                    streams[number % workers] = begin(number)
+                    streams[which] = self._begun(function, keys[number::workers])
                 yield given_by(found)
+            self._idle += streams  # they have nothing left to send, and wait for more
+            streams = []
+        finally:
+            for worker in streams:
+                worker.end()
 
-
-def _send_all(send: Callable[[Any], None], function: Callable[[Any], Any], keys: Sequence[Any]) -> None:
-    """In a process: what a function gives for each key, up to one for which it fails."""
-    for key in keys:
-        found = attempted(function, key)
-        send(found)
-        if isinstance(found, Failed):
-            return
+    def _begun(self, function: Callable[[K], V], keys: Sequence[K]) -> SideWorker:
+        """Who works off these keys."""
+        worker = self._idle.pop() if self._idle else SideWorker.begun()
+        worker.ask(partial(attempted, function), keys)
+        return worker

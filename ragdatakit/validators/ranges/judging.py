@@ -26,13 +26,17 @@ from ragdatakit.validators.reading.blocks import CheckedBlock, Faulty, few_of_ea
 from ragdatakit.validators.reading.file_runs import LinesRun
 from ragdatakit.validators.row_problems import RowProblems
 from ragdatakit.validators.run_options import RunOptions
+from ragdatakit.validators.sets import SetChecks
 from ragdatakit.version import __version__
 
 if TYPE_CHECKING:
     from ragdatakit.validators.partitions.key_runs import KeylessRows, PackedKeys, Run
-    from ragdatakit.validators.partitions.partitioned_sets import WantedKeys
+    from ragdatakit.validators.partitions.key_store import WantedKeys
+    from ragdatakit.validators.partitions.known_keys import Probed
 
 _TEXT = "Is this text the same everywhere?"
+_RUN_ROWS = 1 << 20
+"""Of records whose keys are written at once, about."""
 _PROCESS = secrets.token_hex(8)
 """Of which no other process has the like, on whatever machine."""
 
@@ -96,8 +100,8 @@ class RangeSummary:
     place of the lines are what is wrong with them and their key columns. ``more`` counts problems of single records
     beyond those that may be shown, ``state`` is what the format's checks have kept. ``key`` are the numbers of the file
     and of the range. Of a file that was read from its beginning: whether it has a byte-order mark, its header, its
-    ``bytes`` unpacked, and where its row groups begin. ``run`` has its keys, where these are compared in partitions,
-    ``keyless`` says which records have none."""
+    ``bytes`` unpacked, and where its row groups begin. ``runs`` have its keys, where these are compared in partitions:
+    each begins with a record, and says which records have none; ``probed`` is what looking up known keys gave."""
 
     key: tuple[int, int]
 
@@ -109,8 +113,8 @@ class RangeSummary:
     header: bytes | None = None
     bytes: int = 0
     row_groups: list[int] = field(default_factory=list)
-    run: Run | PackedKeys | None = None
-    keyless: KeylessRows | None = None
+    runs: list[tuple[int, Run | PackedKeys, KeylessRows]] | None = None
+    probed: Probed | None = None
 
 
 def _at_full_paths(dataset: Dataset) -> Dataset:
@@ -133,7 +137,8 @@ def judge_range(job: Job, part: Range) -> RangeSummary:
     run = DatasetRun(job.dataset, checks, job.profiles, job.selection, options, Counter())
     run.big = job.big
     checks.start_file(file)
-    return _Judge(run, _NoSets(), file, job.fresh).judge(part, job.keys)  # type: ignore[arg-type]
+    sets: Any = _NoSets() if job.keys is None else job.keys.checks()
+    return _Judge(run, sets, file, job.fresh).judge(part, job.keys)
 
 
 def _be_alike(job: Job) -> None:
@@ -181,6 +186,40 @@ class _NoSets:
         return []
 
 
+class _Gathered:
+    """The keys of a range."""
+
+    def __init__(self, keys: WantedKeys, key: tuple[int, int]) -> None:
+        from ragdatakit.validators.partitions.key_runs import RunWriter
+        from ragdatakit.validators.partitions.known_keys import Probed
+
+        self._keys, self._key, self._writer, self._probed = keys, key, RunWriter(keys.plan), Probed()
+        self._records = self._written = 0
+        self._runs: list[tuple[int, Run | PackedKeys, KeylessRows]] = []
+
+    def take(self, checked: CheckedBlock) -> None:
+        """Those of the next block."""
+        for first, batch, _, found in checked.batches:
+            self._writer.add(batch, self._records + first - self._written)
+            self._probed.take(found, self._records + first, self._keys.known.most)
+        checked.batches = [] if self._keys.alone else [(*one[:3], []) for one in checked.batches]
+        self._records += checked.records
+        if self._records - self._written > _RUN_ROWS:
+            self._write()
+
+    def _write(self) -> None:
+        """Put them where they are wanted."""
+        self._runs.append((self._written, *self._keys.kept(self._writer.packed(), (*self._key, len(self._runs)))))
+        self._written = self._records
+
+    def end(self, found: RangeSummary, sets: SetChecks) -> None:
+        """After the last block."""
+        self._write()
+        found.runs = self._runs
+        self._probed.end(sets)
+        found.probed = self._probed
+
+
 class _Judge(LinesRun):
     """Reads a range."""
 
@@ -191,16 +230,12 @@ class _Judge(LinesRun):
         if part.whole and file_state(source.path.stat()) != part.state:
             found.faults.append(FileFault("unreadable-file", {"reason": CHANGED}))
             return found
-        writer = keys.writer(self.run_.dataset.format, self.file.kind) if keys is not None and self.columns else None
-        records = 0
+        gathered = _Gathered(keys, found.key) if keys is not None and self.columns else None
         for block in source.blocks():
             checked = CheckedBlock() if block.skipped else self._work(checker, block)
             self._trim(checked, kept)
-            if writer is not None and keys is not None:
-                for first, batch, _, _ in checked.batches:
-                    writer.add(batch, records + first)
-                checked.batches = [] if keys.alone else checked.batches
-                records += checked.records
+            if gathered is not None:
+                gathered.take(checked)
             elif not self.run_.big:
                 checked.batches = [self._columns_of(first, values) for first, _, values, _ in checked.batches]
             found.blocks.append((block.offset, block.skipped, checked))
@@ -208,8 +243,8 @@ class _Judge(LinesRun):
         found.state = self.run_.checks.state(self.file)
         found.bom, found.bytes, found.row_groups = source.bom, source.bytes_read, source.row_groups
         found.header = source.header if isinstance(source, HeadedSource) else None
-        if writer is not None and keys is not None:
-            found.run, found.keyless = keys.kept(writer.packed(), found.key)
+        if gathered is not None:
+            gathered.end(found, self.sets)
         return found
 
     def _of_range(self, part: Range) -> RangeSource:

@@ -10,7 +10,7 @@ from ragdatakit.files.containers.parquet_rows import is_parquet
 from ragdatakit.files.containers.sources import HeadedSource, Source, file_state
 from ragdatakit.late_dataclasses import dataclass
 
-RANGE_BYTES = 16 << 20
+RANGE_BYTES = 32 << 20
 """Of a file in one range, about: its findings and the keys of its records are held together."""
 
 

@@ -20,7 +20,9 @@ from ragdatakit.validators.reading.blocks import CheckedBlock, LineEnds
 from ragdatakit.validators.reading.file_runs import LinesRun
 
 if TYPE_CHECKING:
-    from ragdatakit.validators.partitions.partitioned_sets import WantedKeys
+    from ragdatakit.validators.partitions.key_runs import KeylessRows
+    from ragdatakit.validators.partitions.key_store import WantedKeys
+    from ragdatakit.validators.partitions.known_keys import Probed
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,11 @@ class RangedLinesRun(LinesRun):
             return None
         from ragdatakit.validators.partitions.partitioned_sets import PartitionedSets
 
-        return self.sets.wanted(not self._takes_batches()) if isinstance(self.sets, PartitionedSets) else None
+        if not isinstance(self.sets, PartitionedSets):
+            return None
+        from ragdatakit.validators.partitions.settling import most_shown
+
+        return self.sets.wanted(self.file.kind, not self._takes_batches(), most_shown(self.run_))
 
     def _takes_batches(self) -> bool:
         """Whether the format's own checks look at the key columns."""
@@ -102,9 +108,9 @@ class RangedLinesRun(LinesRun):
         return [self.file, *(f for f in behind if run.container(f) == run.container(self.file))]
 
     def _replay(self, summary: RangeSummary) -> None:
-        self._has_runs = summary.run is not None
-        if summary.run is not None:
-            self.sets.take(self.file.kind, summary.run, summary.keyless, self.base + self._records)  # type: ignore[attr-defined]
+        self._has_runs = summary.runs is not None
+        if summary.runs is not None:
+            self._take_runs(summary.runs, summary.probed)
         for offset, skipped, checked in summary.blocks:
             block = Block(b"", offset, skipped)
             if skipped:
@@ -113,6 +119,23 @@ class RangedLinesRun(LinesRun):
                 self._take(block, checked)
         self.more.update(summary.more)
         self.source.faults += [fault for fault in summary.faults if fault not in self.source.faults]
+
+    def _take_runs(self, runs: list[tuple[int, Any, KeylessRows]], probed: Probed | None) -> None:
+        """Its keys, and what is known already of its references."""
+        from ragdatakit.validators.partitions.partitioned_sets import PartitionedSets
+
+        kind, first_row = self.file.kind, self.base + self._records
+        assert isinstance(self.sets, PartitionedSets)
+        for record, run, keyless in runs:
+            self.sets.take(kind, run, keyless, first_row + record)
+        if probed is None:
+            return
+        for one in probed.problems:
+            one.rows += first_row
+        self.run_.report(self.sets.askable(probed.problems))
+        for (rule, *_), number in probed.more.items():
+            self.run_.collector.count(rule, self.file, number)
+        self.sets.take_probed(kind, probed)
 
     def _take_whole(self, summary: RangeSummary) -> None:
         """What the range says of its file."""
