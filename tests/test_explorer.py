@@ -297,6 +297,16 @@ def test_a_finding_about_a_judgement_leads_to_it_and_to_its_question(tmp_path: P
         assert ">Ranks of gold</a>" in shown and ">Documents</a>" in shown, "the only dataset stays in the bar"
 
 
+def test_a_place_where_no_index_can_be_is_refused_at_once(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder/mine.txt").write_text("")
+
+    for place, words in (("file", "is a file"), ("file/below", "is not a folder"), ("folder", "is not an index")):
+        refused = run("explore", FIXTURES / "beir/valid/folder", "--index-dir", tmp_path / place, "--no-browser")
+        assert (refused.code, words in refused.err) == (2, True)
+
+
 def test_a_search_for_all_questions_says_how_many_are_done() -> None:
     jobs, held = Jobs(), threading.Event()
 

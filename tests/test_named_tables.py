@@ -261,7 +261,7 @@ def test_a_first_file_leaves_out_a_table_with_the_ids_of_another(tmp_path: Path)
         rows = [{"id": first + n, "text": f"The reef {name}"} for n in range(2)]
         (tmp_path / f"{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
 
-    text = init_config(tmp_path).read_text()
+    text = init_config(tmp_path).path.read_text()
 
     left_out = (
         '# left out, as "a.jsonl" has some of its ids: all documents here need ids of their own\n'

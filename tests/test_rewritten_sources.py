@@ -84,7 +84,7 @@ def test_a_file_that_is_cut_before_any_of_its_readers_comes(name: str, tmp_path:
     ends = [converted(at)[0] for at in range(1, count + 1)]
 
     assert count > 10
-    assert sum("changed while it was read" in end for end in ends) > len(ends) // 2
+    assert sum("changed while it was read" in end for end in ends) >= len(ends) // 2
 
 
 def test_what_a_reader_does_not_expect_is_put_down_to_a_new_file(tmp_path: Path) -> None:
@@ -94,7 +94,8 @@ def test_what_a_reader_does_not_expect_is_put_down_to_a_new_file(tmp_path: Path)
 
     with pytest.raises(RagdataError, match="changed while it was read"), WatchedFiles([file], before):
         raise KeyError("id")
-    os.utime(file, ns=(before - 10**9, before - 10**9))
+    with pytest.raises(RagdataError, match=r"\(its time did, not its size, as `touch` would"), WatchedFiles([file]):
+        os.utime(file, ns=(before - 10**9, before - 10**9))
     with pytest.raises(RagdataError, match="changed while it was read"), WatchedFiles([file], before):
         raise KeyError("id")  # its times were set, just now
     with pytest.raises(RagdataError, match="no such thing"), WatchedFiles([file], before):

@@ -45,6 +45,18 @@ def test_validate_says_what_it_does_not_use(project: Path) -> None:
         assert run("validate", *words).err == ""
 
 
+@pytest.mark.parametrize(
+    "words", [["report"], ["report", "--no-findings"], ["eval"], ["convert", "--to=trec", "--dry-run"]]
+)
+def test_what_reads_a_dataset_says_it_too(words: list[str], project: Path) -> None:
+    note = NOTE.replace("run `ragdata validate data`", "give data as the path")
+
+    assert run(*words, ".").err.startswith(note)
+    assert "not used" not in run(*words, "data/faq").err
+    assert "not used" not in run(*words, ".", "--config", "data/ragdata.toml").err
+    assert "not used" not in run(*words, ".", "--isolated").err
+
+
 def test_where_nothing_else_is_recognised(project: Path) -> None:
     (project / "data" / "faq").rename(project.parent / "faq")
 

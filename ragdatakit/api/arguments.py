@@ -45,4 +45,5 @@ def reading(options: SourceOptions, name: str = "") -> ConversionSettings:
         follow_links=options.follow_links,
         config=options.config if isinstance(options.config, bool) else Path(options.config),
         progress=options.progress,
+        tell=options.tell,
     )

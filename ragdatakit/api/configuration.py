@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragdatakit.api.arguments import option_words
 from ragdatakit.schemas.errors import RagdataError
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ragdatakit.converters.sources import ConversionSettings
     from ragdatakit.files.configuration.chosen import Configuration, Configurations
     from ragdatakit.files.configuration.reading import Given, Name, Section
-    from ragdatakit.files.configuration.settings_below import SettingsBelow
+    from ragdatakit.files.configuration.settings_below import ReportedBelow, SettingsBelow
     from ragdatakit.files.datasets import Dataset
     from ragdatakit.schemas.settings.applied import Applied, AppliedPlugin, AppliedRule, AppliedSettings, AppliedTable
     from ragdatakit.schemas.settings.own_rules import OwnRule
@@ -66,8 +66,18 @@ def as_configured(path: Path, wanted: ConversionSettings) -> ConversionSettings:
     if source_format in ("", "table") and "map" not in {*options, *wanted.values}:
         tables = _table_options(chosen, path)
         options, source_format = {**tables, **options}, "table" if tables else source_format
-    values = {**options, **wanted.values}
-    return replace(wanted, source_format=source_format, values=values, config=False, plugged=chosen.formats)
+    values, below = {**options, **wanted.values}, _reported_below(wanted)
+    read = replace(wanted, source_format=source_format, values=values, plugged=chosen.formats)
+    return replace(read, config=False, below=below)
+
+
+def _reported_below(wanted: ConversionSettings) -> ReportedBelow | None:
+    """What reports settings further down than the path, where somebody is there to read that."""
+    from ragdatakit.files.configuration.settings_below import ReportedBelow
+
+    if wanted.tell is None:
+        return None
+    return ReportedBelow(settings_below(wanted.config, False), configurations(wanted.config), wanted.tell)
 
 
 def tables_beside(path: Path, wanted: ConversionSettings) -> Iterator[Path]:
@@ -197,7 +207,14 @@ def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def init_config(folder: PathLike = ".", overwrite: bool = False) -> Path:
+class WrittenSettings(NamedTuple):
+    """A file with settings that was written, and the number of its sections."""
+
+    path: Path
+    sections: int
+
+
+def init_config(folder: PathLike = ".", overwrite: bool = False) -> WrittenSettings:
     """Write a first ``ragdata.toml`` for what lies below ``folder``: a section for each dataset, with its format, and
     for each table of no known format whose columns have usual names.
 
@@ -220,8 +237,9 @@ def init_config(folder: PathLike = ".", overwrite: bool = False) -> Path:
             raise RagdataError(f"{there} has settings already{hint}")
     datasets = _datasets(place, False)
     known = {file.path for dataset in datasets for file in (*dataset.files, *dataset.ignored)}
-    write_whole(target, first_settings(place, datasets, proposed_tables(place, known)).encode())
-    return target
+    first = first_settings(place, datasets, tuple(proposed_tables(place, known)))
+    write_whole(target, first.text.encode())
+    return WrittenSettings(target, first.sections)
 
 
 def config_schema() -> dict[str, Any]:

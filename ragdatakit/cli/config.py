@@ -58,7 +58,5 @@ def init_command(folder: Path, overwrite: bool) -> None:
     from ragdatakit.visible_text import visible_text
 
     written = init_config(folder, overwrite)
-    text = written.read_text("utf-8")
-    has_section = "\n[[dataset]]\n" in text or "\n[[table]]\n" in text
-    has_none = "" if has_section else ", without a section: no dataset lies there yet"
-    click.echo(f"wrote {visible_text(str(written))}{has_none}")
+    has_none = "" if written.sections else ", without a section: no dataset lies there yet"
+    click.echo(f"wrote {visible_text(str(written.path))}{has_none}")

@@ -23,9 +23,10 @@ from ragdatakit.files.reading.record_reading import Progress
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.findings import Finding
-from ragdatakit.schemas.options import ConvertOptions
+from ragdatakit.schemas.options import ConvertOptions, Tell
 
 if TYPE_CHECKING:
+    from ragdatakit.files.configuration.settings_below import ReportedBelow
     from ragdatakit.retrieval.extraction.asking import Asker
     from ragdatakit.retrieval.extraction.text_vectors import ChosenEmbedder
 
@@ -45,8 +46,8 @@ class ConversionSettings:
     empty: detected, and the name of the source's folder. ``prepare`` makes something of the tables before they are
     written (a graph of the texts, hard negatives), ``asker`` asks a language model for what the writer makes;
     ``prepared`` are the words in which it was asked for, for the manifest. ``plugged`` are the formats
-    of plug-ins that the configuration names. ``origin`` is where the source was fetched from: its URL, and which state
-    of it.
+    of plug-ins that the configuration names, ``below`` reports settings that do not hold to ``tell``. ``origin`` is
+    where the source was fetched from: its URL, and which state of it.
     """
 
     target_format: str
@@ -68,6 +69,8 @@ class ConversionSettings:
     plugged: tuple[str, ...] = ()
     origin: Mapping[str, Any] = field(default_factory=dict)
     progress: Progress | None = None
+    tell: Tell | None = None
+    below: ReportedBelow | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """What has an influence on the output, for the manifest."""
@@ -171,7 +174,7 @@ def find_sources(path: Path, options: ConversionSettings, beside: Path | None = 
     if options.source_format:
         get_converter(options.source_format)
     try:
-        datasets = detect(path, options.source_format or None, options.follow_links, plugged=options.plugged).datasets
+        datasets = _detected(path, options)
     except UnknownNameError:
         raise
     except RagdataError as error:
@@ -198,6 +201,16 @@ def find_sources(path: Path, options: ConversionSettings, beside: Path | None = 
         raise RagdataError(f"{path} holds datasets of several formats ({', '.join(formats)}); choose one with --from")
     group = get_converter(formats[0]).group
     return _as_written([Source(tuple(p)) for p in (group(readable) if group is not None else ([d] for d in readable))])
+
+
+def _detected(path: Path, options: ConversionSettings) -> list[Dataset]:
+    below, name = options.below, options.source_format or None
+    noting = below.noting() if below is not None else None
+    try:
+        return detect(path, name, options.follow_links, passed_over=noting, plugged=options.plugged).datasets
+    finally:
+        if below is not None:
+            below.report(path)
 
 
 def _nothing_there(path: Path, error: RagdataError) -> str:

@@ -60,9 +60,15 @@ class WatchedFiles:
 
     def _refuse(self, paths: list[Path]) -> None:
         for path in paths:
-            if present_state(path) is None:
+            now, before = present_state(path), self._before[path]
+            if now is None:
                 raise RagdataError(f"{path} went away while it was read; run the command again when it is back")
-            raise RagdataError(f"{path} changed while it was read; run the command again when nothing writes to it")
+            # content that is the same again proves nothing: it may have been half written when it was read
+            only_time = before is not None and now[:3] == before[:3] and now != before
+            how = " (its time did, not its size, as `touch` would do it)" if only_time else ""
+            raise RagdataError(
+                f"{path} changed while it was read{how}; run the command again when nothing writes to it"
+            )
 
     def __enter__(self) -> Self:
         return self

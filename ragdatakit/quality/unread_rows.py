@@ -68,19 +68,20 @@ class UnreadRows(Losses):
         """What was read in another form of the row that came last, or not read."""
         yield from self._changed
         self._changed.clear()
-        for _, _, column, reason, _ in self.notes:
+        for _, _, _, reason, _ in self.notes:
             if reason == MORE_CELLS:
                 yield Problem("cells-without-column")
-            elif reason == REPEATED_COLUMN:
-                self._repeated.append(column or "")
+        self._clear_notes()
+
+    def _clear_notes(self) -> None:
+        """Only the columns that are not read are of the file as a whole."""
+        self._repeated += [column or "" for _, _, column, reason, _ in self.notes if reason == REPEATED_COLUMN]
         self.notes.clear()
 
     def of_file(self) -> Iterator[Problem]:
         """Which columns are not read, and why the file was not read to its end."""
-        repeated = self._repeated + [
-            column or "" for _, _, column, reason, _ in self.notes if reason == REPEATED_COLUMN
-        ]
-        for column in repeated:
+        self._clear_notes()
+        for column in self._repeated:
             yield Problem("repeated-table-column", facts={"column": repr(column)})
         for fault in self.reader.faults:
             yield Problem(fault.rule, facts=fault.facts)

@@ -42,6 +42,10 @@ class Explored:
         if options.index_dir is not None and len(found) > 1:
             several = f"--index-dir is the place of one index, and there are {len(found)} datasets"
             raise RagdataError(f"{several}; choose one with --dataset")
+        if options.index_dir is not None:
+            from ragdatakit.retrieval.index.files import refuse_unmade
+
+            refuse_unmade(Path(options.index_dir).absolute())
         for number, each in enumerate(found):
             opened = OpenedDataset(number, each, database_of(each, options.memory_limit))
             self._stack.callback(opened.close)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,9 +32,16 @@ class TableSection(NamedTuple):
     same_ids: Path | None = None
 
 
-def first_settings(folder: Path, datasets: Iterable[Dataset], tables: Iterable[TableSection] = ()) -> str:
-    """The text of the file: a section for each dataset, with its format and the profiles that it may have, and for
-    each table of no known format."""
+class FirstSettings(NamedTuple):
+    """The text of the file, and how many sections hold in it."""
+
+    text: str
+    sections: int
+
+
+def first_settings(folder: Path, datasets: Iterable[Dataset], tables: Sequence[TableSection] = ()) -> FirstSettings:
+    """A section for each dataset, with its format and the profiles that it may have, and for each table of no known
+    format."""
     parts = [_HEAD]
     seen: set[tuple[str, str]] = set()
     for dataset in datasets:
@@ -50,7 +57,7 @@ def first_settings(folder: Path, datasets: Iterable[Dataset], tables: Iterable[T
             lines.append(f"# profile = [{listed}]  # those of the loaders that you use")
         parts.append("\n".join(lines) + "\n")
     parts += (_table(table, folder) for table in tables)
-    return "\n".join(parts)
+    return FirstSettings("\n".join(parts), len(seen) + sum(table.same_ids is None for table in tables))
 
 
 def _table(table: TableSection, folder: Path) -> str:

@@ -24,7 +24,7 @@ class SettingsBelow:
         self._names = frozenset(names)
         self._seen: dict[Path, None] = {}
 
-    def noting(self, passed_over: Callable[[Path], bool]) -> Callable[[Path], bool]:
+    def noting(self, passed_over: Callable[[Path], bool] = lambda path: False) -> Callable[[Path], bool]:
         """``passed_over`` of a listing, which also notes what it is asked about."""
 
         def asked(path: Path) -> bool:
@@ -59,8 +59,24 @@ def _holds(path: Path) -> bool:
     return found is not None and found.path == Path(os.path.abspath(path))  # noqa: PTH100 - without following links
 
 
-def not_used(files: Iterable[Path]) -> list[str]:
-    """That they do not hold here, in a line for each folder."""
+class ReportedBelow:
+    """Settings further down than a path that is read, not judged: each is reported once, to ``tell``."""
+
+    def __init__(self, below: SettingsBelow, configurations: Configurations, tell: Callable[[str], None]) -> None:
+        self.noting = below.noting
+        self._below, self._configurations, self._tell = below, configurations, tell
+        self._reported: set[Path] = set()
+
+    def report(self, path: Path) -> None:
+        """After what lies at the path was listed."""
+        files = [file for file in self._below.unused([path], self._configurations) if file not in self._reported]
+        self._reported.update(files)
+        for line in not_used(files, command=""):
+            self._tell(line)
+
+
+def not_used(files: Iterable[Path], command: str = "validate") -> list[str]:
+    """That they do not hold here, in a line for each folder, and how they do."""
     of_folder: dict[Path, list[str]] = {}
     for file in files:
         of_folder.setdefault(file.parent, []).append(visible_text(str(file)))
@@ -68,9 +84,7 @@ def not_used(files: Iterable[Path]) -> list[str]:
     for folder, names in of_folder.items():
         shown, quoted = visible_text(str(folder)), visible_text(shlex.quote(str(folder)))
         hold, are = ("holds", "is") if len(names) == 1 else ("hold", "are")
-        lines.append(
-            f"{' and '.join(names)} {hold} for paths at or below {shown} and {are} not used here; "
-            f"run `ragdata validate {quoted}`"
-        )
+        remedy = f"run `ragdata {command} {quoted}`" if command else f"give {quoted} as the path"
+        lines.append(f"{' and '.join(names)} {hold} for paths at or below {shown} and {are} not used here; {remedy}")
     more = len(lines) - _SHOWN
     return [*lines[:_SHOWN], f"{more} more folders have settings or a baseline of their own"] if more > 1 else lines

@@ -84,6 +84,17 @@ def refuse_read_only(folder: Path) -> None:
         )
 
 
+def refuse_unmade(folder: Path) -> None:
+    """Raise `RagdataError` where no index can be in a folder."""
+    refuse_alien(folder)
+    if folder.is_dir():
+        return
+    above = next(place for place in folder.parents if os.path.lexists(place))
+    if not above.is_dir():
+        raise RagdataError(f"the index cannot be built in {folder}, as {above} is not a folder")
+    refuse_read_only(above / folder.name)
+
+
 def refuse_alien(folder: Path) -> None:
     """Raise `RagdataError` where a folder has something in it that is not of an index: it would be replaced."""
     if folder.exists() and not folder.is_dir():

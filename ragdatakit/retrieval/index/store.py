@@ -38,6 +38,7 @@ from ragdatakit.retrieval.index.files import (
     names_in,
     refuse_alien,
     refuse_read_only,
+    refuse_unmade,
 )
 from ragdatakit.retrieval.index.notes import fault_notes, faults_of, guess_note, lost_passages, nothing_to_search
 from ragdatakit.retrieval.index_parts import Part, Progress, Ranker
@@ -284,7 +285,7 @@ class _Opening:
         self._notes: list[str] = []
         refuse_in_dataset(source, self._place, self._named)
         if self._named:
-            refuse_alien(self._place)
+            refuse_unmade(self._place)
 
     def run(self) -> Index:
         record = self._place / SOURCES / self._source.record_name
