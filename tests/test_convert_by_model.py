@@ -287,7 +287,7 @@ def test_sentences_take_the_place_of_a_summary_that_fails(server: ModelServer, s
 def test_vectors_come_from_the_embedder(server: ModelServer, story: Path, tmp_path: Path) -> None:
     words = ("-o", "leaf-tokens=12", "--embedder", "openai:e", "-o", "embedding-key=OpenAI")
     dry = convert(server, story, tmp_path / "out", "raptor", *words, "--dry-run")
-    assert "by openai:e" in dry.out and not server.calls
+    assert "by openai:e" in dry.out and "which the vectors will show" in dry.out and not server.calls
     done = convert(server, story, tmp_path / "out", "raptor", *words)
     assert done.code == 0, done.err
     assert all(len(node["embeddings"]["OpenAI"]) == 16 for node in nodes(tmp_path / "out"))

@@ -160,9 +160,16 @@ def test_text_that_is_refused_at_any_length(server: ModelServer) -> None:
 
 def test_wrong_key_is_reported_at_once(server: ModelServer) -> None:
     server.key = "sk-right"
+    mine = OpenAIEmbedder("small", Endpoint(server.url, api_key="sk-wrong", retries=1, sleep=lambda _: None), None)
     with pytest.raises(EndpointError, match=r"401 .*is the key right"):
-        embedder(server).embed([f"text {i}" for i in range(500)])
+        mine.embed([f"text {i}" for i in range(500)])
     assert len(server.calls) <= 8
+
+
+def test_a_missing_key_is_named(server: ModelServer) -> None:
+    server.key = "sk-right"
+    with pytest.raises(EndpointError, match=r"401 .*no key was sent: the variable OPENAI_API_KEY"):
+        embedder(server).embed(["text"])
 
 
 def test_second_run_asks_nothing(server: ModelServer, tmp_path: Path) -> None:

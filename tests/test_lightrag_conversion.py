@@ -108,6 +108,43 @@ def test_long_texts_are_cut_as_lightrag_cuts_them(tmp_path: Path) -> None:
     assert numbers == [3, 2]
 
 
+def test_texts_without_a_graph_get_one_of_their_names(tmp_path: Path) -> None:
+    texts = tmp_path / "docs"
+    texts.mkdir()
+    for name in ("first", "second"):
+        (texts / f"{name}.txt").write_text(f"Mara Quill met Zoe Lark at the {name} harbour.", encoding="utf-8")
+
+    done = run("convert", "--to", "lightrag", texts, tmp_path / "out")
+    same = run("convert", "--to", "lightrag", "--extractor", "names", texts, tmp_path / "same")
+
+    assert (done.code, same.code) == (0, 0), done.err + same.err
+    made = json.loads((tmp_path / "out" / "custom_kg.json").read_text())
+    assert made == json.loads((tmp_path / "same" / "custom_kg.json").read_text())
+    assert {each["entity_name"] for each in made["entities"]} >= {"mara quill", "zoe lark"}
+    assert made["relationships"]
+
+
+def test_texts_that_name_nothing_have_no_graph(tmp_path: Path) -> None:
+    (tmp_path / "notes.csv").write_text("id,text\n1,nothing here\n2,nor there\n", encoding="utf-8")
+
+    done = run("convert", "--to", "lightrag", tmp_path / "notes.csv", tmp_path / "out")
+    asked = run("convert", "--to", "lightrag", "--extractor", "names", tmp_path / "notes.csv", tmp_path / "no")
+
+    assert done.code == 0, done.err
+    assert json.loads((tmp_path / "out" / "custom_kg.json").read_text())["entities"] == []
+    assert asked.code == 2
+    assert "--extract least=1 takes names that only one passage has" in asked.err
+
+
+def test_a_graph_that_is_there_is_kept(tmp_path: Path) -> None:
+    done = run("convert", "--to", "lightrag", VALID / "nano-graphrag", tmp_path / "out")
+    asked = run("convert", "--to", "lightrag", "--extractor", "names", VALID / "nano-graphrag", tmp_path / "no")
+
+    assert done.code == 0, done.err
+    assert "found in the texts" not in done.out
+    assert (asked.code, "has a graph already" in asked.err) == (2, True)
+
+
 def test_reports_are_summaries(tmp_path: Path) -> None:
     (report,) = rows(read_tables(VALID / "nano-graphrag"))["summaries"]
 

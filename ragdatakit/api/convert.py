@@ -95,8 +95,9 @@ def _convert(
         wanted = replace(wanted, usual_chunks=converter.cuts)
     unasked = converter.needs_graph and not extractor and not options.negatives
     extractor = "names" if unasked else extractor
-    prepared = _preparation(found[0].format, wanted, extractor, options.extraction or {}, options.negatives)
-    if converter.needs_graph and prepared is not None and (unasked or prepared.asker is not None):
+    required = not unasked or _has_reports(options.to)
+    prepared = _preparation(found[0].format, wanted, extractor, options.extraction or {}, options.negatives, required)
+    if prepared is not None and (unasked or (prepared.asker is not None and _has_reports(options.to))):
         prepared = _where_no_graph(prepared)  # a graph that is there is kept; a model then writes its reports only
     if prepared is not None:
         wanted = replace(
@@ -140,14 +141,26 @@ def _where_no_graph(prepared: Preparation) -> Preparation:
     return replace(prepared, prepare=lambda tables: tables if _has_graph(tables) else make(tables))
 
 
+def _has_reports(target: str) -> bool:
+    """Whether a format has reports on the communities of its graph."""
+    from ragdatakit.converters import get_converter
+
+    return "communities" in get_converter(target).holds
+
+
 def _has_graph(tables: CanonicalTables) -> bool:
     return tables.any("edges") or tables.any("nodes") or not tables.any(tables.passages)
 
 
 def _preparation(
-    source_format: str, options: ConversionSettings, extractor: str, extraction: Mapping[str, object], negatives: str
+    source_format: str,
+    options: ConversionSettings,
+    extractor: str,
+    extraction: Mapping[str, object],
+    negatives: str,
+    required: bool,
 ) -> Preparation | None:
-    """What is to be made of the tables before they are written."""
+    """What is to be made of the tables before they are written; ``required``: a graph without an entity is an error."""
     if not (extractor or extraction or negatives):
         return None
     from ragdatakit.converters import get_converter
@@ -164,6 +177,7 @@ def _preparation(
         described=target.described,
         mentions=target.needs_graph,
         vectors=target.vectors,
+        required=required,
         by_title=key == "title" or (key == "auto" and source_format == "hipporag"),
         seed=options.seed,
         progress=options.progress,
@@ -277,7 +291,6 @@ class _ConversionRun:
     def _estimate(self, refused: Refused, prepared: Preparation) -> None:
         """Say what asking a model would take, instead of asking it. What is asked while a dataset is written is counted
         by writing it nowhere."""
-        from ragdatakit.converters import get_converter
         from ragdatakit.converters.run import convert_dataset, read_source
         from ragdatakit.schemas.conversions import Losses
 
@@ -286,9 +299,7 @@ class _ConversionRun:
         prepared.asker.only_count = True
         for source in self._found:
             tables = read_source(source, options, Losses(), refused)
-            if prepared.count is not None and not (
-                get_converter(options.target_format).needs_graph and _has_graph(tables)
-            ):
+            if prepared.count is not None and not (_has_reports(options.target_format) and _has_graph(tables)):
                 prepared.count(tables)
             else:
                 prepared.asker.further = ""

@@ -157,8 +157,12 @@ def _model(estimate: ExtractionEstimate) -> str:
 
 def _estimate_lines(estimate: ExtractionEstimate) -> Iterator[str]:
     asked = estimate.passages - estimate.cached
-    yield f"  {_counted(estimate.passages, estimate.what)}, {estimate.cached:,} of them with a reply in the cache"
-    yield f"  {_counted(asked, 'requests')} to send"
+    if estimate.what == "clusters" and estimate.embedded:  # whose texts are known when there are vectors
+        yield f"  about {_counted(estimate.passages, estimate.what)}, which the vectors will show"
+        yield f"  about {_counted(asked, 'requests')} to send, without those that have a reply in the cache"
+    else:
+        yield f"  {_counted(estimate.passages, estimate.what)}, {estimate.cached:,} of them with a reply in the cache"
+        yield f"  {_counted(asked, 'requests')} to send"
     if estimate.embedded:
         texts = _counted(estimate.embedded, "texts")
         yield f"  vectors of {texts} by {estimate.embedder}, as far as they are not in the cache"

@@ -46,6 +46,7 @@ _LONGEST_BACKOFF = 30.0
 _UNSEEN_RETRIES = 2  # of a server that has not answered yet: its address may be wrong
 _HOPELESS = 20
 """Requests that may fail in a row before a series of requests is given up."""
+_KEYLESS = "no key was sent: the variable OPENAI_API_KEY, or that of --api-key-env, is not set"
 _QUOTA = "insufficient_quota"  # comes as 429, and waiting does not help
 
 
@@ -266,7 +267,7 @@ class Endpoint:
             target = _shown(headers.get("location", "")) or "another address"
             raise _Never(f"sends on to {target}; if that is the right server, give its address", status)
         if status >= 400:
-            raise _of_status(status, headers, data, self._base)
+            raise _of_status(status, headers, data, self._base, bool(self._key))
         try:
             reply = json_object(data)
         except ReplyError as error:
@@ -342,13 +343,13 @@ def _of_connection(error: Exception, timeout: float) -> _Fault:
     return _Again(f"no answer ({error})")
 
 
-def _of_status(status: int, headers: Mapping[str, str], data: bytes, base: str) -> _Fault:
+def _of_status(status: int, headers: Mapping[str, str], data: bytes, base: str, has_key: bool) -> _Fault:
     message = server_message(data) or http.client.responses.get(status, "")
     reason = f"{status} {message}".strip()
     if status == 404 and not re.search(r"/v\d", urlsplit(base).path):
         reason += " (the address of such a server usually ends in /v1)"
     if status in (401, 403):
-        reason += " (is the key right?)"
+        reason += " (is the key right?)" if has_key else f" ({_KEYLESS})"
     if status in RETRIED and _QUOTA.encode() not in data:
         return _Again(reason, status, _asked_wait(headers))
     return _Never(reason, status)

@@ -70,12 +70,14 @@ def make_preparation(
     mentions: bool = False,
     vectors: bool = False,
     by_title: bool = False,
+    required: bool = True,
     seed: int = 13,
     progress: Progress | None = None,
 ) -> Preparation | None:
     """What is to be made for a target that ``holds`` these tables, with a ``described`` graph or a plain one; None
     where nothing is asked for. ``mentions``: it needs edges to passages, also where it has no place for start nodes;
-    ``vectors``: it has vectors of its texts, which an embedder can make without an extractor.
+    ``vectors``: it has vectors of its texts, which an embedder can make without an extractor; ``required``: a graph in
+    which there is nothing is an error.
 
     ``extraction`` has the options of the extractor by name. Raises `UnknownNameError` for an unknown one,
     `RagdataError` for values that make no sense and for a target that has no place for what is made.
@@ -105,7 +107,13 @@ def make_preparation(
         return Preparation(words, asker=options.asker, embedder=embedder)
     links = "start_nodes" in holds
     options = replace(
-        options, described=described, mentions=links or mentions, questions=links, by_title=by_title, progress=progress
+        options,
+        described=described,
+        mentions=links or mentions,
+        questions=links,
+        by_title=by_title,
+        required=required,
+        progress=progress,
     )
     options.check()
     if "gleaning" in extraction and not described:
@@ -116,6 +124,7 @@ def make_preparation(
         merged = "one description of what eight passages or more describe"
         further = ["a second request for each passage"] if options.asker.options.gleaning else []
         further += [merged, *(["a report on each community"] if "communities" in holds else ())]
+        further += [f"vectors by {embedder.name}"] if embedder is not None else []
         options.asker.further = ", ".join(further)
     return Preparation(
         words, lambda tables: extract_graph(tables, options), options.asker,

@@ -54,6 +54,7 @@ CONVERTER = Converter(
         Option("dimension", "write", "how many numbers a vector of hashed words has", 64),
     ),
     described=True,
+    needs_graph=True,
     unread=dict.fromkeys(
         ("chunk-vectors", "entity-vectors", "relation-vectors"), "vectors, which can be made again, are not read"
     ),

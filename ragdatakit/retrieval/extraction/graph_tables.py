@@ -45,7 +45,7 @@ class ExtractOptions:
     passages a name has to be, unless it is a title (``names`` only). ``mentions`` writes edges from entities to
     passages, which the target calls by their titles where ``by_title``. ``questions`` links questions: at most
     ``start_nodes`` for each, by the names in it, else by BM25 over all names (``bm25``) or by the nearest vectors
-    (``embeddings``, for which ``search`` names the embedder).
+    (``embeddings``, for which ``search`` names the embedder). ``required``: it is an error if the texts name nothing.
     """
 
     extractor: Literal["names", "openai"] = "names"
@@ -58,6 +58,7 @@ class ExtractOptions:
     start_nodes: int = 5
     search: SearchOptions = field(default_factory=SearchOptions)
     asker: Asker | None = None
+    required: bool = True
     progress: Progress | None = None
 
     def check(self) -> None:
@@ -280,8 +281,10 @@ class _MadeGraph:
 
 
 def _nothing_found(tables: CanonicalTables, options: ExtractOptions) -> RagdataError:
-    least = f" in {options.least} passages or more" if options.extractor == "names" else ""
-    return RagdataError(f"no entity was found{least} in the texts of {tables.name}")
+    if options.extractor == "names" and options.least > 1:
+        where = f" in {options.least} passages or more in the texts of {tables.name}"
+        return RagdataError(f"no entity was found{where}; --extract least=1 takes names that only one passage has")
+    return RagdataError(f"no entity was found in the texts of {tables.name}")
 
 
 def count_requests(tables: CanonicalTables, options: ExtractOptions) -> None:
@@ -307,7 +310,7 @@ class _MadeDescribed:
                 self._made = describe_by_names(self._tables, self._options.least)
             else:
                 self._made = describe_by_model(self._tables, self._options.asker)
-            if not self._made.entities:
+            if not self._made.entities and self._options.required:
                 raise _nothing_found(self._tables, self._options)
         return self._made
 
