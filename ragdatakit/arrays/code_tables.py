@@ -70,8 +70,8 @@ class RankTable:
         return RankTable(ids, least, span) if span <= max(places * len(ids), 1 << 20) and span < 1 << 31 else None
 
     def has_repeats(self, codes: Codes) -> bool:
-        """Whether any of the keys appears twice: only the first of its positions is in the table."""
-        return not np.array_equal(self.positions(codes), np.arange(len(codes), dtype=np.int32))
+        """Whether any of the keys, which are these codes, appears twice: only its first position is in the table."""
+        return int(np.count_nonzero(self._ranks >= 0)) != len(codes)
 
     def positions(self, codes: Codes) -> npt.NDArray[np.int32]:
         """The position of each code among the keys, -1 where it is none."""
@@ -108,6 +108,11 @@ class HashTable:
 
     def _first_slots(self, codes: Codes) -> Rows:
         return ((first_words(codes) * _ODD_1) >> self._shift).view(np.int64)
+
+    def has_repeats(self, codes: Codes) -> bool:
+        """Whether any of the keys, which are these codes, appears twice: only its first position is in the table."""
+        filled = self._positions >= 0 if self._slots is None else self._slots
+        return int(np.count_nonzero(filled)) != len(codes)
 
     def positions(self, codes: Codes) -> npt.NDArray[np.int32]:
         """The position of each code among the keys, -1 where it is none."""

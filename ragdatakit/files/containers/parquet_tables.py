@@ -17,10 +17,7 @@ from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:
     import duckdb
-    import numpy as np
-    import numpy.typing as npt
 
-    Numbers = dict[str, npt.NDArray[np.uint64]]
 
 _MEMORY = "192 MB"
 _ROWS = 1024
@@ -80,18 +77,14 @@ class ParquetTable:
         )
         return [count for _, count in counts]
 
-    def arrays(self, query: str) -> Iterator[Numbers]:
-        """Numbers that a query gives, as arrays, one row group after the other; ``{}`` in it stands for the rows."""
-        for of_group in self._of_groups(query):
-            yield self._connection.execute(of_group).fetchnumpy()
-
-    def streams(self, query: str) -> Iterator[Any]:
-        """The same as streams in Arrow's form."""
-        for of_group in self._of_groups(query):
+    def streams(self, query: str, counts: Sequence[int]) -> Iterator[Any]:
+        """What a query gives, as streams in Arrow's form, one row group after the other; ``{}`` in it stands for the
+        rows, ``counts`` are those of `group_rows`."""
+        for of_group in self._of_groups(query, counts):
             yield self._connection.sql(of_group).__arrow_c_stream__()
 
-    def _of_groups(self, query: str) -> Iterator[str]:
-        counts, first = self.group_rows(), 0
+    def _of_groups(self, query: str, counts: Sequence[int]) -> Iterator[str]:
+        first = 0
         if len(counts) == 1:
             yield query.format(f"read_parquet({self._file})")
             return

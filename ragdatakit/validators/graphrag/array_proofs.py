@@ -80,7 +80,7 @@ class ArrayProofs(Proofs):
             return False
         codes = self._columns[kind][column].codes
         own = np.arange(len(codes), dtype=np.int32)
-        return np.array_equal(codes, own) or np.array_equal(self._numbered(kind, column).positions(codes), own)
+        return np.array_equal(codes, own) or not self._numbered(kind, column).has_repeats(codes)
 
     def _make_table(self, kind: str, column: str) -> RankTable | HashTable:
         codes = self._columns[kind][column].codes

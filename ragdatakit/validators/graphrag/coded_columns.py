@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import field
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ragdatakit.database.text_batches import word_batches
+from ragdatakit.database.text_batches import WordBatch, word_batches
 from ragdatakit.files.containers.parquet_tables import ParquetTable, opened_parquet
 from ragdatakit.files.paths.sql_text import sql_name
 from ragdatakit.late_dataclasses import dataclass
@@ -47,16 +48,32 @@ class Coded:
 
 def coded_columns(stored: StoredTable, names: list[str]) -> dict[str, Coded]:
     """The columns of these names that are texts, integers, or lists of them, and have no null; others are left out."""
+    try:
+        with opened_parquet(stored.file.path, stored.file.boundary) as parquet:
+            kinds = {name: kind for name, kind in parquet.columns.items() if name in names and kind in _KINDS}
+            groups = parquet.group_rows()
+    except RagdataError:  # damaged: the check of the table words it
+        return {}
 
-    def read(name: str) -> tuple[str, Coded | None]:
+    def read(together: list[str]) -> dict[str, Coded]:
         try:
             with opened_parquet(stored.file.path, stored.file.boundary) as parquet:
-                return name, _read(parquet, name)
-        except RagdataError:  # damaged: the check of the table words it
-            return name, None
+                return _read(parquet, {name: kinds[name] for name in together}, groups)
+        except RagdataError:
+            return {}
 
+    found: dict[str, Coded] = {}
     with ThreadPoolExecutor(2) as pool:
-        return {name: found for name, found in pool.map(read, names) if found is not None}
+        for some in pool.map(read, _read_together(kinds)):
+            found |= some
+    return found
+
+
+def _read_together(kinds: Mapping[str, str]) -> list[list[str]]:
+    """The names of the columns by the passes that read them: integers in one, as to begin a pass takes longer than to
+    read some; each of the others in its own, as a reader holds a piece of each."""
+    integers = [name for name, kind in kinds.items() if kind == "BIGINT"]
+    return [*([integers] if integers else []), *([name] for name in kinds if name not in integers)]
 
 
 def viewed_columns(tables: SqlTables, table: SqlTable, names: list[str]) -> dict[str, Coded]:
@@ -118,29 +135,51 @@ def value_count(stored: StoredTable, names: list[str]) -> int:
         return parquet.value_count(names)
 
 
-def _read(parquet: ParquetTable, name: str) -> Coded | None:
+def _read(parquet: ParquetTable, kinds: Mapping[str, str], groups: list[int]) -> dict[str, Coded]:
     """Codes, and how many each list has, come out of one pass."""
-    kind, column = parquet.columns[name], sql_name(name)
-    item = kind.removesuffix("[]")
-    if item not in ("VARCHAR", "BIGINT"):
-        return None
-    wanted = [_code_in_view(name, _KINDS[kind])]
-    if kind == "VARCHAR" and name == "id":
-        wanted.append(f"strlen({column})")
-    codes: list[Codes] = []
-    counts: list[npt.NDArray[np.int32]] = []
+    wanted = [_code_in_view(name, _KINDS[kind]) for name, kind in kinds.items()]
+    if kinds.get("id") == "VARCHAR":
+        wanted.append("strlen(id)")
+    parts = {name: _Parts() for name in kinds}
     lengths: set[int] = set()
-    for stream in parquet.streams(f"select {', '.join(wanted)} from {{}}"):
-        for found, *sizes in word_batches(stream):
-            if found.has_nulls:
-                return None
-            codes.append(found.words.copy())
-            counts += [] if found.counts is None else [found.counts]
-            for given in sizes if len(found.words) else ():
+    for stream in parquet.streams(f"select {', '.join(wanted)} from {{}}", groups):
+        for batch in word_batches(stream):
+            for part, words in zip(parts.values(), batch, strict=False):
+                part.add(words)
+            for given in batch[len(parts) :] if len(batch[0].words) else ():
                 lengths |= {int(given.words.min()), int(given.words.max())}
-    whole = np.concatenate(codes) if codes else np.empty(0, np.uint64)
-    of_lists = np.concatenate([np.empty(0, np.int32), *counts]) if kind.endswith("]") else None
-    return Coded(whole, of_lists, frozenset(lengths), len(whole))
+        if all(part.has_nulls for part in parts.values()):
+            return {}
+    return {
+        name: part.coded(kinds[name].endswith("[]"), frozenset(lengths if name == "id" else ()))
+        for name, part in parts.items()
+        if not part.has_nulls
+    }
+
+
+@dataclass(slots=True)
+class _Parts:
+    """What came of a column, until there is a null in it."""
+
+    has_nulls: bool = False
+    codes: list[Codes] = field(default_factory=list)
+    counts: list[npt.NDArray[np.int32]] = field(default_factory=list)
+
+    def add(self, batch: WordBatch) -> None:
+        """Take the words of a batch, which are gone when the next one comes."""
+        self.has_nulls = self.has_nulls or batch.has_nulls
+        if self.has_nulls:
+            self.codes, self.counts = [], []
+            return
+        self.codes.append(batch.words.copy())
+        self.counts += [] if batch.counts is None else [batch.counts]
+
+    def coded(self, are_lists: bool, lengths: frozenset[int]) -> Coded:
+        """The whole column."""
+        whole = np.concatenate(self.codes) if self.codes else np.empty(0, np.uint64)
+        self.codes = []
+        counts = np.concatenate([np.empty(0, np.int32), *self.counts]) if are_lists else None
+        return Coded(whole, counts, lengths, len(whole))
 
 
 _KINDS = {"VARCHAR": "text", "BIGINT": "integer", "VARCHAR[]": "texts", "BIGINT[]": "integers"}
