@@ -57,7 +57,7 @@ STORE_RULES: tuple[Rule, ...] = (
         since="0.2.0",
         summary="A file of the working directory is packed with gzip.",
         message="the file is packed; {expected} is expected",
-        upstream="LightRAG opens plain files only: the store is empty for it, silently",
+        upstream="only plain files are opened: the store is taken for an empty one, silently",
         hint="unpack it with gunzip",
         bad="kv_store_text_chunks.json.gz",
         good="kv_store_text_chunks.json",
@@ -102,7 +102,10 @@ STORE_RULES: tuple[Rule, ...] = (
             "all is well where vectors are kept elsewhere, such as in Milvus or PostgreSQL; else empty ones are made, "
             "silently, and only the graph and the texts are left"
         ),
-        hint="leave it where vectors are kept elsewhere; else rebuild them with lightrag.tools.rebuild_vdb",
+        hint=(
+            "leave it where vectors are kept elsewhere; else rebuild them with lightrag.tools.rebuild_vdb, those of "
+            "nano-graphrag by inserting the texts again"
+        ),
         bad="kv_store_text_chunks.json and graph_chunk_entity_relation.graphml",
         good="kv_store_text_chunks.json, graph_chunk_entity_relation.graphml and vdb_entities.json",
         source="kg/: nano_vector_db_impl.py, faiss_impl.py, milvus_impl.py of lightrag-hku 1.5.7",
