@@ -154,6 +154,7 @@ def test_a_file_without_permission_given_by_name_is_a_finding(dataset: Path, mon
         (["-"], "standard input is not read, as data is read more than once: write it to a file"),
         ([FIXTURES / "beir/valid/folder/qrels"], "it is part of the beir dataset"),
         ([GOOD, "--select", "SP201 SP202"], "several have commas between them: SP201,SP202"),
+        ([GOOD, "--select", "ALL"], "unknown rule 'ALL'; all are checked where none is selected"),
         ([GOOD, "--unsafe-fixes"], "--unsafe-fixes repairs nothing by itself: add --fix, or --diff to look first"),
     ],
 )

@@ -69,6 +69,8 @@ def refuse_unknown_rule(selector: str, place: str = "", own: Iterable[tuple[str,
         is_code = selector[:2].isalpha() and selector[2:].isdigit()
         words = selector.split()
         hint = f"several have commas between them: {','.join(words)}" if len(words) > 1 else ""
+        if selector.upper() == "ALL":
+            hint = "all are checked where none is selected"
         raise UnknownNameError("rule", selector, [r.code if is_code else r.name for r in rules], place=place, hint=hint)
 
 

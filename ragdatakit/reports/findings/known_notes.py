@@ -61,4 +61,4 @@ def _those(entries: Sequence[BaselineEntry], *, with_day: bool = False) -> str:
         for entry in entries[:_SHOWN]
     )
     more = len(entries) - _SHOWN
-    return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")
+    return "; ".join(shown) + (f"; and {more:,} more" if more > 0 else "")

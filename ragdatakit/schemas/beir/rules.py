@@ -329,8 +329,8 @@ SET_RULES: tuple[Rule, ...] = (
     Rule(
         "BE208 duplicate-text warning",
         summary="Two documents with one text.",
-        message="duplicate text: it is already there under another id",
-        upstream="the loader takes both; only the one that is judged counts as found",
+        message="the text is that of an earlier document",
+        upstream="under two ids the loader takes both, and only the one that is judged counts as found",
         hint="keep one of them, and judge it; where many have one text, such as a banner, restore their own",
         per_file=True,
         bad=(

@@ -482,7 +482,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
     Rule(
         "SP305 duplicate-text warning",
         summary="Two documents with the same text.",
-        message="the same text is there under another id",
+        message="the text is that of an earlier document",
         upstream="with in-batch negatives a copy of the positive counts as a negative",
         hint="keep one document and point the lists to it",
         source="ragdata's own check: light-splade's loader reads it",
