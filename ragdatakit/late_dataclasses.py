@@ -46,9 +46,17 @@ def _finished(cls: type, *, frozen: bool, slots: bool, kw_only: bool, eq: bool, 
         cls.__doc__ = cls.__name__  # or it would be given a signature, which takes as long as all the rest
     # Whether frozen and other classes are mixed, the standard library finds out; only where there are bases.
     derived = any(hasattr(base, "__dataclass_params__") for base in cls.__bases__)
+    kinds = cls.__annotations__
+    is_plain = not any("ClassVar" in str(kind) or "KW_ONLY" in str(kind) for kind in kinds.values())
+    if is_plain:  # or each is looked at three times for what it may stand for, a quarter of all this
+        cls.__annotations__ = dict.fromkeys(kinds, object)
     made: Any = dataclasses.dataclass(
         init=False, repr=False, eq=False, frozen=frozen and derived, slots=slots, kw_only=kw_only
     )(cls)
+    if is_plain:
+        made.__annotations__ = kinds
+        for name, kind in kinds.items():
+            made.__dataclass_fields__[name].type = kind
     if is_bare:
         made.__doc__ = None
     params = made.__dataclass_params__
