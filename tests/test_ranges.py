@@ -385,3 +385,22 @@ def test_of_two_splits_the_first_findings_are_shown_whatever_is_known(
         patch.setattr(key_store.KeyStore, "has_room", lambda store, keys: next(shares))
 
         assert outcome(tmp_path, "--max-per-rule", "1") == expected
+
+
+@pytest.mark.parametrize("cap", ["1", "20"])
+def test_items_of_one_list_stay_in_their_order(cap: str, tmp_path: Path, in_ranges: Any, in_codes: Any) -> None:
+    """Whichever partitions their keys are in: the first that another list has, too, is the one that is shown."""
+    in_codes(True)
+    folder = faulty_set(tmp_path / "set")
+    lists = [[n, n + 1, n + 2] for n in range(0, 60, 3)] + [[n + 40, n + 20, n] for n in range(19)]
+    lines = [f'{{"qid": {n}, "positive_doc_ids": {of}}}' for n, of in enumerate(lists)]
+    (folder / "positive_lists.ndjson").write_text("\n".join(lines))
+    words = "--max-per-rule", cap, "--each-record", "--select", "shared-positive"
+    in_ranges("")
+    expected = outcome(folder, *words)
+
+    for partition in (100, 1000):
+        in_ranges("4", partition=partition)
+
+        assert outcome(folder, *words) == expected
+    assert len(json.loads(expected[1])["findings"]) == int(cap)

@@ -250,9 +250,16 @@ class NumpyIndex:
         where = np.flatnonzero(np.isin(words, np.unique(twice)))
         places = places[where]
         firsts, numbers = first_of_each(codes[where])
-        later, earlier = self._rows.at(places), self._rows.at(places[firsts[numbers]])
-        clash = later != earlier
-        self._repeats = (later[clash], earlier[clash])
+        self._keep_repeats(places, places[firsts[numbers]])
+
+    def _keep_repeats(self, later: Rows, earlier: Rows) -> None:
+        """Keep which records repeat one another, given positions of equal keys."""
+        rows, firsts = self._rows_at(later), self._rows_at(earlier)
+        clash = rows != firsts
+        self._repeats = (rows[clash], firsts[clash])
+
+    def _rows_at(self, positions: Rows) -> Rows:
+        return self._rows.at(positions)
 
     def repeats(self) -> tuple[Rows, Rows]:
         """Rows whose key was in an earlier row, and those earlier rows."""
@@ -290,14 +297,14 @@ class NumpyIndex:
         where = np.flatnonzero(~marks[:-1])
         # of a repeated key one position stands for all
         where = where[self.find(self._codes[where]) == where]
-        return self._rows.at(where)
+        return self._rows_at(where)
 
     def common(self, earlier: NumpyIndex) -> tuple[Rows, Rows]:
         """Rows here whose key ``earlier`` has, and the rows there."""
         positions = earlier.find(self._codes)
         # of a repeated key one position stands for all
         where = np.flatnonzero((positions >= 0) & (self.find(self._codes) == np.arange(len(self._codes))))
-        return self._rows.at(where), earlier._rows.at(positions[where].astype(np.int64))
+        return self._rows_at(where), earlier._rows_at(positions[where].astype(np.int64))
 
 
 class NumpyConsistency:

@@ -6,7 +6,7 @@ import os
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +50,7 @@ SHOWN_OF_LONG = 1 << 12
 
 
 class DatasetRun:
-    """Checks one dataset; `run` does it all."""
+    """Checks one dataset; `run` does it all. ``big`` says what is known already of its size."""
 
     def __init__(
         self,
@@ -61,6 +61,7 @@ class DatasetRun:
         options: RunOptions,
         carried: Counter[str],
         keep: Callable[[Finding], object] | None = None,
+        big: bool | None = None,
     ) -> None:
         self.dataset = dataset
         self.checks = checks
@@ -72,7 +73,7 @@ class DatasetRun:
         self.pending = PendingFindings(self.collector, self.rows, self.all_are_wanted)
         self._runs: dict[DataFile, FileRun] = {}
         self._containers: dict[DataFile, str] = {}
-        self.big = sum(_estimated_bytes(f) for f in dataset.files) > SMALL_DATASET
+        self.big = big if big is not None else sum(_estimated_bytes(f) for f in dataset.files) > SMALL_DATASET
         if self.big:
             keep_freed_memory()
         self._columns: dict[str, KeyColumns] = {}
@@ -81,7 +82,6 @@ class DatasetRun:
         self.ahead: dict[DataFile, Any] = {}
         self._store: KeyStore | None = None
         self._done = 0
-        self._total = sum(size_of(f.path) for f in dataset.files)
 
     def run(self) -> None:
         """Check everything; results are in ``collector`` and in the files. What was found survives a crash."""
@@ -317,6 +317,11 @@ class DatasetRun:
         found.row_form = row_form(self.kind(file), self.container(file))
         file.row_groups = found.row_groups
         return found
+
+    @cached_property
+    def _total(self) -> int:
+        """Bytes of all files."""
+        return sum(size_of(f.path) for f in self.dataset.files)
 
     def progress(self, file: DataFile, done: int) -> None:
         """Report how far we are."""

@@ -12,6 +12,8 @@ from ragdatakit.arrays.codes import Codes, Rows, first_of_each, first_words
 from ragdatakit.arrays.keys import NumpyIndex
 from ragdatakit.validators.row_problems import RowProblems
 
+ITEM_BITS = 24
+"""Of a place: the number of the item in its record; above them is the row."""
 _SAMPLE = 1 << 12
 """Of so many keys, of all those of a run, none repeats where most are unique."""
 
@@ -52,22 +54,34 @@ def chosen(one: RowProblems, where: Any) -> RowProblems:
 
 
 class CappedIndex(NumpyIndex):
-    """An index that holds of a key that a run has very often the first records of each file, one more than ``most`` (0:
-    all), and counts the others: they can only be repeats that nobody will see."""
+    """An index of keys at places. Of a key that a run has very often it holds the first records of each file, one more
+    than ``most`` (0: all), and counts the others: they can only be repeats that nobody will see."""
 
     def __init__(self, lookups: bool, most: int, files: FileRows) -> None:
         super().__init__(lookups, False)
         self._most, self._files = most, files
+        self._repeated = np.empty(0, np.int64)
         self._counted: list[tuple[Rows, Rows]] = []
 
     def add(self, codes: Codes, rows: Any) -> None:
-        """Take in keys of the records ``rows``."""
-        if self._most and _has_copies(codes) and bool(np.all(rows[1:] > rows[:-1])):
+        """Take in keys at the places ``rows``."""
+        if self._most and _has_copies(codes) and _is_one_each(rows >> ITEM_BITS):
             codes, rows = self._held(codes, rows)
         super().add(codes, rows)
 
+    def _keep_repeats(self, later: Rows, earlier: Rows) -> None:
+        super()._keep_repeats(later, earlier)
+        self._repeated = self._rows.at(later[self._rows_at(later) != self._rows_at(earlier)])
+
+    def _rows_at(self, positions: Rows) -> Rows:
+        return self._rows.at(positions) >> ITEM_BITS
+
+    def repeated_items(self) -> Rows:
+        """The numbers of the items, in their lists, that make a record one that repeats another."""
+        return self._repeated & ((1 << ITEM_BITS) - 1)
+
     def _held(self, codes: Codes, rows: Rows) -> tuple[Codes, Rows]:
-        _, numbers = first_of_each(codes, self._files.of(rows).view(np.uint64))
+        _, numbers = first_of_each(codes, self._files.of(rows >> ITEM_BITS).view(np.uint64))
         order = np.argsort(numbers, kind="stable")
         sizes = np.bincount(numbers)
         starts = np.cumsum(sizes) - sizes
@@ -85,8 +99,13 @@ class CappedIndex(NumpyIndex):
         if not self._counted:
             return None
         lasts, numbers = (np.concatenate(column) for column in zip(*self._counted, strict=True))
-        rows, firsts = self.repeats()
-        return self._files.of(lasts), self._files.of(firsts[np.searchsorted(rows, lasts)]), numbers
+        firsts = self.repeats()[1][np.searchsorted(self._repeated, lasts)]
+        return self._files.of(lasts >> ITEM_BITS), self._files.of(firsts), numbers
+
+
+def _is_one_each(rows: Rows) -> bool:
+    """Whether no row is there twice."""
+    return bool(np.all(rows[1:] > rows[:-1]))
 
 
 def _has_copies(codes: Codes) -> bool:

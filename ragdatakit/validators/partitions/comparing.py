@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from itertools import pairwise
 from pathlib import Path
@@ -14,8 +14,8 @@ import numpy as np
 
 from ragdatakit.arrays.keys import NumpyConsistency
 from ragdatakit.late_dataclasses import dataclass
-from ragdatakit.validators.partitions.capped import CappedIndex, FileRows, capped, chosen
-from ragdatakit.validators.partitions.key_runs import ITEM_BITS, Column, Run, RunBatch
+from ragdatakit.validators.partitions.capped import ITEM_BITS, CappedIndex, FileRows, capped, chosen
+from ragdatakit.validators.partitions.key_runs import Column, Run, RunBatch
 from ragdatakit.validators.partitions.known_keys import Question, question_of
 from ragdatakit.validators.row_problems import RowProblems
 from ragdatakit.validators.set_plan import SetPlan
@@ -101,9 +101,8 @@ class _Partition:
                 for which, run in enumerate(runs):
                     batch = RunBatch(group.columns[kind], run, self._partition)
                     self._keep_of_run((number, PROBES, order), which, sets.probe(kind, batch))
-                    batch.absorbed = True
                     sets.absorb(kind, batch)
-                self._keep((number, REPEATS, order), sets.freeze(kind))
+                self._keep((number, REPEATS, order), self._with_items(sets, sets.freeze(kind)))
                 self._count_copies((number, REPEATS, order), sets, kind)
             self._keep((number, COVERAGE), sets.finish())
             for other, earlier in enumerate(done):
@@ -112,6 +111,14 @@ class _Partition:
             self._found.missed.append(sets.missed)
             self._found.unchecked.append(sets.unchecked)
         return self._found
+
+    def _with_items(self, sets: SetChecks, found: Iterable[RowProblems]) -> Iterator[RowProblems]:
+        """Repeats with the number of the item in its list, by which those of one row are in order."""
+        for one in found:
+            for key in sets.plan.keys if one.is_repeat else ():
+                if (key.rule, key.kind, key.fields[-1]) == question_of(one):
+                    one.values = sets.indexes[key.kind, key.fields].repeated_items()
+            yield one
 
     def _keep_of_run(self, section: Section, run: int, found: Iterable[RowProblems]) -> None:
         """Write down problems of one run, at places."""
@@ -222,13 +229,15 @@ def _questions(plan: SetPlan) -> list[Question]:
 
 def _together(those: Sequence[RowProblems]) -> RowProblems:
     """The problems of all partitions, in the order of their rows."""
-    rows = np.concatenate([one.rows for one in those])
+    rows, is_repeat = np.concatenate([one.rows for one in those]), those[0].is_repeat
     order = np.argsort(rows, kind="stable")
+    if is_repeat:
+        order = np.lexsort((np.concatenate([one.values for one in those]), rows))
     values, firsts = (
         None if columns[0] is None else np.concatenate(columns)[order]
         for columns in ([one.values for one in those], [one.firsts for one in those])
     )
-    return replace(those[0], rows=rows[order], values=values, firsts=firsts)
+    return replace(those[0], rows=rows[order], values=None if is_repeat else values, firsts=firsts)
 
 
 def _known(plan: SetPlan, those: list[RowProblems]) -> list[RowProblems]:

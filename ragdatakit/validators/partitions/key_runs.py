@@ -17,14 +17,13 @@ from ragdatakit.arrays.code_tables import HashTable
 from ragdatakit.arrays.codes import Codes, Rows, first_words, mix
 from ragdatakit.arrays.keys import NumpyBatch
 from ragdatakit.late_dataclasses import dataclass
+from ragdatakit.validators.partitions.capped import ITEM_BITS
 from ragdatakit.validators.partitions.packing import Packed, packed, unpacked
 from ragdatakit.validators.set_plan import NO_CHECKS, SetPlan
 
 Column = tuple[Any, ...]
 """What is asked of a batch: a word, and the fields (for pairs: names, values, what a missing value counts as)."""
 _Arrays = tuple[npt.NDArray[Any], ...]
-ITEM_BITS = 24
-"""Of a place: the number of the item in its record; above them is the row."""
 _SAMPLE = 1 << 12
 """Of so many pairs, of all those of a run, none repeats where most are unique."""
 
@@ -234,23 +233,21 @@ def _items(rows: Rows) -> npt.NDArray[np.int32]:
 
 
 class RunBatch:
-    """The keys of a run that are in one partition, as a batch: of `probe` or (``absorbed``) of `absorb`. To `probe`
-    rows are places: the row, and the number of the item in its list."""
+    """The keys of a run that are in one partition, as a batch. Rows of `codes` and `heads` are places: the row, and the
+    number of the item in its list."""
 
     def __init__(self, columns: Sequence[Column], run: Run, partition: int) -> None:
         self._packed = dict(zip(columns, run.piece(partition), strict=True))
         self._first_row = run.first_row
         self.columns: dict[str, Any] = {}
         self.found: dict[str, Any] = {}
-        self.absorbed = False
 
     def codes(self, fields: tuple[str, ...]) -> tuple[Codes, Rows]:
         """As that of `NumpyBatch`."""
         found, (codes, *items) = self._of(("codes", fields))
-        if not self.absorbed:
-            found <<= ITEM_BITS
-            if items:
-                found += items[0].view(np.int64)
+        found <<= ITEM_BITS
+        if items:
+            found += items[0].view(np.int64)
         return codes, found
 
     def _of(self, column: Column) -> tuple[Rows, list[Any]]:
@@ -267,7 +264,7 @@ class RunBatch:
     def heads(self, fields: tuple[str, ...]) -> tuple[Codes, Rows]:
         """As that of `NumpyBatch`."""
         rows, values = self._of(("heads", fields))
-        return values[0], rows
+        return values[0], rows << ITEM_BITS
 
     def also_equal(self, found: Any, fields: tuple[str, ...], other: str) -> Any:
         """As that of `NumpyBatch`."""

@@ -134,8 +134,7 @@ def judge_range(job: Job, part: Range) -> RangeSummary:
         _refuse_another_file(file, part)
     checks = checks_of(job.dataset.format.name)(job.dataset, job.checked)
     options = RunOptions(memory_limit=job.memory_limit, jobs=job.jobs)
-    run = DatasetRun(job.dataset, checks, job.profiles, job.selection, options, Counter())
-    run.big = job.big
+    run = DatasetRun(job.dataset, checks, job.profiles, job.selection, options, Counter(), big=job.big)
     checks.start_file(file)
     sets: Any = _NoSets() if job.keys is None else job.keys.checks()
     return _Judge(run, sets, file, job.fresh).judge(part, job.keys)
