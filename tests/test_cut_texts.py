@@ -49,6 +49,22 @@ def in_pieces(text: str) -> list[str]:
     return [text[start : start + 120] for start in range(0, len(text), 120)]
 
 
+def titled(book: str, title: str) -> list[str]:
+    return [f"{title}: {piece}" for piece in in_pieces(book)]
+
+
+def filled_in(form: str, count: int = 400, seed: int = 5) -> list[str]:
+    """Texts of one template, with a word of another length in each gap."""
+    choose = random.Random(seed)
+    return [
+        " ".join(choose.choice(WORDS).title() if word == "_" else word for word in form.split()) for _ in range(count)
+    ]
+
+
+CATALOGUE = "Brand: _ Model: _ Color: _ Size: _ Material: _ Weight: _ kg Price: _ EUR Stock: _ City: _ Rating: _ of 5"
+LOG = "INFO worker _ handled request of _ for _ in 12 ms with status 200 from host _ of region _ and queue _"
+
+
 @pytest.mark.parametrize(
     "texts",
     [
@@ -59,8 +75,28 @@ def in_pieces(text: str) -> list[str]:
         [f"Record {n:04} of the harbour book of the old town, kept by the superintendent" for n in range(400)],
         [f"{text[:120].lower()}" for text in written(400)],
         [" ".join(text.split(". ")[:1]) + "." for text in written(400)],
+        filled_in(CATALOGUE),
+        filled_in(LOG),
+        [text.upper() for text in in_pieces(" ".join(written(100)))],
+        titled(" ".join(written(60, 1)), "Moby Dick") + titled(" ".join(written(60, 2)), "The Voyage Out"),
+        [text[:60].rstrip(".").ljust(120) for text in written(400)],
+        in_pieces(" ".join(str(7919 * n) for n in range(9_000))),
     ],
-    ids=["none", "whole", "few", "chunks", "template", "lower case", "sentences"],
+    ids=[
+        "none",
+        "whole",
+        "few",
+        "chunks",
+        "template",
+        "lower case",
+        "sentences",
+        "catalogue",
+        "log",
+        "chunks in capitals",
+        "chunks with titles",
+        "padded",
+        "chunks of numbers",
+    ],
 )
 def test_texts_that_were_not(texts: Sequence[str]) -> None:
     assert cut_off(texts) is None

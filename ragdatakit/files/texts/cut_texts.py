@@ -2,14 +2,15 @@
 
 Of texts that nobody cut hardly two in a hundred have the same length, and no length has many more than those beside it.
 Those of a chunker have, too, but its next text goes on in the middle of a sentence: nothing is lost there. So texts
-count as cut off where many have one length, stop inside a sentence, are followed by texts that begin with a capital
-letter or a digit, and were not written by one template (their words are of many lengths).
+count as cut off where many have one length, stop inside a sentence, are followed by texts that begin anew, with a
+capital letter, and were not written by one template: their words are of many lengths, and others at each place.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -22,9 +23,14 @@ _MOSTLY = 0.8
 """Of them that stop inside a sentence."""
 _FEWEST_OTHERS = 5
 """Numbers of words that texts of so many characters have, or the other way around."""
+_SAMPLE, _LOOKED_AT, _ALIKE = 1_000, 1_000, 0.2
+"""Texts that are kept, and characters of each; the share of places in them at which most texts of a template have the
+same word."""
 _SHORTEST = {"character": 50, "word": 20}
 _ENDS = tuple(".!?:;)]}»”\"'’。」』\uff01\uff1f\uff09")
 _STOPS, _BEGINS = 1, 2
+_HEAD = 100
+"""Characters from which it is seen how a text begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,18 +51,30 @@ class CutOff:
 
 
 class TextLengths:
-    """Lengths of texts, in their order, and how they begin and stop. Memory: 17 bytes a text."""
+    """Lengths of texts, in their order, and how they begin and stop. Memory: 17 bytes a text, and a sample of them."""
 
     def __init__(self) -> None:
         self._characters, self._words, self._marks = array("q"), array("q"), array("B")
+        self._sample: list[tuple[int, str]] = []
+        self._each = 1
+        self._before = ""
 
     def add(self, text: str) -> None:
         """The next text."""
+        number = len(self._marks)
         self._characters.append(len(text))
         self._words.append(text.count(" ") + 1)
-        stops = _STOPS if text.endswith("...") or not text.rstrip().endswith(_ENDS) else 0
-        begins = _BEGINS if text[:1].isupper() or text[:1].isdigit() else 0
+        stops = _STOPS if text.endswith("...") or _goes_on(text) else 0
+        head = text[:_HEAD]
+        title = head.partition(" ")[0]
+        # a title that the text before has, too, or capitals throughout, do not say that this is another text
+        begins = _BEGINS if head[:1].isupper() and title != self._before and not head.isupper() else 0
         self._marks.append(stops | begins)
+        self._before = title
+        if number % self._each == 0:
+            self._sample.append((number, text[:_LOOKED_AT]))
+            if len(self._sample) > _SAMPLE:
+                self._sample, self._each = self._sample[::2], 2 * self._each
 
     def cut_off(self) -> CutOff | None:
         """Where the texts were cut off, if they were."""
@@ -77,7 +95,21 @@ class TextLengths:
         stop, begin = np.mean(marks[cut] & _STOPS > 0), np.mean(followed & _BEGINS > 0)
         if stop < _MOSTLY or begin <= 1 / 2 or len(np.unique(others[cut])) < _FEWEST_OTHERS:
             return None
+        if _are_alike([text for number, text in self._sample if lengths[number] == length]):
+            return None
         return CutOff(length, unit, count, len(lengths), int(cut[0]))
+
+
+def _goes_on(text: str) -> bool:
+    """Whether a text stops inside a sentence; what was filled up with blanks to some length was not cut."""
+    return not text.rstrip().endswith(_ENDS) and not text.endswith("  ")
+
+
+def _are_alike(texts: Sequence[str]) -> bool:
+    """Whether texts were written by one template: most have the same words at the same places."""
+    places = list(zip(*(text.split(" ") for text in texts), strict=False))
+    same = sum(Counter(words).most_common(1)[0][1] > len(texts) / 2 for words in places)
+    return same > _ALIKE * len(places)
 
 
 def cut_off(texts: Iterable[str]) -> CutOff | None:
