@@ -402,6 +402,14 @@ def test_each_fault_of_quote_marks_has_its_consequence(judgements: str, words: s
         assert read_table(tmp_path / "qrels/test.tsv", get_format("beir").file("qrels"))["score"].tolist() == [1]
 
 
+def test_each_consequence_is_shown(tmp_path: Path) -> None:
+    with_breaks(tmp_path, 'q1\t"d1\t1\nq1\td1\nq1\td1\nq1\td1\t1\n')
+
+    for words in ((), ("--output-format", "github-summary")):
+        found = run("validate", tmp_path, *words).out
+        assert found.count("the loader takes what follows") == found.count("stops with IndexError") == 1
+
+
 def with_breaks(folder: Path, judgements: str) -> Path:
     """A dataset with ids that have line breaks in them."""
     folder.mkdir(exist_ok=True)

@@ -96,8 +96,8 @@ def _rule(report: Report, findings: Sequence[Finding]) -> Iterator[str]:
     if number > len(findings):
         yield f"… and {number - len(findings):,} more"
         yield ""
-    if first.consequence:
-        yield f"Consequence: {prose(cut_to(first.consequence, _MESSAGE))}"
+    for consequence in dict.fromkeys(finding.consequence for finding in findings if finding.consequence):
+        yield f"Consequence: {prose(cut_to(consequence, _MESSAGE))}"
         yield ""
     if first.hint:
         parts = first.hint.split("`")  # every second one is code

@@ -107,13 +107,14 @@ def text_lines(report: Report, options: TextOptions, findings: Iterable[Finding]
 def _by_file(findings: Iterable[Finding], options: TextOptions, paint: Painter) -> Iterator[str]:
     for path, of_file in groupby(findings, key=attrgetter("path")):
         yield paint("bold", visible_text(path))
-        explained: set[str] = set()
+        explained: set[tuple[str, str]] = set()
         for finding in of_file:
             if options.form == "grouped":
                 yield _first_line(finding, options, paint)
                 continue
-            yield _finding_text(finding, options, paint, finding.code not in explained or options.verbose)
-            explained.add(finding.code)
+            words = finding.code, finding.consequence
+            yield _finding_text(finding, options, paint, words not in explained or options.verbose)
+            explained.add(words)
         yield ""
 
 
