@@ -213,7 +213,7 @@ table = "{table}"
     ("model", "table", "message"),
     [
         ("os:getcwd", "documents", "the module os of the model is not one of a plug-in that `plugins` names"),
-        ("acme_models:Gone", "documents", "cannot be loaded: AttributeError: "),
+        ("acme_models:Gone", "documents", "does not exist: acme_models has no Gone"),
         ("acme_models:NUMBER", "documents", "is int, expected a pandera DataFrameModel or DataFrameSchema"),
         ("acme_models:Raises", "documents", "failed: ValueError: "),
         ("acme_models:Documents", "document", "the table document of ACME301: "),

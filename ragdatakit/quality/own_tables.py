@@ -152,11 +152,13 @@ def _model(own: OwnRule) -> Any:
     module, _, name = own.model.partition(":")
     above = f"{own.place}: the model {own.model} of {own.rule.code}"
     try:
-        model = getattr(imported(module), name)
+        model: Any = getattr(imported(module), name, None)
         is_class = isinstance(model, type) and issubclass(model, pandera.DataFrameModel)
         schema = model.to_schema() if is_class else model
     except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever foreign code raises
         raise PluginError(f"{above} cannot be loaded: {reason_of(error)}") from None
+    if model is None:
+        raise PluginError(f"{above} does not exist: {module} has no {name}")
     if not isinstance(schema, pandera.DataFrameSchema):
         raise PluginError(f"{above} is {type(model).__name__}, expected a pandera DataFrameModel or DataFrameSchema")
 
