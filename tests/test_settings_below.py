@@ -55,6 +55,8 @@ def test_what_reads_a_dataset_says_it_too(words: list[str], project: Path) -> No
     assert "not used" not in run(*words, "data/faq").err
     assert "not used" not in run(*words, ".", "--config", "data/ragdata.toml").err
     assert "not used" not in run(*words, ".", "--isolated").err
+    if words == ["report"]:
+        assert "not used" not in run(*words, ".", "data").err
 
 
 def test_where_nothing_else_is_recognised(project: Path) -> None:

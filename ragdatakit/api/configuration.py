@@ -13,7 +13,7 @@ from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.options import PathLike
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from ragdatakit.converters.sources import ConversionSettings
     from ragdatakit.files.configuration.chosen import Configuration, Configurations
@@ -49,8 +49,9 @@ def settings_below(config: PathLike | bool, baseline: PathLike | bool) -> Settin
     return SettingsBelow((*(FILE_NAMES if config is True else ()), *((BASELINE_NAME,) if baseline is True else ())))
 
 
-def as_configured(path: Path, wanted: ConversionSettings) -> ConversionSettings:
+def as_configured(path: Path, wanted: ConversionSettings, paths: Sequence[Path] = ()) -> ConversionSettings:
     """How what is at a path is read: as it is asked for, else as the sections say that fit the path as a whole.
+    ``paths`` are all that are read, where there are more.
 
     Raises `RagdataError` where the configuration is wrong.
     """
@@ -66,18 +67,18 @@ def as_configured(path: Path, wanted: ConversionSettings) -> ConversionSettings:
     if source_format in ("", "table") and "map" not in {*options, *wanted.values}:
         tables = _table_options(chosen, path)
         options, source_format = {**tables, **options}, "table" if tables else source_format
-    values, below = {**options, **wanted.values}, _reported_below(wanted)
+    values, below = {**options, **wanted.values}, _reported_below(paths or (path,), wanted)
     read = replace(wanted, source_format=source_format, values=values, plugged=chosen.formats)
     return replace(read, config=False, below=below)
 
 
-def _reported_below(wanted: ConversionSettings) -> ReportedBelow | None:
-    """What reports settings further down than the path, where somebody is there to read that."""
+def _reported_below(paths: Sequence[Path], wanted: ConversionSettings) -> ReportedBelow | None:
+    """What reports settings further down than the paths, where somebody is there to read that."""
     from ragdatakit.files.configuration.settings_below import ReportedBelow
 
     if wanted.tell is None:
         return None
-    return ReportedBelow(settings_below(wanted.config, False), configurations(wanted.config), wanted.tell)
+    return ReportedBelow(settings_below(wanted.config, False), paths, configurations(wanted.config), wanted.tell)
 
 
 def tables_beside(path: Path, wanted: ConversionSettings) -> Iterator[Path]:

@@ -45,7 +45,7 @@ def find_datasets(paths: Sequence[Path], wanted: ConversionSettings) -> list[Fou
     from ragdatakit.converters.hipporag.data_sets import each_set
 
     paths = [place for path in paths for place in (path, *tables_beside(path, wanted))]
-    read_as = {path: as_configured(path, wanted) for path in paths}
+    read_as = {path: as_configured(path, wanted, paths) for path in paths}
     sources = [(path, source) for path in paths for source in _sources(path, read_as[path])]
     return _named(
         (_place(path, *pair), *pair)

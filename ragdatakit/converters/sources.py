@@ -210,7 +210,7 @@ def _detected(path: Path, options: ConversionSettings) -> list[Dataset]:
         return detect(path, name, options.follow_links, passed_over=noting, plugged=options.plugged).datasets
     finally:
         if below is not None:
-            below.report(path)
+            below.report()
 
 
 def _nothing_there(path: Path, error: RagdataError) -> str:

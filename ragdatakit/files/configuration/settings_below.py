@@ -60,16 +60,19 @@ def _holds(path: Path) -> bool:
 
 
 class ReportedBelow:
-    """Settings further down than a path that is read, not judged: each is reported once, to ``tell``."""
+    """Settings further down than the ``paths`` that are read, not judged: each is reported once, to ``tell``."""
 
-    def __init__(self, below: SettingsBelow, configurations: Configurations, tell: Callable[[str], None]) -> None:
+    def __init__(
+        self, below: SettingsBelow, paths: Iterable[Path], configurations: Configurations, tell: Callable[[str], None]
+    ) -> None:
         self.noting = below.noting
-        self._below, self._configurations, self._tell = below, configurations, tell
+        self._below, self._paths, self._configurations, self._tell = below, [*paths], configurations, tell
         self._reported: set[Path] = set()
 
-    def report(self, path: Path) -> None:
-        """After what lies at the path was listed."""
-        files = [file for file in self._below.unused([path], self._configurations) if file not in self._reported]
+    def report(self) -> None:
+        """After what lies at a path was listed."""
+        unused = self._below.unused(self._paths, self._configurations)
+        files = [file for file in unused if file not in self._reported]
         self._reported.update(files)
         for line in not_used(files, command=""):
             self._tell(line)
