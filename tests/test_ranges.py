@@ -47,8 +47,15 @@ class PicklingEngine:
 
     def map(self, function: Callable[[Any], Any], keys: Sequence[Any], /) -> Iterator[Any]:
         for key in keys:
-            judge, part = pickle.loads(pickle.dumps((function, key)))
-            yield pickle.loads(pickle.dumps(judge(part)))
+            judge, part = sent((function, key))
+            yield sent(judge(part))
+
+
+def sent(value: Any) -> Any:
+    """A value as it comes from elsewhere: its arrays cannot be written to."""
+    buffers: list[pickle.PickleBuffer] = []
+    head = pickle.dumps(value, 5, buffer_callback=buffers.append)
+    return pickle.loads(head, buffers=[bytes(buffer.raw()) for buffer in buffers])
 
 
 def cut(how: str, random: Random) -> Callable[[int, int, int], list[int]]:

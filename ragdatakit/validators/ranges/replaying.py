@@ -131,7 +131,7 @@ class RangedLinesRun(LinesRun):
         if probed is None:
             return
         for one in probed.problems:
-            one.rows += first_row
+            one.rows = one.rows + first_row  # those of Ray cannot be written to
         self.run_.report(self.sets.askable(probed.problems))
         for (rule, *_), number in probed.more.items():
             self.run_.collector.count(rule, self.file, number)
