@@ -6,7 +6,9 @@ them. Of the tests marked `broad` a tenth is run: `tests/broad.py` says which.
 
 import gc
 import os
+import shutil
 import signal
+import tempfile
 from collections.abc import Iterable, Iterator
 
 import pytest
@@ -32,6 +34,10 @@ settings.load_profile("ragdata")
 providers.is_local_module_file = lambda path: False
 for name in ("CI", "GITHUB_WORKSPACE", "CI_PROJECT_DIR", "WORKSPACE", "RAGDATA_OUTPUT_FORMAT", "RAGDATA_DOCS_URL"):
     os.environ.pop(name, None)  # the tests are the same on a laptop and in CI: those of what differs there set it
+_MEMORY, _ROOM = "/dev/shm", 4 << 30
+if "TMPDIR" not in os.environ and os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _ROOM:
+    os.environ["TMPDIR"] = _MEMORY  # a quarter of what conversions take is waiting for disks; the files are small
+    tempfile.tempdir = None
 if hasattr(signal, "SIGHUP"):  # a run under nohup would hand "ignored" down to the commands that are to be stopped
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
@@ -128,10 +134,17 @@ def queries_in_processes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def outputs_of_a_sound_machine() -> Iterator[None]:
-    """For modules of a thousand conversions: no process that cleans up after a kill, no waiting for the disk."""
+    """For modules of a thousand conversions: no waiting for the disk."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("os.fsync", lambda handle: None)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def outputs_of_a_process_that_is_not_killed() -> Iterator[None]:
+    """No process cleans up after this one: there were 1,300. Commands that are killed are processes, which have it."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("ragdatakit.outputs.staging.companion", lambda folder: None)
-        patch.setattr("os.fsync", lambda handle: None)
         yield
 
 

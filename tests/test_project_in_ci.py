@@ -66,7 +66,7 @@ def test_old_findings_stay_quiet_and_new_ones_fail(project: Path) -> None:
     assert len((project / "ragdata-baseline.jsonl").read_text("utf-8").splitlines()) < 60
 
     # A commit that breaks the form of a line: the hook stops it, and repairs it.
-    documents = next((project / "data/light-splade").rglob("doc_master.ndjson"))
+    documents = min((project / "data/light-splade").rglob("doc_master.ndjson"))
     add(documents, '{"doc_id": 99999, "text": "a buoy",}\n')
     hook = ["--whole-datasets", "--skip-unrecognised", "--", "package.json", "notes.jsonl", str(documents)]
     stopped = run("validate", *hook, cwd=project)

@@ -21,6 +21,9 @@ MODULES = {
     "test_left_out.py": "import pytest\npytest.skip('not here', allow_module_level=True)\n",
     "test_dies.py": "import os\ndef test_a():\n    pass\ndef test_b():\n    os._exit(3)\n"
     "def test_c():\n    pass\ndef test_d():\n    pass\n",
+    "test_gate_command.py": "def test_a():\n    pass\n",
+    "test_gate_drift.py": "import os\ndef test_a():\n    os._exit(3)\n",
+    "test_gates.py": "def test_a():\n    pass\n",
     "test_dies_early.py": "import os\nos._exit(3)\n",
     "test_empty.py": "",
     "pytest.ini": "[pytest]\ntestpaths = .\naddopts = --import-mode=importlib\n",
@@ -55,8 +58,10 @@ def test_each_test_is_run_and_what_goes_wrong_is_reported(tmp_path: Path) -> Non
     assert any("crashed while running 'test_dies.py::test_b'; 2 behind it in its module not run" in x for x in lines)
     assert any("crashed while collecting 'test_dies_early.py'; no test of it was run" in x for x in lines)
     assert any(line.startswith("FAILED test_dies.py::test_b") for line in lines)
+    assert "PASSED test_gate_command.py::test_a" in lines
+    assert any("'test_gate_drift.py::test_a'; it was the last of its module; nor 'test_gates.py'" in x for x in lines)
     assert any(line.startswith("SKIPPED [1] test_left_out.py") for line in lines)
-    assert lines[-1].startswith("3 failed, 8 passed, 1 skipped, 3 errors in ")
+    assert lines[-1].startswith("4 failed, 9 passed, 1 skipped, 3 errors in ")
 
 
 def test_a_test_that_ends_the_run_is_named(tmp_path: Path) -> None:

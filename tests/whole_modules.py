@@ -23,6 +23,10 @@ from tests.costs import recorded
 
 _CHOOSING = ("keyword", "markexpr", "deselect", "lf", "failedfirst", "stepwise", "collectonly")
 """Options of pytest that choose among tests by what only collecting them tells."""
+_TOGETHER = (
+    ("test_gate_command.py", "test_gate_drift.py", "test_gates.py", "test_unread_data.py", "test_unread_folders.py"),
+)
+"""Modules that one process runs, one after the other: to import Great Expectations takes each process 4 seconds."""
 _NOT_RECORDED = 60.0
 """What a module may cost of which nothing is recorded: it is begun before all others."""
 
@@ -65,7 +69,9 @@ class _HandingOut:
         worker, module = report.node, crashitem.partition("::")[0]
         name, behind = _noted(Path(worker.workerinput["whole_modules"]))
         report.nodeid = name or crashitem
-        during = f"running {name!r}; {_not_run(behind)}" if name else f"collecting {module!r}; no test of it was run"
+        during = (
+            f"running {name!r}; {behind}" if name else f"collecting {behind or repr(module)}; no test of it was run"
+        )
         report.longrepr = f"worker {worker.gateway.id!r} crashed while {during}"
 
     @pytest.hookimpl(tryfirst=True)
@@ -94,34 +100,53 @@ class _Running:
         return _Module.from_parent(parent, path=module_path)
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """The dearest first."""
-        if all(isinstance(item, _AllTests) for item in items):
-            items.sort(key=lambda item: -self._costs.get(item.path.name, _NOT_RECORDED))
+        """The dearest first, those that belong together as one."""
+        modules = {item.path.name: item for item in items if isinstance(item, _AllTests)}
+        if len(modules) < len(items):
+            return
+        for names in _TOGETHER:
+            found = [modules[name] for name in names if name in modules]
+            for module in found[1:]:
+                found[0].modules.append(module)
+                items.remove(module)
+        items.sort(key=self._cost, reverse=True)
+
+    def _cost(self, item: pytest.Item) -> float:
+        modules = item.modules if isinstance(item, _AllTests) else ()
+        return sum(self._costs.get(module.path.name, _NOT_RECORDED) for module in modules)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
         """Run the tests of a module, or one of them."""
         if not isinstance(item, _AllTests):
             return self._run_one(item, nextitem)
-        session, place = item.session, item.session.items.index(item)
-        self._write_down("", 0)
-        tests = item.tests()
-        for number, test in enumerate(tests, start=1):
-            session.items[place] = test  # a report is sent with the place of its test
-            following = tests[number] if number < len(tests) else nextitem
-            self._write_down(test.nodeid, len(tests) - number)
-            try:
-                item.config.hook.pytest_runtest_protocol(item=test, nextitem=following)
-            except pytest.exit.Exception as ended:
-                session.shouldstop = f"{test.nodeid} ended the run: {ended.msg}; {_not_run(len(tests) - number)}"
-            if session.shouldfail or session.shouldstop:
+        place = item.session.items.index(item)
+        for number, module in enumerate(item.modules, start=1):
+            self._run_module(module, place, item.modules[number:], nextitem)
+            if item.session.shouldfail or item.session.shouldstop:
                 break
-        session.items[place] = item
+        item.session.items[place] = item
         return True
 
-    def _write_down(self, name: str, behind: int) -> None:
-        """Note which test is running, and how many of its module are behind it."""
-        os.pwrite(self._note, f"{behind} {name}\n".encode(), 0)
+    def _run_module(self, module: _AllTests, place: int, later: list[_AllTests], nextitem: pytest.Item | None) -> None:
+        session = module.session
+        self._write_down("", _names(module, *later))
+        tests = module.tests()
+        for number, test in enumerate(tests, start=1):
+            session.items[place] = test  # a report is sent with the place of its test
+            following = tests[number] if number < len(tests) else later[0] if later else nextitem
+            left = _not_run(len(tests) - number, later)
+            self._write_down(test.nodeid, left)
+            try:
+                module.config.hook.pytest_runtest_protocol(item=test, nextitem=following)
+            except pytest.exit.Exception as ended:
+                session.shouldstop = f"{test.nodeid} ended the run: {ended.msg}; {left}"
+            if session.shouldfail or session.shouldstop:
+                break
+
+    def _write_down(self, name: str, behind: str) -> None:
+        """Note which test is running, and what is behind it."""
+        os.pwrite(self._note, f"{behind}\t{name}\n".encode(), 0)
 
     def _run_one(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
         """Send one report of a test that passes, in place of three and two notices: for a third of the tests these take
@@ -137,16 +162,19 @@ class _Running:
         return True
 
 
-def _noted(note: Path) -> tuple[str, int]:
-    """The test that was running, and how many were behind it; no name while a module is collected."""
-    if not note.exists():
-        return "", 0
-    behind, _, name = note.read_bytes().partition(b"\n")[0].decode().partition(" ")
-    return name, int(behind or 0)
+def _noted(note: Path) -> tuple[str, str]:
+    """The test that was running, and what was behind it; no name while a module is collected."""
+    behind, _, name = note.read_text().partition("\n")[0].partition("\t") if note.exists() else ("", "", "")
+    return name, behind
 
 
-def _not_run(behind: int) -> str:
-    return f"{behind} behind it in its module not run" if behind else "it was the last of its module"
+def _not_run(behind: int, later: list[_AllTests]) -> str:
+    words = f"{behind} behind it in its module not run" if behind else "it was the last of its module"
+    return f"{words}; nor {_names(*later)}" if later else words
+
+
+def _names(*modules: _AllTests) -> str:
+    return ", ".join(repr(module.path.name) for module in modules)
 
 
 class _Module(pytest.File):
@@ -157,7 +185,11 @@ class _Module(pytest.File):
 
 
 class _AllTests(pytest.Item):
-    """All tests of a module, as one that is handed to a process."""
+    """All tests of a module, or of ``modules``, as one that is handed to a process."""
+
+    def __init__(self, **words: Any) -> None:
+        super().__init__(**words)
+        self.modules = [self]
 
     def tests(self) -> list[pytest.Item]:
         """The tests, collected now; what was made until now stays, so that nothing of it is looked at for garbage."""

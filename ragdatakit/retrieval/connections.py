@@ -51,11 +51,14 @@ class Connections:
             raise MissingExtraError("retrieval", "httpx2") from None
         parts = urlsplit(url)
         is_near = parts.hostname in _LOCAL or proxy_bypass(parts.netloc)
+        proxy = None if is_near else getproxies().get(parts.scheme)
+        is_plain = parts.scheme == "http" and proxy is None
         try:
             self._transport = httpx2.AsyncHTTPTransport(
-                verify=ssl.create_default_context(),
+                # To load the certificates takes as long as a hundred answers; without, TLS is trusted nowhere.
+                verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if is_plain else ssl.create_default_context(),
                 trust_env=False,
-                proxy=None if is_near else getproxies().get(parts.scheme),
+                proxy=proxy,
                 limits=httpx2.Limits(max_keepalive_connections=0),  # none is left open, whoever forgets this object
             )
         except (ValueError, ImportError, httpx2.InvalidURL):  # whose words may quote its password
