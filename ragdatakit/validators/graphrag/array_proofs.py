@@ -123,9 +123,11 @@ class ArrayProofs(Proofs):
         source, target = self._ends
         count = len(self._columns["entities"]["title"].codes)
         pairs = _pairs(np.minimum(source, target), np.maximum(source, target))
+        degrees = np.bincount(source, minlength=count) + np.bincount(target, minlength=count)
+        if not HashTable(pairs.view(np.uint64)).has_repeats(pairs.view(np.uint64)):
+            return degrees
         pairs.sort()
         again = np.flatnonzero(pairs[1:] == pairs[:-1])  # which do not count
-        degrees = np.bincount(source, minlength=count) + np.bincount(target, minlength=count)
         for ends in (pairs[again] >> 32, pairs[again] & 0xFFFFFFFF):
             degrees -= np.bincount(ends, minlength=count)
         return degrees

@@ -66,14 +66,17 @@ def _passes(
     table: SqlTable, checks: list[RowCheck], whole: Container[str]
 ) -> Iterator[tuple[list[str], list[RowCheck]]]:
     """Columns that are read together, with the checks that are made of them: of a big table those that one check looks
-    at, as a reader of many columns holds a piece of each."""
+    at, as a reader of many columns holds a piece of each; numbers take little."""
     if size_of(table.stored.file.path) < LARGE:
         yield [name for name in table.types if name not in whole], checks
         return
-    yield [], []
     with_others = {check.column: check.columns for check in checks if len(check.columns) > 1}
     beside = {name for names in with_others.values() for name in names} - with_others.keys()
+    numbers = [n for n in table.types if table.is_number(n) and n not in beside and n not in with_others]
+    yield [n for n in numbers if n not in whole], [check for check in checks if check.column in numbers]
     for name in table.types:
+        if name in numbers:
+            continue
         columns = [] if name in beside else with_others.get(name, [name])
         found = [check for check in checks if check.column in columns]
         unread = [column for column in columns if column not in whole]

@@ -89,6 +89,10 @@ class SqlTable:
         """Whether a column holds texts."""
         return self.types[column] == "VARCHAR"
 
+    def is_number(self, column: str) -> bool:
+        """Whether a column holds numbers."""
+        return self.types[column] in _INTEGERS or self.is_fraction(column)
+
     def is_fraction(self, column: str) -> bool:
         """Whether a column holds numbers that may have a fraction."""
         return self.types[column] in _FRACTIONS or self.types[column].startswith("DECIMAL")
