@@ -421,6 +421,15 @@ def with_breaks(folder: Path, judgements: str) -> Path:
     return folder
 
 
+@pytest.mark.parametrize("last", ['q1\td9\t"1', 'q1\td9\t"1\n', 'q1\td1\t"1', 'q1\td9\t1\t"note\n\n'])
+def test_a_judgement_that_the_end_of_the_file_closes_is_removed(last: str, tmp_path: Path) -> None:
+    data = with_breaks(tmp_path / "data", f"q1\td1\t1\n{last}")
+
+    fix(data, unsafe=True, removed=tmp_path / "removed")
+
+    assert (data / "qrels/test.tsv").read_text() == f"{HEADER}q1\td1\t1\n"
+
+
 GOOD = 'q1\td1\t1\n"q\n2"\td1\t1\n"q\r\n2"\t"d\n2"\t1\n'
 TAKEN_IN = "a quote mark that is closed only 1 line below: the judgements between are part of the query-id"
 FAULTY = f'{GOOD}q1\td9\t1\n"q1\td1\t1\nq1"\td1\t1\n"q\r\n2"\td1\tx\n"q1\td1\t1\n'
@@ -439,6 +448,7 @@ def test_findings_behind_line_breaks_in_cells_have_their_places(
         return [line.split(":", 1)[1] for line in found.out.splitlines() if " error " in line]
 
     assert errors(GOOD) == []
+    assert errors('q1\td1\t1\nq1\td1\t"1') == []
     assert errors(FAULTY) == [
         '8:4 BE203 error there is no document "d9"',
         f"9:1 BE122 error {TAKEN_IN}",

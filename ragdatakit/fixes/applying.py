@@ -7,7 +7,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import field
+from dataclasses import field, replace
 from io import BufferedWriter
 from pathlib import Path
 from typing import IO, Any
@@ -20,6 +20,8 @@ _PIECE = 1 << 20
 _NEAR = 1 << 12
 _LONGEST_COPY = 1 << 28
 _BLANKS = b" \t\r\n"
+_NOT_THERE = len('"')
+"""Behind the end of a file: what closes the last cell of all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,8 +170,10 @@ def resolved(source: PlainFile, edits: tuple[Edit, ...], behind: int = 0) -> lis
     """Which bytes are replaced by which, in order; None where some were touched before, which ends ``behind``."""
     found = []
     for edit in sorted(edits, key=lambda each: each.start):
-        if edit.start < behind or edit.end > source.size:
+        if edit.start < behind or edit.end > source.size + _NOT_THERE:
             return None
+        if edit.end > source.size:
+            edit = replace(edit, end=source.size)
         start, end = _part_span(source, edit, behind) if edit.part else (edit.start, edit.end)
         found.append((start, end, edit.text.encode("utf-8", "surrogateescape")))
         behind = end

@@ -62,8 +62,7 @@ class Block:
     was longer than allowed and is therefore not in ``data`` (which is then empty). ``breaks`` are the numbers of lines
     in ``data``, counted from 0, in which line breaks within cells are hidden: each as often as there are such;
     ``whole`` is the data in which nothing is hidden, where there are such lines, or where a quote mark was added that
-    the end of the file stands for. Where lines were ``known``,
-    ``data`` is empty.
+    the end of the file stands for. Where lines were ``known``, ``data`` is empty.
     """
 
     data: bytes
@@ -150,8 +149,9 @@ class Source:
         yield from _with_whole_cells(blocks, self.quoted) if self.quoted else blocks
 
     def has_breaks(self) -> bool:
-        """Whether there are line breaks within cells, so that nobody can tell from the middle where a line begins."""
-        return self.quoted > 0 and any(block.breaks for block in replace(self, faults=[]).blocks())
+        """Whether there are line breaks within cells, so that nobody can tell from the middle where a line begins, or a
+        quote mark that only the end of the file closes."""
+        return self.quoted > 0 and any(block.whole for block in replace(self, faults=[]).blocks())
 
     def pieces(self) -> Iterator[bytes]:
         """The file's bytes in order, cut anywhere, without a byte-order mark; faults go to ``faults``."""
