@@ -296,6 +296,44 @@ def test_blanks_are_blamed_only_for_columns_that_are_missing(line: str, found: i
     assert ("blanks" in fault) == (line == "q1\td1 1")
 
 
+@pytest.mark.parametrize(
+    ("judgement", "column", "fault"),
+    [
+        (
+            'q1\t"d1\t1\nq1\td1\t1\nq1\t"d1',
+            4,
+            "a quote mark that is closed only 2 lines below, which leaves 2 tab-separated columns instead of 3",
+        ),
+        ('"q\n1"\td1', 1, "2 tab-separated columns instead of 3"),
+        ('"q 1"\td1', 1, "2 tab-separated columns instead of 3"),
+    ],
+)
+def test_what_is_between_quote_marks_is_no_blank(judgement: str, column: int, fault: str, tmp_path: Path) -> None:
+    with_breaks(tmp_path, f"{judgement}\n")
+
+    (finding,) = validate(tmp_path, select="wrong-columns").findings
+
+    assert (finding.line, finding.column, finding.fault) == (2, column, fault)
+
+
+@pytest.mark.parametrize("big", [False, True])
+def test_the_other_line_end_is_where_a_cell_with_line_breaks_ends(
+    big: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dataset_run, "SMALL_DATASET", -1 if big else 3 << 20)
+    text = f'{HEADER}q1\td1\t1\n"q\n2"\t"d\n2"\t1\n'.replace("\n", "\r\n")
+    with_breaks(tmp_path, "")
+    (tmp_path / "qrels/test.tsv").write_bytes(f"{text}q1\td1\t2\n".encode())
+
+    def place() -> tuple[int | None, int | None]:
+        (finding,) = validate(tmp_path, select="mixed-line-endings").findings
+        return finding.line, finding.byte_offset
+
+    assert place() == (6, len(text))
+    (tmp_path / "qrels/test.tsv").write_bytes(f'{text}q1\td1\t"1\r\n"\n'.encode())
+    assert place() == (7, len(text) + len('q1\td1\t"1\r\n'))
+
+
 CELLS = st.text(st.sampled_from(list('ab" \t,')), min_size=1, max_size=12)
 
 

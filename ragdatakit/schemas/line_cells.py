@@ -191,7 +191,7 @@ class LineReader:
             return {"comment": line}
         cells = texts(line, columns)
         if len(cells) != self._count and (len(cells) < self._count or not columns.further):
-            raise LineError(self._miscounted(line, len(cells)), "columns")
+            raise self._miscounted(line, len(cells))
         if columns.quoted and len(line) > LONGEST_CELL and (longest := max(map(len, cells))) > LONGEST_CELL:
             raise LineError(f"a cell of {longest:,} characters, of which csv takes {LONGEST_CELL:,}", "length")
         record: dict[str, Any] = dict(zip(self.names, cells, strict=False))
@@ -209,12 +209,21 @@ class LineReader:
             return False
         return not any(isinstance(record.get(n), str) if n in self._types else record.get(n) == n for n in self.names)
 
-    def _miscounted(self, line: str, found: int) -> str:
+    def _miscounted(self, line: str, found: int) -> LineError:
         what = {"\t": "tab-separated column", "": "column"}[self.columns.separator]
         words = f"{many(found, what)} instead of {self._count}"
-        if self.columns.separator and found < self._count and len(line.split()) >= self._count:
+        for cell in cut(line, self.columns) if self.columns.quoted else ():
+            if "\n" in cell.text and self.columns.separator in cell.text:
+                return LineError(f"{closed_below(cell.text)}, which leaves {words}", "columns", cell.start)
+        plain = _QUOTED.sub("-", line) if self.columns.quoted else line
+        if self.columns.separator and found < self._count <= len(plain.split()):
             words += " (there are blanks where tabs should be)"
-        return words
+        return LineError(words, "columns")
+
+
+def closed_below(cell: str) -> str:
+    """What is said of the quote mark before a cell that has other lines in it."""
+    return f"a quote mark that is closed only {many(cell.count(chr(10)), 'line')} below"
 
 
 def typed(cell: str, kind: str) -> Any:

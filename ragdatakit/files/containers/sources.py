@@ -24,7 +24,7 @@ from ragdatakit.files.containers.beginnings import (
     unpacked,
     why_not_text,
 )
-from ragdatakit.files.containers.lines import iter_lines, line_ends
+from ragdatakit.files.containers.lines import iter_lines, line_begin, line_ends
 from ragdatakit.files.containers.parquet_rows import LINES, ParquetRows, RowForm, is_parquet
 from ragdatakit.files.paths.boundary import ANYWHERE, Boundary
 from ragdatakit.files.paths.folders import size_of
@@ -75,6 +75,15 @@ class Block:
     def line(self, number: int) -> int:
         """The number that a line of ``data`` has in the file, counted from the block's beginning."""
         return number + bisect_left(self.breaks, number) if self.breaks else number
+
+    def last_line(self, number: int, start: int) -> tuple[int, int]:
+        """Of a line of ``data`` that begins at ``start``: the number of the line of the file that it ends in, and where
+        that begins."""
+        last = self.line(number + 1) - 1
+        if last == self.line(number):
+            return last, start
+        _, line, _ = next(iter_lines(self.data[start:]))
+        return last, line_begin(self.whole, start + len(line))
 
     def shown(self, start: int, raw: bytes | memoryview) -> bytes:
         """What is from ``start`` on in ``data`` as it is in the file."""

@@ -12,7 +12,7 @@ from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection.sniffing import parquet_head
 from ragdatakit.files.texts.flat_text import INVISIBLE, is_blank
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.schemas.texts import many
+from ragdatakit.schemas.line_cells import closed_below
 from ragdatakit.validators.beir.swapped import are_swapped, lines_of
 from ragdatakit.validators.checks import FormatChecks, Needs, Scanning
 
@@ -154,9 +154,8 @@ def _judgement_problems(value: dict[str, Any]) -> Iterator[Problem]:
     score = value.get("score")
     for name in (*_TAKEN_IN, _FURTHER):
         if isinstance(found := value.get(name), str) and "\n" in found and _takes_in(name, found):
-            below = many(found.count("\n"), "line")
             what = "what is behind the score" if name == _FURTHER else f"the {name}"
-            reason = f"a quote mark that is closed only {below} below: the judgements between are part of {what}"
+            reason = f"{closed_below(found)}: the judgements between are part of {what}"
             yield Problem(
                 "wrong-columns", pointer=f"/{name}", value=found, facts={"reason": reason, "case": "taken-in"}
             )

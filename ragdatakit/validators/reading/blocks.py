@@ -88,7 +88,7 @@ class CheckedBlock:
             self.faulty[i] = replace(located, line=block.line(located.line)), problems, value
         for name in ("lf", "crlf", "cr"):
             count, line, at = getattr(self.ends, name)
-            setattr(self.ends, name, (count, block.line(line), at))
+            setattr(self.ends, name, (count, *block.last_line(line, at)))
         self.lines += len(block.breaks)
 
 
