@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import pytest
 
-from ragdatakit.files.texts.cut_texts import cut_off
+from ragdatakit.files.texts.cut_texts import CutOff, TextLengths
 
 WORDS = "a of it the boat canal winter harbour repaired committee perseverance superintendent".split()
 Cut = Callable[[str], str]
@@ -23,6 +23,13 @@ def written(count: int, seed: int = 5) -> list[str]:
         )
         for _ in range(count)
     ]
+
+
+def cut_off(texts: Iterable[str]) -> CutOff | None:
+    lengths = TextLengths()
+    for text in texts:
+        lengths.add(text)
+    return lengths.cut_off()
 
 
 @pytest.mark.parametrize(

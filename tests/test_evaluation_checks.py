@@ -170,7 +170,18 @@ def test_gold_that_is_nowhere_is_said_once_with_ids_to_compare(tmp_path: Path) -
     assert finding.message.startswith(
         "none of the 2 gold documents is in the corpus: gold names 'doc-0', the corpus has 'd0';"
     )
+    assert finding.hint.startswith("compare the ids")
     assert "no-gold-in-corpus" not in {f.rule for f in checked(some, passages)}
+
+
+def test_gold_that_is_nowhere_is_shown_beside_the_same_id_written_otherwise(tmp_path: Path) -> None:
+    passages = corpus_of(tmp_path / "p", Passage("7", "tide"), Passage("31", "bus"), Passage("8", "train"))
+    gold = gold_of(GoldQuestion("p", "?", {"9.0": 1, "31.0": 1}), GoldQuestion("q", "?", {"8.0": 1}))
+
+    (finding,) = [f for f in checked(gold, passages) if f.rule == "no-gold-in-corpus"]
+
+    assert "gold names '31.0', the corpus has '31';" in finding.message
+    assert finding.hint == "write the ids of the judgements as the corpus has them: 2 of 3 are there written otherwise"
 
 
 def test_a_source_that_cannot_be_validated_is_not_sent_there(tmp_path: Path) -> None:
@@ -542,6 +553,24 @@ def test_judgements_that_were_moved_by_a_question(tmp_path: Path) -> None:
         "1 question later (question q24 the gold of q25)"
     )
     assert "compare the gold of one question with the next" in found.hint
+
+
+@pytest.mark.parametrize("others", [8, 12])
+def test_a_banner_under_many_titles_took_the_place_of_texts(others: int, tmp_path: Path) -> None:
+    texts = {f"d{n}": {"title": f"boat {'abcdefghijklm'[n]}", "text": "We use cookies."} for n in range(others)}
+    texts["whole"] = {"title": "harbour", "text": "All ferries leave from here."}
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "corpus.jsonl").write_text("\n".join(json.dumps({"_id": i, **row}) for i, row in texts.items()))
+    (tmp_path / "queries.jsonl").write_text(
+        '{"_id": "q1", "text": "ferries"}\n{"_id": "q2", "text": "where is boat c"}\n'
+    )
+    (tmp_path / "qrels/test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\twhole\t1\nq2\td2\t1\n")
+
+    out = run_command("eval", tmp_path, "--metrics", "ndcg@10").out
+
+    named = "12 documents have the text “We use cookies.”, among them d2, gold for question q2"
+    lost = f"{named}: their texts were perhaps lost"
+    assert (f"\n{lost}.\n" in out, f"EV204 warning {lost};" in out) == ((others == 12,) * 2)
 
 
 @pytest.mark.parametrize(("towns", "years"), [(8, 7), (2, 30)])

@@ -246,6 +246,19 @@ def test_vectors_of_the_user_are_searched(tmp_path: Path) -> None:
         ragdatakit.explore(twice, index_dir=tmp_path / "index")
 
 
+def test_a_banner_in_the_place_of_texts_is_seen(tmp_path: Path) -> None:
+    named = [{"_id": f"d{n}", "title": f"boat{n}", "text": "We use cookies."} for n in range(12)]
+    lines(tmp_path / "corpus.jsonl", *named, {"_id": "whole", "text": "The ferries leave from the harbour."})
+    lines(tmp_path / "queries.jsonl", {"_id": "q1", "text": "where is boat3"})
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "qrels/test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td3\t1\n", encoding="utf-8")
+
+    with ragdatakit.explore(tmp_path) as running:
+        page = get(running, "0/ranks")
+
+    assert "12 documents have the text “We use cookies.”, among them d3, gold for question q1" in page
+
+
 def test_gold_whose_ids_are_shifted_is_seen(tmp_path: Path) -> None:
     words = ("ferry", "harbour", "tide", "gulls", "museum", "orchard", "cider", "barge")
     lines(tmp_path / "corpus.jsonl", *({"_id": f"c{n}", "text": word} for n, word in enumerate(words)))

@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -578,11 +579,15 @@ def test_nothing_to_search(tmp_path: Path, cache: Path) -> None:
     assert folders(cache) == []
 
 
-def test_a_corpus_without_ids_says_so(tmp_path: Path, cache: Path) -> None:
+@pytest.mark.parametrize(
+    ("id_", "reason"),
+    [('"id": "a"', "it has no _id"), ('"_id": 3.0', r"its _id is neither a text nor an integer \(3.0\)")],
+)
+def test_a_corpus_without_ids_says_so(id_: str, reason: str, tmp_path: Path, cache: Path) -> None:
     folder = write_beir(tmp_path / "set", {"a": ("", "a text"), "b": ("", "another")})
     corpus = folder / "corpus.jsonl"
-    corpus.write_text(corpus.read_text().replace('"_id"', '"id"'))
-    words = r"nothing of its corpus could be read \(2 of corpus: it has no _id\); `ragdata validate` shows"
+    corpus.write_text(re.sub('"_id": "."', id_, corpus.read_text()))
+    words = rf"nothing of its corpus could be read \(2 of corpus: {reason}\); `ragdata validate` shows"
 
     with pytest.raises(RagdataError, match=words):
         opened(folder)

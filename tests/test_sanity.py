@@ -19,11 +19,10 @@ from ragdatakit.retrieval.gold_and_metrics.sanity import (
     MOST_QUESTIONS,
     answer_in_top,
     check_run,
-    first_words,
     no_common_token,
-    self_retrieval,
     without_token,
 )
+from ragdatakit.retrieval.gold_and_metrics.self_retrieval import first_words, self_retrieval
 from ragdatakit.retrieval.index_parts import Ranking
 from ragdatakit.retrieval.passages import Passage, Passages, write_passages
 from ragdatakit.schemas.retrieved import Query
@@ -208,6 +207,21 @@ def test_passages_find_themselves_or_their_copies(tmp_path: Path) -> None:
     assert whole == (1.0, 4)
     assert first == (0.75, 4)
     assert self_retrieval(Exact(passages).rank, corpus_of(tmp_path / "none")) == (None, 0)
+
+
+@pytest.mark.parametrize(("document", "share"), [("a", 1.0), ("b", 0.5)])
+def test_chunks_that_overlap_find_each_other(document: str, share: float, tmp_path: Path) -> None:
+    """The words that begin one chunk end the one before; in another document they are those of another text."""
+    chunks = (
+        Passage("a#0", "now tide and moon", document_id=document),
+        Passage("a#1", "tide and moon", None, None, "a"),
+    )
+    passages = corpus_of(tmp_path / "p", *chunks)
+
+    def rank(queries: Sequence[Query], k: int) -> list[Ranking]:
+        return [Ranking(np.array([0], np.int64), np.ones(1)) for _ in queries]
+
+    assert self_retrieval(rank, passages) == (share, 2)
 
 
 def test_a_sample_of_passages_is_asked(tmp_path: Path) -> None:

@@ -317,12 +317,8 @@ class _Evaluating:
 
     def _with_search_checks(self, sanity: Sanity, mode: str) -> Sanity:
         """The checks that need the index; the lexical ones go with bm25."""
-        from ragdatakit.retrieval.gold_and_metrics.sanity import (
-            dealt_gold,
-            no_common_token,
-            self_retrieval,
-            without_token,
-        )
+        from ragdatakit.retrieval.gold_and_metrics.sanity import dealt_gold, no_common_token, without_token
+        from ragdatakit.retrieval.gold_and_metrics.self_retrieval import self_retrieval
 
         retriever, passages, gold = self._opened, self._opened.index.passages, self._gold
         if mode == "graph" and retriever.graph is not None:

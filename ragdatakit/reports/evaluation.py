@@ -19,7 +19,7 @@ from ragdatakit.schemas.evaluations import (
     Score,
 )
 from ragdatakit.schemas.search.gold_causes import BY_OTHER_WORDS, LOST
-from ragdatakit.schemas.search.gold_patterns import GOLD_PATTERNS
+from ragdatakit.schemas.search.gold_patterns import GOLD_PATTERNS, LOST_TEXTS
 from ragdatakit.schemas.search.modes import ALL_MODES
 from ragdatakit.schemas.texts import many
 from ragdatakit.visible_text import visible_text
@@ -174,7 +174,8 @@ def _first_words(done: Evaluation, paint: Painter) -> Iterator[str]:
         yield f"{_INDENT}(below){otherwise}."
         yield ""
     for finding in done.findings:
-        starts = [0] if finding.rule == "gold-cut-off" else [finding.message.find(pattern) for pattern in GOLD_PATTERNS]
+        is_whole = finding.rule == "gold-cut-off" or LOST_TEXTS in finding.message
+        starts = [0] if is_whole else [finding.message.find(pattern) for pattern in GOLD_PATTERNS]
         if (at := max(starts)) >= 0:
             words = one_line(finding.message[at:].partition(";")[0])
             yield paint(finding.severity, f"{words[:1].upper()}{words[1:]}.")

@@ -114,10 +114,11 @@ class Searches:
     def _ranked(self, retriever: Retriever, gold: Gold, mode: str) -> tuple[list[_Ranked], list[str]]:
         """The judged questions with their gold, best rank first; those first whose best gold is found last. And what
         all of the gold or the corpus may have in common that is wrong."""
-        from ragdatakit.files.texts.cut_texts import cut_off
         from ragdatakit.retrieval.gold_and_metrics.alike_ids import shifted_ids
+        from ragdatakit.retrieval.gold_and_metrics.checks import lost_texts
         from ragdatakit.retrieval.gold_and_metrics.evaluation import search_run
         from ragdatakit.retrieval.gold_and_metrics.gold_causes import GoldCauses
+        from ragdatakit.retrieval.gold_and_metrics.gold_facts import GoldFacts, read_gold_facts
         from ragdatakit.retrieval.gold_and_metrics.moved_gold import moved_gold
         from ragdatakit.retrieval.gold_and_metrics.near_texts import near_pairs
 
@@ -143,8 +144,9 @@ class Searches:
             named = f"{split}: " if split and len(of_split) < len(asked) else ""
             both = (shifted, moved_gold(of_split, found))
             patterns += [f"{named}{one.words}" for one in both if one is not None]
-        cut = cut_off(passage.text for passage in passages)
-        patterns += [cut.words(passages.unit)] if cut is not None else []
+        facts = read_gold_facts(gold, passages) if gold.unit != "node" else GoldFacts()
+        patterns += [facts.cut.words(passages.unit)] if facts.cut is not None else []
+        patterns += [words for words, _ in lost_texts(gold, facts)]
         return sorted(ranked, key=lambda one: -(one[1][0].rank or _DEPTH + 1)), patterns
 
     def first_mode(self) -> str:

@@ -173,9 +173,10 @@ def document_of(
     """The document that a record is; None where it is left out. ``bare``: such records have no metadata (None: they
     may have some or not)."""
     names = list(fields)
+    raw = fields.get("_id")
     found, text = _id_of(fields, _DOCUMENT, records, file, number), string_of(fields.pop("text", None))
     if found is None or text is None:
-        records.leave_out(file, number, "it has no _id" if found is None else "it has no text", found or "")
+        records.leave_out(file, number, *_why_left_out(raw, found))
         return None
     title = string_of(fields.get("title"))
     if title is not None or bytes(fields.get("title", b"")) == b"null":
@@ -190,9 +191,10 @@ def _questions(
     for file in files:
         for number, fields in enumerate(records.objects(file, "ndjson")):
             names = list(fields)
+            raw = fields.get("_id")
             found, text = _id_of(fields, _QUERY, records, file, number), string_of(fields.pop("text", None))
             if found is None or text is None:
-                records.leave_out(file, number, "it has no _id" if found is None else "it has no text", found or "")
+                records.leave_out(file, number, *_why_left_out(raw, found))
                 continue
             metadata, others = _metadata(fields, _QUERY, records, file, number)
             order = _field_order(names, _QUERY, others, bare)
@@ -210,6 +212,15 @@ def _qrels(files: list[DataFile], records: RecordReader) -> Iterator[Qrel]:
                 why = "the loader ignores what follows the third column"
                 records.tell_once("lost", "qrels", _FURTHER, why, file, number, f"{record['query-id']}: {further}")
             yield Qrel(record["query-id"], record["corpus-id"], record["score"], "document", split)
+
+
+def _why_left_out(raw: Raw | None, found: str | None) -> tuple[str, str]:
+    """Why a record without an id that can be read, or without a text, is left out, and its id as far as it has one."""
+    if found is not None:
+        return "it has no text", found
+    if raw is None:
+        return "it has no _id", ""
+    return "its _id is neither a text nor an integer", bytes(raw)[:40].decode("utf-8", "replace")
 
 
 def _id_of(fields: dict[str, Raw], kind: _Fields, records: RecordReader, file: DataFile, number: int) -> str | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -110,11 +110,3 @@ def _are_alike(texts: Sequence[str]) -> bool:
     places = list(zip(*(text.split(" ") for text in texts), strict=False))
     same = sum(Counter(words).most_common(1)[0][1] > len(texts) / 2 for words in places)
     return same > _ALIKE * len(places)
-
-
-def cut_off(texts: Iterable[str]) -> CutOff | None:
-    """Where the texts were cut off, if they were."""
-    lengths = TextLengths()
-    for text in texts:
-        lengths.add(text)
-    return lengths.cut_off()

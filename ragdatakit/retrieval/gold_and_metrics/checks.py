@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ragdatakit.retrieval.gold_and_metrics import ceiling as causes
 from ragdatakit.retrieval.gold_and_metrics.faults import Fault, listed, named_questions, printable, shown
+from ragdatakit.retrieval.gold_and_metrics.gold_facts import MANY
 from ragdatakit.retrieval.gold_and_metrics.question_checks import answered_in_train, answers_not_in_gold
 from ragdatakit.retrieval.gold_and_metrics.run_checks import below_minimums, check_runs, never_found, perhaps_misjoined
 from ragdatakit.schemas import FORMATS
@@ -15,17 +16,17 @@ from ragdatakit.schemas.declarations import Rule
 from ragdatakit.schemas.evaluations import Ceiling, RunResult
 from ragdatakit.schemas.findings import SEVERITIES, Finding, Severity
 from ragdatakit.schemas.rules.evaluation import RULES
+from ragdatakit.schemas.search.gold_patterns import LOST_TEXTS
 from ragdatakit.schemas.texts import encodable, shortened
 
 if TYPE_CHECKING:
     from ragdatakit.files.reading.canonical_tables import CanonicalTables
     from ragdatakit.retrieval.gold_and_metrics.gold import Gold
-    from ragdatakit.retrieval.gold_and_metrics.gold_facts import GoldFacts
+    from ragdatakit.retrieval.gold_and_metrics.gold_facts import Copies, GoldFacts
     from ragdatakit.retrieval.passages import Passages
 
 
-_MANY_COPIES, _LONGEST_TEXT = 10, 50
-"""Documents of one text that hardly are copies: it was put in the place of theirs."""
+_LONGEST_TEXT = 50
 _LOST_HINT = (
     "look at these {unit}s: where a banner, an error page or a placeholder took the place of their texts, restore them "
     "or take them out; remove other copies (`ragdata validate` finds them), or judge all of them"
@@ -163,11 +164,16 @@ def _all_lost(gold: Gold, facts: GoldFacts, passages: Passages | None) -> Iterat
     targets = dict.fromkeys(target for question in gold.judged for target in question.gold)
     if len(targets) < 2 or passages is None or not len(passages) or not facts.missing.issuperset(targets):
         return
-    there = ""
-    if gold.unit in ("document", "chunk"):
+    gold_id = next((target for target in targets if target in facts.alike), next(iter(targets)))
+    there = facts.alike.get(gold_id, "")
+    if not there and gold.unit in ("document", "chunk"):
         there = passages.document_id(0) if gold.unit == "document" else passages.id(0)
-    named = {"gold": repr(shown(next(iter(targets)))), "there": repr(shown(there)) if there else "other nodes"}
-    yield Fault("no-gold-in-corpus", None, {"number": f"{len(targets):,}", "unit": gold.unit, **named})
+    hint = ""
+    if facts.alike:
+        alike = f"{len(facts.alike):,} of {len(targets):,} are there written otherwise"
+        hint = f"write the ids of the judgements as the corpus has them: {alike}"
+    named = {"gold": repr(shown(gold_id)), "there": repr(shown(there)) if there else "other nodes"}
+    yield Fault("no-gold-in-corpus", None, {"number": f"{len(targets):,}", "unit": gold.unit, **named}, hint=hint)
 
 
 def _lost(gold: Gold, facts: GoldFacts) -> Iterator[Fault]:
@@ -196,10 +202,11 @@ def _copies(gold: Gold, facts: GoldFacts) -> Iterator[Fault]:
             others = listed(own.ids, own.count)
             details = {"question": shown(question.question_id), "others": others}
             yield Fault("question-in-corpus", question.question_id, details)
-    yield from _lost_texts(gold, facts, of_target)
+    for what, first in lost_texts(gold, facts):
+        yield Fault("identical-texts-one-gold", first, {"what": what}, hint=_LOST_HINT.format(unit=gold.unit))
     for target, ids in of_target.items():
         copies = facts.copies[target]
-        if copies.count >= _MANY_COPIES:
+        if copies.count >= MANY:
             continue
         others = listed([i for i in copies.ids if i != target], copies.count - 1)
         what = f"{gold.unit} {shown(target)}, gold for {named_questions(ids)}, has the same text as {others}"
@@ -207,20 +214,21 @@ def _copies(gold: Gold, facts: GoldFacts) -> Iterator[Fault]:
         yield Fault("identical-texts-one-gold", target, {"what": what})
 
 
-def _lost_texts(gold: Gold, facts: GoldFacts, of_target: Mapping[str, Sequence[str]]) -> Iterator[Fault]:
-    """Texts that so many have that they are hardly their own, each with the gold that has it."""
-    sharing: dict[int, list[str]] = {}
-    for target in of_target:
-        sharing.setdefault(id(facts.copies[target]), []).append(target)
-    for targets in sharing.values():
-        copies = facts.copies[targets[0]]
-        if copies.count >= _MANY_COPIES:
-            asking = list(dict.fromkeys(question for target in targets for question in of_target[target]))
-            what = (
-                f"{copies.count:,} {gold.unit}s have the text “{printable(shortened(copies.text, _LONGEST_TEXT))}”, "
-                f"among them {listed(targets)}, gold for {named_questions(asking)}: their texts were perhaps lost"
-            )
-            yield Fault("identical-texts-one-gold", targets[0], {"what": what}, hint=_LOST_HINT.format(unit=gold.unit))
+def lost_texts(gold: Gold, facts: GoldFacts) -> Iterator[tuple[str, str]]:
+    """Texts that so many have that they are hardly their own, in words, each with the first gold that has it."""
+    sharing: dict[int, tuple[Copies, dict[str, None], dict[str, None]]] = {}
+    for question in gold.judged:
+        for target in question.gold:
+            copies = facts.bodies.get(target) or facts.copies.get(target)
+            if copies is not None and copies.count >= MANY:
+                _, targets, asking = sharing.setdefault(id(copies), (copies, {}, {}))
+                targets[target] = asking[question.question_id] = None
+    for copies, targets, asking in sharing.values():
+        words = (
+            f"{copies.count:,} {gold.unit}s have the text “{printable(shortened(copies.text, _LONGEST_TEXT))}”, "
+            f"among them {listed([*targets])}, gold for {named_questions([*asking])}: {LOST_TEXTS}"
+        )
+        yield words, next(iter(targets))
 
 
 def _near_copies(gold: Gold, runs: Sequence[RunResult], facts: GoldFacts) -> Iterator[Fault]:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 _WORD = re.compile(r"[^\W_]")
 _MOST_IDS, _BEGINNING = 5, 100
+MANY = 10
+"""Passages of one text that hardly are copies: it was put in the place of theirs."""
 _STEP = 0x9E3779B97F4A7C15
 """An odd number, whose powers distinguish the places of a document's chunks."""
 
@@ -51,6 +53,7 @@ class GoldFacts:
     the text that it shares with other ids: targets of the same text have the same object. ``questions`` has, by
     question, the passages whose whole text is the question. ``alike`` has, by missing target, the one id in the corpus
     that is the same written otherwise (`alike_ids`). ``cut`` says where the texts of the corpus were cut off.
+    ``bodies`` has, by target, the text that many have under other titles.
     """
 
     missing: frozenset[str] = frozenset()
@@ -59,6 +62,7 @@ class GoldFacts:
     questions: Mapping[str, Copies] = field(default_factory=dict)
     alike: Mapping[str, str] = field(default_factory=dict)
     cut: CutOff | None = None
+    bodies: Mapping[str, Copies] = field(default_factory=dict)
 
     @property
     def lost(self) -> frozenset[str]:
@@ -76,7 +80,7 @@ def same_text(text: str) -> str:
 def read_gold_facts(gold: Gold, passages: Passages | None, nodes: Iterable[str] = ()) -> GoldFacts:
     """Look up the gold of all questions in the corpus; ``nodes`` are the names of the graph's nodes (unit ``node``).
 
-    Judged documents of a corpus of chunks are taken as the sequence of their chunks. Memory: 25 bytes for each
+    Judged documents of a corpus of chunks are taken as the sequence of their chunks. Memory: 33 bytes for each
     passage, 16 more where documents are judged and chunks are searched.
     """
     wanted = list(dict.fromkeys(target for question in gold.questions for target in question.gold))
@@ -94,7 +98,7 @@ class _Items:
 
     def __init__(self, passages: Passages) -> None:
         self.passages = passages
-        self.lengths = TextLengths()
+        self.lengths, self.bodies = TextLengths(), array("q")
         self.keys = self._keys()
 
     def _keys(self) -> _Keys:
@@ -103,6 +107,7 @@ class _Items:
     def _read(self) -> Iterator[Passage]:
         for passage in self.passages:
             self.lengths.add(passage.text)
+            self.bodies.append(_hash(passage.text.strip()))
             yield passage
 
     def numbers(self, targets: Sequence[str]) -> list[int | None]:
@@ -194,7 +199,21 @@ def _lookup(gold: Gold, items: _Items, wanted: Sequence[str]) -> GoldFacts:
                     copies[target] = found
             questions.update(dict.fromkeys(asked.get(text, ()), found))
     alike = alike_ids(missing, map(items.id, range(len(items.keys) if missing else 0)))
-    return GoldFacts(missing, empty, copies, questions, alike, items.lengths.cut_off())
+    bodies = _bodies(items, there, copies) if len(items.bodies) == len(items.keys) else {}
+    return GoldFacts(missing, empty, copies, questions, alike, items.lengths.cut_off(), bodies)
+
+
+def _bodies(items: _Items, there: Mapping[int, str], copies: Mapping[str, Copies]) -> dict[str, Copies]:
+    """By target, the text that more have under other titles than have it with its title, at least `MANY`."""
+    keys = np.frombuffer(items.bodies, np.int64)
+    values, counts = np.unique(keys, return_counts=True)
+    many = {int(v): int(n) for v, n in zip(values[counts >= MANY], counts[counts >= MANY], strict=True) if v}
+    found: dict[int, Copies] = {}
+    for number, target in there.items():
+        key = int(keys[number])
+        if key in many and many[key] > (copies[target].count if target in copies else 1):
+            found.setdefault(key, Copies(many[key], (), same_text(items.passages[number].text)[:_BEGINNING]))
+    return {target: found[key] for number, target in there.items() if (key := int(keys[number])) in found}
 
 
 def _groups(keys: _Keys, of_gold: _Keys, of_questions: _Keys) -> Iterator[list[int]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import log2
@@ -12,33 +11,19 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from ragdatakit.retrieval.gold_and_metrics.answers_in_texts import answer_in_top
-from ragdatakit.retrieval.gold_and_metrics.gold_facts import same_text
 from ragdatakit.retrieval.gold_and_metrics.metrics import measure, metric
 from ragdatakit.schemas.evaluations import Sanity
-from ragdatakit.schemas.retrieved import Query
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ragdatakit.retrieval.gold_and_metrics.gold import Gold, GoldQuestion
     from ragdatakit.retrieval.gold_and_metrics.gold_facts import GoldFacts
-    from ragdatakit.retrieval.index_parts import Ranking
     from ragdatakit.retrieval.passages import Passages
 
     _Table = npt.NDArray[np.float32]
 
-__all__ = [
-    "answer_in_top",
-    "check_run",
-    "dealt_gold",
-    "no_common_token",
-    "ordinals_of",
-    "self_retrieval",
-    "without_token",
-]
-
-Rank = Callable[[Sequence[Query], int], "list[Ranking]"]
-"""Ranks passages for queries, at most this many for each: `Ranker.rank`, or `Retriever.rank` with its mode bound."""
+__all__ = ["answer_in_top", "check_run", "dealt_gold", "no_common_token", "ordinals_of", "without_token"]
 
 DEALS = 5
 """So often the gold is dealt to other questions."""
@@ -57,8 +42,6 @@ _LOOKED_AT = 10
 """So many results are looked at: among more copies of one text, nothing leads to the one that is gold."""
 _LOW, _HIGH = 0.05, 0.25
 """What dealt gold gives in a corpus of about a hundred, and of about 18 documents."""
-_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
-"""Characters of scripts without blanks between words."""
 
 
 class Tokens(Protocol):
@@ -216,39 +199,6 @@ def _fits_others(run: Mapping[str, Sequence[str]], questions: Sequence[GoldQuest
     rows, columns = linear_sum_assignment(fits, maximize=True)
     best, own, size = fits[rows, columns].sum(), fits.trace(), len(questions)
     return bool(size >= 5 and best >= 0.6 * size and own <= best / 6)
-
-
-def self_retrieval(
-    rank: Rank, passages: Passages, count: int = 200, words: int = 15, seed: int = 13
-) -> tuple[float | None, int]:
-    """The share of sampled passages that are found first by their own first words, and how many were asked.
-
-    A passage with the same text counts as the same. Where a script has no blanks, three characters stand for a word.
-    Passages without a letter or digit are not asked; None where none is left.
-    """
-    numbers = random.Random(seed).sample(range(len(passages)), min(count, len(passages)))
-    asked: list[tuple[str, Query]] = []
-    for number in numbers:
-        passage = passages[number]
-        text = same_text(passage.searched)
-        query = first_words(passage.text, words) or first_words(passage.searched, words)
-        if text and query:
-            asked.append((text, Query(query)))
-    if not asked:
-        return None, 0
-    found = rank([query for _, query in asked], 1)
-    hits = sum(
-        len(ranking.ordinals) > 0 and same_text(passages[int(ranking.ordinals[0])].searched) == text
-        for (text, _), ranking in zip(asked, found, strict=True)
-    )
-    return hits / len(asked), len(asked)
-
-
-def first_words(text: str, words: int) -> str:
-    """The first words of a text; in scripts without blanks, three times as many characters; empty without any."""
-    start = " ".join(same_text(text[: 200 * words]).split(" ")[:words])
-    unspaced = _UNSPACED.findall(start)
-    return start[: 3 * words] if 2 * len(unspaced) > len(start) else start
 
 
 def no_common_token(

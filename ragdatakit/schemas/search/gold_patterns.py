@@ -8,6 +8,7 @@ from ragdatakit.schemas.texts import many
 
 _PERHAPS_SHIFTED = "the ids of the gold are perhaps shifted"
 _PERHAPS_MOVED = "judgements were perhaps moved from question to question"
+LOST_TEXTS = "their texts were perhaps lost"
 GOLD_PATTERNS = (_PERHAPS_SHIFTED, _PERHAPS_MOVED)
 """How their words begin."""
 
