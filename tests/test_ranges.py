@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import json
 import os
@@ -17,6 +18,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -25,8 +27,10 @@ from ragdatakit.api import validate as api
 from ragdatakit.schemas import FORMATS, get_format
 from ragdatakit.schemas.errors import EngineError
 from ragdatakit.validators.partitions import capped, key_store
+from ragdatakit.validators.partitions.known_keys import KnownIndex, KnownKeys, written
 from ragdatakit.validators.ranges import engines, judging, plan, replaying
 from ragdatakit.validators.ranges.engines import LocalEngine
+from ragdatakit.validators.set_plan import NO_CHECKS
 from tests.command_line import FIXTURES, run
 
 IN_RANGES = ("beir", "light-splade", "trec", "datamind", "sage", "ragchecker", "shared")
@@ -411,3 +415,24 @@ def test_items_of_one_list_stay_in_their_order(cap: str, tmp_path: Path, in_rang
 
         assert outcome(folder, *words) == expected
     assert len(json.loads(expected[1])["findings"]) == int(cap)
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="what is open cannot be seen here")
+def test_files_of_known_keys_are_not_held_when_they_are_removed(tmp_path: Path, in_ranges: Any, in_codes: Any) -> None:
+    def held() -> list[str]:
+        gc.collect()
+        places = [os.path.realpath(place) for place in Path("/proc/self/fd").iterdir()]
+        return [place for place in places if "known-" in place]
+
+    in_codes(True)
+    in_ranges("4")
+
+    outcome(faulty_set(tmp_path / "set", 5))
+
+    assert held() == []
+
+    for name in ("here", "there"):  # as a worker sees one dataset after the other
+        (tmp_path / name).mkdir()
+        index = written(KnownIndex(np.arange(3, dtype=np.uint64), np.arange(3)), tmp_path / name / "known-1")
+        KnownKeys(NO_CHECKS, {("corpus", ("_id",)): index}, {}, frozenset(), 0).checks(None, frozenset())
+        assert held() == [index]

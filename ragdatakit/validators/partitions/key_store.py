@@ -10,7 +10,7 @@ from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.outputs.scratch import ScratchFolder
 from ragdatakit.schemas.errors import EngineError
 from ragdatakit.validators.partitions.key_runs import KeylessRows, PackedKeys, Run, RunPlan
-from ragdatakit.validators.partitions.known_keys import KnownIndex, KnownKeys, bytes_of_keys, written
+from ragdatakit.validators.partitions.known_keys import KnownIndex, KnownKeys, bytes_of_keys, forget, written
 from ragdatakit.validators.run_options import Engine
 from ragdatakit.validators.sets import SetChecks
 
@@ -109,6 +109,7 @@ class KeyStore:
 
     def remove(self) -> None:
         """They are needed no more."""
+        forget()
         self._scratch.remove()
         if not self.is_shared:
             self.engine.close()

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import field, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -123,10 +122,23 @@ def _opened(index: KnownIndex | str) -> KnownIndex:
     return _read(index) if isinstance(index, str) else index
 
 
-@lru_cache(16)
+_held: dict[str, KnownIndex] = {}
+"""By their files: a file that is held takes room on the disk, though it was removed."""
+
+
 def _read(path: str) -> KnownIndex:
-    found: KnownIndex = read_mapped(Path(path))
+    found = _held.get(path)
+    if found is None:
+        if any(Path(other).parent != Path(path).parent for other in [*_held]):  # of another dataset: it is done
+            forget()
+        found = read_mapped(Path(path))
+        _held[path] = found
     return found
+
+
+def forget() -> None:
+    """Hold no indexes of files any more."""
+    _held.clear()
 
 
 def written(index: KnownIndex, path: Path) -> str:
