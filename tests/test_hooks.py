@@ -38,6 +38,16 @@ CODE = {
     "-q.json": "{}",
     "--output-file=x.json": "{}",
 }
+OWN = {
+    "ragdata.toml": 'baseline = "ci/known.jsonl"\n',
+    "ci/known.jsonl": '{"ragdata_baseline":1}\n',
+    "ragdata-baseline.jsonl": '{"ragdata_baseline":1}\n',
+    "ragdata-removed.ndjson": '{"file":"data/train.ndjson","line":3}\n',
+    "data/beir/ragdata.json": "{}",
+    "data/beir/ragdata.ids.ndjson": '{"id":"d1"}\n',
+    "data/beir/ragdata.sidecar/nodes.ndjson": '{"id":"d1"}\n',
+}
+"""Files of ragdata itself."""
 NAMED = {
     "db/tables/users.sql": "CREATE TABLE users (id BIGSERIAL PRIMARY KEY, at TIMESTAMPTZ DEFAULT now());\n",
     "bench/run.jsonl": '{"name": "sort", "ms": 3.1}\n',
@@ -80,6 +90,15 @@ def repository(tmp_path: Path) -> Path:
 
 def hook(root: Path, *names: str) -> Outcome:
     return run(*WORDS, "--", *names, cwd=root)
+
+
+def test_files_of_ragdata_are_not_named_as_unrecognised(repository: Path) -> None:
+    write(repository, OWN)
+
+    only, among = hook(repository, *OWN), hook(repository, *OWN, "package.json", "data/splade/train/qrels.ndjson")
+
+    assert (only.code, only.out, only.err) == (0, "Nothing to check\n", "")
+    assert among.code == 0 and "not recognised, not checked: package.json\n" in among.out
 
 
 def test_files_of_code_are_passed_over(repository: Path) -> None:

@@ -18,6 +18,7 @@ from ragdatakit.files.detection.plain_sources import PLAIN_SOURCES
 from ragdatakit.files.detection.whole_datasets import whole_datasets
 from ragdatakit.files.paths.boundary import boundary_of
 from ragdatakit.files.paths.folders import UnreadableError
+from ragdatakit.files.paths.own_files import OWN
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import MachineError, RagdataError, UnknownNameError, UnrecognisedError, skip_unreadable
 from ragdatakit.validators.run_options import RunOptions
@@ -62,7 +63,7 @@ def found_datasets(paths: list[Path], format_name: str | None, options: RunOptio
             refused += _missing_tables(paths, options)
             paths, places = _tables_of(paths, options)
             looked_at += ((place, _named_tables(place, options, refused.append)) for place in places)
-        paths = [path for path in paths if not options.configurations.of(path).is_from(path)]
+        paths = [path for path in paths if not _is_own(path, options.configurations.of(path))]
         paths = _whole(found, paths, format_name, options)
     looked_at += ((path, _at_path(path, format_name, options, refused.append)) for path in paths)
     for path, datasets in looked_at:
@@ -87,6 +88,13 @@ def found_datasets(paths: list[Path], format_name: str | None, options: RunOptio
             raise refusal
         options.refused(refusal)
     return found
+
+
+def _is_own(path: Path, configuration: Configuration) -> bool:
+    """Whether it is a file of ragdata itself: settings, a baseline, or what lies beside what it wrote."""
+    if configuration.is_from(path) or configuration.path("baseline") == Path(os.path.abspath(path)):  # noqa: PTH100
+        return True
+    return not OWN.isdisjoint(path.parts) and not os.path.isdir(path)  # noqa: PTH112 - which never raises
 
 
 def _whole(found: FoundDatasets, paths: list[Path], format_name: str | None, options: RunOptions) -> list[Path]:
