@@ -326,6 +326,23 @@ def test_what_could_not_be_read_makes_nothing_stale(project: Path) -> None:
     assert again.code == 1 and "1 entry has no effect, as what could not be checked is not accepted: RD103" in again.err
 
 
+def test_what_cannot_be_accepted_is_reported_when_the_baseline_is_written(project: Path) -> None:
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:" + "a" * 64 + "\nsize 12345\n"
+    (project / "data/train/doc_master.ndjson").write_text(pointer, encoding="utf-8")
+
+    one, number = validate(project, "--write-baseline"), len(entries(project))
+    (project / "data/train/query_master.ndjson").write_bytes(b"\xff\xfe\x00\x00" * 9)
+    two = validate(project, "--write-baseline")
+
+    why, written = "as what could not be checked may hide others", f"ragdata: {BASELINE_NAME}"
+    assert one.code == 1 and one.err == (
+        f"{written}: written, {number} entries\n"
+        f"{written}: 1 finding cannot be accepted (RD103), {why}; it is reported until that is repaired\n"
+    )
+    assert f"2 findings cannot be accepted (RD103, RD118), {why}; they are reported until that is repaired" in two.err
+    assert "cannot be accepted" not in validate(project).err
+
+
 def test_outputs_leave_out_what_is_accepted(project: Path) -> None:
     validate(project, "--write-baseline")
     edit(project / "data" / POSITIVES, lambda lines: [line.replace("31", "32") for line in lines])

@@ -74,7 +74,8 @@ class BaselineUse:
     ``stale`` are entries of what was checked that no finding has; ``lower`` counts of which fewer were found, and
     ``exceeded`` entries of which more were, with the number found; ``expired`` entries whose day is over, though the
     finding is still there, ``ending`` those whose day comes within two weeks. ``powerless`` are entries of rules that
-    cannot be accepted. ``written`` is how many entries the file has since, if it was written.
+    cannot be accepted. ``written`` is how many entries the file has since, if it was written; if that was to accept
+    all, ``refused`` are the codes of findings that cannot be accepted, and how many of each there are.
     """
 
     file: str
@@ -85,3 +86,4 @@ class BaselineUse:
     ending: tuple[BaselineEntry, ...] = ()
     powerless: tuple[BaselineEntry, ...] = ()
     written: int | None = None
+    refused: tuple[tuple[str, int], ...] = ()

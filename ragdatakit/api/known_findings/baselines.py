@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ragdatakit.api.configuration import configuration_of
 from ragdatakit.files.configuration.baseline_places import baseline_of, folders_upwards, from_here
-from ragdatakit.schemas.baselines import BASELINE_NAME
+from ragdatakit.schemas.baselines import BASELINE_NAME, BaselineUse
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.options import PathLike, ValidateOptions
 
@@ -97,8 +97,11 @@ class Baselines:
             use = use_of(match, checked)
             if self._options.write_baseline:
                 baseline = rewritten(match, checked)
-                use = replace(
-                    use, stale=(), lower=(), exceeded=(), expired=(), ending=(), written=len(baseline.entries)
+                use = BaselineUse(
+                    use.file,
+                    powerless=use.powerless,
+                    written=len(baseline.entries),
+                    refused=tuple(sorted(match.refused.items())),
                 )
                 write_baseline(baseline)
             elif self._options.update_baseline and (use.stale or use.lower):

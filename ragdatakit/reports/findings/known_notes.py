@@ -23,6 +23,8 @@ def known_notes(report: Report) -> Iterator[str]:
 def _of_baseline(use: BaselineUse) -> Iterator[str]:
     if use.written is not None:
         yield f"written, {many(use.written, 'entry', 'entries')}"
+    if use.refused:
+        yield _of_refused(use.refused)
     if use.expired:
         yield f"{_number(use.expired)} ended, so that the findings count again: {_those(use.expired, with_day=True)}"
     if use.ending:
@@ -49,6 +51,14 @@ def _of_baseline(use: BaselineUse) -> Iterator[str]:
         yield f"{_number(use.powerless)} {verb} no effect, as what could not be checked is not accepted: " + _those(
             use.powerless
         )
+
+
+def _of_refused(refused: Sequence[tuple[str, int]]) -> str:
+    number, codes = sum(times for _, times in refused), ", ".join(code for code, _ in refused)
+    return (
+        f"{many(number, 'finding')} cannot be accepted ({codes}), as what could not be checked may hide others; "
+        f"{'it is' if number == 1 else 'they are'} reported until that is repaired"
+    )
 
 
 def _number(entries: Sequence[BaselineEntry]) -> str:

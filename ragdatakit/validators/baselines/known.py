@@ -67,6 +67,7 @@ class BaselineMatch:
 
     ``found`` counts by the digests of single entries, ``exceeded`` has those whose finding, reported once a file,
     stands for more records than are accepted; ``counted`` is what was found of ``budgets``, the entries with a number.
+    ``refused`` are those that nothing accepts, by their rules.
     """
 
     def __init__(self, baseline: Baseline, today: date | None = None, *, accept_all: bool = False) -> None:
@@ -77,6 +78,7 @@ class BaselineMatch:
         self.found = Counter[int]()
         self.exceeded = set[int]()
         self.counted = Counter[Bucket]()
+        self.refused = Counter[str]()
         self.budgets = {entry.bucket: entry for entry in baseline.entries if entry.count}
         self._allowed = Counter[int]()
         self._names: dict[str, str] = {}
@@ -92,6 +94,7 @@ class BaselineMatch:
     def takes(self, finding: Finding, once: bool) -> bool | None:
         """As `Accepted` says."""
         if finding.rule in NOT_CHECKED:
+            self.refused[finding.code] += 1
             return False
         bucket = self._bucket(finding.code, finding.path)
         budget = self.budgets.get(bucket)
