@@ -6,7 +6,7 @@ import json
 import random
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from ragdatakit.retrieval.gold_and_metrics.checks import check_evaluation
 from ragdatakit.retrieval.gold_and_metrics.gold import Gold, GoldQuestion, read_gold
 from ragdatakit.retrieval.gold_and_metrics.gold_causes import GoldCauses
 from ragdatakit.retrieval.gold_and_metrics.gold_facts import read_gold_facts
+from ragdatakit.retrieval.gold_and_metrics.moved_gold import moved_gold
 from ragdatakit.retrieval.passages import Passage, Passages, write_passages
 from ragdatakit.retrieval.terms.tokens import Tokenizer
 from ragdatakit.schemas import all_rules, find_rules
@@ -553,6 +554,19 @@ def test_judgements_that_were_moved_by_a_question(tmp_path: Path) -> None:
         "1 question later (question q24 the gold of q25)"
     )
     assert "compare the gold of one question with the next" in found.hint
+
+
+def test_neighbours_that_are_alike_were_not_moved() -> None:
+    """Each fifth question finds the gold of the next one first, the others their own."""
+    judged = [GoldQuestion(f"q{n}", "?", {f"d{n}": 1}) for n in range(100)]
+
+    def found(moved: Callable[[int], bool]) -> dict[str, list[str]]:
+        return {f"q{n}": [f"d{n + moved(n)}", "d0"] for n in range(100)}
+
+    assert moved_gold(judged, found(lambda n: n % 5 == 1)) is None
+    moved = moved_gold(judged, found(lambda n: n in (3, 4) or n >= 60))
+    assert moved is not None
+    assert (moved.by, moved.count) == (1, 41)
 
 
 @pytest.mark.parametrize("others", [8, 12])
