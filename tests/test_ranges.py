@@ -436,3 +436,29 @@ def test_files_of_known_keys_are_not_held_when_they_are_removed(tmp_path: Path, 
         index = written(KnownIndex(np.arange(3, dtype=np.uint64), np.arange(3)), tmp_path / name / "known-1")
         KnownKeys(NO_CHECKS, {("corpus", ("_id",)): index}, {}, frozenset(), 0).checks(None, frozenset())
         assert held() == [index]
+
+
+@pytest.mark.parametrize("cap", ["20", "0"])
+def test_names_of_one_record_stay_in_their_order(cap: str, tmp_path: Path, in_ranges: Any, in_codes: Any) -> None:
+    """Whichever partitions they are in: what is said of the subject comes before what is said of the object."""
+    in_codes(True)
+    folder = tmp_path / "profile"
+    (folder / "triplets").mkdir(parents=True)
+    (folder / "chunks").mkdir()
+    (folder / "chunks" / "a.jsonl").write_text('{"text": "Spring tides follow the moon."}\n')
+    names = [
+        (f"tide {n}", f"moon {(n + of) % 30}", kind) for of, kind in enumerate(("Event", "Body")) for n in range(30)
+    ]
+    lines = [
+        {"subject": one, "relation": "of", "object": two, "subject_type": kind, "object_type": kind}
+        for one, two, kind in names
+    ]
+    (folder / "triplets" / "a.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    words = "--max-per-rule", cap, "--select", "conflicting-entity-type"
+    in_ranges("")
+    expected = outcome(folder, *words)
+
+    in_ranges("4", partition=300)
+
+    assert outcome(folder, *words) == expected
+    assert json.loads(expected[1])["by_rule"] == {"DM310": 60}

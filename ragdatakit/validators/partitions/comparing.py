@@ -113,8 +113,12 @@ class _Partition:
         return self._found
 
     def _with_items(self, sets: SetChecks, found: Iterable[RowProblems]) -> Iterator[RowProblems]:
-        """Repeats with the number of the item in its list, by which those of one row are in order."""
+        """Repeats with the number of the item in its list, and names that disagree with their number in the record: by
+        it those of one row are in order."""
         for one in found:
+            if not one.is_repeat:
+                one.values = one.rows & ((1 << ITEM_BITS) - 1)
+                one.rows, one.firsts = one.rows >> ITEM_BITS, one.firsts >> ITEM_BITS
             for key in sets.plan.keys if one.is_repeat else ():
                 if (key.rule, key.kind, key.fields[-1]) == question_of(one):
                     one.values = sets.indexes[key.kind, key.fields].repeated_items()
@@ -205,7 +209,8 @@ def probe_range(job: KeyJob, hits: Hits) -> Shown:
             for one in pickle.loads(file.read(end - start)):  # noqa: S301 - our own
                 found.setdefault(question_of(one), []).append(one)
     group = job.groups[hits.section[0]]
-    those = [_together(found[question]) for question in _questions(group.plan) if question in found]
+    by_item = hits.section[1] == REPEATS
+    those = [_together(found[question], by_item) for question in _questions(group.plan) if question in found]
     shown = Shown([], Counter())
     for one in _known(group.plan, those) if hits.section[1] == PROBES else those:
         few, more = capped(one, FileRows(group.files.get(one.kind, [])), job.most)
@@ -227,17 +232,17 @@ def _questions(plan: SetPlan) -> list[Question]:
     return list(dict.fromkeys(asked))
 
 
-def _together(those: Sequence[RowProblems]) -> RowProblems:
-    """The problems of all partitions, in the order of their rows."""
-    rows, is_repeat = np.concatenate([one.rows for one in those]), those[0].is_repeat
+def _together(those: Sequence[RowProblems], by_item: bool) -> RowProblems:
+    """The problems of all partitions, in the order of their rows, and in that of the items that are their values."""
+    rows = np.concatenate([one.rows for one in those])
     order = np.argsort(rows, kind="stable")
-    if is_repeat:
+    if by_item:
         order = np.lexsort((np.concatenate([one.values for one in those]), rows))
     values, firsts = (
         None if columns[0] is None else np.concatenate(columns)[order]
         for columns in ([one.values for one in those], [one.firsts for one in those])
     )
-    return replace(those[0], rows=rows[order], values=None if is_repeat else values, firsts=firsts)
+    return replace(those[0], rows=rows[order], values=None if by_item else values, firsts=firsts)
 
 
 def _known(plan: SetPlan, those: list[RowProblems]) -> list[RowProblems]:

@@ -163,7 +163,7 @@ class RunWriter:
         if what in ("pairs", "spellings"):
             triples = [batch.pairs(*one) if what == "pairs" else batch.spellings(one) for one in fields]
             names, values, rows = batch.interleaved(triples)
-            return names, rows, names, values
+            return names, rows, names, values, *((_items(rows),) if len(fields) > 1 else ())
         codes, rows = batch.codes(fields)
         more = (_items(rows),) if fields[-1] in batch.lists else ()
         return self._head(fields, batch, codes, rows), rows, codes, *more
@@ -202,13 +202,13 @@ class RunWriter:
         return len(rows), list(packed(heads, rows, values, self._plan.partitions))
 
 
-def _each_once(rows: Rows, names: Codes, values: Codes) -> _Arrays:
+def _each_once(rows: Rows, names: Codes, values: Codes, *items: npt.NDArray[np.int32]) -> _Arrays:
     """Of pairs that are there several times the first: the others say nothing new."""
     if not _may_repeat(names):
-        return rows, names, values
+        return rows, names, values, *items
     codes = mix(names, values)
     firsts = np.flatnonzero(HashTable(codes).positions(codes) == np.arange(len(codes)))
-    return rows[firsts], names[firsts], values[firsts]
+    return rows[firsts], names[firsts], values[firsts], *(each[firsts] for each in items)
 
 
 def _may_repeat(codes: Codes) -> bool:
@@ -222,7 +222,7 @@ def _may_repeat(codes: Codes) -> bool:
 
 
 def _items(rows: Rows) -> npt.NDArray[np.int32]:
-    """Of the items of lists, given the rows they are in: the number of each in its row."""
+    """Of the items of lists, or several names, given the rows they are in: the number of each in its row."""
     if not len(rows):
         return np.empty(0, np.int32)
     is_first = np.ones(len(rows), np.bool_)
@@ -233,8 +233,8 @@ def _items(rows: Rows) -> npt.NDArray[np.int32]:
 
 
 class RunBatch:
-    """The keys of a run that are in one partition, as a batch. Rows of `codes` and `heads` are places: the row, and the
-    number of the item in its list."""
+    """The keys of a run that are in one partition, as a batch. All rows are places: the row, and the number of the item
+    in its list, or of the name in its record."""
 
     def __init__(self, columns: Sequence[Column], run: Run, partition: int) -> None:
         self._packed = dict(zip(columns, run.piece(partition), strict=True))
@@ -245,10 +245,7 @@ class RunBatch:
     def codes(self, fields: tuple[str, ...]) -> tuple[Codes, Rows]:
         """As that of `NumpyBatch`."""
         found, (codes, *items) = self._of(("codes", fields))
-        found <<= ITEM_BITS
-        if items:
-            found += items[0].view(np.int64)
-        return codes, found
+        return codes, _places(found, items)
 
     def _of(self, column: Column) -> tuple[Rows, list[Any]]:
         """Rows, and what belongs to each."""
@@ -281,5 +278,15 @@ class RunBatch:
 
     def interleaved(self, columns: list[tuple[Any, ...]]) -> tuple[Codes, Codes, Rows]:
         """Names and what each is given, in the order of the records."""
-        rows, values = self._of((columns[0][0], tuple(fields for _, fields in columns)))
-        return values[0], values[-1], rows
+        rows, found = self._of((columns[0][0], tuple(fields for _, fields in columns)))
+        if not len(rows):
+            return found[0], found[0], rows
+        names, values, *items = found
+        return names, values, _places(rows, items)
+
+
+def _places(rows: Rows, items: Sequence[npt.NDArray[np.uint64]]) -> Rows:
+    found = rows << ITEM_BITS
+    if items:
+        found += items[0].view(np.int64)
+    return found
