@@ -462,3 +462,14 @@ def test_names_of_one_record_stay_in_their_order(cap: str, tmp_path: Path, in_ra
 
     assert outcome(folder, *words) == expected
     assert json.loads(expected[1])["by_rule"] == {"DM310": 60}
+
+
+@pytest.mark.parametrize("how", ["", "4"])
+def test_a_file_that_is_a_byte_order_mark(how: str, tmp_path: Path, in_ranges: Any) -> None:
+    folder = faulty_set(tmp_path / "set")
+    (folder / "triplets.ndjson").write_bytes(b"\xef\xbb\xbf")
+    in_ranges(how)
+
+    files = json.loads(outcome(folder)[1])["datasets"][0]["files"]
+
+    assert {file["bytes"] for file in files if file["path"].endswith("triplets.ndjson")} == {3}

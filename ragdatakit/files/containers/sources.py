@@ -265,7 +265,7 @@ class Source:
 
     def _plain_blocks(self, fd: int, size: int) -> Iterator[Block]:
         """Up to the size that the file had when it was opened: one that grows must come to an end, too."""
-        offset = self._bom_length(os.pread(fd, 3, 0))
+        self.bytes_read = self.progress = offset = self._bom_length(os.pread(fd, 3, 0))
         for start, end in self.known:
             yield from self._blocks_between(fd, offset, start)
             self.bytes_read = self.progress = offset = end
