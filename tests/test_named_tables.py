@@ -275,10 +275,40 @@ def test_a_first_file_leaves_out_a_table_with_the_ids_of_another(tmp_path: Path)
     )
 
 
+def test_a_first_file_leaves_out_a_table_whose_check_would_fail(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {
+        "d.csv": "id,text\nd1,The reef\nd2,The tide\n",
+        "e.csv": "id,text\nd3,The quay\nd3,The pier\n",
+        "q.csv": "question_id,question\nq1,which reef\nq2,\n",
+        "r.csv": "question_id,doc_id\nq1,d1\nq1,d3\n",
+        "s.csv": "question_id,doc_id\nq1,d2\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+
+    outcome = run("init-config", cwd=tmp_path)
+
+    assert outcome.out == ("wrote ragdata.toml\n3 tables are there as comments, which say why: e.csv, q.csv, r.csv\n")
+    text = (tmp_path / "ragdata.toml").read_text()
+    start = "# left out, as its check fails: line "
+    assert [line.removeprefix(start) for line in text.splitlines() if line.startswith(start)] == [
+        '3: the id "d3" is that of an earlier row (TB201)',
+        "3: the row has no value in column question (TB102)",
+        '3: "d3" is the id of no document (TB202)',
+    ]
+    checked = validate(tmp_path, config=True)
+    assert (checked.findings, len(checked.datasets[0].files)) == ([], 2)
+
+    monkeypatch.setattr("ragdatakit.quality.faulty_tables._MOST_BYTES", 60)  # only the judgements are so small
+    assert init_config(tmp_path, overwrite=True).left_out == ()
+
+
 def test_a_first_file_has_tables_with_usual_columns(project: Path) -> None:
     (project / "ragdata.toml").unlink()
     (project / "data" / "chunks").mkdir()
-    row = {"id": "c1", "page_content": "", "metadata": {}}
+    row = {"id": "c1", "page_content": "The reef", "metadata": {}}
     (project / "data" / "chunks" / "all.jsonl").write_text(f"{json.dumps(row)}\n")
     (project / "package.json").write_text('{"name": "shop", "version": "1.0"}')
 
@@ -289,4 +319,4 @@ def test_a_first_file_has_tables_with_usual_columns(project: Path) -> None:
     assert chunks in text
     assert "package.json" not in text
     assert "[[dataset]]" not in text  # chunks/ is a folder of DataMind, whose chunks have no page_content
-    assert [f.code for f in validate(".", config=True).findings] == ["TB102"]
+    assert validate(".", config=True).findings == []

@@ -183,6 +183,7 @@ def _is_used(values: dict[Name, Given], used: set[int]) -> bool:
 
 
 def _datasets(place: Path, config: PathLike | bool, below: SettingsBelow | None = None) -> list[Dataset]:
+    """What is recognised at a place, tables that its configuration names included."""
     from ragdatakit.quality.named_tables import NamedTables
     from ragdatakit.validators.found_datasets import found_datasets
     from ragdatakit.validators.run_options import RunOptions
@@ -209,22 +210,25 @@ def _plain(value: Any) -> Any:
 
 
 class WrittenSettings(NamedTuple):
-    """A file with settings that was written, and the number of its sections."""
+    """A file with settings that was written, the number of its sections, and the tables that are there as a comment."""
 
     path: Path
     sections: int
+    left_out: tuple[Path, ...] = ()
 
 
 def init_config(folder: PathLike = ".", overwrite: bool = False) -> WrittenSettings:
     """Write a first ``ragdata.toml`` for what lies below ``folder``: a section for each dataset, with its format, and
     for each table of no known format whose columns have usual names.
 
-    Raises `RagdataError` where there are settings already, unless they are a ``ragdata.toml`` to ``overwrite``.
+    A table whose check would fail at once is there as a comment that says why. Raises `RagdataError` where there are
+    settings already, unless they are a ``ragdata.toml`` to ``overwrite``.
     """
     from ragdatakit.converters.plain.proposed_tables import proposed_tables
     from ragdatakit.files.configuration.first_file import first_settings
     from ragdatakit.files.configuration.sources import settings_in
     from ragdatakit.files.paths.writing import write_whole
+    from ragdatakit.quality.faulty_tables import first_errors
 
     place = Path(folder)
     if not place.is_dir():
@@ -238,9 +242,18 @@ def init_config(folder: PathLike = ".", overwrite: bool = False) -> WrittenSetti
             raise RagdataError(f"{there} has settings already{hint}")
     datasets = _datasets(place, False)
     known = {file.path for dataset in datasets for file in (*dataset.files, *dataset.ignored)}
-    first = first_settings(place, datasets, tuple(proposed_tables(place, known)))
-    write_whole(target, first.text.encode())
-    return WrittenSettings(target, first.sections)
+    tables = proposed_tables(place, known)
+    while True:  # without a table others may name what is not there
+        first = first_settings(place, datasets, tables)
+        write_whole(target, first.text.encode())
+        errors = (
+            {}
+            if all(table.is_left_out for table in tables)
+            else first_errors(_datasets(place, target), configurations(target))
+        )
+        if not any(table.path in errors for table in tables if not table.is_left_out):
+            return WrittenSettings(target, first.sections, tuple(table.path for table in tables if table.is_left_out))
+        tables = [table._replace(error=table.error or errors.get(table.path, "")) for table in tables]
 
 
 def config_schema() -> dict[str, Any]:

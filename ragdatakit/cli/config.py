@@ -14,6 +14,7 @@ from ragdatakit.cli.output_format import chosen_form, output_options
 from ragdatakit.cli.standard_output import write_output
 
 _FORMS = ("text", "json")
+_MOST_NAMED = 3
 
 
 @click.command("config", short_help="Show which settings hold.")
@@ -52,11 +53,22 @@ def command(path: Path, **words: Any) -> None:
 def init_command(folder: Path, overwrite: bool) -> None:
     """Write a ragdata.toml into DIR, with a section for each dataset that lies there.
 
-    Tables of no known format whose columns have usual names, such as chunks with id and page_content, have one, too.
+    Tables of no known format whose columns have usual names, such as chunks with id and page_content, have one, too: as
+    a comment, where their check would fail.
     """
     from ragdatakit.api.configuration import init_config
     from ragdatakit.visible_text import visible_text
 
     written = init_config(folder, overwrite)
-    has_none = "" if written.sections else ", without a section: no dataset lies there yet"
+    has_none = "" if written.sections or written.left_out else ", without a section: no dataset lies there yet"
     click.echo(f"wrote {visible_text(str(written.path))}{has_none}")
+    if written.left_out:
+        number = len(written.left_out)
+        names = ", ".join(visible_text(str(path)) for path in written.left_out[:_MOST_NAMED])
+        more = f" and {number - _MOST_NAMED:,} more" if number > _MOST_NAMED else ""
+        there = (
+            "1 table is there as a comment, which says"
+            if number == 1
+            else f"{number:,} tables are there as comments, which say"
+        )
+        click.echo(f"{there} why: {names}{more}")

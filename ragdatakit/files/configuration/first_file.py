@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.schemas.texts import as_text
+from ragdatakit.visible_text import visible_text
 
 _HEAD = """\
 # Settings of ragdata for what is in this folder; `ragdata config .` shows what applies and why.
@@ -24,12 +25,18 @@ fail-on = "error"                  # or "warning", "never"
 
 class TableSection(NamedTuple):
     """A table, what a row of it is, and the columns by what they mean, where they are called otherwise; ``same_ids`` is
-    an earlier table of the same kind that has some of its ids."""
+    an earlier table of the same kind that has some of its ids, ``error`` what is wrong first in it."""
 
     path: Path
     kind: str
     columns: Mapping[str, str]
     same_ids: Path | None = None
+    error: str = ""
+
+    @property
+    def is_left_out(self) -> bool:
+        """Whether its check would fail at once, so that it is there as a comment."""
+        return self.same_ids is not None or bool(self.error)
 
 
 class FirstSettings(NamedTuple):
@@ -57,20 +64,25 @@ def first_settings(folder: Path, datasets: Iterable[Dataset], tables: Sequence[T
             lines.append(f"# profile = [{listed}]  # those of the loaders that you use")
         parts.append("\n".join(lines) + "\n")
     parts += (_table(table, folder) for table in tables)
-    return FirstSettings("\n".join(parts), len(seen) + sum(table.same_ids is None for table in tables))
+    return FirstSettings("\n".join(parts), len(seen) + sum(not table.is_left_out for table in tables))
 
 
 def _table(table: TableSection, folder: Path) -> str:
-    """The section of a table; as a comment, where its rows cannot be checked together with those of another one."""
+    """The section of a table; as a comment that says why, where its check would fail."""
     lines = ["[[table]]", f"path = {_quoted(_name(table.path, folder))}", f"kind = {_quoted(table.kind)}"]
     if table.columns:
         items = ", ".join(f"{meaning} = {_quoted(column)}" for meaning, column in table.columns.items())
         lines.append(f"map = {{ {items} }}")
-    if table.same_ids is not None:
-        other = _quoted(_name(table.same_ids, folder))
-        why = f"left out, as {other} has some of its ids: all {table.kind} here need ids of their own"
-        lines = [f"# {line}" for line in (why, *lines)]
+    if table.is_left_out:
+        lines = [f"# {line}" for line in (_why_left_out(table, folder), *lines)]
     return "\n".join(lines) + "\n"
+
+
+def _why_left_out(table: TableSection, folder: Path) -> str:
+    if table.same_ids is None:
+        return f"left out, as its check fails: {visible_text(table.error)}"
+    other = _quoted(_name(table.same_ids, folder))
+    return f"left out, as {other} has some of its ids: all {table.kind} here need ids of their own"
 
 
 def _name(place: Path, folder: Path) -> str:
