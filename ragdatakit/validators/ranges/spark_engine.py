@@ -8,6 +8,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -62,11 +63,21 @@ class SparkEngine:
         batches = [keys[first : first + size] for first in range(0, len(keys), size)]
         with ThreadPoolExecutor(1) as ahead:
             coming = ahead.submit(self._all_of, judge, batches[0])
-            for number in range(len(batches)):
-                found = coming.result()
-                if number + 1 < len(batches):
-                    coming = ahead.submit(self._all_of, judge, batches[number + 1])
-                yield from map(given_by, found)
+            try:
+                for number in range(len(batches)):
+                    found = coming.result()
+                    if number + 1 < len(batches):
+                        coming = ahead.submit(self._all_of, judge, batches[number + 1])
+                    yield from map(given_by, found)
+            except BaseException:
+                self._cancel()
+                raise
+
+    def _cancel(self) -> None:
+        """End what our session works at: who waits for it would wait until it is done."""
+        if self._ours:
+            with suppress(Exception):
+                self._session.sparkContext.cancelAllJobs()
 
     def _all_of(self, judge: Callable[[Any], Any], keys: Sequence[Any]) -> list[Any]:
         """What the function gives for some keys, each of which is a task."""
@@ -108,7 +119,9 @@ class SparkEngine:
             if name.startswith("spark.") and not (remote and name.startswith("spark.ui.")):
                 builder = builder.config(name, value)
         try:
-            self._session = builder.getOrCreate()
+            # In a thread: in the main one Spark takes Ctrl-C for itself, and fails with a traceback.
+            with ThreadPoolExecutor(1) as beginning:
+                self._session = beginning.submit(builder.getOrCreate).result()
         except Exception as error:  # noqa: BLE001
             raise EngineError(f"Spark does not start: {cause_of(error)}; it needs Java 17 or later") from None
         self._ours = True
