@@ -186,6 +186,19 @@ def test_a_lone_file_is_recognised_by_its_content(repository: Path) -> None:
     assert outcome.code == 1 and "notes/mine.jsonl" in outcome.out and "Found 1 error" in outcome.out
 
 
+def test_a_list_of_ids_and_texts_is_of_no_format_by_that_alone(repository: Path) -> None:
+    """Comments, test cases and answers of a code base look like that; a file of the name is checked."""
+    rows = '[{"id": 1, "text": "hello there"}, {"id": 2, "text": "and here"}]'
+    asked = '[{"question": "who", "answer": "she"}]'
+    write(repository, {"src/comments.json": rows, "src/faq.json": asked, "a/chunks.json": rows})
+
+    among = hook(repository, "src/comments.json", "src/faq.json")
+    named = hook(repository, "a/chunks.json")
+
+    assert (among.code, among.err) == (0, "") and "Nothing to check: 2 files of no known format" in among.out
+    assert named.code == 1 and "AR109" in named.out
+
+
 @pytest.mark.parametrize("change", ["deleted", "renamed", "deleted with its folder"])
 def test_a_file_that_is_gone_brings_the_dataset(repository: Path, change: str) -> None:
     masters = repository / "data/splade/train/doc_master.ndjson"

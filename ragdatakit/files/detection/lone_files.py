@@ -40,7 +40,8 @@ def lone_file(
     if by_content and guessed is None:
         raise _not_chosen(path, formats, forced)
     named = _kind_by_name(path, formats)
-    if guessed and guessed[1].container == "json-object":  # which any object of texts looks like: its name has to fit
+    general = ("json-object", "json-array") if by_content else ("json-object",)
+    if guessed and guessed[1].container in general:  # which any list or object of texts looks like: its name has to fit
         fits = path.name.endswith(guessed[1].suffixes) if forced else named is not None and named[1] is guessed[1]
         guessed = guessed if fits else None
     chosen = guessed or (None if by_content else named)
