@@ -21,6 +21,9 @@ else:
         def __init__(self, pattern: str | bytes, flags: int = 0) -> None:
             self._given = pattern, flags
 
+        def __reduce__(self) -> tuple[type, tuple[str | bytes, int]]:
+            return late_pattern, self._given
+
         def __getattr__(self, name: str) -> Any:
             found = getattr(re.compile(*self._given), name)
             setattr(self, name, found)

@@ -123,7 +123,7 @@ def killing(word: str, times: int) -> Iterator[list[int]]:
                         os.kill(process, signal.SIGKILL)
                         killed.append(process)
                         break
-            time.sleep(0.3)
+            time.sleep(0.02)
 
     thread = threading.Thread(target=kill)
     thread.start()

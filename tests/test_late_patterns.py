@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import re
 
 import pytest
@@ -26,3 +28,9 @@ def test_what_is_wrong_with_it_shows_when_it_is_asked() -> None:
 
     with pytest.raises(re.error):
         late.match(b"x")
+
+
+def test_it_can_be_copied_and_sent() -> None:
+    late = late_pattern(r"[a-z]+", re.I)
+
+    assert [each.findall("A1b") for each in (copy.copy(late), pickle.loads(pickle.dumps(late)))] == [["A", "b"]] * 2
