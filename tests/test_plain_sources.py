@@ -26,6 +26,7 @@ from ragdatakit.schemas.canonical import Document, Qrel, Question
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import RagdataError
 from tests.broad import examples
+from tests.command_line import run
 from tests.conversion_tools import rows
 from tests.upstream_data import UPSTREAM_DATA, needs
 
@@ -60,6 +61,26 @@ def files(folder: Path, contents: dict[str, str | bytes]) -> Path:
 # Texts
 
 
+def test_files_of_other_kinds_are_reported_as_left_out(tmp_path: Path) -> None:
+    own = {"ragdata.toml": "", "ragdata-baseline.jsonl": "", "LICENSE": "MIT", ".hidden.pdf": "", ".git/x.pdf": ""}
+    files(tmp_path / "raw", {"a.txt": "Hello.", "x.pdf": "%PDF", "sub/p.html": "<p>", "t.csv": "a,b\n", **own})
+    tables = read(tmp_path / "raw", "text")
+    assert [document.doc_id for document in rows(tables)["documents"]] == ["a.txt"]
+    assert [(loss.kind, loss.count, sorted(loss.examples)) for loss in tables.losses if loss.kind == "dropped"] == [
+        ("dropped", 3, ["sub/p.html", "t.csv", "x.pdf"])
+    ]
+    done = run("convert", "--from", "text", "--to", "beir", tmp_path / "raw", tmp_path / "beir")
+    assert "neither a text nor a Markdown file" in done.out + done.err
+    assert "Nothing is lost" not in done.out + done.err
+
+
+def test_a_target_below_the_texts_is_not_left_out_of_them(tmp_path: Path) -> None:
+    files(tmp_path, {"a.txt": "Hello."})
+    words = ("convert", "--from", "text", "--to", "beir", "--overwrite", tmp_path, tmp_path / "beir")
+    assert "Nothing is lost" in run(*words).out
+    assert "Nothing is lost" in run(*words).out
+
+
 def test_texts_of_a_folder(tmp_path: Path) -> None:
     files(
         tmp_path,
@@ -91,6 +112,7 @@ def test_texts_of_a_folder(tmp_path: Path) -> None:
         ]
     }
     assert losses_of(tables) == [
+        ("dropped", "documents", None, "neither a text nor a Markdown file", 1),
         ("derived", "documents", "title", "taken from the first heading", 1),
         ("derived", "documents", "title", "taken from the file's name", 1),
     ]

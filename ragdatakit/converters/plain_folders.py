@@ -71,6 +71,8 @@ def _kinds(path: Path, boundary: Boundary) -> list[Dataset]:
     taken = {file.path for file in tables.files}
     side = tables.options.get(PASSED_OVER, {})
     texts.files = [f for f in texts.files if f.path not in taken and f.name not in side and not is_about(f.path)]
+    passed_over = texts.options.get(PASSED_OVER, {})
+    texts.options[PASSED_OVER] = {name: why for name, why in passed_over.items() if path / name not in taken}
     return [texts, tables] if texts.files else [tables]
 
 

@@ -267,8 +267,15 @@ def _as_written(sources: list[Source]) -> list[Source]:
 def _plain_sources(path: Path, datasets: list[Dataset], beside: Path | None) -> list[Source]:
     """Without what an earlier conversion wrote to the target, where that is below the path."""
     if beside is not None and (beside / MANIFEST).is_file():
+        target = beside.resolve()
         for dataset in datasets:
-            dataset.files = [f for f in dataset.files if not real_path(f.path).is_relative_to(beside.resolve())]
+            dataset.files = [f for f in dataset.files if not real_path(f.path).is_relative_to(target)]
+            passed_over = dataset.options.get(PASSED_OVER, {})
+            dataset.options[PASSED_OVER] = {
+                name: why
+                for name, why in passed_over.items()
+                if not real_path(dataset.root / name).is_relative_to(target)
+            }
         datasets = [dataset for dataset in datasets if dataset.files]
         if not datasets:
             raise RagdataError(f"{path} holds nothing but what was converted before")

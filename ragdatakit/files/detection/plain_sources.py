@@ -10,6 +10,7 @@ import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from ragdatakit.files.configuration.sources import FILE_NAMES
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection.triple_files import TRIPLE_SUFFIXES, triple_files
 from ragdatakit.files.paths.boundary import Boundary, boundary_of
@@ -61,6 +62,7 @@ PASSED_OVER = "passed_over"
 """The option of a plain dataset that has the files that are not read, each with the reason."""
 _BESIDE_TRIPLES = "a side file of a graph, which is not read"
 _ABOUT_TEXTS = "a file about the data, not of it (--from text reads it, too)"
+_OTHER_KIND = "neither a text nor a Markdown file"
 READ_TOGETHER = "read_together"
 """The option of a plain dataset that has the names of the files whose texts look like parts of those of the others."""
 NUMBERED = "numbered"
@@ -70,13 +72,18 @@ LABELS = "labels"
 names."""
 READ_AS = "read_as"
 """The option of a plain dataset that has the options of its reader, where a configuration says them."""
-NO_DATA = (_BESIDE_TRIPLES, _ABOUT_TEXTS)
-"""The reasons why nothing is missed where such a file is not read."""
+NO_DATA = (_BESIDE_TRIPLES, _ABOUT_TEXTS, _OTHER_KIND)
+"""The reasons why no check misses anything where such a file is not read."""
 
 
 def text_dataset(path: Path, boundary: Boundary | None = None) -> Dataset:
     """The text files at a path; raises `RagdataError` where there are none."""
-    return _dataset(path, TEXT, boundary or boundary_of(path))
+    boundary = boundary or boundary_of(path)
+    dataset = _dataset(path, TEXT, boundary)
+    if dataset.layout == "folder":
+        names = (file.relative_to(path).as_posix() for file in _files(Tree(path, boundary)) if _is_other(file))
+        dataset.options[PASSED_OVER] = dict.fromkeys(names, _OTHER_KIND)
+    return dataset
 
 
 def table_dataset(path: Path, boundary: Boundary | None = None, texts: bool = False) -> Dataset:
@@ -132,12 +139,18 @@ def is_about(path: Path) -> bool:
     return bool(_ABOUT_FILE.fullmatch(path.name.lower()) or _ABOUT_CAPITALS.fullmatch(path.name))
 
 
+def _is_other(path: Path) -> bool:
+    """Whether a file may be data, but is no text: a PDF, a web page, a table."""
+    return not (path.name.lower().endswith(TEXT_SUFFIXES) or path.name in FILE_NAMES or is_about(path))
+
+
 def without_notes(dataset: Dataset) -> Dataset:
     """The same texts without those of the top folder that are about the data, where there are others."""
     notes = [file for file in dataset.files if file.path.parent == dataset.root and is_about(file.path)]
     if dataset.layout == "folder" and 0 < len(notes) < len(dataset.files):
         dataset.files = [file for file in dataset.files if file not in notes]
-        dataset.options[PASSED_OVER] = dict.fromkeys((file.name for file in notes), _ABOUT_TEXTS)
+        about = dict.fromkeys((file.name for file in notes), _ABOUT_TEXTS)
+        dataset.options[PASSED_OVER] = about | dataset.options.get(PASSED_OVER, {})
     return dataset
 
 
