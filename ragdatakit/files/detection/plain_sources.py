@@ -140,7 +140,7 @@ def is_about(path: Path) -> bool:
 
 
 def _is_other(path: Path) -> bool:
-    """Whether a file may be data, but is no text: a PDF, a web page, a table."""
+    """Whether a file may be data of another kind: a PDF, a web page, a table."""
     return not (path.name.lower().endswith(TEXT_SUFFIXES) or path.name in FILE_NAMES or is_about(path))
 
 
