@@ -43,10 +43,10 @@ def configuration_of(path: PathLike, config: PathLike | bool = True) -> Configur
 def settings_below(config: PathLike | bool, baseline: PathLike | bool) -> SettingsBelow:
     """What notes the files further down with settings, and baselines, where the nearest upwards from a path count."""
     from ragdatakit.files.configuration.settings_below import SettingsBelow
-    from ragdatakit.files.configuration.sources import FILE_NAMES
+    from ragdatakit.files.paths.own_files import SETTINGS_FILES
     from ragdatakit.schemas.baselines import BASELINE_NAME
 
-    return SettingsBelow((*(FILE_NAMES if config is True else ()), *((BASELINE_NAME,) if baseline is True else ())))
+    return SettingsBelow((*(SETTINGS_FILES if config is True else ()), *((BASELINE_NAME,) if baseline is True else ())))
 
 
 def as_configured(path: Path, wanted: ConversionSettings, paths: Sequence[Path] = ()) -> ConversionSettings:

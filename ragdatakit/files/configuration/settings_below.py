@@ -9,8 +9,9 @@ from pathlib import Path
 
 from ragdatakit.files.configuration.baseline_places import baseline_of
 from ragdatakit.files.configuration.chosen import Configuration, Configurations
-from ragdatakit.files.configuration.sources import FILE_NAMES, nearest_file
+from ragdatakit.files.configuration.sources import nearest_file
 from ragdatakit.files.paths.boundary import real_path
+from ragdatakit.files.paths.own_files import SETTINGS_FILES
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.visible_text import visible_text
 
@@ -50,7 +51,7 @@ def _holding(path: Path, configuration: Configuration) -> Iterator[Path]:
 
 def _holds(path: Path) -> bool:
     """Whether a file is a baseline, or that which has the settings of its folder, right or wrong."""
-    if path.name not in FILE_NAMES:
+    if path.name not in SETTINGS_FILES:
         return os.path.isfile(path)  # noqa: PTH113 - False, too, where nothing may be looked at
     try:
         found = nearest_file(path.parent)

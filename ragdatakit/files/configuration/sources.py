@@ -11,12 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from ragdatakit.files.configuration.toml_lines import Keys, lines_of
+from ragdatakit.files.paths.own_files import PYPROJECT, SETTINGS_FILES
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import RagdataError
 
-_PYPROJECT = "pyproject.toml"
-FILE_NAMES = (".ragdata.toml", "ragdata.toml", _PYPROJECT)
-"""What such a file is called, the one that counts first."""
 _MOST_BYTES = 1 << 20
 
 
@@ -69,7 +67,7 @@ def nearest_file(start: Path) -> SettingsFile | None:
     """
     place = Path(os.path.abspath(start))  # noqa: PTH100 - without following links
     for folder in (place, *place.parents):
-        for name in FILE_NAMES:
+        for name in SETTINGS_FILES:
             if _is_file(folder / name) and (found := _read(folder / name)) is not None:
                 return found
         if os.path.lexists(folder / ".git"):
@@ -79,7 +77,7 @@ def nearest_file(start: Path) -> SettingsFile | None:
 
 def settings_in(folder: Path) -> list[Path]:
     """The files with settings in one folder, that which counts first. Raises `RagdataError` as `nearest_file` does."""
-    return [path for name in FILE_NAMES if _is_file(path := folder / name) and _read(path) is not None]
+    return [path for name in SETTINGS_FILES if _is_file(path := folder / name) and _read(path) is not None]
 
 
 def named_file(path: Path, named_by: str) -> SettingsFile:
@@ -103,7 +101,7 @@ def _is_file(path: Path) -> bool:
 
 def _read(path: Path) -> SettingsFile | None:
     """None of the file of another tool that says nothing of ragdata."""
-    above = ("tool", "ragdata") if path.name == _PYPROJECT else ()
+    above = ("tool", "ragdata") if path.name == PYPROJECT else ()
     file = SettingsFile(path, {}, "", above)
     try:
         with path.open("rb") as stream:

@@ -10,11 +10,11 @@ import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from ragdatakit.files.configuration.sources import FILE_NAMES
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection.triple_files import TRIPLE_SUFFIXES, triple_files
 from ragdatakit.files.paths.boundary import Boundary, boundary_of
 from ragdatakit.files.paths.folders import Tree, is_regular, not_looked_into
+from ragdatakit.files.paths.own_files import SETTINGS_FILES
 from ragdatakit.late_patterns import late_pattern
 from ragdatakit.schemas.declarations import Adopted, File, Format
 from ragdatakit.schemas.errors import RagdataError
@@ -141,7 +141,7 @@ def is_about(path: Path) -> bool:
 
 def _is_other(path: Path) -> bool:
     """Whether a file may be data of another kind: a PDF, a web page, a table."""
-    return not (path.name.lower().endswith(TEXT_SUFFIXES) or path.name in FILE_NAMES or is_about(path))
+    return not (path.name.lower().endswith(TEXT_SUFFIXES) or path.name in SETTINGS_FILES or is_about(path))
 
 
 def without_notes(dataset: Dataset) -> Dataset:

@@ -13,6 +13,9 @@ SIDECAR = "ragdata.sidecar"
 """The folder with what the format has no place for."""
 DESCRIPTIONS = ("croissant.json", "datapackage.json")
 """Descriptions of the dataset in the standards of others."""
+PYPROJECT = "pyproject.toml"
+SETTINGS_FILES = (".ragdata.toml", "ragdata.toml", PYPROJECT)
+"""What files with settings are called, the one that counts first."""
 OWN = frozenset({MANIFEST, RENAMED_IDS, SIDECAR, BASELINE_NAME, REMOVED, *DESCRIPTIONS})
 
 
