@@ -84,7 +84,9 @@ def test_a_file_that_is_cut_before_any_of_its_readers_comes(name: str, tmp_path:
     ends = [converted(at)[0] for at in range(1, count + 1)]
 
     assert count > 10
-    assert sum("changed while it was read" in end for end in ends) >= len(ends) // 2
+    assert (
+        sum("changed while it was read" in end for end in ends) >= len(ends) // 4
+    )  # others are cut before or after all
 
 
 def test_what_a_reader_does_not_expect_is_put_down_to_a_new_file(tmp_path: Path) -> None:
