@@ -64,8 +64,28 @@ def test_a_query_finds_lines_values_and_keys(project: Path) -> None:
     assert validate("data").by_rule == {}
 
 
+def test_a_message_that_names_no_column_of_the_query_is_refused(project: Path) -> None:
+    configure(project, QUERY.replace("{key}", "{keyy}"))
+
+    outcome = run("validate", "data")
+
+    assert outcome.code == 2
+    assert "the query of ACME101: it gives no column keyy, which the message names; it gives " in outcome.err
+
+
+@pytest.mark.usefixtures("queries_in_processes")
+def test_a_query_that_takes_too_long_names_the_setting(project: Path) -> None:
+    endless = "select sum(sqrt(a.range * b.range)) as value from range(1000000) a, range(1000000) b"
+    configure(project, QUERY.partition("sql =")[0] + f'sql = "{endless}"\ntimeout = 1')
+
+    outcome = run("validate", "data")
+
+    assert outcome.code == 2
+    assert "the query was stopped after 1 s (`timeout` of the rule)" in outcome.err
+
+
 def test_a_query_may_name_the_place(project: Path) -> None:
-    query = "select 'corpus.jsonl' as _file, 1 as _line, 'x' as key, 7 as value, '/text' as pointer"
+    query = "select 'corpus.jsonl' as _file, 1 as _line, 'x' as key, 7 as value, 3 as length, '/text' as pointer"
     configure(project, QUERY.partition("sql =")[0] + f'sql = "{query}"')
 
     (found,) = validate("data", config=True).findings

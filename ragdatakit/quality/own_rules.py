@@ -63,7 +63,8 @@ class OwnRules:
                 self._check(own, dataset, found, options)
             except QueryError as error:
                 what = "query" if own.sql else f"table {own.table or (own.plugin and own.plugin.table)}"
-                raise RagdataError(f"{own.place}: the {what} of {own.rule.code}: {error}") from None
+                reason = str(error).replace("(--timeout)", "(`timeout` of the rule)")
+                raise RagdataError(f"{own.place}: the {what} of {own.rule.code}: {reason}") from None
             except (MachineError, MissingExtraError, WrongSchemaError, PluginError):
                 raise
             except Exception as error:  # noqa: BLE001 - what the other rules find must be reported, too

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from string import Formatter
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.paths.sql_text import sql_name
 from ragdatakit.quality.findings import QualityFindings, RecordLookup
-from ragdatakit.schemas.errors import MissingExtraError
+from ragdatakit.schemas.errors import MissingExtraError, QueryError
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.options import QueryOptions
 from ragdatakit.schemas.settings.own_rules import OwnRule
@@ -19,6 +20,10 @@ from ragdatakit.validators.collector import Place
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
+
+
+_FILLED = ("value", "field")
+"""Names in a message that are filled in where a row has no such column."""
 
 
 class Tables(Protocol):
@@ -32,9 +37,18 @@ class Tables(Protocol):
 
 
 def check_by_query(own: OwnRule, path: Path, tables: Tables, words: QueryOptions, found: QualityFindings) -> None:
-    """Each row is a finding."""
-    for row in tables.rows(path, own.sql, words):
+    """Each row is a finding. Raises `QueryError` where the message names a column that the rows have not."""
+    for number, row in enumerate(tables.rows(path, own.sql, words)):
+        if not number:
+            _refuse_unknown_names(own, row)
         _take_row(own, row, found)
+
+
+def _refuse_unknown_names(own: OwnRule, row: Mapping[str, object]) -> None:
+    named = [name for _, name, _, _ in Formatter().parse(own.rule.message) if name]
+    unknown = next((name for name in named if name not in row and name not in _FILLED), None)
+    if unknown is not None:
+        raise QueryError(f"it gives no column {unknown}, which the message names; it gives {', '.join(row)}")
 
 
 def _take_row(own: OwnRule, row: Mapping[str, object], found: QualityFindings) -> None:
