@@ -1,7 +1,8 @@
 """Files as blocks of whole lines, with positions: plain or gzip, any size, in bounded memory.
 
 Nothing here judges records. What is wrong with a file as a whole (a Git LFS pointer, cut gzip data, a file that changes
-while it is read) comes out as `FileFault`, and whatever could be read before it is still delivered.
+while it is read) comes out as `FileFault`, and whatever could be read before it is still delivered. A long module,
+because all ways of reading share one watch over the file: its head, its end, a change meanwhile.
 """
 
 from __future__ import annotations
