@@ -569,6 +569,18 @@ def test_neighbours_that_are_alike_were_not_moved() -> None:
     assert (moved.by, moved.count) == (1, 41)
 
 
+@pytest.mark.parametrize("unit", ["document", "chunk"])
+def test_a_banner_is_found_in_its_own_documents(unit: str, tmp_path: Path) -> None:
+    """Also where each judged document is searched as one chunk: they are not in the order of their chunks then."""
+    texts = {f"d{n}": "We use cookies." if n % 2 else f"the boat number {n}" for n in range(24)}
+    rows = (Passage(name, text, title=f"title {name}", document_id=name) for name, text in texts.items())
+    gold = gold_of(*(GoldQuestion(f"q{name}", "?", {name: 1}) for name in texts))
+
+    facts = read_gold_facts(gold, corpus_of(tmp_path / "p", *rows, unit=unit))
+
+    assert [*facts.bodies] == [name for name, text in texts.items() if text == "We use cookies."]
+
+
 @pytest.mark.parametrize("others", [8, 12])
 def test_a_banner_under_many_titles_took_the_place_of_texts(others: int, tmp_path: Path) -> None:
     texts = {f"d{n}": {"title": f"boat {'abcdefghijklm'[n]}", "text": "We use cookies."} for n in range(others)}

@@ -209,11 +209,12 @@ def _bodies(items: _Items, there: Mapping[int, str], copies: Mapping[str, Copies
     values, counts = np.unique(keys, return_counts=True)
     many = {int(v): int(n) for v, n in zip(values[counts >= MANY], counts[counts >= MANY], strict=True) if v}
     found: dict[int, Copies] = {}
-    for number, target in there.items():
-        key = int(keys[number])
+    places = {target: items.place(number) for number, target in there.items()}
+    for target, place in places.items():
+        key = int(keys[place])
         if key in many and many[key] > (copies[target].count if target in copies else 1):
-            found.setdefault(key, Copies(many[key], (), same_text(items.passages[number].text)[:_BEGINNING]))
-    return {target: found[key] for number, target in there.items() if (key := int(keys[number])) in found}
+            found.setdefault(key, Copies(many[key], (), same_text(items.passages[place].text)[:_BEGINNING]))
+    return {target: found[key] for target, place in places.items() if (key := int(keys[place])) in found}
 
 
 def _groups(keys: _Keys, of_gold: _Keys, of_questions: _Keys) -> Iterator[list[int]]:
