@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from ragdatakit.api import query_process
 from ragdatakit.database.memory_bound import MemoryBound
-from ragdatakit.validators.side_process import SideStream
+from ragdatakit.engines.side_process import SideStream
 
 if TYPE_CHECKING:
     import pytest

@@ -24,12 +24,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from ragdatakit.api import validate as api
+from ragdatakit.engines import local_engine
+from ragdatakit.engines.local_engine import LocalEngine
 from ragdatakit.schemas import FORMATS, get_format
 from ragdatakit.schemas.errors import EngineError
 from ragdatakit.validators.partitions import capped, key_store
 from ragdatakit.validators.partitions.known_keys import KnownIndex, KnownKeys, written
-from ragdatakit.validators.ranges import engines, judging, plan, replaying
-from ragdatakit.validators.ranges.engines import LocalEngine
+from ragdatakit.validators.ranges import judging, plan, replaying
 from ragdatakit.validators.set_plan import NO_CHECKS
 from tests.command_line import FIXTURES, run
 
@@ -353,7 +354,7 @@ def test_a_process_that_is_ended_is_begun_anew(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_had_is_an_error(function: Any, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engines, "RETRIES", 1)
+    monkeypatch.setattr(local_engine, "RETRIES", 1)
 
     with closing(LocalEngine(2)) as engine, pytest.raises(EngineError) as caught:
         list(engine.map(function, range(6)))

@@ -11,9 +11,9 @@ from click.testing import CliRunner
 
 import ragdatakit
 from ragdatakit.cli import group
+from ragdatakit.engines.local_engine import cause_of
 from ragdatakit.files.paths.folders import Tree
 from ragdatakit.schemas.light_splade.format import LIGHT_SPLADE
-from ragdatakit.validators.ranges.engines import cause_of
 from tests.command_line import FIXTURES, GOOD, run
 
 

@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 import ragdatakit
+from ragdatakit.engines import side_process
+from ragdatakit.engines.side_process import SideProcess, has_room
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.validators import side_process, source_check
-from ragdatakit.validators.side_process import SideProcess, has_room
+from ragdatakit.validators import source_check
 from tests.test_convert_command import CHUNKS, write_arag
 
 BESIDE = pytest.mark.skipif(not has_room(), reason="there is one processor only")
@@ -61,7 +62,7 @@ def test_the_process_ends_with_the_block() -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_the_process_ends_with_its_caller(tmp_path: Path) -> None:
     script = (
-        "import os, time, sys\nfrom ragdatakit.validators.side_process import SideProcess\n"
+        "import os, time, sys\nfrom ragdatakit.engines.side_process import SideProcess\n"
         "with SideProcess(time.sleep, 60) as p:\n    print(p._process.pid, flush=True)\n    time.sleep(1)\n"
         "    os.kill(os.getpid(), 9)\n"
     )

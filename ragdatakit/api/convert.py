@@ -249,7 +249,7 @@ class _ConversionRun:
         return None if result.refused else self._convert(refused, None, stack)
 
     def _is_worth_a_process(self) -> bool:
-        from ragdatakit.validators.side_process import has_room
+        from ragdatakit.engines.side_process import has_room
         from ragdatakit.validators.source_check import WORTH_A_PROCESS
 
         size = sum(path.stat().st_size for source in self._found for _, path in source.files())

@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any, Self
 from ragdatakit.api.query_datasets import Question, lost_words, open_queries
 from ragdatakit.api.remote import at_hand, renamed
 from ragdatakit.database.memory_bound import ENDED_ITSELF, MemoryBound
+from ragdatakit.engines.side_process import SideStream
 from ragdatakit.files.containers.arrow_library import arrow_library
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.outputs.scratch import ScratchFolder
 from ragdatakit.schemas.errors import QueryError, RagdataError
 from ragdatakit.schemas.options import Progress
-from ragdatakit.validators.side_process import SideStream
 
 if TYPE_CHECKING:
     from ragdatakit.database.safe_queries import Column, QueryResult, TableFacts

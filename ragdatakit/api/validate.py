@@ -17,13 +17,14 @@ from ragdatakit.schemas.options import PathLike, ValidateOptions
 from ragdatakit.schemas.results import Report
 
 if TYPE_CHECKING:
+    from ragdatakit.engines import Engine
     from ragdatakit.files.configuration.chosen import Configurations
     from ragdatakit.fixes.rounds import Repairs
     from ragdatakit.quality.named_tables import NamedTables
     from ragdatakit.quality.own_rules import OwnRules
     from ragdatakit.schemas.findings import Finding
     from ragdatakit.validators.baselines.new_findings import Findings, KnownBefore
-    from ragdatakit.validators.run_options import Engine, RunOptions
+    from ragdatakit.validators.run_options import RunOptions
     from ragdatakit.validators.stamps import Stamps
 
 
@@ -166,7 +167,7 @@ def _engine(options: ValidateOptions) -> Engine | None:
         if options.engine_options:
             raise RagdataError(f"{min(options.engine_options)} is an option of an engine, and none is chosen")
         return None
-    from ragdatakit.validators.ranges.choice import engine_named
+    from ragdatakit.engines.choice import engine_named
 
     return engine_named(options.engine, options.engine_options or {}, options.jobs)
 

@@ -14,6 +14,7 @@ from itertools import islice
 from types import FrameType
 from typing import Any
 
+from ragdatakit.engines.side_process import SideStream, Watched
 from ragdatakit.files.containers.positions import Located
 from ragdatakit.files.containers.record_forms import RecordForm
 from ragdatakit.files.containers.strict_json import escape
@@ -26,7 +27,6 @@ from ragdatakit.schemas.errors import MissingExtraError, RagdataError
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.settings.own_rules import OwnRule
 from ragdatakit.validators.run_options import RunOptions
-from ragdatakit.validators.side_process import SideStream, Watched
 
 _ErrorsOf = Callable[[Any], Iterator[tuple[str, Iterable[Any], Any]]]
 """What is wrong with a value: in words, the way to it, and the part that is wrong."""

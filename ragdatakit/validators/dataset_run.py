@@ -10,6 +10,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragdatakit.engines import Engine
 from ragdatakit.files.allocation import keep_freed_memory
 from ragdatakit.files.containers.parquet_rows import RECODED, is_parquet, row_form
 from ragdatakit.files.containers.positions import Located
@@ -33,7 +34,7 @@ from ragdatakit.validators.reading.choice import reader_of
 from ragdatakit.validators.reading.whole_texts import check_text
 from ragdatakit.validators.row_problems import RowProblems, in_row_order
 from ragdatakit.validators.run_context import Group
-from ragdatakit.validators.run_options import Engine, RunOptions
+from ragdatakit.validators.run_options import RunOptions
 from ragdatakit.validators.set_plan import key_columns, plan_sets
 from ragdatakit.validators.sets import SetChecks
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol
 
+from ragdatakit.engines import Engine
 from ragdatakit.files.configuration.chosen import Configurations
 from ragdatakit.files.configuration.settings_below import SettingsBelow
 from ragdatakit.files.datasets import Dataset
@@ -77,30 +78,6 @@ class OwnRuleCheck(Protocol):
     ) -> Collector:
         """Check a dataset by these rules, and give the collector that has the findings. Raises `RagdataError` for what
         is wrong with a rule itself."""
-
-
-K = TypeVar("K")
-V = TypeVar("V")
-
-
-class Engine(Protocol):
-    """Where functions of ours run that depend on nothing but their argument. ``elsewhere``: on other machines, maybe,
-    which have to read the same files. ``shared`` is a folder that all of them can write to, if there is one. ``here``
-    runs functions on this machine."""
-
-    elsewhere: bool
-
-    @property
-    def shared(self) -> Path | None: ...
-    @property
-    def here(self) -> Engine: ...
-
-    def map(self, function: Callable[[K], V], keys: Sequence[K], /) -> Iterator[V]:
-        """What the function gives for each key, in their order. The function, keys and results are pickled. Raises
-        `EngineError` where one cannot be had."""
-
-    def close(self) -> None:
-        """Let go of what was begun for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from ragdatakit.engines.side_process import SideProcess
 from ragdatakit.files.reading.record_reading import Progress
 from ragdatakit.files.reading.refused_records import Refused
 from ragdatakit.schemas import get_format
@@ -18,7 +19,6 @@ from ragdatakit.schemas.results import Report
 from ragdatakit.validators.collector import Selection
 from ragdatakit.validators.run import check_paths
 from ragdatakit.validators.run_options import RunOptions
-from ragdatakit.validators.side_process import SideProcess
 
 WORTH_A_PROCESS = 64 << 20
 """Bytes of a source from which on a second process gains more than its start costs."""

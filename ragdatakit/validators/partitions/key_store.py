@@ -6,12 +6,12 @@ import errno
 import platform
 from pathlib import Path
 
+from ragdatakit.engines import Engine
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.outputs.scratch import ScratchFolder
 from ragdatakit.schemas.errors import EngineError
 from ragdatakit.validators.partitions.key_runs import KeylessRows, PackedKeys, Run, RunPlan
 from ragdatakit.validators.partitions.known_keys import KnownIndex, KnownKeys, bytes_of_keys, forget, written
-from ragdatakit.validators.run_options import Engine
 from ragdatakit.validators.sets import SetChecks
 
 PARTITION_BYTES = 128 << 20

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from ragdatakit.engines.local_engine import RETRIES, LocalEngine, attempted, cause_of, given_by, shared_folder
 from ragdatakit.schemas.errors import EngineError, MissingExtraError
-from ragdatakit.validators.ranges.engines import RETRIES, LocalEngine, attempted, cause_of, given_by, shared_folder
 
 K = TypeVar("K")
 V = TypeVar("V")

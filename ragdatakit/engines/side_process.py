@@ -28,7 +28,7 @@ T = TypeVar("T")
 # -I: what lies in the current folder, or is said in the environment, is nothing to be imported; then as it is here.
 _CODE = (
     "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer);"
-    "from ragdatakit.validators.side_process import serve; serve()"
+    "from ragdatakit.engines.side_process import serve; serve()"
 )
 
 

@@ -13,8 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ragdatakit.engines.local_engine import RETRIES, LocalEngine, attempted, cause_of, given_by, shared_folder
 from ragdatakit.schemas.errors import EngineError, MissingExtraError
-from ragdatakit.validators.ranges.engines import RETRIES, LocalEngine, attempted, cause_of, given_by, shared_folder
 
 if TYPE_CHECKING:
     import pyarrow as pa

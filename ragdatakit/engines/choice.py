@@ -9,7 +9,7 @@ from ragdatakit.files.machine import usual_jobs
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 
 if TYPE_CHECKING:
-    from ragdatakit.validators.run_options import Engine
+    from ragdatakit.engines import Engine
 
 
 def engine_named(name: str, settings: Mapping[str, str], jobs: int | None) -> Engine:
@@ -17,16 +17,16 @@ def engine_named(name: str, settings: Mapping[str, str], jobs: int | None) -> En
     is not installed."""
     jobs = jobs or usual_jobs()
     if name == "ray":
-        from ragdatakit.validators.ranges import ray_engine
+        from ragdatakit.engines import ray_engine
 
         _refuse_unknown(settings, ray_engine.SETTINGS)
         return ray_engine.RayEngine(settings, jobs)
     if name == "spark":
-        from ragdatakit.validators.ranges import spark_engine
+        from ragdatakit.engines import spark_engine
 
         _refuse_unknown([each for each in settings if not each.startswith("spark.")], spark_engine.SETTINGS)
         return spark_engine.SparkEngine(settings, jobs)
-    from ragdatakit.validators.ranges.engines import LocalEngine
+    from ragdatakit.engines.local_engine import LocalEngine
 
     if settings:
         raise RagdataError(f"the engine local has no option {min(settings)}")

@@ -9,9 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+from ragdatakit.engines.side_process import SideWorker, has_room
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import EngineError, RagdataError
-from ragdatakit.validators.side_process import SideWorker, has_room
 
 K = TypeVar("K")
 V = TypeVar("V")
