@@ -26,12 +26,14 @@ import pytest
 from ragdatakit.api import validate as api
 from ragdatakit.engines import local_engine
 from ragdatakit.engines.local_engine import LocalEngine
+from ragdatakit.files.containers import parquet_tables
 from ragdatakit.schemas import FORMATS, get_format
 from ragdatakit.schemas.errors import EngineError
 from ragdatakit.validators.partitions import capped, key_store
 from ragdatakit.validators.partitions.known_keys import KnownIndex, KnownKeys, written
 from ragdatakit.validators.ranges import judging, plan, replaying
 from ragdatakit.validators.set_plan import NO_CHECKS
+from tests.broad import some
 from tests.command_line import FIXTURES, run
 
 IN_RANGES = ("beir", "light-splade", "trec", "datamind", "sage", "ragchecker", "shared")
@@ -219,6 +221,94 @@ def test_packed_shards_and_parquet(big: bool, tmp_path: Path, in_ranges: Any, in
     assert outcome(folder) == expected
     rules = {finding["rule"] for finding in json.loads(expected[1])["findings"]}
     assert {"broken-compression", "byte-order-mark", "parquet-not-loaded", "dangling-qid"} <= rules
+
+
+@pytest.fixture
+def small_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each row group is read by itself."""
+    monkeypatch.setattr(parquet_tables, "PART_ROWS", 1)
+
+
+def parquet_set(folder: Path, random: Random, group: int) -> Path:
+    """A BEIR dataset in Parquet with faults of records and sets: the header of its judgements is no row."""
+    (folder / "qrels").mkdir(parents=True)
+    ids = [f"d{random.randrange(90)}" for _ in range(120)]
+    texts = [random.choice(["", " ", "Tides follow the moon.", "line\nline", None]) for _ in ids]
+    pq.write_table(pa.table({"_id": ids, "text": texts, "title": texts}), folder / "corpus.parquet", group)
+    columns = {"query-id": [f"q{n % 9}" for n in range(60)], "corpus-id": [f"d{n}" for n in range(60, 120)]}
+    blank = [None if n % 13 == 5 else value for n, value in enumerate(columns["query-id"])]
+    table = pa.table({"query-id": blank, "corpus-id": columns["corpus-id"], "score": [n % 3 for n in range(60)]})
+    pq.write_table(table, folder / "qrels" / "test.parquet", group)
+    queries = {"_id": [f"q{n}" for n in range(8)], "text": [f"What {n}?" for n in range(8)]}
+    pq.write_table(pa.table(queries), folder / "queries.parquet", group)
+    return folder
+
+
+@pytest.mark.parametrize("how", ["1", "4", "random", "byte"])
+@pytest.mark.parametrize(("big", "cap"), [(False, "3"), (True, "0"), (True, "3")])
+@pytest.mark.usefixtures("small_groups")
+def test_row_groups(how: str, big: bool, cap: str, tmp_path: Path, in_ranges: Any, in_codes: Any) -> None:
+    in_codes(big)
+    folder = parquet_set(tmp_path / "set", Random(how), 7)
+    in_ranges("")
+    expected = outcome(folder, "--max-per-rule", cap)
+
+    in_ranges(how, seed=len(how))
+
+    assert outcome(folder, "--max-per-rule", cap) == expected
+    found = json.loads(expected[1])
+    assert len(found["by_rule"]) > 3
+    assert {finding.get("row_group", 0) for finding in found["findings"]} > {0, 1}
+
+
+@pytest.mark.usefixtures("small_groups")
+def test_of_a_damaged_row_group_those_behind_it_are_not_read(tmp_path: Path, in_ranges: Any) -> None:
+    """As without ranges, where reading ends there."""
+    folder = parquet_set(tmp_path / "set", Random(1), 10)
+    corpus = folder / "corpus.parquet"
+    place = pq.read_metadata(corpus).row_group(5).column(1).data_page_offset
+    data = bytearray(corpus.read_bytes())
+    data[place : place + 20] = b"\xff" * 20
+    corpus.write_bytes(data)
+    in_ranges("")
+    expected = outcome(folder)
+
+    in_ranges("byte")
+
+    assert outcome(folder) == expected
+    assert json.loads(expected[1])["by_rule"]["RD101"] == 1
+
+
+def quoted_judgements(random: Random) -> bytes:
+    """Lines of cells, of which quoted ones go on in the next line, or are never closed."""
+    pieces = ["q1\td1\t1\n", "q2\td7\tx\n", "\n", '"q3"\td1\t2\r\n', "q1\td1\t1\tnote\n", "q9\td1\t1\n"]
+    odd = ['q1\td2\t1\t"a\nb"\n', 'q1\td2\t1\t"a\r\n\r\n""q1\td2\t1\n"\n', '"q\n4"\td1\t1\n', 'q1\t"d\t1\n', '"q1\n']
+    count = random.randrange(5, 40)
+    lines = random.choices(pieces + odd, [9] * len(pieces) + [random.choice([0, 1])] * 3 + [0.1, 0.1], k=count)
+    header = random.choice(["query-id\tcorpus-id\tscore\n", 'query-id\tcorpus-id\tscore\t"more\nof it"\n'])
+    return (header + "".join(lines)).encode()
+
+
+@pytest.mark.parametrize("seed", some(60))
+def test_judgements_with_quoted_line_breaks(
+    seed: int, tmp_path: Path, in_ranges: Any, in_codes: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    random = Random(seed)
+    in_codes(seed % 2 > 0)
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "qrels" / "test.tsv").write_bytes(quoted_judgements(random))
+    (tmp_path / "queries.jsonl").write_text('{"_id": "q1", "text": "a"}\n{"_id": "q\\n4", "text": "a"}\n')
+    (tmp_path / "corpus.jsonl").write_text('{"_id": "d1", "text": "a"}\n{"_id": "d2", "text": "a"}\n')
+    for size in ("BLOCK_BYTES", "TEXT_BLOCK_BYTES"):
+        monkeypatch.setattr(f"ragdatakit.validators.dataset_run.{size}", 64)
+    words = "--max-per-rule", random.choice(["0", "2"])
+    in_ranges("")
+    expected = outcome(tmp_path, *words)
+
+    for how in ("4", "byte"):
+        in_ranges(how, seed)
+
+        assert outcome(tmp_path, *words) == expected, how
 
 
 @pytest.mark.parametrize("cap", ["1", "3", "0"])

@@ -91,13 +91,14 @@ def shard_split(name: str) -> str:
 @dataclass(slots=True)
 class ParquetRows:
     """``groups`` are the numbers of the first rows of the row groups and ``texts`` the columns of text, once `pieces`
-    has begun."""
+    has begun. ``rows``: no others are read than those from the first number up to the second."""
 
     path: Path
     boundary: Boundary
     form: RowForm = LINES
     groups: list[int] = field(default_factory=list)
     texts: set[str] = field(default_factory=set)
+    rows: tuple[int, int] | None = None
 
     def pieces(self) -> Iterator[list[bytes]]:
         """The text in parts that end between two rows, some thousand at a time. Raises `RagdataError` where the file
@@ -106,13 +107,20 @@ class ParquetRows:
             self.groups += accumulate(parquet.group_rows()[:-1], initial=0)
             self.texts |= {name for name, kind in parquet.columns.items() if kind not in _NUMBERS}
             called = _called(parquet.columns, self.form)
-            read = parquet.chunks([sql_name(name) for name in called.values()] or ["null"], _ROWS)
+            read = self._read(parquet, [sql_name(name) for name in called.values()] or ["null"])
             if self.form.container in ("columns", "csv"):
                 yield from self._cells(parquet, called, read)
             elif self.form.container in _AROUND:
                 yield from _enclosed(self._objects(parquet, called, read), *_AROUND[self.form.container])
             else:
                 yield from self._objects(parquet, called, read)
+
+    def _read(self, parquet: ParquetTable, columns: list[str]) -> Iterator[Sequence[Sequence[Any]]]:
+        """The rows part by part: whether other parts are read must not matter to what is read of a damaged one."""
+        parts = parquet.parts()
+        for part in parts:
+            if self.rows is None or self.rows[0] <= part.first < self.rows[1]:
+                yield from parquet.chunks(columns, _ROWS, (part.first, part.end) if len(parts) > 1 else None)
 
     def _cells(
         self, parquet: ParquetTable, called: Mapping[str, str], read: Iterable[Sequence[Sequence[Any]]]

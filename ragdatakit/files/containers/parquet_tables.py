@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from functools import cache, cached_property
 from os import SEEK_END
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragdatakit.files.containers.beginnings import HEAD_BYTES, why_not_text
 from ragdatakit.files.memory_database import memory_database
@@ -26,6 +26,19 @@ _OBJECT = 64
 """Bytes that a value takes in Python at least."""
 _NAN = "NaN"
 _MAGIC = b"PAR1"
+_NUMBER = "file_row_number"
+"""What DuckDB calls the number of a row in its file."""
+
+
+PART_ROWS, PART_BYTES = 1 << 16, 8 << 20
+
+
+class RowPart(NamedTuple):
+    """Rows of a file, from the ``first`` number up to the ``end``; ``begin`` is where they begin, of all bytes."""
+
+    first: int
+    end: int
+    begin: int
 
 
 class ParquetTable:
@@ -58,9 +71,13 @@ class ParquetTable:
         found = self._all(f"select path_in_schema, num_values from parquet_metadata({self._file})")
         return sum(count for path, count in found if path.split(",")[0].strip() in names)
 
-    def chunks(self, expressions: Sequence[str], at_once: int) -> Iterator[list[tuple[Any, ...]]]:
-        """The values of expressions over the columns, so many rows at a time."""
-        result = self._connection.execute(f"select {', '.join(expressions)} from read_parquet({self._file})")
+    def chunks(
+        self, expressions: Sequence[str], at_once: int, rows: tuple[int, int] | None = None
+    ) -> Iterator[list[tuple[Any, ...]]]:
+        """The values of expressions over the columns, so many rows at a time: those of all ``rows``, or of the ones
+        from the first number up to the second; row groups without such are not read."""
+        of_rows = f"read_parquet({self._file})" if rows is None else self._between(*rows)
+        result = self._connection.execute(f"select {', '.join(expressions)} from {of_rows}")
         while some := result.fetchmany(at_once):
             yield some
 
@@ -71,11 +88,29 @@ class ParquetTable:
 
     def group_rows(self) -> list[int]:
         """How many rows each row group has."""
-        counts = self._all(
-            "select row_group_id, any_value(row_group_num_rows) "
-            f"from parquet_metadata({self._file}) group by all order by 1"
+        return [rows for rows, _ in self.groups]
+
+    @cached_property
+    def groups(self) -> list[tuple[int, int]]:
+        """How many rows each row group has, and how many bytes of the file it takes."""
+        found = self._all(
+            "select row_group_id, any_value(row_group_num_rows), sum(total_compressed_size) "
+            f"from parquet_metadata({self._file}) group by row_group_id order by 1"
         )
-        return [count for _, count in counts]
+        return [(rows, int(size)) for _, rows, size in found]
+
+    def parts(self) -> list[RowPart]:
+        """Consecutive row groups that are read at once, small ones together: what is wrong with one costs the rows of
+        its part, and of those behind it."""
+        found, first, at, rows, size = list[RowPart](), 0, 0, 0, 0
+        for rows_of, size_of in self.groups if self._has_numbers else ():
+            rows, size = rows + rows_of, size + size_of
+            if rows >= PART_ROWS or size >= PART_BYTES:
+                found.append(RowPart(first, first + rows, at))
+                first, at, rows, size = first + rows, at + size, 0, 0
+        if rows or not found:
+            found.append(RowPart(first, first + rows if self._has_numbers else self.rows, at))
+        return found
 
     def streams(self, query: str, counts: Sequence[int]) -> Iterator[Any]:
         """What a query gives, as streams in Arrow's form, one row group after the other; ``{}`` in it stands for the
@@ -89,10 +124,18 @@ class ParquetTable:
             yield query.format(f"read_parquet({self._file})")
             return
         for count in counts:
-            rows = f"read_parquet({self._file}, file_row_number = true)"
-            where = f"file_row_number >= {first} and file_row_number < {first + count}"
-            yield query.format(f"(from {rows} where {where})")
+            yield query.format(self._between(first, first + count))
             first += count
+
+    def _between(self, first: int, end: int) -> str:
+        """The rows with these numbers."""
+        rows = f"read_parquet({self._file}, {_NUMBER} = true)"
+        return f"(from {rows} where {_NUMBER} >= {first} and {_NUMBER} < {end})"
+
+    @property
+    def _has_numbers(self) -> bool:
+        """Whether rows can be asked for by their numbers: not where a column has the name of these."""
+        return _NUMBER not in map(str.lower, self.columns)
 
 
 @contextmanager

@@ -117,12 +117,13 @@ class Source:
     """One file, opened for reading in blocks.
 
     ``fault`` is set when the file cannot be read at all; faults met on the way are appended to ``faults`` while
-    `blocks` runs. ``bytes_read`` counts uncompressed bytes, ``progress`` bytes of the file itself. It is opened where
-    ``boundary`` allows it. The rows of a Parquet file come as text: ``row_form``, ``row_groups`` and ``text_columns``
-    are ``form``, ``groups`` and ``texts`` of `ParquetRows`. It may hold something else than text of UTF-8 where it is
-    not to be ``text``; ``lines`` says that each of its lines is to be a record, so that one array is refused. Where
-    cells are ``quoted``, of which each line has at least so many, line breaks in them are hidden. ``known`` are parts
-    of a plain file that are blocks each, and are not read, unless it ``reads_known`` ones, too.
+    `blocks` runs. ``bytes_read`` counts uncompressed bytes, ``progress`` bytes of the file itself. It is opened
+    where ``boundary`` allows it. The rows of a Parquet file come as text: ``row_form``, ``row_groups``,
+    ``text_columns`` and ``rows`` are ``form``, ``groups``, ``texts`` and ``rows`` of `ParquetRows`. It may hold
+    something else than text of UTF-8 where it is not to be ``text``; ``lines`` says that each of its lines is to be
+    a record, so that one array is refused. Where cells are ``quoted``, of which each line has at least so many,
+    line breaks in them are hidden. ``known`` are parts of a plain file that are blocks each, and are not read,
+    unless it ``reads_known`` ones, too.
     """
 
     path: Path
@@ -137,6 +138,7 @@ class Source:
     row_form: RowForm = LINES
     row_groups: list[int] = field(default_factory=list)
     text_columns: set[str] = field(default_factory=set)
+    rows: tuple[int, int] | None = None
     text: bool = True
     lines: bool = False
     quoted: int = 0
@@ -156,12 +158,19 @@ class Source:
     def blocks(self) -> Iterator[Block]:
         """The file's lines in order; faults go to ``faults``."""
         blocks = self._guarded(self._row_blocks if is_parquet(self.path) else self._line_blocks)
-        yield from _with_whole_cells(blocks, self.quoted) if self.quoted else blocks
+        yield from with_whole_cells(blocks, self.quoted) if self.quoted else blocks
 
-    def has_breaks(self) -> bool:
-        """Whether there are line breaks within cells, so that nobody can tell from the middle where a line begins, or a
-        quote mark that only the end of the file closes."""
-        return self.quoted > 0 and any(block.whole for block in replace(self, faults=[]).blocks())
+    def safe_cuts(self) -> list[int]:
+        """Offsets at which records begin, if there are line breaks within cells, so that nobody can tell from the
+        middle where a line begins, or a quote mark that only the end of the file closes; else none. Where there are
+        line breaks in a header, it is one offset."""
+        offsets, has_breaks = list[int](), False
+        for block in replace(self, faults=[]).blocks() if self.quoted else ():
+            if block.breaks and block.breaks[0] < 0:
+                return [block.offset]
+            offsets.append(block.offset)
+            has_breaks |= bool(block.whole)
+        return offsets if has_breaks else []
 
     def pieces(self) -> Iterator[bytes]:
         """The file's bytes in order, cut anywhere, without a byte-order mark; faults go to ``faults``."""
@@ -223,7 +232,7 @@ class Source:
         return zipped
 
     def _row_blocks(self, fd: int, size: int, zipped: bool) -> Iterator[Block]:
-        rows = ParquetRows(self.path, self.boundary, self.row_form, self.row_groups, self.text_columns)
+        rows = ParquetRows(self.path, self.boundary, self.row_form, self.row_groups, self.text_columns, self.rows)
         offset, held, length = 0, list[bytes](), 0
         try:
             for lines in rows.pieces():
@@ -407,7 +416,7 @@ class HeadedSource(Source):
                 above = ()
 
 
-def _with_whole_cells(blocks: Iterable[Block], columns: int) -> Iterator[Block]:
+def with_whole_cells(blocks: Iterable[Block], columns: int) -> Iterator[Block]:
     """The same blocks cut before lines with a cell that goes on in the next one; breaks within cells are hidden."""
     held = Block(b"", 0)
     for block in blocks:

@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.files.containers.sources import CHANGED, FileFault, HeadedSource, RangeSource, file_state
+from ragdatakit.files.containers.sources import CHANGED, FileFault, HeadedSource, RangeSource, Source, file_state
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.scanner.library import code_seeds, library, take_seeds
@@ -99,9 +99,10 @@ class RangeSummary:
     """What a range is: its blocks, each with its offset and, where it is a line too long to be held, its length; in
     place of the lines are what is wrong with them and their key columns. ``more`` counts problems of single records
     beyond those that may be shown, ``state`` is what the format's checks have kept. ``key`` are the numbers of the file
-    and of the range. Of a file that was read from its beginning: whether it has a byte-order mark, its header, its
-    ``bytes`` unpacked, and where its row groups begin. ``runs`` have its keys, where these are compared in partitions:
-    each begins with a record, and says which records have none; ``probed`` is what looking up known keys gave."""
+    and of the range. Of a file that was read from its beginning, or of row groups: whether it has a byte-order mark,
+    its header, its ``bytes`` unpacked, where its row groups begin, and where the text ends that was made of rows.
+    ``runs`` have its keys, where these are compared in partitions: each begins with a record, and says which records
+    have none; ``probed`` is what looking up known keys gave."""
 
     key: tuple[int, int]
 
@@ -113,6 +114,7 @@ class RangeSummary:
     header: bytes | None = None
     bytes: int = 0
     row_groups: list[int] = field(default_factory=list)
+    end: int = 0
     runs: list[tuple[int, Run | PackedKeys, KeylessRows]] | None = None
     probed: Probed | None = None
 
@@ -138,6 +140,19 @@ def judge_range(job: Job, part: Range) -> RangeSummary:
     checks.start_file(file)
     sets: Any = _NoSets() if job.keys is None else job.keys.checks()
     return _Judge(run, sets, file, job.fresh).judge(part, job.keys)
+
+
+def source_of(source: Source, part: Range) -> Source:
+    """The lines of a range of a file that is read from its beginning by this source."""
+    if part.whole:
+        source.rows = part.rows
+        return source
+    found = RangeSource(
+        source.path, False, source.block_bytes, max_line_bytes=source.max_line_bytes, boundary=source.boundary
+    )
+    found.quoted = source.quoted
+    found.start, found.end, found.exact, found.state = part.start, part.end, not part.number, part.state
+    return found
 
 
 def _be_alike(job: Job) -> None:
@@ -224,20 +239,24 @@ class _Judge(LinesRun):
 
     def judge(self, part: Range, keys: WantedKeys | None) -> RangeSummary:
         """What it is."""
-        source = self.source if part.whole else self._of_range(part)
+        source = source_of(self.source, part)
         found, kept, checker = RangeSummary((part.file, part.number)), Counter[str](), self._block_checker()
         if part.whole and file_state(source.path.stat()) != part.state:
             found.faults.append(FileFault("unreadable-file", {"reason": CHANGED}))
             return found
         gathered = _Gathered(keys, found.key) if keys is not None and self.columns else None
+        first = None
         for block in source.blocks():
+            if first is None:  # rows behind others are counted from 0, without a header
+                first = block.offset if part.rows is not None and part.number else 0
             checked = CheckedBlock() if block.skipped else self._work(checker, block)
             self._trim(checked, kept)
             if gathered is not None:
                 gathered.take(checked)
             elif not self.run_.big:
                 checked.batches = [self._columns_of(first, values) for first, _, values, _ in checked.batches]
-            found.blocks.append((block.offset, block.skipped, checked))
+            found.blocks.append((block.offset - first, block.skipped, checked))
+            found.end = block.offset - first + (block.skipped or len(block.data))
         found.more, found.faults = self.more, source.faults
         found.state = self.run_.checks.state(self.file)
         found.bom, found.bytes, found.row_groups = source.bom, source.bytes_read, source.row_groups
@@ -245,14 +264,6 @@ class _Judge(LinesRun):
         if gathered is not None:
             gathered.end(found, self.sets)
         return found
-
-    def _of_range(self, part: Range) -> RangeSource:
-        plain = self.source
-        source = RangeSource(
-            plain.path, False, plain.block_bytes, max_line_bytes=plain.max_line_bytes, boundary=plain.boundary
-        )
-        source.start, source.end, source.exact, source.state = part.start, part.end, not part.number, part.state
-        return source
 
     def _trim(self, checked: CheckedBlock, kept: Counter[str]) -> None:
         """Keep no more problems of a rule in a range than may be shown; the others are counted."""

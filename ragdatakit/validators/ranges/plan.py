@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
-from itertools import pairwise
+from bisect import bisect_left, bisect_right
+from dataclasses import replace
+from itertools import groupby, pairwise
 
 from ragdatakit.files.containers.beginnings import BOM, GZIP_MAGIC, HEAD_BYTES
 from ragdatakit.files.containers.parquet_rows import is_parquet
+from ragdatakit.files.containers.parquet_tables import opened_parquet
 from ragdatakit.files.containers.sources import HeadedSource, Source, file_state
 from ragdatakit.late_dataclasses import dataclass
+from ragdatakit.schemas.errors import RagdataError
 
 RANGE_BYTES = 32 << 20
 """Of a file in one range, about: its findings and the keys of its records are held together."""
@@ -18,7 +22,8 @@ RANGE_BYTES = 32 << 20
 class Range:
     """The lines of a file that begin at ``start`` or behind, and before ``end``. ``file`` is its number in the dataset;
     ``number`` counts from 0, and that one begins with the first line below the header. ``state`` is that of the file
-    when it was planned. ``whole``: the file has to be read from its beginning, header and all."""
+    when it was planned. ``whole``: the file has to be read from its beginning, header and all; of Parquet that is true
+    of each range, which has the ``rows`` from the first number up to the second, where it does not have all."""
 
     file: int
     number: int
@@ -26,12 +31,13 @@ class Range:
     end: int
     state: str
     whole: bool = False
+    rows: tuple[int, int] | None = None
 
 
 def plan_ranges(source: Source, file_number: int, target_bytes: int | None = None) -> list[Range] | None:
-    """The ranges of a file of lines; None where it is not what its name says, or cannot be read. Packed data and
-    Parquet are one range, and so are lines with cells that go on in the next one; of others the header and the
-    byte-order mark are left in ``source``."""
+    """The ranges of a file of lines; None where it is not what its name says, or cannot be read. Packed data are one
+    range, of Parquet it is row groups, and lines with cells that go on in the next one are cut before records; of lines
+    the header and the byte-order mark are left in ``source``."""
     target = max(target_bytes or RANGE_BYTES, 1)
     try:
         with source.boundary.open(source.path) as file:
@@ -41,10 +47,38 @@ def plan_ranges(source: Source, file_number: int, target_bytes: int | None = Non
     if head.startswith(GZIP_MAGIC) != source.gz or source.head_fault(head, info.st_size) is not None:
         return None
     state = file_state(info)
-    if source.gz or is_parquet(source.path) or source.has_breaks():
-        return [Range(file_number, 0, 0, info.st_size, state, whole=True)]
+    whole = Range(file_number, 0, 0, info.st_size, state, whole=True)
+    if source.gz:
+        return [whole]
+    if is_parquet(source.path):
+        return _of_row_groups(source, whole, target)
+    safe = source.safe_cuts()
+    if len(safe) == 1:
+        return [whole]
     first = _first_line(source, head, info.st_size)
-    return [Range(file_number, i, *pair, state) for i, pair in enumerate(pairwise(bounds(first, info.st_size, target)))]
+    cuts = bounds(first, info.st_size, target)
+    if safe:
+        behind = [*safe, info.st_size]
+        cuts = sorted({behind[min(bisect_left(behind, cut), len(safe))] for cut in cuts})
+    return [Range(file_number, i, *pair, state) for i, pair in enumerate(pairwise(cuts))]
+
+
+def _of_row_groups(source: Source, whole: Range, target: int) -> list[Range]:
+    """The row groups of a Parquet file, small ones together; all in one where its footer cannot be read."""
+    cuts = bounds(0, whole.end, target)
+    if len(cuts) < 3:
+        return [whole]
+    try:
+        with opened_parquet(source.path, source.boundary) as parquet:
+            parts = parquet.parts()
+    except RagdataError:
+        return [whole]
+    found = list[Range]()
+    for _, of_range in groupby(parts, lambda part: bisect_right(cuts, part.begin)):
+        first, *_, last = [*of_range] * 2
+        found.append(replace(whole, number=len(found), start=first.begin, rows=(first.first, last.end)))
+    ends = [*(each.start for each in found[1:]), whole.end]
+    return [replace(each, end=end) for each, end in zip(found, ends, strict=True)] if len(found) > 1 else [whole]
 
 
 def bounds(first: int, end: int, target: int) -> list[int]:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
+from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.containers.lines import LONG_LINE, iter_lines
 from ragdatakit.files.containers.positions import Located
-from ragdatakit.files.containers.sources import Block, HeadedSource, Source
+from ragdatakit.files.containers.sources import Block, HeadedSource, Source, with_whole_cells
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.validators.checks import FormatChecks
 from ragdatakit.validators.dataset_run import DatasetRun
-from ragdatakit.validators.ranges.judging import Job, RangeSummary, can_be_sent, judge_range
+from ragdatakit.validators.ranges.judging import Job, RangeSummary, can_be_sent, judge_range, source_of
 from ragdatakit.validators.ranges.plan import Range, plan_ranges
 from ragdatakit.validators.reading.blocks import CheckedBlock, LineEnds
 from ragdatakit.validators.reading.file_runs import LinesRun
@@ -38,6 +41,7 @@ class RangedLinesRun(LinesRun):
     """A file of lines whose ranges are judged by themselves, together with those of the files of its kind behind it."""
 
     _ranges: list[Range] | None = None
+    _begun: list[int]
     _has_runs = False
 
     def run(self) -> None:
@@ -48,16 +52,20 @@ class RangedLinesRun(LinesRun):
             super().run()
             return
         self._records, self._lines, self._ends = 0, int(self.declared.columns.header), LineEnds()
+        self._begun, self._shift = [], 0
         states: list[Any] = []
         number = self.run_.dataset.number_of(self.file)
         for part in self._ranges:
             summary = next(one for one in planned.found if one.key == (number, part.number))
-            self._replay(summary)
-            states.append(summary.state)
+            self._begun.append(len(self.table.records))
             self.source.bytes_read = part.end
             if part.whole:
                 self._take_whole(summary)
+            self._replay(summary)
+            states.append(summary.state)
             self.run_.progress(self.file, part.end)
+            if part.rows is not None and summary.faults:  # what is behind is not read without ranges, either
+                break
         if self.fresh:
             self.run_.checks.merge(self.file, [state for state in states if state is not None])
         self._finish(self._records)
@@ -111,14 +119,21 @@ class RangedLinesRun(LinesRun):
         self._has_runs = summary.runs is not None
         if summary.runs is not None:
             self._take_runs(summary.runs, summary.probed)
+        shift = self._shift if self._of_rows else 0
+        self._shift += summary.end
         for offset, skipped, checked in summary.blocks:
-            block = Block(b"", offset, skipped)
+            block = Block(b"", offset + shift, skipped)
             if skipped:
                 self._skip(block)
             else:
                 self._take(block, checked)
         self.more.update(summary.more)
         self.source.faults += [fault for fault in summary.faults if fault not in self.source.faults]
+
+    @property
+    def _of_rows(self) -> bool:
+        """Whether the ranges are row groups."""
+        return self._ranges is not None and self._ranges[0].rows is not None
 
     def _take_runs(self, runs: list[tuple[int, Any, KeylessRows]], probed: Probed | None) -> None:
         """Its keys, and what is known already of its references."""
@@ -140,8 +155,7 @@ class RangedLinesRun(LinesRun):
     def _take_whole(self, summary: RangeSummary) -> None:
         """What the range says of its file."""
         self.source.bom, self.source.bytes_read = summary.bom, summary.bytes
-        self.source.row_groups += summary.row_groups
-        self.file.row_groups = self.source.row_groups
+        self.source.row_groups = self.file.row_groups = summary.row_groups
         if isinstance(self.source, HeadedSource):
             self.source.header = summary.header
 
@@ -163,24 +177,45 @@ class RangedLinesRun(LinesRun):
 
     def locate(self, records: Iterable[int]) -> Iterable[Located]:
         """Find records again, in the blocks that have them."""
-        if self._ranges is None or self._ranges[0].whole or not self.table.records:
+        if self._ranges is None or not self.table.records or (self._ranges[0].whole and not self._of_rows):
             return super().locate(records)
-        return self._found(sorted(set(records)))
-
-    def _found(self, records: list[int]) -> Iterator[Located]:
-        table = self.table
         wanted: dict[int, set[int]] = {}
-        for record in records:
-            wanted.setdefault(table.block_of(record), set()).add(record)
+        for record in sorted(set(records)):
+            wanted.setdefault(self.table.block_of(record), set()).add(record)
+        blocks = self._blocks_of_rows(wanted) if self._of_rows else self._blocks_of_lines(wanted)
+        return chain.from_iterable(self._found(number, block, wanted[number]) for number, block in blocks)
+
+    def _found(self, number: int, block: Block, targets: set[int]) -> Iterator[Located]:
+        """Those records of the block with this number."""
+        record, line, quoted = self.table.records[number], self.table.lines[number], self.source.quoted
+        for part in with_whole_cells([block], quoted) if quoted else (block,):
+            lines = 0
+            for lines, (start, raw, _) in enumerate(iter_lines(part.data), 1):
+                if len(raw) <= LONG_LINE and not raw.strip():
+                    continue
+                if record in targets:
+                    shown = part.shown(start, raw[:LONG_LINE])
+                    yield Located(record, line + part.line(lines - 1), part.offset + start, shown)
+                record += 1
+            line += lines + len(part.breaks)
+
+    def _blocks_of_lines(self, wanted: Iterable[int]) -> Iterator[tuple[int, Block]]:
+        """Those with these numbers, ascending."""
+        offsets = self.table.offsets
         with self.source.boundary.open(self.source.path) as file:
             size = os.fstat(file.fileno()).st_size
-            for block, targets in wanted.items():
-                offset, record = table.offsets[block], table.records[block]
-                end = table.offsets[block + 1] if block + 1 < len(table.offsets) else size
-                data = os.pread(file.fileno(), end - offset, offset)
-                for number, (start, line, _) in enumerate(iter_lines(data)):
-                    if len(line) <= LONG_LINE and not line.strip():
-                        continue
-                    if record in targets:
-                        yield Located(record, table.lines[block] + number, offset + start, bytes(line[:LONG_LINE]))
-                    record += 1
+            for number in wanted:
+                end = offsets[number + 1] if number + 1 < len(offsets) else size
+                yield number, Block(os.pread(file.fileno(), end - offsets[number], offsets[number]), offsets[number])
+
+    def _blocks_of_rows(self, wanted: Collection[int]) -> Iterator[tuple[int, Block]]:
+        """The same of row groups, which are read again as far as is needed."""
+        assert self._ranges is not None
+        for of_range, numbers in groupby(wanted, lambda number: bisect_right(self._begun, number) - 1):
+            left, first = [*numbers], self._begun[of_range]
+            source = source_of(self.run_.source(self.file), self._ranges[of_range])
+            for number, block in enumerate(source.blocks(), first):
+                if number == left[0]:
+                    yield left.pop(0), replace(block, offset=self.table.offsets[number])
+                if not left:
+                    break
