@@ -179,8 +179,7 @@ class CsvRun(FileRun):
         self._end_chunk()
 
     def _checked(self) -> Iterator[tuple[CsvBlock, CsvPart]]:
-        jobs = self.run_.options.jobs
-        return self._in_threads(self.reader.blocks(), self.check, lambda _: jobs)
+        return self._in_threads(self.reader.blocks(), self.check)
 
     def new_part(self, block: CsvBlock) -> CsvPart:
         """An empty part for a block."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property, partial
@@ -28,8 +28,6 @@ from ragdatakit.validators.row_problems import RowProblems
 from ragdatakit.validators.sets import SetChecks
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
-
     from ragdatakit.files.containers.arrays import ArraySource, Part
     from ragdatakit.scanner.blocks import BlockScanner, ScannedBlock
     from ragdatakit.scanner.known_blocks import KnownBlocks
@@ -124,28 +122,15 @@ class FileRun:
         return BlockScanner(self.declared.record, keys, asked, cells=cells, known=known, tags=tags)
 
     def _in_threads(
-        self, blocks: Iterable[_Cut], work: Callable[[_Cut], _Made], ahead: Callable[[_Cut], int]
+        self, blocks: Iterable[_Cut], work: Callable[[_Cut], _Made], is_alone: Callable[[_Cut], bool] = lambda _: False
     ) -> Iterator[tuple[_Cut, _Made]]:
-        """Blocks with what ``work`` makes of them, in order. Of big datasets it is done in threads; ``ahead``
-        says of the last block how many are held at most."""
+        """Blocks with what ``work`` makes of them, in order: of big datasets in threads (see `InThreads`)."""
         jobs = self.run_.options.jobs
         if not self.run_.big or jobs < 2:
-            for block in blocks:
-                yield block, work(block)
-            return
-        from concurrent.futures import ThreadPoolExecutor
+            return ((block, work(block)) for block in blocks)
+        from ragdatakit.validators.reading.threads import InThreads
 
-        waiting: deque[tuple[_Cut, Future[_Made]]] = deque()
-        with ThreadPoolExecutor(jobs) as pool:
-            for block in blocks:
-                waiting.append((block, pool.submit(work, block)))
-                while len(waiting) > ahead(block):
-                    done, future = waiting.popleft()
-                    yield done, future.result()
-                del block
-            while waiting:
-                done, future = waiting.popleft()
-                yield done, future.result()
+        return InThreads(blocks, work, jobs, is_alone).results()
 
     def _take_batch(self, first_row: int, batch: Any, values: list[Any] | None, found: list[RowProblems]) -> None:
         for one in found:
@@ -251,12 +236,8 @@ class LinesRun(FileRun):
         return known
 
     def _checked(self, checker: BlockChecker) -> Iterator[tuple[Block, CheckedBlock]]:
-        jobs = self.run_.options.jobs
-        return self._in_threads(
-            self.source.blocks(),
-            partial(self._work, checker),
-            lambda block: 0 if len(block.data) > LONG_BLOCK else jobs + 1,
-        )
+        blocks, work = self.source.blocks(), partial(self._work, checker)
+        return self._in_threads(blocks, work, lambda block: len(block.data) > LONG_BLOCK)
 
     def _work(self, checker: BlockChecker, block: Block) -> CheckedBlock:
         """In a worker: check the block, take its key columns, probe references."""

@@ -41,8 +41,7 @@ class ScannedTaggedRun(TaggedRun):
         def scan(block: _Block) -> ScannedBlock:
             return _scanned(scanner, block.data)
 
-        jobs = self.run_.options.jobs
-        for block, scanned in self._in_threads(self._blocks(), scan, lambda _: jobs + 1):
+        for block, scanned in self._in_threads(self._blocks(), scan):
             self._take_scan(scanned, records, self._noted(block, scanned, records))
             records += scanned.rows
             self.run_.progress(self.file, self.source.progress)
