@@ -31,7 +31,7 @@ from ragdatakit.schemas import FORMATS, get_format
 from ragdatakit.schemas.errors import EngineError
 from ragdatakit.validators.partitions import capped, key_store
 from ragdatakit.validators.partitions.known_keys import KnownIndex, KnownKeys, written
-from ragdatakit.validators.ranges import judging, plan, replaying
+from ragdatakit.validators.ranges import plan, range_judges, replaying
 from ragdatakit.validators.set_plan import NO_CHECKS
 from tests.broad import some
 from tests.command_line import FIXTURES, run
@@ -110,7 +110,7 @@ def in_ranges(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
         monkeypatch.setattr(api, "_engine", lambda options: used)
         monkeypatch.setattr(key_store, "PARTITION_BYTES", partition)
         monkeypatch.setattr(plan, "bounds", cut(how, Random(seed)))
-        monkeypatch.setattr(judging, "_RUN_ROWS", 1 + seed % 7)
+        monkeypatch.setattr(range_judges, "_RUN_ROWS", 1 + seed % 7)
 
     return switch
 
@@ -329,7 +329,7 @@ def test_problems_that_are_only_counted(
     expected = outcome(folder, "--max-per-rule", cap)
     monkeypatch.setattr(capped, "_SAMPLE", 4)
     if not engine:  # read here, so that one run has the keys of several files
-        monkeypatch.setattr(replaying, "plan_ranges", lambda source, number: None)
+        monkeypatch.setattr(replaying, "plan_ranges", lambda source, number, elements=None: plan.Plan())
 
     in_ranges("4", known=known)
 

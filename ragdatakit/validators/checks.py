@@ -39,8 +39,9 @@ class Needs:
     while files are read, so that the keys of the whole dataset have to be in memory. ``may_be_empty``: a file without
     records is no fault.
 
-    ``in_ranges``: files of lines may be judged range by range, each by an object of its own: `FormatChecks.record` and
-    `derive` depend on nothing but the file and the record, and keep nothing but what `state` says. ``accepts``: whether
+    ``in_ranges``: files of lines, or of elements, may be judged range by range, each by an object of its own:
+    `FormatChecks.record` and `derive` depend on nothing but the file, the record and the attributes of the checks that
+    ``carried`` names, which go along, and keep nothing but what `state` says. ``accepts``: whether
     a CSV column that pandas turned into a type can match what it refers to at all; where it cannot, the cells take no
     part in the set checks: the column is at fault, not each cell. ``stream``: who reads a ``streamed`` file; it sets
     ``file.records``, and ``file.to_end`` to false where it does not reach the end.
@@ -54,6 +55,7 @@ class Needs:
     looks_up: bool = False
     may_be_empty: bool = False
     in_ranges: bool = False
+    carried: tuple[str, ...] = ()
     accepts: Callable[[str, str], bool] = lambda column, inferred: True
     stream: Callable[[DataFile, Source], Iterable[Streamed]] = lambda file, source: ()
 

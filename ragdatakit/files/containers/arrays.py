@@ -73,8 +73,10 @@ class ArraySource:
     """One JSON array in a file.
 
     `parts` yields the elements; afterwards ``top`` says what the top level was: ``"array"``, ``"empty"`` (an array
-    without elements), ``"nothing"`` (only white space) or ``"other"``, with ``head`` holding the first bytes; and
-    ``whole`` whether it has an end.
+    without elements), ``"nothing"`` (only white space) or ``"other"``, with ``head`` holding the first bytes;
+    ``whole`` whether it has an end; and ``sound`` whether there was nothing but elements between commas up to there.
+
+    Where ``end`` is given, the elements are those that begin before it: behind a comma at an earlier place.
     """
 
     NOUN: ClassVar = "array"
@@ -91,14 +93,16 @@ class ArraySource:
         self.source = source
         self.top = "nothing"
         self.head = b""
-        self.whole = True
-        self._carried = Carried()
+        self.whole = self.sound = True
+        self.end: int | None = None
+        self.first_record = 0
+        self._reader: Buffer | None = None
+        self.carried = Carried()
 
     def parts(self) -> Iterator[Part]:
         """Read the file once; a part's ``proved`` says whether its elements decode together."""
-        reader = self.begin()
-        record = 0
-        while reader is not None and not reader.closed:
+        reader, record = self.begin(), self.first_record
+        while reader is not None and self.goes_on(reader):
             part = self._proved_part(reader, record)
             if part is None:
                 part = self.scanned_part(reader, record)
@@ -110,11 +114,33 @@ class ArraySource:
 
     def begin(self) -> Buffer | None:
         """The file, read up to its first element; None where it has no elements at all."""
+        if self._reader is not None:
+            return self._reader
         reader = Buffer(self.source)
         if not self._open(reader):
             return None
         self.top = "empty"
         return reader
+
+    def resume(self, source: Source, offset: int, record: int = 0) -> Buffer:
+        """Where `begin` is to begin: at the element with this number and offset, at which ``source`` begins."""
+        self.source = source
+        self._reader = reader = Buffer(source)
+        reader.offset, self.first_record = offset, record
+        self.top = self.NOUN if record else "empty"
+        return reader
+
+    def goes_on(self, reader: Buffer) -> bool:
+        """Whether there may be more elements."""
+        return not (reader.closed or self._is_beyond(reader.offset))
+
+    def _is_beyond(self, offset: int) -> bool:
+        return self.end is not None and offset >= self.end
+
+    def _window(self, reader: Buffer, size: int) -> bytes:
+        """So many of the bytes that are next, and none in which a comma comes before elements that are not wanted."""
+        most = size if self.end is None else min(size, max(self.end - 1 - reader.offset, 0))
+        return reader.data if len(reader.data) <= most else reader.data[:most]
 
     def cut_part(self, reader: Buffer, last_comma: Callable[[bytes], int | None]) -> Part | None:
         """Elements up to the last comma that is surely between two, neither proved nor counted; None where there is
@@ -122,10 +148,11 @@ class ArraySource:
         size = self.source.block_bytes
         while True:
             reader.fill_to(size)
-            cut = last_comma(reader.data if len(reader.data) <= size else reader.data[:size])
+            window = self._window(reader, size)
+            cut = last_comma(window)
             if cut is not None and cut > 0:
                 break
-            if cut is None or size > LONG_PART or (reader.ended and size >= len(reader.data)):
+            if cut is None or size > LONG_PART or len(window) < size:
                 return None
             size *= 2
         part = Part(reader.data[:cut], reader.offset, reader.line, 0, False, indent=reader.indent, scan=self.SCAN)
@@ -135,7 +162,7 @@ class ArraySource:
 
     def taken(self, part: Part, count: int, last: int) -> None:
         """A part that was cut is proved to hold so many elements, the last of which begins at this place of it."""
-        self._carried.mark = part.data[last : last + 1]
+        self.carried.mark = part.data[last : last + 1]
         self.top = self.NOUN
         part.count = count
 
@@ -155,7 +182,7 @@ class ArraySource:
 
     def _proved_part(self, reader: Buffer, record: int) -> Part | None:
         reader.fill_to(self.source.block_bytes)
-        data = reader.data
+        data = reader.data if self.end is None else self._window(reader, len(reader.data))
         for cut in dict.fromkeys((*self._alike(data), *self._borders(data))):
             try:
                 values = orjson.loads(self.AROUND % data[:cut])
@@ -164,7 +191,7 @@ class ArraySource:
             part = Part(data[:cut], reader.offset, reader.line, record, True, indent=reader.indent, scan=self.SCAN)
             self._judge(part, values)
             first = end_of_space(data)
-            self._carried.mark = data[first : first + 1]
+            self.carried.mark = data[first : first + 1]
             reader.take(cut + 1)
             return part
         return None
@@ -202,22 +229,25 @@ class ArraySource:
         """Element by element: the end of the array, a long element, or a part that does not decode. With ``few`` no
         more than so many elements at a time, or up to the next one that is sound."""
         while True:
-            place = (reader.offset, reader.line, record, reader.indent)
-            scan = self.SCAN(reader.data, *place, reader.ended, self._carried, reader.margin)
+            begin = reader.offset
+            place = (begin, reader.line, record, reader.indent)
+            scan = self.SCAN(reader.data, *place, reader.ended, self.carried, reader.margin)
             found: list[Element] = []
             is_cut_short = False
             for element in scan.run():
                 # before a sound element: the fault of a comma belongs to the element that it follows
-                if is_cut_short := bool(few) and len(found) >= few and not element.error:
+                is_wanted = not few or len(found) < few
+                if is_cut_short := not (element.error or (is_wanted and not self._is_beyond(begin + scan.position))):
                     break
                 found.append(element)
             too_long = len(reader.data) > self.source.max_line_bytes
-            if found or scan.closed or reader.ended or too_long or self._carried.spent:
+            if found or scan.closed or reader.ended or too_long or self.carried.spent:
                 break
             reader.fill_to(len(reader.data) * 2)
         count = sum(1 for e in found if not e.error)
         part = Part(b"", reader.offset, reader.line, record, False, count, reader.indent, found, scan=self.SCAN)
         position, closed, cut = scan.position, scan.closed, scan.cut
+        self.sound &= scan.sound
         del scan, found  # with all that was read, of which no more is wanted than the elements
         reader.take(position)
         if is_cut_short:
@@ -225,14 +255,15 @@ class ArraySource:
         if closed:
             reader.closed = True
             if fault := self._behind(reader, record + count):
-                self.whole = False
+                self.whole = self.sound = False
                 part.found.append(fault)
-        elif self._carried.spent:
-            reader.closed, self.whole = True, False
+        elif self.carried.spent:
+            reader.closed = True
+            self.whole = self.sound = False
             part.found.append(reader.fault(record + count, TOO_BROKEN, 80))
         elif reader.ended or too_long:
             reader.closed = True
-            self.whole = False
+            self.whole = self.sound = False
             if too_long or not cut:
                 reader.take(len(reader.data))
                 error = TOO_LONG if too_long else f"the {self.NOUN} is not closed"
@@ -399,6 +430,10 @@ class Buffer:
         self.closed = False
         self.fill()
         self.offset = 3 if source.bom else 0
+
+    def close(self) -> None:
+        """Nothing more is read: the file is closed with who reads it."""
+        self._pieces, self.data = iter(()), b""
 
     def fill(self) -> bool:
         """Read one more piece; False at the end of the file."""

@@ -91,7 +91,8 @@ class ElementScan:
     """Elements of an array cut one by one, with recovery. ``indent`` and ``margin`` are the characters and the leading
     blanks of the line in which the data begins, as far as they are before it.
 
-    After `run`, ``closed`` says whether the array ended, ``cut`` whether its last element did not.
+    After `run`, ``closed`` says whether the array ended, ``cut`` whether its last element did not, and ``sound``
+    whether each element ended by itself and was separated from the next one by a comma.
     """
 
     CLOSING = b"]"
@@ -116,6 +117,7 @@ class ElementScan:
         self.position = 0
         self.closed = False
         self.cut = False
+        self.sound = True
         self._indent = indent
         self._before = margin
         self._is_in_margin = len(margin) == indent.size
@@ -149,6 +151,7 @@ class ElementScan:
             self._brackets = 0
             end = self._end_of_element(start, first)
             if (broken_at := self._broken_at(start, end)) > 0:
+                self.sound = False
                 yield self._element(start, broken_at, "")
                 self._record += 1
                 self.position = broken_at
@@ -158,6 +161,7 @@ class ElementScan:
             if ends is None:
                 return
             end, after, sound = ends
+            self.sound = self.sound and sound and not self.cut
             self._carried.mark = first if sound else self._carried.mark
             yield self._element(start, end, "")
             self._record += 1
@@ -301,6 +305,7 @@ class ElementScan:
         self._line += self.data.count(b"\n", self._counted, start)
         self._indent = self._indent.behind(self.data, self._counted, start)
         self._counted = start
+        self.sound = self.sound and not error
         raw = self.data[start:end].rstrip(_BLANKS + b",") if not error else self.data[start:end]
         return Element(self._record, self._line, self._offset + start, raw, error, self._indent)
 

@@ -267,7 +267,9 @@ class Source:
                     self.progress = raw.tell()
                     yield piece[self._bom_length(piece[:3]) :] if not number else piece
             return
-        offset = self._bom_length(os.pread(fd, 3, 0))
+        yield from self._pieces_from(fd, size, self._bom_length(os.pread(fd, 3, 0)))
+
+    def _pieces_from(self, fd: int, size: int, offset: int) -> Iterator[bytes]:
         while piece := os.pread(fd, min(self.block_bytes, max(size - offset, 0)), offset):
             offset += len(piece)
             self.bytes_read = self.progress = offset
@@ -448,16 +450,33 @@ def _hidden(block: Block, last: bool, columns: int) -> tuple[list[Block], Block]
 
 class RangeSource(Source):
     """The lines of a plain file that begin in a range of its bytes: from ``start`` on, where one begins if it is
-    ``exact``, and before ``end``. ``state`` is what `file_state` has to give."""
+    ``exact``, and before ``end``; its pieces are all that follows ``start``. ``state`` is what `file_state` has to
+    give."""
 
     start: int = 0
     end: int = 0
     exact: bool = False
     state: str = ""
 
-    def _plain_blocks(self, fd: int, size: int) -> Iterator[Block]:
-        if file_state(os.fstat(fd)) != self.state:
+    @classmethod
+    def of(cls, plain: Source, start: int, end: int, state: str, exact: bool = True) -> RangeSource:
+        """The range of a file that is not packed."""
+        found = cls(plain.path, False, plain.block_bytes, max_line_bytes=plain.max_line_bytes, boundary=plain.boundary)
+        found.quoted = plain.quoted
+        found.start, found.end, found.exact, found.state = start, end, exact, state
+        return found
+
+    def _is_another(self, fd: int) -> bool:
+        """Whether the file has changed, which is then a fault."""
+        if changed := file_state(os.fstat(fd)) != self.state:
             self._unreadable(CHANGED)
+        return changed
+
+    def _byte_pieces(self, fd: int, size: int, zipped: bool) -> Iterator[bytes]:
+        return iter(()) if self._is_another(fd) else self._pieces_from(fd, size, self.start)
+
+    def _plain_blocks(self, fd: int, size: int) -> Iterator[Block]:
+        if self._is_another(fd):
             return iter(())
         if self.start >= self.end:
             return iter(())

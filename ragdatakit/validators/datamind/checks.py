@@ -71,7 +71,7 @@ class DataMindChecks(FormatChecks):
 
     def needs(self, kind: str, split: str | None = None) -> Needs:
         """All JSON kinds have something that the declaration does not say."""
-        return Needs(records=kind in (*_LINES, "results"), in_ranges=kind in _LINES)
+        return Needs(records=kind in (*_LINES, "results"), in_ranges=kind in (*_LINES, "results"))
 
     def start_file(self, file: DataFile) -> None:
         """A chunk without a source gets the file's name for one; question ids are compared within a file."""

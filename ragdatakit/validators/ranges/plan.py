@@ -6,6 +6,7 @@ import os
 from bisect import bisect_left, bisect_right
 from dataclasses import replace
 from itertools import groupby, pairwise
+from typing import TYPE_CHECKING
 
 from ragdatakit.files.containers.beginnings import BOM, GZIP_MAGIC, HEAD_BYTES
 from ragdatakit.files.containers.parquet_rows import is_parquet
@@ -14,16 +15,25 @@ from ragdatakit.files.containers.sources import HeadedSource, Source, file_state
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import RagdataError
 
+if TYPE_CHECKING:
+    from ragdatakit.files.containers.arrays import ArraySource, Buffer
+
+_LIKE_BYTES = 1 << 10
+"""Of the beginning of an element by which others are recognised."""
 RANGE_BYTES = 32 << 20
 """Of a file in one range, about: its findings and the keys of its records are held together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The lines of a file that begin at ``start`` or behind, and before ``end``. ``file`` is its number in the dataset;
-    ``number`` counts from 0, and that one begins with the first line below the header. ``state`` is that of the file
-    when it was planned. ``whole``: the file has to be read from its beginning, header and all; of Parquet that is true
-    of each range, which has the ``rows`` from the first number up to the second, where it does not have all."""
+    """The records of a file that begin at ``start`` or behind, and before ``end``: lines, or elements behind a comma.
+
+    ``file`` is its number in the dataset; ``number`` counts from 0, and that one begins with the first record, below
+    the header. ``state`` is that of the file when it was planned. ``whole``: the file has to be read from its
+    beginning, header and all; of Parquet that is true of each range, which has the ``rows`` from the first number up to
+    the second, where it does not have all. Of elements it may be known where the first one begins (``exact``), and what
+    the first one of the file is ``like``.
+    """
 
     file: int
     number: int
@@ -32,35 +42,75 @@ class Range:
     state: str
     whole: bool = False
     rows: tuple[int, int] | None = None
+    exact: int | None = None
+    like: bytes = b""
 
 
-def plan_ranges(source: Source, file_number: int, target_bytes: int | None = None) -> list[Range] | None:
-    """The ranges of a file of lines; None where it is not what its name says, or cannot be read. Packed data are one
-    range, of Parquet it is row groups, and lines with cells that go on in the next one are cut before records; of lines
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The ranges of a file; None where it is not what its name says, or cannot be read. ``elements`` were read up to
+    the first one, where ``reader`` is."""
+
+    ranges: list[Range] | None = None
+    elements: ArraySource | None = None
+    reader: Buffer | None = None
+
+
+def plan_ranges(
+    source: Source, file_number: int, elements: ArraySource | None = None, target_bytes: int | None = None
+) -> Plan:
+    """How a file of lines, or of ``elements``, is cut. Packed data are one range, and so are elements in Parquet; of
+    lines in Parquet it is row groups, and lines with cells that go on in the next one are cut before records; of lines
     the header and the byte-order mark are left in ``source``."""
     target = max(target_bytes or RANGE_BYTES, 1)
     try:
         with source.boundary.open(source.path) as file:
             info, head = os.fstat(file.fileno()), file.read(HEAD_BYTES)
     except OSError:
-        return None
+        return Plan()
     if head.startswith(GZIP_MAGIC) != source.gz or source.head_fault(head, info.st_size) is not None:
-        return None
+        return Plan()
     state = file_state(info)
     whole = Range(file_number, 0, 0, info.st_size, state, whole=True)
     if source.gz:
-        return [whole]
-    if is_parquet(source.path):
-        return _of_row_groups(source, whole, target)
+        return Plan([whole])
+    if elements is not None:
+        return Plan([whole]) if is_parquet(source.path) else _of_elements(elements, whole, target)
+    return Plan(
+        _of_row_groups(source, whole, target) if is_parquet(source.path) else _of_lines(source, whole, target, head)
+    )
+
+
+def _of_lines(source: Source, whole: Range, target: int, head: bytes) -> list[Range]:
     safe = source.safe_cuts()
     if len(safe) == 1:
         return [whole]
-    first = _first_line(source, head, info.st_size)
-    cuts = bounds(first, info.st_size, target)
+    first = _first_line(source, head, whole.end)
+    cuts = bounds(first, whole.end, target)
     if safe:
-        behind = [*safe, info.st_size]
+        behind = [*safe, whole.end]
         cuts = sorted({behind[min(bisect_left(behind, cut), len(safe))] for cut in cuts})
-    return [Range(file_number, i, *pair, state) for i, pair in enumerate(pairwise(cuts))]
+    return _between(cuts, whole)
+
+
+def _between(cuts: list[int], whole: Range) -> list[Range]:
+    return [
+        replace(whole, number=number, start=start, end=end, whole=False)
+        for number, (start, end) in enumerate(pairwise(cuts))
+    ]
+
+
+def _of_elements(elements: ArraySource, whole: Range, target: int) -> Plan:
+    """Elements wherever they are cut; None where the file has none at all."""
+    reader = elements.begin()
+    if reader is None:
+        return Plan()
+    first, like = reader.offset, reader.data[:_LIKE_BYTES]
+    reader.close()
+    elements.head = b""
+    ranges = _between(bounds(first, whole.end, target), replace(whole, like=like))
+    ranges[0] = replace(ranges[0], exact=first)
+    return Plan(ranges, elements, reader)
 
 
 def _of_row_groups(source: Source, whole: Range, target: int) -> list[Range]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import chain, groupby
@@ -17,81 +17,68 @@ from ragdatakit.files.datasets import DataFile
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.validators.checks import FormatChecks
 from ragdatakit.validators.dataset_run import DatasetRun
-from ragdatakit.validators.ranges.judging import Job, RangeSummary, can_be_sent, judge_range, source_of
-from ragdatakit.validators.ranges.plan import Range, plan_ranges
+from ragdatakit.validators.ranges.judging import Job, can_be_sent, judge_range
+from ragdatakit.validators.ranges.plan import Plan, Range, plan_ranges
+from ragdatakit.validators.ranges.range_judges import source_of
+from ragdatakit.validators.ranges.summaries import RangeSummary
 from ragdatakit.validators.reading.blocks import CheckedBlock, LineEnds
-from ragdatakit.validators.reading.file_runs import LinesRun
+from ragdatakit.validators.reading.file_runs import FileRun, LinesRun
 
 if TYPE_CHECKING:
+    from ragdatakit.files.containers.arrays import ArraySource
     from ragdatakit.validators.partitions.key_runs import KeylessRows
     from ragdatakit.validators.partitions.key_store import WantedKeys
     from ragdatakit.validators.partitions.known_keys import Probed
 
 
 @dataclass(frozen=True, slots=True)
-class _Planned:
-    """The ranges of a file (None: it is read as ever), and what all that were planned with it are, in order."""
+class Planned:
+    """The ranges of a file (none: it is read as ever), what all that were planned with it are, in order, and who judges
+    one of them here."""
 
     source: Source
-    ranges: list[Range] | None
+    plan: Plan
     found: Iterator[RangeSummary]
+    judge: Callable[[Range], RangeSummary]
 
 
-class RangedLinesRun(LinesRun):
-    """A file of lines whose ranges are judged by themselves, together with those of the files of its kind behind it."""
+class RangedRun(FileRun):
+    """A file whose ranges are judged by themselves, together with those of the files of its kind behind it."""
 
     _ranges: list[Range] | None = None
-    _begun: list[int]
     _has_runs = False
+    _records = 0
 
-    def run(self) -> None:
-        """Have the ranges judged, and take what they are."""
-        planned = self._planned()
-        self.source, self._ranges = planned.source, planned.ranges
-        if self._ranges is None:
-            super().run()
-            return
-        self._records, self._lines, self._ends = 0, int(self.declared.columns.header), LineEnds()
-        self._begun, self._shift = [], 0
-        states: list[Any] = []
-        number = self.run_.dataset.number_of(self.file)
-        for part in self._ranges:
-            summary = next(one for one in planned.found if one.key == (number, part.number))
-            self._begun.append(len(self.table.records))
-            self.source.bytes_read = part.end
-            if part.whole:
-                self._take_whole(summary)
-            self._replay(summary)
-            states.append(summary.state)
-            self.run_.progress(self.file, part.end)
-            if part.rows is not None and summary.faults:  # what is behind is not read without ranges, either
-                break
-        if self.fresh:
-            self.run_.checks.merge(self.file, [state for state in states if state is not None])
-        self._finish(self._records)
-        if self.fresh:
-            self._report_header()
-            self._report_ends()
-
-    def _planned(self) -> _Planned:
+    def _planned(self) -> Planned:
         run, engine = self.run_, self.run_.options.engine
         assert isinstance(run, DatasetRun)
         assert engine is not None
         if self.file not in run.ahead:
             run.ahead.clear()
             parts: list[Range] = []
-            plans: dict[DataFile, tuple[Source, list[Range] | None]] = {}
+            plans: dict[DataFile, tuple[Source, Plan]] = {}
             for file in self._from_here(run):
                 source = self.source if file is self.file else run.source(file)
-                ranges = plan_ranges(source, run.dataset.number_of(file))
-                plans[file] = source, ranges
-                parts += ranges or ()
-            judge = partial(judge_range, Job.of(run, self.fresh, self._wanted_keys()))
+                plan = plan_ranges(source, run.dataset.number_of(file), self._elements_in(source))
+                plans[file] = source, plan
+                parts += plan.ranges or ()
+            judge = partial(judge_range, Job.of(run, self.file, self.fresh, self._wanted_keys()))
             here = len(parts) < 2 or not can_be_sent(run.big)
             found = map(judge, parts) if here else engine.map(judge, parts)
-            run.ahead.update({file: _Planned(*plan, found) for file, plan in plans.items()})
-        planned: _Planned = run.ahead.pop(self.file)
+            run.ahead.update({file: Planned(*plan, found, judge) for file, plan in plans.items()})
+        planned: Planned = run.ahead.pop(self.file)
+        self.source, self._ranges = planned.source, planned.plan.ranges
         return planned
+
+    def _elements_in(self, source: Source) -> ArraySource | None:
+        """Who finds the records of a file of the same kind; None where they are lines."""
+        return None
+
+    def _summaries(self, planned: Planned) -> Iterator[tuple[Range, RangeSummary]]:
+        """What the ranges of this file are, in order."""
+        number = self.run_.dataset.number_of(self.file)
+        for part in self._ranges or ():
+            yield part, next(one for one in planned.found if one.key == (number, part.number))
 
     def _wanted_keys(self) -> WantedKeys | None:
         if not self.run_.big:
@@ -115,25 +102,20 @@ class RangedLinesRun(LinesRun):
         behind = [f for f in sorted(alike, key=lambda f: f.name) if f.name > self.file.name]
         return [self.file, *(f for f in behind if run.container(f) == run.container(self.file))]
 
-    def _replay(self, summary: RangeSummary) -> None:
+    def _take_range(self, part: Range, summary: RangeSummary) -> None:
+        """All of a range but its blocks, before them."""
+        self.source.bytes_read = part.end
+        if part.whole:
+            self._take_whole(summary)
         self._has_runs = summary.runs is not None
         if summary.runs is not None:
             self._take_runs(summary.runs, summary.probed)
-        shift = self._shift if self._of_rows else 0
-        self._shift += summary.end
-        for offset, skipped, checked in summary.blocks:
-            block = Block(b"", offset + shift, skipped)
-            if skipped:
-                self._skip(block)
-            else:
-                self._take(block, checked)
         self.more.update(summary.more)
         self.source.faults += [fault for fault in summary.faults if fault not in self.source.faults]
 
-    @property
-    def _of_rows(self) -> bool:
-        """Whether the ranges are row groups."""
-        return self._ranges is not None and self._ranges[0].rows is not None
+    def _merge(self, states: list[Any]) -> None:
+        if self.fresh:
+            self.run_.checks.merge(self.file, [state for state in states if state is not None])
 
     def _take_runs(self, runs: list[tuple[int, Any, KeylessRows]], probed: Probed | None) -> None:
         """Its keys, and what is known already of its references."""
@@ -159,10 +141,8 @@ class RangedLinesRun(LinesRun):
         if isinstance(self.source, HeadedSource):
             self.source.header = summary.header
 
-    def _take_keys(self, checked: CheckedBlock) -> None:
-        if self._ranges is None:
-            super()._take_keys(checked)
-            return
+    def _take_columns(self, checked: CheckedBlock) -> None:
+        """The key columns of the next block."""
         for first, batch, values, _ in checked.batches:
             if self._has_runs:
                 batch.first_row = self.base + self._records + first
@@ -174,6 +154,56 @@ class RangedLinesRun(LinesRun):
                 batch.first_row = self.base + self._records + first
                 self.run_.report(self.sets.probe(self.file.kind, batch))
                 self._absorb(batch, values)
+
+
+class RangedLinesRun(RangedRun, LinesRun):
+    """A file of lines."""
+
+    _begun: list[int]
+
+    def run(self) -> None:
+        """Have the ranges judged, and take what they are."""
+        planned = self._planned()
+        if self._ranges is None:
+            super().run()
+            return
+        self._records, self._lines, self._ends = 0, int(self.declared.columns.header), LineEnds()
+        self._begun, self._shift = [], 0
+        states: list[Any] = []
+        for part, summary in self._summaries(planned):
+            self._begun.append(len(self.table.records))
+            self._take_range(part, summary)
+            self._replay(summary)
+            states.append(summary.state)
+            self.run_.progress(self.file, part.end)
+            if part.rows is not None and summary.faults:  # what is behind is not read without ranges, either
+                break
+        self._merge(states)
+        self._finish(self._records)
+        if self.fresh:
+            self._report_header()
+            self._report_ends()
+
+    def _replay(self, summary: RangeSummary) -> None:
+        shift = self._shift if self._of_rows else 0
+        self._shift += summary.end
+        for judged in summary.blocks:
+            block = Block(b"", judged.offset + shift, judged.skipped)
+            if judged.skipped:
+                self._skip(block)
+            else:
+                self._take(block, judged.checked)
+
+    @property
+    def _of_rows(self) -> bool:
+        """Whether the ranges are row groups."""
+        return self._ranges is not None and self._ranges[0].rows is not None
+
+    def _take_keys(self, checked: CheckedBlock) -> None:
+        if self._ranges is None:
+            super()._take_keys(checked)
+        else:
+            self._take_columns(checked)
 
     def locate(self, records: Iterable[int]) -> Iterable[Located]:
         """Find records again, in the blocks that have them."""

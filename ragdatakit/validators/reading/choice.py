@@ -31,7 +31,12 @@ _BIG_RUNS = dict.fromkeys(
 """The same for big datasets, where that is another one."""
 
 
-_IN_RANGES = dict.fromkeys(("ndjson", "columns"), ("ragdatakit.validators.ranges.replaying", "RangedLinesRun"))
+_IN_RANGES = dict.fromkeys(
+    ("ndjson", "columns"), ("ragdatakit.validators.ranges.replaying", "RangedLinesRun")
+) | dict.fromkeys(
+    ("json-array", "json-object", "json-wrapped"),
+    ("ragdatakit.validators.ranges.element_replaying", "RangedElementsRun"),
+)
 """The same where files are judged range by range; other containers are read as one range."""
 
 

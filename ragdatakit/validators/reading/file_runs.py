@@ -172,13 +172,18 @@ class FileRun:
         """Keys of records that were scanned; of those that were noted: why, their rows, their decoded values."""
         if self.columns is None:
             return
+        batch = self._coded_part(scanned, noted)
+        found = self.sets.probe(self.file.kind, batch)
+        self._take_batch(self.base + first_record, batch, None, found)
+
+    def _coded_part(self, scanned: ScannedBlock, noted: list[tuple[int, int, Any]]) -> Any:
         from ragdatakit.validators.coded_columns import coded_scan
 
+        assert self.columns is not None
         values = [value for why, _, value in noted if why == REFUSED]
         batch = coded_scan(self.columns, scanned, values, self.scanning.derive)
         batch.noted = [(row, value) for _, row, value in noted]
-        found = self.sets.probe(self.file.kind, batch)
-        self._take_batch(self.base + first_record, batch, None, found)
+        return batch
 
     def _absorb(self, batch: Any, values: list[Any] | None) -> None:
         self.sets.absorb(self.file.kind, batch)
@@ -354,7 +359,10 @@ class ElementsRun(FileRun):
     def run(self) -> None:
         """Read and check the file."""
         elements = self._elements()
-        records = self._read(elements)
+        self._end(elements, self._read(elements))
+
+    def _end(self, elements: ArraySource, records: int) -> None:
+        """After the last of so many records."""
         self.whole = self.to_end = elements.whole
         if self.declared.wrapper:
             self._take_wrapper(elements)
@@ -366,7 +374,7 @@ class ElementsRun(FileRun):
 
     def _read(self, elements: ArraySource) -> int:
         """Check all elements; how many there are."""
-        records, waiting_bytes = 0, 0
+        records, waiting_bytes = elements.first_record, 0
         waiting: list[Any] = []
         for part in elements.parts():
             self.table.add(part.first_record, part.first_line, part.byte_offset)
@@ -403,7 +411,11 @@ class ElementsRun(FileRun):
 
     def _parts_again(self) -> Iterable[Part]:
         """The parts of the file, in each of which the elements can be found."""
-        return self._elements().parts()
+        return (part for part, _ in self._parts(self._elements()))
+
+    def _parts(self, elements: ArraySource) -> Iterator[tuple[Part, ScannedBlock | None]]:
+        """All elements in order: parts as they were scanned, or (None) as Python has cut them."""
+        return ((part, None) for part in elements.parts())
 
     def _values(self, part: Part) -> list[Any]:
         """The part's decoded elements; their problems are reported."""

@@ -7,7 +7,7 @@ back, and Python reads on from there, a few elements at a time.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from functools import partial
 from typing import Any
@@ -54,8 +54,8 @@ def scanned_parts(
 ) -> Iterator[tuple[Part, ScannedBlock | None]]:
     """All elements in order: parts as they were scanned, or (None) as Python has cut them, which it does also where
     ``sees_next`` says so."""
-    reader, records = elements.begin(), 0
-    while reader is not None and not reader.closed:
+    reader, records = elements.begin(), elements.first_record
+    while reader is not None and elements.goes_on(reader):
         few = _FEW
         if sees_next():
             few = _SEVERAL
@@ -78,8 +78,8 @@ class ScannedElementsRun(ElementsRun):
         scanner = self._scanner()
         if scanner is None:
             return super()._read(elements)
-        records = 0
-        for part, scanned in self._parts(elements, scanner):
+        records = elements.first_record
+        for part, scanned in self._scanned(elements, scanner):
             self.table.add(records, part.first_line, part.byte_offset)
             if scanned is None:
                 self._take_values(self._values(part), records)
@@ -89,16 +89,13 @@ class ScannedElementsRun(ElementsRun):
             self.run_.progress(self.file, self.source.progress)
         return records
 
-    def _parts_again(self) -> Iterable[Part]:
+    def _parts(self, elements: ArraySource) -> Iterator[tuple[Part, ScannedBlock | None]]:
         scanner = self._scanner()
-        if scanner is None:
-            return super()._parts_again()
-        return (part for part, _ in self._parts(self._elements(), scanner))
+        return super()._parts(elements) if scanner is None else self._scanned(elements, scanner)
 
-    def _parts(self, elements: ArraySource, scanner: BlockScanner) -> Iterator[tuple[Part, ScannedBlock | None]]:
-        """All elements in order: parts as they were scanned, or (None) as Python has cut them."""
-        scan = partial(scanner.scan_elements, members=elements.NOUN == "object")
+    def _scanned(self, elements: ArraySource, scanner: BlockScanner) -> Iterator[tuple[Part, ScannedBlock | None]]:
         jobs = self.run_.options.jobs
+        scan = partial(scanner.scan_elements, members=elements.NOUN == "object")
         with ThreadPoolExecutor(jobs) as pool:
             yield from scanned_parts(elements, scan, pool, jobs, self.scanning.sees_next)
 
@@ -107,8 +104,12 @@ class ScannedElementsRun(ElementsRun):
         noted = self._noted(part, scanned)
         self.scanning.counted(scanned.counts)
         once = {str(name): n for name, n in scanned.counts.items() if isinstance(name, OnceCount)}
-        self.run_.collector.count_all(once if self.fresh else {}, self.file)
+        self._count_once(once)
         self._take_scan(scanned, part.first_record, noted)
+
+    def _count_once(self, once: dict[str, int]) -> None:
+        """These problems of the part are only counted."""
+        self.run_.collector.count_all(once if self.fresh else {}, self.file)
 
     def _noted(self, part: Part, scanned: ScannedBlock) -> list[tuple[int, int, Any]]:
         """What the record checks say of the noted elements; why they were noted, their rows and decoded values."""

@@ -1,0 +1,146 @@
+"""Who reads ranges: what all have in common, and lines."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from ragdatakit.files.containers.sources import CHANGED, FileFault, HeadedSource, RangeSource, Source, file_state
+from ragdatakit.validators.ranges.plan import Range
+from ragdatakit.validators.ranges.summaries import JudgedBlock, RangeSummary
+from ragdatakit.validators.reading.blocks import CheckedBlock, Faulty, few_of_each
+from ragdatakit.validators.reading.file_runs import FileRun, LinesRun
+from ragdatakit.validators.row_problems import RowProblems
+from ragdatakit.validators.sets import SetChecks
+
+if TYPE_CHECKING:
+    from ragdatakit.validators.partitions.key_runs import KeylessRows, PackedKeys, Run
+    from ragdatakit.validators.partitions.key_store import WantedKeys
+
+_RUN_ROWS = 1 << 20
+"""Of records whose keys are written at once, about."""
+
+
+def source_of(source: Source, part: Range) -> Source:
+    """A range of a file that is read from its beginning by this source."""
+    if part.whole:
+        source.rows = part.rows
+        return source
+    return RangeSource.of(source, part.start, part.end, part.state, not part.number)
+
+
+class NoSets:
+    """Set checks that know nothing: what refers to what is looked at where all is known."""
+
+    split: str | None = None
+
+    def probe(self, kind: str, batch: Any) -> list[RowProblems]:
+        """Nothing is found."""
+        return []
+
+
+class _Gathered:
+    """The keys of a range."""
+
+    def __init__(self, keys: WantedKeys, key: tuple[int, int]) -> None:
+        from ragdatakit.validators.partitions.key_runs import RunWriter
+        from ragdatakit.validators.partitions.known_keys import Probed
+
+        self._keys, self._key, self._writer, self._probed = keys, key, RunWriter(keys.plan), Probed()
+        self._records = self._written = 0
+        self._runs: list[tuple[int, Run | PackedKeys, KeylessRows]] = []
+
+    def take(self, checked: CheckedBlock) -> None:
+        """Those of the next block."""
+        for first, batch, _, found in checked.batches:
+            self._writer.add(batch, self._records + first - self._written)
+            self._probed.take(found, self._records + first, self._keys.known.most)
+        checked.batches = [] if self._keys.alone else [(*one[:3], []) for one in checked.batches]
+        self._records += checked.records
+        if self._records - self._written > _RUN_ROWS:
+            self._write()
+
+    def _write(self) -> None:
+        """Put them where they are wanted."""
+        self._runs.append((self._written, *self._keys.kept(self._writer.packed(), (*self._key, len(self._runs)))))
+        self._written = self._records
+
+    def end(self, found: RangeSummary, sets: SetChecks) -> None:
+        """After the last block."""
+        self._write()
+        found.runs = self._runs
+        self._probed.end(sets)
+        found.probed = self._probed
+
+
+class RangeJudge(FileRun):
+    """Reads a range. Of its problems no more of a rule are kept than may be shown: ``kept`` counts those."""
+
+    def judge(self, part: Range, keys: WantedKeys | None) -> RangeSummary:
+        """What it is."""
+        self._kept = Counter[str]()
+        found = RangeSummary((part.file, part.number))
+        self.source = source_of(self.source, part)
+        if part.whole and file_state(self.source.path.stat()) != part.state:
+            found.faults.append(FileFault("unreadable-file", {"reason": CHANGED}))
+            return found
+        gathered = _Gathered(keys, found.key) if keys is not None and self.columns else None
+        for block in self._judged(part, found):
+            checked = block.checked
+            self._trim(checked)
+            if gathered is not None:
+                gathered.take(checked)
+            elif not self.run_.big:
+                checked.batches = [self._columns_of(first, values) for first, _, values, _ in checked.batches]
+            found.blocks.append(block)
+        found.more, found.faults = self.more, self.source.faults
+        found.state = self.run_.checks.state(self.file)
+        found.bom, found.bytes, found.row_groups = self.source.bom, self.source.bytes_read, self.source.row_groups
+        found.header = self.source.header if isinstance(self.source, HeadedSource) else None
+        if gathered is not None:
+            gathered.end(found, self.sets)
+        return found
+
+    def _judged(self, part: Range, found: RangeSummary) -> Iterator[JudgedBlock]:
+        """Its blocks in order, read from the source; what is known behind the last one goes into ``found``."""
+        raise NotImplementedError
+
+    def _trim(self, checked: CheckedBlock) -> None:
+        faulty: list[Faulty] = []
+        for located, problems, _ in checked.faulty:
+            if few := few_of_each(problems, self._kept, checked.excess, self.run_.most_held):
+                faulty.append((located, few, None))
+        checked.faulty, checked.kept = faulty, Counter()
+
+    def _columns_of(self, first: int, values: list[Any]) -> tuple[int, Any, list[Any] | None, list[RowProblems]]:
+        assert self.columns is not None
+        return first, self.columns.of_values(values, 0), values if self.needs.values else None, []
+
+
+class LinesJudge(RangeJudge, LinesRun):
+    """Reads a range of lines."""
+
+    def _judged(self, part: Range, found: RangeSummary) -> Iterator[JudgedBlock]:
+        checker, first = self._block_checker(), None
+        for block in self.source.blocks():
+            if first is None:  # rows behind others are counted from 0, without a header
+                first = block.offset if part.rows is not None and part.number else 0
+            checked = CheckedBlock() if block.skipped else self._work(checker, block)
+            found.end = block.offset - first + (block.skipped or len(block.data))
+            yield JudgedBlock(block.offset - first, checked, block.skipped)
+
+
+_ELEMENTS = ("json-array", "json-object", "json-wrapped")
+_JUDGES = dict.fromkeys(("ndjson", "columns"), ("range_judges", "LinesJudge")) | dict.fromkeys(
+    _ELEMENTS, ("element_judges", "ElementsJudge")
+)
+"""By container: module and class."""
+
+
+def judge_of(container: str) -> type[RangeJudge]:
+    """The class whose objects read ranges of files in a container."""
+    module, name = _JUDGES[container]
+    kind: type[RangeJudge] = getattr(import_module(f"ragdatakit.validators.ranges.{module}"), name)
+    return kind
