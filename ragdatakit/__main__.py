@@ -6,13 +6,20 @@ if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
     _signal.signal(_signal.SIGINT, _signal.SIG_DFL)  # no traceback while modules are imported
 
 import gc
+import os
+import sys
 
 from ragdatakit.stopping import end, end_at_once
+
+_NO_MATRICES = ("validate", "report", "query", "diff")
+"""Commands that multiply no matrices: numpy starts threads for that, which wait busily."""
 
 
 def main() -> None:
     """Run the command."""
     gc.set_threshold(200_000, 50, 100)  # millions of small records and hardly a cycle: collecting would be waste
+    if sys.argv[1:2] and sys.argv[1] in _NO_MATRICES:
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     end_at_once()
     from ragdatakit.cli import main as command
 

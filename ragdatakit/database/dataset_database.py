@@ -12,6 +12,7 @@ from ragdatakit.database.arrow_streams import ColumnStream, incoming
 from ragdatakit.database.quick_plans import plan_at_once
 from ragdatakit.database.row_batches import row_batches, schema_of
 from ragdatakit.database.views import file_views, path_fault
+from ragdatakit.files.allocation import keep_freed_memory
 from ragdatakit.files.containers.arrow_library import arrow_library
 from ragdatakit.files.containers.nesting import MOST_NESTED, has_deep_line
 from ragdatakit.files.containers.sources import Source, is_lfs_pointer
@@ -301,6 +302,8 @@ class DatasetDatabase:
 
     def _connect(self) -> duckdb.DuckDBPyConnection:
         if self._connection is None:
+            if self._has_long_files:
+                keep_freed_memory()
             if self._shared is not None:
                 connection = self._shared.attach(self._called)
             else:
