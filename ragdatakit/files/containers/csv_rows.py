@@ -147,7 +147,7 @@ class CsvReader:
 
     ``header`` are the names of the columns, in order (None: the file has no line). ``width`` is the number of fields
     that pandas gives every row: that of the first row, if it is longer than the header. What ``quick`` cuts is left
-    whole.
+    whole. ``rows`` are those that are read, from the first number up to the second.
     """
 
     source: Source
@@ -158,6 +158,7 @@ class CsvReader:
     widths: tuple[int, ...] = ()
     chunk_rows: int = 1 << 17
     too_long: int = 0
+    rows: tuple[int, int] = (0, 1 << 62)
     _data: bytes = b""
     _offset: int = 0
     _line: int = 1
@@ -179,6 +180,13 @@ class CsvReader:
         self.widths = tuple({len(self.header), self.width})
         self.chunk_rows = chunk_rows(self.width)
         return True
+
+    def go_to(self, source: Source, offset: int, line: int, rows: tuple[int, int]) -> None:
+        """Go on with some rows, the first of which begins at this offset and line: there the pieces of ``source``
+        begin."""
+        self.source, self._pieces, self.rows = source, source.pieces(), rows
+        self._data, self._ended = b"", False
+        self._offset, self._line = offset, line
 
     def _fields_of_first_row(self) -> int:
         while True:
@@ -229,12 +237,12 @@ class CsvReader:
 
     def blocks(self) -> Iterator[CsvBlock]:
         """The rows behind the header, in order; no block reaches over the end of one of pandas' chunks."""
-        row, patience = 0, 1
-        while True:
+        row, patience = self.rows[0], 1
+        while row < self.rows[1]:
             self._fill(self.source.block_bytes)
             if not self._data:
                 return
-            left = self.chunk_rows - row % self.chunk_rows
+            left = min(self.chunk_rows - row % self.chunk_rows, self.rows[1] - row)
             offset, line = self._offset, self._line
             rows, data = self._quick_cut(left)
             cut = None

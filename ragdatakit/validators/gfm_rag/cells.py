@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from ragdatakit.validators.gfm_rag.graph import DOCUMENT, GraphFindings
 from ragdatakit.validators.gfm_rag.tables import GraphTables
 
 if TYPE_CHECKING:
+    from ragdatakit.files.containers.csv_cells import Kind
     from ragdatakit.files.datasets import DataFile, Dataset
     from ragdatakit.validators.checks import Placed
     from ragdatakit.validators.coded_columns import ScannedCodes
@@ -67,7 +69,17 @@ class TableChecks(FormatChecks):
         texts = {"nodes": ("type",), "relations": ("@spelled",)}.get(kind, ())
         columns = of_table.get(kind, ("@source", "@relation", "@target"))
         accepts = partial(self._tables.accepts, kind)
-        return Needs(records=True, columns=columns, texts=texts, looks_up=True, accepts=accepts)
+        judged = Needs(records=True, in_ranges=True, carried=("key_kinds",))
+        return replace(judged, columns=columns, texts=texts, looks_up=True, accepts=accepts)
+
+    @property
+    def key_kinds(self) -> dict[str, list[Kind]]:
+        """What pandas turns the keys of nodes and relations into, which edges have to match."""
+        return self._tables.key_kinds
+
+    @key_kinds.setter
+    def key_kinds(self, kinds: dict[str, list[Kind]]) -> None:
+        self._tables.key_kinds = kinds
 
     def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
         """The faults of the cells of one row."""

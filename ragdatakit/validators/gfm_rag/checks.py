@@ -17,6 +17,7 @@ from ragdatakit.validators.gfm_rag.questions import NoTables, QuestionChecks
 from ragdatakit.validators.gfm_rag.raw import RawChecks
 
 if TYPE_CHECKING:
+    from ragdatakit.files.containers.csv_cells import Kind
     from ragdatakit.files.datasets import DataFile, Dataset
     from ragdatakit.validators.checks import Placed
     from ragdatakit.validators.csv_parts import CsvTable
@@ -35,7 +36,7 @@ class GfmRagChecks(FormatChecks):
     def __init__(self, dataset: Dataset, profiles: tuple[str, ...]) -> None:
         super().__init__(dataset, profiles)
         mark_built(dataset)
-        tables = self._graph_tables()
+        self._tables = tables = self._graph_tables()
         self._parts: dict[str, FormatChecks] = {}
         self._add(RawChecks(dataset, profiles), RAW)
         if tables is not None:
@@ -60,6 +61,16 @@ class GfmRagChecks(FormatChecks):
 
     def _all(self) -> Iterator[FormatChecks]:
         yield from dict.fromkeys(self._parts.values())
+
+    @property
+    def key_kinds(self) -> dict[str, list[Kind]]:
+        """As `TableChecks` has them."""
+        return self._tables.key_kinds if self._tables is not None else {}
+
+    @key_kinds.setter
+    def key_kinds(self, kinds: dict[str, list[Kind]]) -> None:
+        if self._tables is not None:
+            self._tables.key_kinds = kinds
 
     def needs(self, kind: str, split: str | None = None) -> Needs:
         """As the part that knows the kind says."""

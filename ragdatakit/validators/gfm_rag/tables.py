@@ -35,7 +35,8 @@ class GraphTables:
     """Nodes, relations and edges of one dataset: filled by the hooks of `FormatChecks`, asked by all other checks.
 
     Node and relation numbers count the readable keys in the order of their rows; of a repeated key the first counts.
-    ``wants_names``: `node` will be asked. ``edge_files`` is how many files of edges there are.
+    ``wants_names``: `node` will be asked. ``edge_files`` is how many files of edges there are. ``key_kinds`` are, by
+    table, what pandas turns its keys into, chunk by chunk.
     """
 
     def __init__(self, wants_names: bool, edge_files: int = 1) -> None:
@@ -46,7 +47,7 @@ class GraphTables:
         self.relation_rows: list[int] = []
         self.edge_rows = 0
         self.read: set[str] = set()
-        self._kinds: dict[str, list[Kind]] = {}
+        self.key_kinds: dict[str, list[Kind]] = {}
         self._chunk_rows: dict[str, int] = {}
         self._first_rows: dict[str, int] = {}
         self._type_numbers: dict[str, int] = {}
@@ -83,7 +84,7 @@ class GraphTables:
         """Whether names in a column of edges.csv can be found: only numbers among numbers, text among text."""
         if kind != "edges" or column not in _KEY_TABLE:
             return True
-        kinds = self._kinds.get(_KEY_TABLE[column])
+        kinds = self.key_kinds.get(_KEY_TABLE[column])
         return not kinds or _CLASS[inferred] in {_CLASS[k] for k in kinds}
 
     def finish_table(self, table: CsvTable) -> Iterator[RowProblems]:
@@ -95,7 +96,7 @@ class GraphTables:
         yield from _number_attributes(table)
         if table.kind != "edges":
             kinds = table.kinds.get(table.key, [])
-            self._kinds.setdefault(table.kind, []).extend(kinds)
+            self.key_kinds.setdefault(table.kind, []).extend(kinds)
             self._chunk_rows.setdefault(table.kind, table.chunk_rows)
             self._first_rows.setdefault(table.kind, table.first_row)
             if kinds and all(k != "text" for k in kinds):
@@ -112,7 +113,7 @@ class GraphTables:
     def _mismatches(self, table: CsvTable, column: str, kinds: list[Kind]) -> Iterator[RowProblems]:
         """Chunks of edges whose names are of a kind that no key is; chunks of keys whose kind no edge has."""
         keys_of = _KEY_TABLE[column]
-        keys = self._kinds.get(keys_of, [])
+        keys = self.key_kinds.get(keys_of, [])
         if not keys or not kinds:
             return
         for first, rows, kind in _runs(kinds, table.chunk_rows, table.rows):

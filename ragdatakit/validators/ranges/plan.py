@@ -31,8 +31,8 @@ class Range:
     ``file`` is its number in the dataset; ``number`` counts from 0, and that one begins with the first record, below
     the header. ``state`` is that of the file when it was planned. ``whole``: the file has to be read from its
     beginning, header and all; of Parquet that is true of each range, which has the ``rows`` from the first number up to
-    the second, where it does not have all. Of elements it may be known where the first one begins (``exact``), and what
-    the first one of the file is ``like``.
+    the second, where it does not have all. Rows of CSV have numbers, too, and the first one its ``line``. Of elements
+    it may be known where the first one begins (``exact``), and what the first one of the file is ``like``.
     """
 
     file: int
@@ -42,6 +42,7 @@ class Range:
     state: str
     whole: bool = False
     rows: tuple[int, int] | None = None
+    line: int = 1
     exact: int | None = None
     like: bytes = b""
 

@@ -136,6 +136,7 @@ _ELEMENTS = ("json-array", "json-object", "json-wrapped")
 _JUDGES = dict.fromkeys(("ndjson", "columns"), ("range_judges", "LinesJudge")) | dict.fromkeys(
     _ELEMENTS, ("element_judges", "ElementsJudge")
 )
+_JUDGES["csv"] = "csv_judges", "CsvJudge"
 """By container: module and class."""
 
 

@@ -10,6 +10,7 @@ from ragdatakit.files.containers.element_scans import Element
 from ragdatakit.files.containers.indents import NO_INDENT, Indent
 from ragdatakit.files.containers.sources import FileFault
 from ragdatakit.late_dataclasses import dataclass
+from ragdatakit.validators.csv_parts import CsvPart, CsvTable
 from ragdatakit.validators.reading.blocks import CheckedBlock
 
 if TYPE_CHECKING:
@@ -49,6 +50,17 @@ class Stretch:
 
 
 @dataclass(slots=True)
+class JudgedRows:
+    """What rows of CSV are: ``steps`` are, in the order in which they are known, what is wrong with the next ones, with
+    their first line and offset, and the key columns of some, with the number of the first and decoded ones. ``table``
+    is what they are as a whole; not all of them can be relied on where they are not ``sound``."""
+
+    table: CsvTable
+    steps: list[tuple[CsvPart, int, int] | tuple[int, Any, list[Any] | None]] = field(default_factory=list)
+    sound: bool = True
+
+
+@dataclass(slots=True)
 class RangeSummary:
     """What a range is: its blocks; in place of the records are what is wrong with them and their key columns. ``more``
     counts problems of single records beyond those that may be shown, ``state`` is what the format's checks have kept.
@@ -56,7 +68,7 @@ class RangeSummary:
     whether it has a byte-order mark, its header, its ``bytes`` unpacked, where its row groups begin, and where the text
     ends that was made of rows. ``runs`` have its keys, where these are compared in partitions: each begins with a
     record, and says which records have none; ``probed`` is what looking up known keys gave. ``stretch`` says of
-    elements which they are."""
+    elements which they are, ``sheet`` is what rows of CSV are."""
 
     key: tuple[int, int]
 
@@ -72,3 +84,4 @@ class RangeSummary:
     runs: list[tuple[int, Run | PackedKeys, KeylessRows]] | None = None
     probed: Probed | None = None
     stretch: Stretch | None = None
+    sheet: JudgedRows | None = None

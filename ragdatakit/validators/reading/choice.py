@@ -38,11 +38,15 @@ _IN_RANGES = dict.fromkeys(
     ("ragdatakit.validators.ranges.element_replaying", "RangedElementsRun"),
 )
 """The same where files are judged range by range; other containers are read as one range."""
+_BIG_IN_RANGES = {"csv": ("ragdatakit.validators.ranges.csv_replaying", "RangedCsvRun")}
+"""Those of which only big datasets are."""
 
 
 def reader_of(container: str, big: bool, in_ranges: bool = False) -> type[FileRun]:
     """The class whose objects read a file of a small or a big dataset."""
     module, name = _BIG_RUNS.get(container, _RUNS[container]) if big else _RUNS[container]
-    module, name = _IN_RANGES.get(container, (module, name)) if in_ranges else (module, name)
+    if in_ranges:
+        ranged = _IN_RANGES | _BIG_IN_RANGES if big else _IN_RANGES
+        module, name = ranged.get(container, (module, name))
     kind: type[FileRun] = getattr(import_module(module), name)
     return kind

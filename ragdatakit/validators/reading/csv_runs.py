@@ -169,10 +169,8 @@ class CsvRun(FileRun):
 
     def _read(self) -> None:
         for block, part in self._checked():
-            if not part.first_row and self.reader.width > len(self.info.header):
-                self._report_shift(block)
-            self.table.add(part.first_row, block.first_line, block.offset)
-            self._report(part)
+            self._report_shift(block)
+            self._take_rows(part, block.first_line, block.offset)
             self._take(part)
             self.info.rows += part.rows
             self.run_.progress(self.file, self.source.progress)
@@ -292,6 +290,8 @@ class CsvRun(FileRun):
     # what was read
 
     def _report_shift(self, block: CsvBlock) -> None:
+        if block.first_row or self.reader.width <= len(self.info.header):
+            return
         self.whole = self.to_end = False  # every cell is under another name
         row = block.raw_rows()[0]
         facts = {"fields": self.reader.width, "expected": len(self.info.header)}
@@ -299,7 +299,12 @@ class CsvRun(FileRun):
             located = Located(0, row.line, row.offset, row.raw)
             self.run_.emit_record(self.file, Problem(rule, facts=facts), located)
 
-    def _report(self, part: CsvPart) -> None:
+    def _take_rows(self, part: CsvPart, line: int, offset: int) -> None:
+        """The next rows, which begin there: what is wrong with them."""
+        self.table.add(part.first_row, line, offset)
+        if part.doubtful:
+            first_row = self.base + part.first_row
+            self.sets.keyless.setdefault(self.file.kind, []).extend(first_row + number for number in part.doubtful)
         if not self.fresh:
             return
         for located, problems in part.faulty:
@@ -314,9 +319,6 @@ class CsvRun(FileRun):
             self._end_chunk()
             self._number = part.chunk
         self.info.numbers.update(part.numbers)
-        if part.doubtful:
-            first_row = self.base + part.first_row
-            self.sets.keyless.setdefault(self.file.kind, []).extend(first_row + number for number in part.doubtful)
         for name, scan in part.scans.items():
             self._chunk[name].follow(scan)
         self._waiting.append(part)
@@ -338,20 +340,17 @@ class CsvRun(FileRun):
 
     def _release(self, kinds: dict[str, Kind]) -> None:
         for part in self._waiting:
-            batch = part.batch if part.batch is not None else self.batch(part, kinds)
-            if batch is None:
-                continue
-            first_row = self.base + part.first_row
-            batch.first_row = first_row
-            found = part.found
-            if part.batch is None:
-                found = self.sets.probe(self.file.kind, batch)
-            else:
-                for one in found:
-                    one.rows = [int(row) + first_row for row in one.rows]
-            self.run_.report(found)
-            self._absorb(batch, part.values)
+            if part.batch is not None:
+                self._take_batch(self.base + part.first_row, part.batch, part.values, part.found)
+            elif (batch := self.batch(part, kinds)) is not None:
+                self._take_cells(part.first_row, batch, part.values)
         self._waiting = []
+
+    def _take_cells(self, first_row: int, batch: Any, values: list[Any] | None) -> None:
+        """The key columns of the next rows."""
+        batch.first_row = self.base + first_row
+        self.run_.report(self.sets.probe(self.file.kind, batch))
+        self._absorb(batch, values)
 
     def usable(self, name: str, kind: Kind) -> bool:
         """Whether cells of a column that turned into this kind can be found among what they refer to."""
