@@ -1,10 +1,11 @@
 """`dataclass` as in the standard library, but for when its methods are made.
 
-That one compiles five methods of a frozen class when the class is made, most of which no run calls: that was two fifths
-of what a tiny dataset takes, and a quarter of `ragdata report`. Here `__init__` is compiled when the first value is
-made, and the others are functions over the names of the fields, which take up to twice as long (0.3 µs). Fields, slots,
-`replace`, `fields` and what a type checker sees come from the standard library, which also makes classes with an
-`InitVar`.
+That one looks at each field three times and compiles five methods of a frozen class when the class is made, most of
+which no run calls: that was half of what a tiny dataset takes, and a quarter of `ragdata report`. Here a class is made
+with what its fields are called, ``__init__`` is compiled when many values are made, and the other methods are functions
+over the names of the fields, which take up to twice as long (0.3 µs). What `fields`, `replace` and the like ask is made
+by the standard library when they ask. It also makes classes that have other bases, class variables or an `InitVar`.
+A long module, as it is one thing: half of what the standard library's does.
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ from __future__ import annotations
 import dataclasses
 import sys
 from collections.abc import Callable
+from functools import partial
 from operator import attrgetter
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 __all__ = ["dataclass"]
 
@@ -41,18 +44,101 @@ else:
 
 
 def _finished(cls: type, *, frozen: bool, slots: bool, kw_only: bool, eq: bool, repr: bool) -> type:  # noqa: A002
+    options = {"frozen": frozen, "slots": slots, "kw_only": kw_only, "eq": eq, "repr": repr}
+    kinds = cls.__annotations__
+    is_plain = not any("ClassVar" in str(kind) or "KW_ONLY" in str(kind) for kind in kinds.values())
+    given = _fields_of(cls, kinds, options) if is_plain else None
+    if given is None:
+        made: Any = _made_by_library(cls, options, is_plain)
+        for name, method in _methods(made, list(dataclasses.fields(made)), options).items():
+            setattr(made, name, method)
+        return made  # type: ignore[no-any-return]
+    made = _made_quickly(cls, given, options)
+    _GIVEN[made] = given, frozen
+    return made  # type: ignore[no-any-return]
+
+
+def _methods(cls: type, given: list[Any], options: dict[str, bool]) -> dict[str, Any]:
+    """The methods of a class with these fields that it does not have itself."""
+    own, names = cls.__dict__, [each.name for each in given]
+    methods: dict[str, Any] = {"__init__": _Initializer(given, options["frozen"])}
+    if options["repr"]:
+        methods["__repr__"] = _representation([each.name for each in given if each.repr])
+    values = _values([each.name for each in given if each.compare])
+    if options["eq"]:
+        methods["__eq__"] = _equality(values)
+    if options["frozen"]:
+        methods |= _refusals(names) | (_state(names) if options["slots"] else {})
+    methods = {name: method for name, method in methods.items() if name not in own}
+    if options["eq"] and own.get("__hash__") is None:  # so it is, too, where the class has only an equality of its own
+        methods["__hash__"] = _hash(values) if options["frozen"] else None
+    return methods
+
+
+_OF_A_CLASS = {"__dict__", "__weakref__"}
+_GIVEN: WeakKeyDictionary[type, tuple[list[Any], bool]] = WeakKeyDictionary()
+"""The fields of each class that was made quickly, and whether it is frozen."""
+
+
+def _fields_of(cls: type, kinds: dict[str, Any], options: dict[str, bool]) -> list[Any] | None:
+    """The fields of a class; None where the standard library has to look: at bases that are not made here or are frozen
+    where it is not, and at defaults that can be changed."""
+    found: dict[str, Any] = {}
+    for base in cls.__mro__[-2:0:-1]:
+        fields, frozen = _GIVEN.get(base, ((), None))
+        if frozen is not options["frozen"]:
+            return None
+        found |= {each.name: each for each in fields}
+    for name, kind in kinds.items():
+        value = cls.__dict__.get(name, dataclasses.MISSING)
+        if value.__class__.__hash__ is None:
+            return None
+        one: Any = value if isinstance(value, dataclasses.Field) else dataclasses.field(default=value)
+        one.name, one.type = name, kind
+        if one.kw_only is dataclasses.MISSING:
+            one.kw_only = options["kw_only"]
+        found[name] = one
+    return list(found.values())
+
+
+def _made_quickly(cls: Any, given: list[Any], options: dict[str, bool]) -> Any:
+    """The class, with slots for its fields or their defaults."""
+    body = {"__replace__": dataclasses.replace, **_methods(cls, given, options)}
+    if "__match_args__" not in cls.__dict__:
+        body["__match_args__"] = tuple(each.name for each in given if each.init and not each.kw_only)
+    for name in ("__dataclass_fields__", "__dataclass_params__"):
+        body[name] = _Description(name, given, options)
+    if options["slots"]:  # it is made anew, at once with its methods: to put them in later takes several times as long
+        names = {each.name for each in given}
+        left = {name: value for name, value in cls.__dict__.items() if name not in names | _OF_A_CLASS}
+        known = {name for base in cls.__mro__[1:-1] for name in base.__dict__.get("__slots__", ())}
+        slots = tuple(each.name for each in given if each.name not in known)
+        made = type(cls)(cls.__name__, cls.__bases__, {**left, **body, "__slots__": slots})
+        made.__qualname__ = cls.__qualname__
+        return made
+    for each in given:
+        if each.name in cls.__dict__:
+            if each.default is dataclasses.MISSING:
+                delattr(cls, each.name)
+            else:
+                setattr(cls, each.name, each.default)
+    for name, value in body.items():
+        setattr(cls, name, value)
+    return cls
+
+
+def _made_by_library(cls: type, options: dict[str, bool], is_plain: bool) -> Any:
+    """The class as the standard library makes it, without methods."""
     is_bare = cls.__doc__ is None
     if is_bare:
         cls.__doc__ = cls.__name__  # or it would be given a signature, which takes as long as all the rest
     # Whether frozen and other classes are mixed, the standard library finds out; only where there are bases.
     derived = any(hasattr(base, "__dataclass_params__") for base in cls.__bases__)
     kinds = cls.__annotations__
-    is_plain = not any("ClassVar" in str(kind) or "KW_ONLY" in str(kind) for kind in kinds.values())
     if is_plain:  # or each is looked at three times for what it may stand for, a quarter of all this
         cls.__annotations__ = dict.fromkeys(kinds, object)
-    made: Any = dataclasses.dataclass(
-        init=False, repr=False, eq=False, frozen=frozen and derived, slots=slots, kw_only=kw_only
-    )(cls)
+    without = {"init": False, "repr": False, "eq": False, "frozen": options["frozen"] and derived}
+    made: Any = dataclasses.dataclass(**(options | without))(cls)
     if is_plain:
         made.__annotations__ = kinds
         for name, kind in kinds.items():
@@ -60,50 +146,91 @@ def _finished(cls: type, *, frozen: bool, slots: bool, kw_only: bool, eq: bool, 
     if is_bare:
         made.__doc__ = None
     params = made.__dataclass_params__
-    params.init, params.repr, params.eq, params.frozen = True, repr, eq, frozen
-    own, fields = made.__dict__, dataclasses.fields(made)
-    names = [each.name for each in fields]
-    methods: dict[str, Any] = {"__init__": _Initializer(made, frozen)}
-    if repr:
-        methods["__repr__"] = _representation([each.name for each in fields if each.repr])
-    if eq:
-        values = _values([each.name for each in fields if each.compare])
-        methods["__eq__"] = _equality(values)
-        if own.get("__hash__") is None:  # so it is, too, where the class has only an equality of its own
-            made.__hash__ = _hash(values) if frozen else None
-    if frozen:
-        methods |= _refusals(made, frozenset(names)) | (_state(names) if slots else {})
-    for name, method in methods.items():
-        if name not in own:
-            setattr(made, name, method)
-    return made  # type: ignore[no-any-return]
+    params.init, params.repr, params.eq, params.frozen = True, *(options[each] for each in ("repr", "eq", "frozen"))
+    return made
+
+
+def _having(cls: type, name: str, value: Any) -> Any:
+    """The class, of those that one is derived from, which has this itself."""
+    return next((each for each in cls.__mro__ if each.__dict__.get(name) is value), cls)
+
+
+class _Description:
+    """Stands for what the standard library knows of a class until it is asked for."""
+
+    __slots__ = ("_given", "_name", "_options")
+
+    def __init__(self, name: str, given: list[Any], options: dict[str, bool]) -> None:
+        self._name, self._given, self._options = name, given, options
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        cls = _having(owner, self._name, self)
+        kinds = {each.name: each.type for each in self._given}
+        like = type(cls.__name__, (), {each.name: each for each in self._given})
+        like.__annotations__ = kinds
+        like = _made_by_library(like, self._options, is_plain=True)
+        for name in ("__dataclass_fields__", "__dataclass_params__"):
+            setattr(cls, name, getattr(like, name))
+        return getattr(cls, self._name)
 
 
 class _Initializer:
-    """Stands for ``__init__`` until it is asked for."""
+    """Stands for ``__init__`` until many values were made; the first ones it fills itself."""
 
-    __slots__ = ("_cls", "_frozen")
+    __slots__ = ("_calls", "_frozen", "_given")
 
-    def __init__(self, cls: type, frozen: bool) -> None:
-        self._cls = cls
-        self._frozen = frozen
+    def __init__(self, given: list[Any], frozen: bool) -> None:
+        self._given, self._frozen, self._calls = given, frozen, 0
 
-    def __get__(self, instance: object, owner: type | None = None) -> Any:
-        function = _initializer(self._cls, self._frozen)
-        self._cls.__init__ = function  # type: ignore[misc]
-        return function.__get__(instance, owner)
+    def __get__(self, instance: object, owner: type) -> Any:
+        self._calls += 1
+        if instance is None or self._calls > _MANY:
+            cls = _having(owner, "__init__", self)
+            cls.__init__ = function = _initializer(cls, self._given, self._frozen)
+            return function.__get__(instance, owner)
+        return partial(self._fill, instance)
+
+    def _fill(self, made: Any, /, *values: Any, **named: Any) -> None:
+        put = object.__setattr__ if self._frozen else setattr
+        rest, used = iter(values), 0
+        taken: list[tuple[str, Any]] = []
+        for each in self._given:
+            name, value = each.name, dataclasses.MISSING
+            if each.init:
+                value = dataclasses.MISSING if each.kw_only else next(rest, dataclasses.MISSING)
+                if value is dataclasses.MISSING and name in named:
+                    value, used = named[name], used + 1
+            if value is dataclasses.MISSING:
+                value = each.default if each.default_factory is dataclasses.MISSING else each.default_factory()
+            if value is not dataclasses.MISSING:
+                taken.append((name, value))
+            elif each.init:
+                used = -1
+                break
+        if used != len(named) or next(rest, rest) is not rest:
+            cls = _having(type(made), "__init__", self)
+            _initializer(cls, self._given, self._frozen)(made, *values, **named)  # which says what is wrong
+            return
+        for name, value in taken:
+            put(made, name, value)
+        if hasattr(made, "__post_init__"):
+            made.__post_init__()
+
+
+_MANY = 64
+"""Values from which on it pays to compile the initializer of a class (0.4 ms)."""
 
 
 _MADE: Any = type("_Made", (), {"__repr__": lambda self: "<factory>"})()
 """The default of a parameter whose value is made for each object."""
 
 
-def _initializer(cls: Any, frozen: bool) -> Any:
+def _initializer(cls: Any, given_fields: list[Any], frozen: bool) -> Any:
     given: list[str] = []
     by_name: list[str] = []
     lines: list[str] = []
     known: dict[str, Any] = {"_made": _MADE, "_set": object.__setattr__}
-    for each in dataclasses.fields(cls):
+    for each in given_fields:
         name, value = each.name, each.name
         has_factory = each.default_factory is not dataclasses.MISSING
         has_default = has_factory or each.default is not dataclasses.MISSING
@@ -127,7 +254,7 @@ def _initializer(cls: Any, frozen: bool) -> Any:
     exec(text, sys.modules[cls.__module__].__dict__, made)  # noqa: S102 - as the standard library does
     function = made["make"](**known)
     function.__qualname__ = f"{cls.__qualname__}.__init__"
-    taken = {each.name: each.type for each in dataclasses.fields(cls) if each.init}
+    taken = {each.name: each.type for each in given_fields if each.init}
     function.__annotations__ = {**taken, "return": None}
     return function
 
@@ -161,15 +288,17 @@ def _representation(names: list[str]) -> Any:
     return __repr__
 
 
-def _refusals(cls: Any, names: frozenset[str]) -> dict[str, Any]:
+def _refusals(names: list[str]) -> dict[str, Any]:
     """What freezes the fields."""
 
     def __setattr__(self: Any, name: str, value: Any) -> None:  # noqa: N807
+        cls = _having(type(self), "__setattr__", __setattr__)
         if type(self) is cls or name in names:
             raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
         super(cls, self).__setattr__(name, value)
 
     def __delattr__(self: Any, name: str) -> None:  # noqa: N807
+        cls = _having(type(self), "__delattr__", __delattr__)
         if type(self) is cls or name in names:
             raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
         super(cls, self).__delattr__(name)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields, make_dataclass
 from typing import Any, TypeVar
+
+from ragdatakit.late_dataclasses import dataclass
 
 Value = TypeVar("Value")
 
@@ -19,7 +20,6 @@ def quick(kind: type[Value], name: str) -> Callable[..., Value]:
     def freeze(made: Any) -> None:
         made.__class__ = kind
 
-    names = [(each.name, Any) for each in fields(kind)]  # type: ignore[arg-type]
-    thawed: Any = make_dataclass(name, names, namespace={"__post_init__": freeze}, slots=True)
-    thawed.__module__ = kind.__module__
-    return thawed  # type: ignore[no-any-return]
+    names = dict.fromkeys(kind.__dict__["__slots__"], object)
+    body = {"__module__": kind.__module__, "__annotations__": names, "__post_init__": freeze}
+    return dataclass(slots=True)(type(name, (), body))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import platform
+from typing import TYPE_CHECKING
 
-from ragdatakit.scanner.library import engine_words, missing_reason
-from ragdatakit.schemas.results import Report
+if TYPE_CHECKING:
+    from ragdatakit.schemas.results import Report
 
 _LARGE = 64 << 20
 """Bytes from which on the scanner saves seconds."""
@@ -13,13 +13,20 @@ _LARGE = 64 << 20
 
 def installation_lines() -> list[str]:
     """The engine, and the Python and the system that it runs on."""
+    import platform
+
+    from ragdatakit.scanner.library import engine_words
+
     return [f"engine: {engine_words()}", f"Python {platform.python_version()}, {platform.platform(terse=True)}"]
 
 
 def slow_words(report: Report) -> str:
     """That much was read without the scanner, and what to do about it; nothing where that is not so."""
-    reason = missing_reason()
-    if not reason or sum(f.bytes or 0 for d in report.datasets for f in d.files) < _LARGE:
+    if sum(f.bytes or 0 for d in report.datasets for f in d.files) < _LARGE:
+        return ""
+    from ragdatakit.scanner.library import missing_reason
+
+    if not (reason := missing_reason()):
         return ""
     return (
         f"read without the compiled scanner ({reason}): large NDJSON files take several times as long; "

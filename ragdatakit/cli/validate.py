@@ -30,7 +30,6 @@ from ragdatakit.cli.synonyms import old_spelling
 from ragdatakit.reports.findings.fixes_made import fix_notes
 from ragdatakit.reports.findings.known_notes import known_notes
 from ragdatakit.reports.findings.output_forms import OLD_NAMES, OUTPUT_FORMS, Found, written
-from ragdatakit.reports.findings.read_once import read_once
 from ragdatakit.reports.findings.text import TextOptions
 from ragdatakit.schemas.errors import UnknownNameError
 from ragdatakit.schemas.options import SHOWN_SEVERITY, FixOptions, ValidateOptions
@@ -280,6 +279,8 @@ def _write(
         return write
 
     if files := [number for number, (_, file, _) in enumerate(outputs) if file is not None]:
+        from ragdatakit.reports.findings.read_once import read_once
+
         read_once(findings, [writing(number) for number in files])
     if out is None:
         writing(len(outputs) - 1)(findings)

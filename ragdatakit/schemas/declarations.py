@@ -8,8 +8,10 @@ because whoever declares a format wants all the words in one place.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import InitVar, field
+from importlib import import_module
+from operator import attrgetter
 from typing import Any, Literal, get_args
 
 from ragdatakit.late_dataclasses import dataclass
@@ -492,6 +494,36 @@ class ConfigFile:
     reader: str
 
 
+class late_rules(Sequence[Rule]):  # noqa: N801 - called like a function
+    """The rules of lists in modules of a package, as ``module:NAME``, which are imported when one is asked for.
+
+    ``by_code``: in the order of their codes, not that of the lists.
+    """
+
+    __slots__ = ("_by_code", "_found", "_package", "_places")
+
+    def __init__(self, package: str, *places: str, by_code: bool = False) -> None:
+        self._package, self._places, self._by_code = package, places, by_code
+        self._found: tuple[Rule, ...] | None = None
+
+    def _rules(self) -> tuple[Rule, ...]:
+        if self._found is None:
+            found: list[Rule] = []
+            for module, name in (place.split(":") for place in self._places):
+                found += attrgetter(name)(import_module(f"{self._package}.{module}"))
+            self._found = tuple(sorted(found, key=attrgetter("code")) if self._by_code else found)
+        return self._found
+
+    def __getitem__(self, which: Any) -> Any:
+        return self._rules()[which]
+
+    def __len__(self) -> int:
+        return len(self._rules())
+
+    def __iter__(self) -> Iterator[Rule]:
+        return iter(self._rules())
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
     """A format as data: files, rules, keys, references, coverage, layouts, profiles.
@@ -511,7 +543,7 @@ class Format:
     description: str
     homepage: str
     files: tuple[File, ...]
-    rules: tuple[Rule, ...]
+    rules: Sequence[Rule]
     layouts: tuple[Layout, ...] = ()
     profiles: tuple[str, ...] = ()
     profile_needs: Mapping[str, str] = field(default_factory=dict)

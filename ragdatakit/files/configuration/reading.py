@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 from pathlib import Path
-from string import Formatter
 from typing import Any
 
 from ragdatakit.files.configuration.sources import SettingsFile
@@ -163,6 +162,8 @@ class _Reader:
 
     def _message(self, setting: Setting, value: Any, keys: Keys) -> str:
         """A template without formats and attributes, which could take any memory, or show what it should not."""
+        from string import Formatter
+
         text = self._text(setting, value, keys)
         try:
             parts = list(Formatter().parse(text))

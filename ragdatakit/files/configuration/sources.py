@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-import tomllib
 from contextlib import suppress
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -112,6 +111,8 @@ def _read(path: Path) -> SettingsFile | None:
         raise RagdataError(f"{file.display} is too large to be settings (more than {_MOST_BYTES >> 20} MiB)")
     if above and above[-1].encode() not in data:  # right or wrong
         return None
+    import tomllib
+
     try:
         text = data.decode("utf-8-sig")
         table = _inner(_parsed(text), file)
@@ -128,6 +129,8 @@ def _read(path: Path) -> SettingsFile | None:
 @lru_cache(maxsize=8)
 def _parsed(text: str) -> dict[str, Any]:
     """One run asks for the settings of its folder and for those of each dataset: mostly they are in the same file."""
+    import tomllib
+
     return tomllib.loads(text)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Iterator
 
@@ -92,6 +91,8 @@ class _Walk:
             self._next()
         if _SIMPLE.fullmatch(written):
             return (written,)
+        import tomllib
+
         found, names = tomllib.loads(f"{written} = 0"), []
         while isinstance(found, dict):
             (name,) = found

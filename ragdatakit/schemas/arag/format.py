@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ragdatakit.schemas.arag.rules import RULES
-from ragdatakit.schemas.declarations import Adopted, Field, File, Format, Key, Layout, Record, Reference
+from ragdatakit.schemas.declarations import Adopted, Field, File, Format, Key, Layout, Record, Reference, late_rules
 
 CHUNK_STRING = Record(
     name="chunk",
@@ -195,7 +194,7 @@ ARAG = Format(
             suffixes=(".pkl",),
         ),
     ),
-    rules=RULES,
+    rules=late_rules("ragdatakit.schemas.arag", "rules:RULES"),
     layouts=(
         Layout(
             name="corpus",

@@ -5,7 +5,6 @@ Facts: package `beir` 2.2.0, `datasets/data_loader.py:GenericDataLoader`, read a
 
 from __future__ import annotations
 
-from ragdatakit.schemas.beir.rules import RULES
 from ragdatakit.schemas.declarations import (
     Adopted,
     Columns,
@@ -18,6 +17,7 @@ from ragdatakit.schemas.declarations import (
     Layout,
     Record,
     Reference,
+    late_rules,
 )
 
 _LINE_RULES = {
@@ -172,7 +172,7 @@ BEIR = Format(
     "for each split.",
     homepage="https://github.com/beir-cellar/beir",
     files=FILES,
-    rules=RULES,
+    rules=late_rules("ragdatakit.schemas.beir", "rules:RULES"),
     layouts=(
         Layout(
             name="prefixed",

@@ -6,11 +6,8 @@ capabilities/contextual-embeddings of anthropics/claude-cookbooks), read and run
 
 from __future__ import annotations
 
-from ragdatakit.schemas.contextual_retrieval.corpus_rules import CORPUS_RULES
-from ragdatakit.schemas.contextual_retrieval.question_rules import QUESTION_RULES
 from ragdatakit.schemas.contextual_retrieval.records import CONTEXT, DOCUMENT, QUESTION
-from ragdatakit.schemas.contextual_retrieval.store_rules import STORE_RULES
-from ragdatakit.schemas.declarations import Adopted, File, Format, Key, Layout
+from ragdatakit.schemas.declarations import Adopted, File, Format, Key, Layout, late_rules
 
 CORPUS, QUESTIONS, CONTEXTS = "codebase_chunks.json", "evaluation_set.jsonl", "contextualized_chunks.jsonl"
 """The usual names; that of the contexts is ours: the notebook keeps them in a pickle only."""
@@ -104,7 +101,12 @@ CONTEXTUAL_RETRIEVAL = Format(
             suffixes=(".pkl",),
         ),
     ),
-    rules=(*CORPUS_RULES, *QUESTION_RULES, *STORE_RULES),
+    rules=late_rules(
+        "ragdatakit.schemas.contextual_retrieval",
+        "corpus_rules:CORPUS_RULES",
+        "question_rules:QUESTION_RULES",
+        "store_rules:STORE_RULES",
+    ),
     layouts=LAYOUTS,
     keys=(
         Key(kind="documents", fields=("doc_id",), rule="duplicate-document"),

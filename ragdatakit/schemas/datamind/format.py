@@ -6,15 +6,8 @@ is `modules/` and `benchmark/`, v2 is `datamind/`.
 
 from __future__ import annotations
 
-from ragdatakit.schemas.datamind.bench_rules import BENCH_RULES
-from ragdatakit.schemas.datamind.chunk_rules import CHUNK_RULES
-from ragdatakit.schemas.datamind.graph_rules import GRAPH_RULES
-from ragdatakit.schemas.datamind.image_rules import IMAGE_RULES
-from ragdatakit.schemas.datamind.layout_rules import LAYOUT_RULES
 from ragdatakit.schemas.datamind.records import CHUNK, QUESTION, RESULT, TRIPLE
-from ragdatakit.schemas.datamind.skill_rules import SKILL_RULES
-from ragdatakit.schemas.datamind.sql_rules import SQL_RULES
-from ragdatakit.schemas.declarations import Adopted, Consistency, File, Format, Key, Layout, Variants
+from ragdatakit.schemas.declarations import Adopted, Consistency, File, Format, Key, Layout, Variants, late_rules
 
 FILES = (
     File(
@@ -154,7 +147,16 @@ DATAMIND = Format(
     description="Profiles of a retrieval system: chunks, triples, SQL tables, images, with question sets and skills.",
     homepage="https://github.com/haolpku/DataMind",
     files=FILES,
-    rules=(*LAYOUT_RULES, *CHUNK_RULES, *IMAGE_RULES, *GRAPH_RULES, *SQL_RULES, *BENCH_RULES, *SKILL_RULES),
+    rules=late_rules(
+        "ragdatakit.schemas.datamind",
+        "layout_rules:LAYOUT_RULES",
+        "chunk_rules:CHUNK_RULES",
+        "image_rules:IMAGE_RULES",
+        "graph_rules:GRAPH_RULES",
+        "sql_rules:SQL_RULES",
+        "bench_rules:BENCH_RULES",
+        "skill_rules:SKILL_RULES",
+    ),
     profiles=("v1", "v2"),
     layouts=(
         Layout(

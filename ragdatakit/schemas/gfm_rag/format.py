@@ -16,11 +16,8 @@ from ragdatakit.schemas.declarations import (
     Record,
     Reference,
     Variants,
+    late_rules,
 )
-from ragdatakit.schemas.gfm_rag.graph_rules import GRAPH_RULES, HEALTH_RULES
-from ragdatakit.schemas.gfm_rag.legacy_rules import LEGACY_RULES
-from ragdatakit.schemas.gfm_rag.question_rules import QUESTION_RULES
-from ragdatakit.schemas.gfm_rag.raw_rules import OUTPUT_RULES, RAW_RULES
 from ragdatakit.schemas.gfm_rag.records import (
     BUILT_DOCUMENT,
     BUILT_RAW_QUESTION,
@@ -36,7 +33,6 @@ from ragdatakit.schemas.gfm_rag.records import (
     RAW_QUESTION,
     RELATION,
 )
-from ragdatakit.schemas.gfm_rag.table_rules import TABLE_RULES
 
 
 def _records(
@@ -350,11 +346,16 @@ GFM_RAG = Format(
     ),
     homepage="https://github.com/RManLuo/gfm-rag",
     files=FILES,
-    rules=tuple(
-        sorted(
-            TABLE_RULES + GRAPH_RULES + QUESTION_RULES + RAW_RULES + LEGACY_RULES + OUTPUT_RULES + HEALTH_RULES,
-            key=lambda rule: rule.code,
-        )
+    rules=late_rules(
+        "ragdatakit.schemas.gfm_rag",
+        "table_rules:TABLE_RULES",
+        "graph_rules:GRAPH_RULES",
+        "question_rules:QUESTION_RULES",
+        "raw_rules:RAW_RULES",
+        "legacy_rules:LEGACY_RULES",
+        "raw_rules:OUTPUT_RULES",
+        "graph_rules:HEALTH_RULES",
+        by_code=True,
     ),
     layouts=LAYOUTS,
     profiles=("reasoner", "gfm-rag"),

@@ -5,16 +5,10 @@ Facts: microsoft/graphrag read from 0.1.1 to 3.1.2; the package 3.3.0 run on rea
 
 from __future__ import annotations
 
-from ragdatakit.schemas.declarations import File, Format, Layout
-from ragdatakit.schemas.graphrag.community_rules import COMMUNITY_RULES
+from ragdatakit.schemas.declarations import File, Format, Layout, late_rules
 from ragdatakit.schemas.graphrag.example import EXAMPLE
-from ragdatakit.schemas.graphrag.extraction_rules import EXTRACTION_RULES, SETTINGS_RULES
-from ragdatakit.schemas.graphrag.layout_rules import LAYOUT_RULES
 from ragdatakit.schemas.graphrag.records import ROWS, VECTOR
-from ragdatakit.schemas.graphrag.reference_rules import REFERENCE_RULES
-from ragdatakit.schemas.graphrag.row_rules import ROW_RULES
 from ragdatakit.schemas.graphrag.tables import ENDINGS, GENERATION_WORDS, PREFIX, TABLES, VECTORS
-from ragdatakit.schemas.graphrag.vector_rules import VECTOR_RULES
 
 SETTINGS_KEYS = (
     "completion_models", "embedding_models", "chunking", "input_storage", "output_storage", "extract_graph",
@@ -101,14 +95,15 @@ GRAPHRAG = Format(
             signs=(SETTINGS_KEYS,),
         ),
     ),
-    rules=(
-        *LAYOUT_RULES,
-        *ROW_RULES,
-        *SETTINGS_RULES,
-        *REFERENCE_RULES,
-        *COMMUNITY_RULES,
-        *VECTOR_RULES,
-        *EXTRACTION_RULES,
+    rules=late_rules(
+        "ragdatakit.schemas.graphrag",
+        "layout_rules:LAYOUT_RULES",
+        "row_rules:ROW_RULES",
+        "extraction_rules:SETTINGS_RULES",
+        "reference_rules:REFERENCE_RULES",
+        "community_rules:COMMUNITY_RULES",
+        "vector_rules:VECTOR_RULES",
+        "extraction_rules:EXTRACTION_RULES",
     ),
     layouts=(
         Layout(name="index", description="The tables of an index in a folder", files=_INDEX, signature=_SIGNS),

@@ -5,10 +5,7 @@ Facts: OSU-NLP-Group/HippoRAG at commit c617143f (branch main) and b144c46d (bra
 
 from __future__ import annotations
 
-from ragdatakit.schemas.declarations import Adopted, File, Format, Key, Layout
-from ragdatakit.schemas.hipporag.corpus_rules import CORPUS_RULES, EMBEDDING_RULES
-from ragdatakit.schemas.hipporag.openie_rules import OPENIE_RULES
-from ragdatakit.schemas.hipporag.question_rules import QUESTION_RULES
+from ragdatakit.schemas.declarations import Adopted, File, Format, Key, Layout, late_rules
 from ragdatakit.schemas.hipporag.records import LEGACY_PASSAGE, PASSAGE, QUESTION, RESULTS
 
 _INDEX = {
@@ -157,7 +154,14 @@ HIPPORAG = Format(
             suffixes=(".json",),
         ),
     ),
-    rules=tuple(sorted(CORPUS_RULES + QUESTION_RULES + OPENIE_RULES + EMBEDDING_RULES, key=lambda rule: rule.code)),
+    rules=late_rules(
+        "ragdatakit.schemas.hipporag",
+        "corpus_rules:CORPUS_RULES",
+        "question_rules:QUESTION_RULES",
+        "openie_rules:OPENIE_RULES",
+        "corpus_rules:EMBEDDING_RULES",
+        by_code=True,
+    ),
     layouts=LAYOUTS,
     keys=(
         Key(kind="corpus", fields=("@set", "@passage"), within_file=("@passage",), rule="repeated-passage"),

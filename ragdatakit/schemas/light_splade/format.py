@@ -21,8 +21,8 @@ from ragdatakit.schemas.declarations import (
     Membership,
     Record,
     Reference,
+    late_rules,
 )
-from ragdatakit.schemas.light_splade.rules import RULES
 
 _LINE_RULES = {
     "syntax": "invalid-json",
@@ -231,7 +231,7 @@ LIGHT_SPLADE = Format(
     "or teacher scores (SPLADE++).",
     homepage="https://github.com/bizreach-inc/light-splade",
     files=FILES,
-    rules=RULES,
+    rules=late_rules("ragdatakit.schemas.light_splade", "rules:RULES"),
     config=ConfigFile(suffixes=(".yaml", ".yml"), reader="ragdatakit.files.light_splade.config:read_config"),
     profiles=("triplet", "distil"),
     profile_needs={"triplet": "triplets", "distil": "scores"},

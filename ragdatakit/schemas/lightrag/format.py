@@ -5,11 +5,8 @@ Facts: lightrag-hku 1.5.7 read and run, compared with 0.0.8 to 1.4.9; gusye1234/
 
 from __future__ import annotations
 
-from ragdatakit.schemas.declarations import Adopted, Container, Coverage, File, Format, Key, Layout
+from ragdatakit.schemas.declarations import Adopted, Container, Coverage, File, Format, Key, Layout, late_rules
 from ragdatakit.schemas.lightrag.example import EXAMPLE
-from ragdatakit.schemas.lightrag.extraction_rules import EXTRACTION_RULES
-from ragdatakit.schemas.lightrag.graph_rules import GRAPH_RULES
-from ragdatakit.schemas.lightrag.payload_rules import PAYLOAD_RULES
 from ragdatakit.schemas.lightrag.records import (
     CHUNK,
     DOCUMENT,
@@ -21,10 +18,6 @@ from ragdatakit.schemas.lightrag.records import (
     REPORT,
     STATUS,
 )
-from ragdatakit.schemas.lightrag.reference_rules import REFERENCE_RULES
-from ragdatakit.schemas.lightrag.report_rules import REPORT_RULES
-from ragdatakit.schemas.lightrag.store_rules import STORE_RULES
-from ragdatakit.schemas.lightrag.vector_rules import VECTOR_RULES
 
 GRAPH = "graph_chunk_entity_relation.graphml"
 VECTORS = {
@@ -128,14 +121,15 @@ LIGHTRAG = Format(
             suffixes=(".extraction.txt",),
         ),
     ),
-    rules=(
-        *STORE_RULES,
-        *REFERENCE_RULES,
-        *VECTOR_RULES,
-        *GRAPH_RULES,
-        *PAYLOAD_RULES,
-        *EXTRACTION_RULES,
-        *REPORT_RULES,
+    rules=late_rules(
+        "ragdatakit.schemas.lightrag",
+        "store_rules:STORE_RULES",
+        "reference_rules:REFERENCE_RULES",
+        "vector_rules:VECTOR_RULES",
+        "graph_rules:GRAPH_RULES",
+        "payload_rules:PAYLOAD_RULES",
+        "extraction_rules:EXTRACTION_RULES",
+        "report_rules:REPORT_RULES",
     ),
     layouts=(
         Layout(

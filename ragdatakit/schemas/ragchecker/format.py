@@ -7,11 +7,8 @@ from __future__ import annotations
 
 import json
 
-from ragdatakit.schemas.declarations import Adopted, File, Format, Key, Layout
-from ragdatakit.schemas.ragchecker.corpus_rules import CORPUS_RULES
-from ragdatakit.schemas.ragchecker.label_rules import LABEL_RULES
+from ragdatakit.schemas.declarations import Adopted, File, Format, Key, Layout, late_rules
 from ragdatakit.schemas.ragchecker.records import CHUNK, DOCUMENT, QUERY, ROW
-from ragdatakit.schemas.ragchecker.row_rules import ROW_RULES
 
 _NAMES = {"checking_inputs.json": "results", "checking_outputs.json": "results"}
 _BENCHMARK = {
@@ -76,7 +73,13 @@ RAGCHECKER = Format(
             ),
         ),
     ),
-    rules=tuple(sorted(ROW_RULES + LABEL_RULES + CORPUS_RULES, key=lambda rule: rule.code)),
+    rules=late_rules(
+        "ragdatakit.schemas.ragchecker",
+        "row_rules:ROW_RULES",
+        "label_rules:LABEL_RULES",
+        "corpus_rules:CORPUS_RULES",
+        by_code=True,
+    ),
     layouts=(
         Layout(
             name="results",

@@ -5,8 +5,7 @@ Facts: parthsarthi03/raptor at commit 2e3e83e5, read and run.
 
 from __future__ import annotations
 
-from ragdatakit.schemas.declarations import Adopted, Field, File, Format, Layout, Record
-from ragdatakit.schemas.raptor.rules import RULES
+from ragdatakit.schemas.declarations import Adopted, Field, File, Format, Layout, Record, late_rules
 
 _EXAMPLE = {
     "format": "raptor-tree",
@@ -107,7 +106,7 @@ RAPTOR = Format(
             holds=(b"raptor.tree_structures",),
         ),
     ),
-    rules=RULES,
+    rules=late_rules("ragdatakit.schemas.raptor", "rules:RULES"),
     layouts=(
         Layout(
             name="trees",

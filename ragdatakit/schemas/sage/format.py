@@ -8,10 +8,7 @@ and intellistream/sage-rag at commit d6ed0f3 (today's operators), read and run.
 
 from __future__ import annotations
 
-from ragdatakit.schemas.declarations import Adopted, File, Format, Key, Layout
-from ragdatakit.schemas.sage.file_rules import FILE_RULES
-from ragdatakit.schemas.sage.operator_rules import OPERATOR_RULES
-from ragdatakit.schemas.sage.record_rules import ANSWER_RULES, RECORD_RULES
+from ragdatakit.schemas.declarations import Adopted, File, Format, Key, Layout, late_rules
 from ragdatakit.schemas.sage.records import (
     BENCHMARK_QUESTION,
     BENCHMARK_RESULT,
@@ -20,8 +17,6 @@ from ragdatakit.schemas.sage.records import (
     MAPPING_ENTRY,
     RECORD,
 )
-from ragdatakit.schemas.sage.stage_rules import REFINING_RULES, STAGE_RULES
-from ragdatakit.schemas.sage.time_rules import TIME_RULES
 
 _STAGES = ("retrieval", "reranking", "refining")
 # Any of these says that a file holds pipeline records.
@@ -122,7 +117,16 @@ SAGE = Format(
             ),
         ),
     ),
-    rules=(*RECORD_RULES, *ANSWER_RULES, *STAGE_RULES, *REFINING_RULES, *TIME_RULES, *OPERATOR_RULES, *FILE_RULES),
+    rules=late_rules(
+        "ragdatakit.schemas.sage",
+        "record_rules:RECORD_RULES",
+        "record_rules:ANSWER_RULES",
+        "stage_rules:STAGE_RULES",
+        "stage_rules:REFINING_RULES",
+        "time_rules:TIME_RULES",
+        "operator_rules:OPERATOR_RULES",
+        "file_rules:FILE_RULES",
+    ),
     profiles=("unified", "operators"),
     default_profiles=("unified",),
     profile_words={

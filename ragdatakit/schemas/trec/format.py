@@ -16,8 +16,8 @@ from ragdatakit.schemas.declarations import (
     Layout,
     Record,
     Reference,
+    late_rules,
 )
-from ragdatakit.schemas.trec.rules import RULES
 
 _LINE_RULES = {"syntax": "wrong-columns", "blank": "blank-line"}
 
@@ -207,7 +207,7 @@ TREC = Format(
     description="Relevance judgements and runs as trec_eval reads them, with the topics and documents they are about.",
     homepage="https://github.com/usnistgov/trec_eval",
     files=FILES,
-    rules=RULES,
+    rules=late_rules("ragdatakit.schemas.trec", "rules:RULES"),
     profiles=("trec_eval", "pytrec_eval"),
     profile_words={
         "trec_eval": "NIST's own program.",
