@@ -8,13 +8,16 @@ import numpy as np
 
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.reports.summary.numbers import of_numbers
+from ragdatakit.scanner.library import library
 from ragdatakit.schemas.summaries import Distribution, GraphSummary, Hub, Note
 
 if TYPE_CHECKING:
     import duckdb
     import numpy.typing as npt
 
+    from ragdatakit.arrays.codes import Codes
     from ragdatakit.arrays.graphs import NumpyGraph
+    from ragdatakit.arrays.keys import NumpyIndex
     from ragdatakit.database.dataset_database import DatasetDatabase
 
     Numbers = npt.NDArray[np.int32]
@@ -46,30 +49,47 @@ class Edges:
 
 
 def read_edges(database: DatasetDatabase) -> Edges:
-    """Number the nodes; the numbers stay in the database as table ``node_numbers`` (name, number)."""
+    """Number the nodes; the numbers stay in the database as the view ``node_numbers`` (name, number)."""
     connection = database.load("edges")
-    connection.execute("create or replace temp table node_numbers (name varchar, number integer)")
-    listed = 0
     if "nodes" in database.tables:
         database.load("nodes")
-        connection.execute(
-            "insert into node_numbers select name, row_number() over (order by place) - 1 "
-            "from (select name, min(rowid) as place from main.nodes where name is not null group by name)"
-        )
-        listed = _count(connection, "node_numbers")
-    ends = _ends(connection) if listed else None
+    index = _listed(connection, "nodes" in database.tables)
+    listed = _count(connection, "node_numbers")
+    ends = _ends(connection, index) if listed else None
     if ends is None:
         _add_unlisted(connection, listed)
-        ends = _ends(connection)
+        ends = _ends(connection, _numbered(connection, "node_numbers"))
         assert ends is not None
     connection.execute(
         "create or replace temp table relation_numbers as select relation as name, row_number() over () - 1 as number "
         f"from (select distinct coalesce(relation, '') as relation from main.edges {_WHOLE})"
     )
-    (relation,) = _numbers(connection, "relation_numbers", "coalesce(relation, '')")
+    relation = _numbers(connection, _numbered(connection, "relation_numbers"), "coalesce(relation, '')")
     return Edges(
         _count(connection, "node_numbers"), ends[0], ends[1], relation, _count(connection, "relation_numbers"), listed
     )
+
+
+def _listed(connection: duckdb.DuckDBPyConnection, has_nodes: bool) -> NumpyIndex:
+    """Number the nodes of the table of nodes, each name once, in order; their index."""
+    whole = "select count(name) = count(*) and max(rowid) = count(*) - 1 from main.nodes"
+    if has_nodes and connection.execute(whole).fetchall()[0][0]:
+        _show(connection, "select name, rowid::integer as number from main.nodes")
+        index = _numbered(connection, "node_numbers")
+        if not len(index.repeats()[0]):
+            return index
+    connection.execute("create or replace temp table listed_nodes (name varchar, number integer)")
+    if has_nodes:
+        connection.execute(
+            "insert into listed_nodes select name, row_number() over (order by place) - 1 "
+            "from (select name, min(rowid) as place from main.nodes where name is not null group by name)"
+        )
+    _show(connection, "from temp.listed_nodes")
+    return _numbered(connection, "node_numbers")
+
+
+def _show(connection: duckdb.DuckDBPyConnection, rows: str) -> None:
+    connection.execute(f"create or replace temp view node_numbers as {rows}")
 
 
 _WHOLE = "where source is not null and target is not null"
@@ -79,46 +99,57 @@ def _count(connection: duckdb.DuckDBPyConnection, table: str) -> int:
     return int(connection.execute(f"select count(*) from {table}").fetchall()[0][0])
 
 
-def _ends(connection: duckdb.DuckDBPyConnection) -> list[Numbers] | None:
+def _ends(connection: duckdb.DuckDBPyConnection, index: NumpyIndex) -> list[Numbers] | None:
     """The numbers of sources and targets; None where one of them has none yet."""
-    found = _numbers(connection, "node_numbers", "source", "target")
+    found = [_numbers(connection, index, end) for end in ("source", "target")]
     return None if any(len(numbers) and numbers.min() < 0 for numbers in found) else found
 
 
-def _numbers(connection: duckdb.DuckDBPyConnection, table: str, *columns: str) -> list[Numbers]:
-    """The numbers of what is in columns of the edges, -1 for what has none: looked up by hashes of 128 bits."""
-
-    from ragdatakit.arrays.codes import WIDE, Codes
+def _numbered(connection: duckdb.DuckDBPyConnection, table: str) -> NumpyIndex:
+    """The names of a table by their numbers, by codes of 128 bits."""
     from ragdatakit.arrays.keys import NumpyIndex
-    from ragdatakit.files.paths.sql_text import hash_expression
-
-    def codes(column: str, source: str) -> Codes:
-        halves = f"{hash_expression(column)} as first, {hash_expression(column, 'ab')} as second"
-        found = connection.execute(f"select {halves} from {source}").fetchnumpy()
-        codes = np.empty(len(found["first"]), WIDE)
-        for name in WIDE.names or ():
-            codes[name] = found[name]
-        return codes
 
     index = NumpyIndex(lookups=True, integers=False)
-    known = codes("name", f"{table} order by number")
+    known = _codes(connection, f"select name as text from {table} order by number")
     index.add(known, range(len(known)))
     index.freeze()
-    found = []
-    for column in columns:
-        asked = codes(column, f"main.edges {_WHOLE}")
-        numbers = np.empty(len(asked), np.int32)
-        for first in range(0, len(asked), _AT_ONCE):  # a part at a time stays in the processor's cache
-            numbers[first : first + _AT_ONCE] = index.find(asked[first : first + _AT_ONCE])
-        found.append(numbers)
-    return found
+    return index
+
+
+def _numbers(connection: duckdb.DuckDBPyConnection, index: NumpyIndex, column: str) -> Numbers:
+    """The numbers of what is in a column of the edges, -1 for what has none."""
+    asked = _codes(connection, f"select {column} as text from main.edges {_WHOLE}")
+    numbers = np.empty(len(asked), np.int32)
+    for first in range(0, len(asked), _AT_ONCE):  # a part at a time stays in the processor's cache
+        numbers[first : first + _AT_ONCE] = index.find(asked[first : first + _AT_ONCE])
+    return numbers
+
+
+def _codes(connection: duckdb.DuckDBPyConnection, texts: str) -> Codes:
+    """Codes of the texts that a query gives: the compiled library's, or DuckDB's."""
+    from ragdatakit.arrays.codes import WIDE
+    from ragdatakit.database.text_batches import text_batches
+    from ragdatakit.files.paths.sql_text import hash_expression
+    from ragdatakit.scanner.blocks import text_codes
+
+    if library() is not None:
+        found = [text_codes(batch.data, batch.offsets) for batch in text_batches(connection, texts)]
+        return np.concatenate(found) if found else np.empty(0, WIDE)
+    halves = f"{hash_expression('text')} as first, {hash_expression('text', 'ab')} as second"
+    given = connection.execute(f"select {halves} from ({texts})").fetchnumpy()
+    codes = np.empty(len(given["first"]), WIDE)
+    for name in WIDE.names or ():
+        codes[name] = given[name]
+    return codes
 
 
 def _add_unlisted(connection: duckdb.DuckDBPyConnection, listed: int) -> None:
     """Number the names that only edges have, in the order in which they come."""
     connection.execute(
         f"""
-        insert into node_numbers
+        create or replace temp table named_nodes as
+        select name, number from node_numbers
+        union all
         select name, {listed} + row_number() over (order by place) - 1
         from (
             select name, min(place) as place
@@ -130,6 +161,7 @@ def _add_unlisted(connection: duckdb.DuckDBPyConnection, listed: int) -> None:
         )
         """
     )
+    _show(connection, "from temp.named_nodes")
 
 
 def graph_summary(database: DatasetDatabase, edges: Edges) -> tuple[GraphSummary, list[Distribution], list[Note]]:
