@@ -8,13 +8,16 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import orjson
 
-from ragdatakit.database.columns import Kind, PackedColumn, packed, packed_texts
+from ragdatakit.database.columns import Kind, PackedColumn, packed, packed_numbers, packed_texts
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.scanner.blocks import BlockScanner, KeptValues, ScannedBlock
 from ragdatakit.scanner.notes import BLANK
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from ragdatakit.files.containers.json_text import Raw
     from ragdatakit.files.datasets import DataFile
     from ragdatakit.files.reading.record_reading import RecordReader
@@ -28,8 +31,9 @@ RowOf = Callable[[int, "dict[str, Raw]"], tuple[Any, ...] | None]
 
 @dataclass(frozen=True, slots=True)
 class KeptColumn:
-    """A column of a table: the values of a field as they are (of none: ``nothing``), or what ``made`` makes of each, as
-    it is written, and of a missing one (None); not of texts, which may be empty. ``filled``: an empty text is none."""
+    """A column of a table: the values of a field as they are, texts or numbers (of none: ``nothing``), or what ``made``
+    makes of each, as it is written, and of a missing one (None); not of texts, which may be empty. ``filled``: an empty
+    text is none."""
 
     kind: Kind
     field: str = ""
@@ -104,6 +108,8 @@ def _column(column: KeptColumn, kept: KeptValues, first: int, last: int) -> Pack
     """The values of some rows."""
     missing = kept.missing[(kept.missing >= first) & (kept.missing < last)] - first
     if column.made is None:
+        if column.kind is Kind.NUMBER:
+            return packed_numbers(column.kind, *_numbers(kept, first, last))
         if column.filled:
             missing = np.flatnonzero(np.diff(kept.offsets[first : last + 1]) == 0)
         return packed_texts(kept.data, kept.offsets[first : last + 1], missing)
@@ -113,3 +119,27 @@ def _column(column: KeptColumn, kept: KeptValues, first: int, last: int) -> Pack
     places, data, made = kept.offsets[first : last + 1].tolist(), kept.data, column.made
     values = [made(data[start:end]) if end > start else absent for start, end in pairwise(places)]
     return packed(column.kind, values)
+
+
+def _numbers(kept: KeptValues, first: int, last: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+    """The numbers of some rows as floats, and which rows have none."""
+    places = kept.offsets[first : last + 1]
+    lengths = np.diff(places)
+    there = np.flatnonzero(lengths)
+    values = np.zeros(last - first, np.float64)
+    if len(there):
+        written = np.frombuffer(kept.data, np.uint8)[places[0] : places[-1]]
+        listed = np.full(len(written) + len(there), ord(","), np.uint8)
+        listed[np.arange(len(written)) + np.repeat(np.arange(len(there)), lengths[there])] = written
+        values[there] = _floats(listed[:-1].tobytes())
+    return values, np.flatnonzero(lengths == 0)
+
+
+def _floats(listed: bytes) -> Any:
+    """Numbers as Python reads them, which are written between commas."""
+    if b"-0" not in listed:  # which is no float there
+        try:
+            return orjson.loads(b"[%b]" % listed)
+        except ValueError:  # a number that no float holds
+            pass
+    return [float(value) for value in listed.split(b",")]

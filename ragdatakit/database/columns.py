@@ -64,11 +64,12 @@ def packed(kind: Kind, values: Sequence[Any]) -> PackedColumn:
     return PackedColumn(kind, len(values), buffers)
 
 
-def packed_numbers(kind: Kind, values: npt.NDArray[Any]) -> PackedColumn:
-    """A column of an array of numbers, all of which are there."""
+def packed_numbers(kind: Kind, values: npt.NDArray[Any], missing: npt.NDArray[np.int64] | None = None) -> PackedColumn:
+    """A column of an array of numbers, some of which are not there."""
     import numpy as np
 
-    return PackedColumn(kind, len(values), (None, np.ascontiguousarray(values, _NUMBERS[kind])))
+    valid = _valid_but(missing, len(values)) if missing is not None else None
+    return PackedColumn(kind, len(values), (valid, np.ascontiguousarray(values, _NUMBERS[kind])))
 
 
 def packed_texts(data: bytes, offsets: npt.NDArray[np.int64], missing: npt.NDArray[np.int64]) -> PackedColumn:
@@ -78,12 +79,19 @@ def packed_texts(data: bytes, offsets: npt.NDArray[np.int64], missing: npt.NDArr
 
     if len(data) >= 1 << 31:
         raise OverflowError("texts of more than 2 GiB")
-    valid = None
-    if len(missing):
-        there = np.ones(len(offsets) - 1, np.bool_)
-        there[missing] = False
-        valid = np.packbits(there, bitorder="little")
+    valid = _valid_but(missing, len(offsets) - 1)
     return PackedColumn(Kind.TEXT, len(offsets) - 1, (valid, offsets.astype(np.int32), data))
+
+
+def _valid_but(missing: npt.NDArray[np.int64], length: int) -> npt.NDArray[np.uint8] | None:
+    """The bits of all values but those that are not there; None where all are."""
+    import numpy as np
+
+    if not len(missing):
+        return None
+    there = np.ones(length, np.bool_)
+    there[missing] = False
+    return np.packbits(there, bitorder="little")
 
 
 def _texts(values: Sequence[Any]) -> PackedColumn:

@@ -117,7 +117,7 @@ class _Triplets:
         columns = [
             *(KeptColumn(Kind.TEXT, name) for name in (*_NAMES, *_NODE_TYPES)),
             *(KeptColumn(Kind.TEXT, name, _members) for name in _OBJECTS),
-            KeptColumn(Kind.NUMBER, "confidence", lambda raw: None if raw is None else float(raw)),
+            KeptColumn(Kind.NUMBER, "confidence"),
             KeptColumn(Kind.TEXT, "source", filled=True),
         ]
         reader = KeptColumns(_SHAPE, columns, _in_batches, map(OpenIfEdged, _NAMES))

@@ -18,15 +18,16 @@ def _plain(quote: str, barred: str) -> str:
 
 
 _ONE_TEXT = r"""\{''[^''"\\\x00-\x1f]*'': "(?:[^"\\\x00-\x1f]|\\[nt])*"\}"""
-_ITS_PARTS = r"""^\{''([^'']*)'': "(.*)"\}$"""
+_ITS_NAME = r"""^\{''([^'']*)'': """
 _INSIDE = r"(?:[^''\\\x00-\x1f]|\\[nt])*"
 _QUOTING = rf"""\{{''[^''"\\\x00-\x1f]*'': ''{_INSIDE}"{_INSIDE}''\}}"""
 _ITS_OTHER_PARTS = r"""^\{''([^'']*)'': ''(.*)''\}$"""
 _DOUBLE = "replace(cell, chr(39), chr(34))"
 AS_JSON = rf"""
 case
-    when regexp_full_match(cell, '{_ONE_TEXT}') then regexp_replace(cell, '{_ITS_PARTS}', '{{"\1":"\2"}}', 's')
-    when regexp_full_match(cell, '{_QUOTING}')
+    when contains(cell, '"') and regexp_full_match(cell, '{_ONE_TEXT}')
+    then regexp_replace(cell, '{_ITS_NAME}', '{{"\1":')
+    when contains(cell, '"') and regexp_full_match(cell, '{_QUOTING}')
     then '{{"' || regexp_extract(cell, '{_ITS_OTHER_PARTS}', 1, 's') || '":"'
         || replace(regexp_extract(cell, '{_ITS_OTHER_PARTS}', 2, 's'), '"', '\"') || '"}}'
     when starts_with(cell, '{{''') and regexp_full_match(cell, '{_plain("'", "'" + chr(34))}')
