@@ -98,14 +98,12 @@ def test_chunk_objects_are_mentioned() -> None:
     assert hits(checks, "chunks", [{"id": "0", "text": LAMP}, f"1:{BELL}"]) == {"chunks-as-objects": [0]}
 
 
-def test_one_dot_inside_a_sentence_is_enough_and_stays_the_same() -> None:
+def test_one_dot_inside_a_sentence_is_enough() -> None:
     chunks = ["0:It weighs three tons and more.", "1:It weighs 3.5 tons and more.", "2:It weighs 4.5 tons and more."]
     found = dataset(Path("skarn"), "chunks")
     checks = ARagChecks(found, ())
 
-    twice = [[p.value for p in examine(checks, found.files[0], chunks)] for _ in range(2)]
-
-    assert twice == [["3.5"], ["3.5"]]
+    assert [problem.value for problem in examine(checks, found.files[0], chunks)] == ["3.5"]
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,8 @@ from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.late_patterns import late_pattern
 from ragdatakit.schemas.declarations import File
 
+_SHOWN = 80
+"""Bytes that are kept of what is at fault."""
 _WINDOW = 1 << 14  # bytes at the end of a part in which a border between elements is looked for
 _CUTS_TRIED = 4  # each one decodes the part anew; texts that are full of borders are cut element by element then
 _NAME = late_pattern(rb'("[^"\\]*+(?:\\.[^"\\]*+)*+")[ \t\r\n]*:[ \t\r\n]*', re.S)
@@ -260,7 +262,7 @@ class ArraySource:
         elif self.carried.spent:
             reader.closed = True
             self.whole = self.sound = False
-            part.found.append(reader.fault(record + count, TOO_BROKEN, 80))
+            part.found.append(reader.fault(record + count, TOO_BROKEN, _SHOWN))
         elif reader.ended or too_long:
             reader.closed = True
             self.whole = self.sound = False
@@ -272,9 +274,12 @@ class ArraySource:
 
     def _behind(self, reader: Buffer, record: int) -> Element | None:
         """What is wrong behind the last element and its bracket."""
-        reader.fill_to(4096)
-        reader.take(end_of_space(reader.data))
-        return reader.fault(record, f"data after the end of the {self.NOUN}", 80) if reader.data else None
+        return self._nothing_behind(reader, record, self.NOUN)
+
+    def _nothing_behind(self, reader: Buffer, record: int, noun: str) -> Element | None:
+        reader.skip_space()
+        reader.fill_to(_SHOWN)
+        return reader.fault(record, f"data after the end of the {noun}", _SHOWN) if reader.data else None
 
 
 class ObjectSource(ArraySource):
@@ -339,15 +344,13 @@ class WrappedSource(ArraySource):
             mark = reader.data[:1]
             if mark == b"}":
                 reader.take(1)
-                reader.fill_to(4096)
-                reader.skip_space()
-                return reader.fault(record, "data after the end of the object", 80) if reader.data else None
+                return self._nothing_behind(reader, record, "object")
             if mark != b",":
-                return reader.fault(record, "the object is not closed" if not mark else "a missing comma", 80)
+                return reader.fault(record, "the object is not closed" if not mark else "a missing comma", _SHOWN)
             reader.take(1)
             name, value = self._name(reader)
             if name is None or not self._take_member(reader, value):
-                return reader.fault(record, "not one name with its value", 80)
+                return reader.fault(record, "not one name with its value", _SHOWN)
 
     def _name(self, reader: Buffer) -> tuple[str | None, int]:
         """The name of the member that begins here, and where its value does; None where there is none."""

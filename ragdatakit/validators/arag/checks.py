@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from ragdatakit.validators.ages import COPYING_SECONDS, in_words, lag_seconds
 from ragdatakit.validators.arag.chunks import (
     ChunkOrder,
     dot_inside,
+    first_is_object,
     id_and_text,
     id_problems,
     is_ragged,
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 DOTS_LOOKED_FOR = 1000
 """In how many chunks a sentence cut inside is looked for: one example a file is enough, and the search is slow."""
 
+_DOT_INSIDE = "sentence-cut-inside"
+
 
 class ARagChecks(FormatChecks):
     """Chunks, questions and predictions one by one, and what they say about each other."""
@@ -50,7 +53,6 @@ class ARagChecks(FormatChecks):
         self._as_objects: bool | None = None
         self._order = ChunkOrder()
         self._dots_left = DOTS_LOOKED_FOR
-        self._dotted_text: str | None = None
         self._search = AnswerSearch() if self._wants_search() else None
         self._remembered = Remembered()
         self._coded: CodedPredictions | None = None
@@ -69,7 +71,7 @@ class ARagChecks(FormatChecks):
     def needs(self, kind: str, split: str | None = None) -> Needs:
         """All records: what depends on the records before is found batch by batch, when each comes once, in order."""
         checked = kind in ("chunks", "questions", "predictions")
-        return Needs(records=checked, values=checked)
+        return Needs(records=checked, values=checked, in_ranges=checked, only_first={_DOT_INSIDE: DOTS_LOOKED_FOR})
 
     def derive(self, kind: str, value: Any, to_show: bool = False) -> dict[str, Any]:
         """The keys that are not fields: the chunk's id and text, the id that the runner uses, the question.
@@ -117,9 +119,22 @@ class ARagChecks(FormatChecks):
         return _scanning(questions(first_question(file), self._folder), texts, kept)
 
     def _sees_next_chunks(self) -> bool:
-        """The first element says what the array holds, and objects are not scanned; some strings are looked at for a
-        dot in a sentence."""
-        return self._as_objects is not False or (self._dots_left > 0 and not self._dotted_text)
+        """Objects are not scanned; the first strings are looked at for a dot in a sentence."""
+        return self._as_objects is not False or self._dots_left > 0
+
+    def start_file(self, file: DataFile) -> None:
+        """The first element says what an array holds; of each file the first chunks are looked at for a dot."""
+        if file.kind == "chunks":
+            self._as_objects = first_is_object(file)
+            self._dots_left = DOTS_LOOKED_FOR
+
+    def state(self, file: DataFile) -> int:
+        """In how many chunks no dot is looked for any more."""
+        return DOTS_LOOKED_FOR - self._dots_left
+
+    def merge(self, file: DataFile, states: Sequence[int]) -> None:
+        """In those that are left it is looked for."""
+        self._dots_left = max(0, self._dots_left - sum(states))
 
     def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
         """The faults of one chunk, question or prediction."""
@@ -159,18 +174,15 @@ class ARagChecks(FormatChecks):
         if isinstance(text, str) and (text or not self._as_objects):
             yield from text_problems(chunk_id, text, pointer)
             if found := self._dot_inside(text):
-                yield Problem("sentence-cut-inside", pointer, found)
+                yield Problem(_DOT_INSIDE, pointer, found)
 
     def _dot_inside(self, text: str) -> str | None:
-        """The first dot of the file that ends no sentence; the same answer when a chunk is looked at again."""
-        if self._dotted_text is not None:
-            return dot_inside(text) if text == self._dotted_text else None
+        """The first dot of the file that ends no sentence."""
         if self._dots_left <= 0:
             return None
         self._dots_left -= 1
-        found = dot_inside(text)
-        if found:
-            self._dotted_text = text
+        if found := dot_inside(text):
+            self._dots_left = 0
         return found
 
     def batch(

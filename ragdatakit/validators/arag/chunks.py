@@ -5,9 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ragdatakit.files.containers.beginnings import HEAD_BYTES
+from ragdatakit.files.containers.parquet_rows import is_parquet
+from ragdatakit.files.detection.sniffing import beginning
 from ragdatakit.schemas.findings import Problem
+
+if TYPE_CHECKING:
+    from ragdatakit.files.datasets import DataFile
 
 SENTENCE_CHARACTERS = 10
 """The index keeps sentences longer than this."""
@@ -34,6 +40,12 @@ def id_and_text(value: Any) -> tuple[Any, Any]:
     if isinstance(value, dict):
         return value.get("id"), value.get("text")
     return None, None
+
+
+def first_is_object(file: DataFile) -> bool:
+    """Whether the first element of a file is an object, as all rows of Parquet are."""
+    head, _ = beginning(file.path, HEAD_BYTES, file.boundary)
+    return is_parquet(file.path) or (head.lstrip()[:1] == b"[" and head.lstrip()[1:].lstrip(b" \t\r\n,")[:1] == b"{")
 
 
 def text_digest(text: str) -> str:

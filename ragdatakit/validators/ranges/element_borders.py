@@ -19,6 +19,7 @@ _WINDOW = 1 << 18
 _BEFORE = 1 << 6
 """Bytes before a place that say what the comma at it separates."""
 _TRIES = 200
+_ENOUGH = 4
 
 
 class Borders:
@@ -53,7 +54,10 @@ class Borders:
         data = os.pread(self._fd, _WINDOW, begin)
         at_end = begin + len(data) >= self._size
         scan: ElementScan = self._scan(data, begin, 1, 1, NO_INDENT, at_end)
-        if any(element.error or not scan.sound for element in scan.run()) or not scan.sound:
+        for number, element in enumerate(scan.run()):
+            if element.error or not scan.sound:
+                return number > _ENOUGH  # it is not here that something is broken
+        if not scan.sound:
             return False
         return not scan.closed or (at_end and data[scan.position :].strip(b" \t\r\n") in (b"", b"}"))
 
@@ -69,4 +73,4 @@ def _patterns(elements: ArraySource, like: bytes) -> Iterator[Pattern[bytes]]:
     if found["name"]:
         yield re.compile(rb"(,)(?=[ \t\r\n]*%b)" % mark)
     elif found["mark"] == b'"' and elements.NOUN == "array":
-        yield re.compile(rb'(?<=[^\\]"|\\\\")(,)(?=[ \t\r\n]*")')
+        yield re.compile(rb'(?:(?<=[^\\]")|(?<=\\\\"))(,)(?=[ \t\r\n]*")')

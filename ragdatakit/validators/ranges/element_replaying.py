@@ -48,7 +48,7 @@ class RangedElementsRun(RangedRun, ScannedElementsRun):
         elements = planned.plan.elements or self._elements()
         if planned.plan.reader is not None:
             self._move_to(planned.plan.reader)
-        self._records, self._indents = 0, list[Indent]()
+        self._records, self._indents, self._found_once = 0, list[Indent](), set[str]()
         states: list[Any] = []
         last: Stretch | None = None
         for part, summary in self._summaries(planned):
@@ -91,7 +91,7 @@ class RangedElementsRun(RangedRun, ScannedElementsRun):
     def _read_rest(self, elements: ArraySource, last: Stretch) -> None:
         """What is behind the last range that was sound, as if all before it had been read here, too."""
         source = RangeSource.of(self.source, self._at, 0, (self._ranges or [])[0].state)
-        source.bom = self.source.bom
+        source.bom, source.bytes_read = self.source.bom, self._at
         margin = self._margin()
         self.source = source
         reader = elements.resume(source, self._at, self._records)
@@ -120,10 +120,20 @@ class RangedElementsRun(RangedRun, ScannedElementsRun):
                 line, indent = self._placed(within.line - 1, within.indent)
                 located = replace(within, record=first_record + within.record, line=line, indent=indent)
                 for problem in problems:
-                    self.run_.emit_record(self.file, problem, located)
+                    if self._counts(problem.rule, located.record):
+                        self.run_.emit_record(self.file, problem, located)
             self.run_.collector.count_all(block.checked.excess, self.file)
         self._take_columns(block.checked)
         self._records += block.checked.records
+
+    def _counts(self, rule: str, record: int) -> bool:
+        """Whether a problem is one that a file has once, in one of the first records, and was not there before."""
+        most = self.needs.only_first.get(rule)
+        if most is None:
+            return True
+        is_first = record < most and rule not in self._found_once
+        self._found_once.add(rule)
+        return is_first
 
     def _go_on_behind(self, stretch: Stretch, elements: ArraySource) -> None:
         """The next element begins behind this stretch."""

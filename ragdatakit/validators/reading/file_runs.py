@@ -363,6 +363,8 @@ class ElementsRun(FileRun):
 
     def _end(self, elements: ArraySource, records: int) -> None:
         """After the last of so many records."""
+        if self.source.progress == self.source.bytes_read and not self.source.faults:
+            self.source.bytes_read = self.source.size  # how far was read behind the last one depends on who has read it
         self.whole = self.to_end = elements.whole
         if self.declared.wrapper:
             self._take_wrapper(elements)
