@@ -107,7 +107,7 @@ def in_ranges(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
         """``known`` is the share of the sets of keys that all workers know."""
         used, random = engine or (PicklingEngine(shared) if how else None), Random(seed)
         monkeypatch.setattr(key_store.KeyStore, "has_room", lambda store, keys: random.random() < known)
-        monkeypatch.setattr(api, "_engine", lambda options: used)
+        monkeypatch.setattr(api, "chosen_engine", lambda options: used)
         monkeypatch.setattr(key_store, "PARTITION_BYTES", partition)
         monkeypatch.setattr(plan, "bounds", cut(how, Random(seed)))
         monkeypatch.setattr(range_judges, "_RUN_ROWS", 1 + seed % 7)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack, closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from ragdatakit.api.arguments import given_paths, reading, several_words
 from ragdatakit.api.configuration import configuration_of
+from ragdatakit.api.in_parts.chosen_engine import chosen_engine
 from ragdatakit.api.keywords import takes
 from ragdatakit.api.remote import at_hand, renamed
 from ragdatakit.api.sources import chosen_datasets, database_of, only_dataset
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from ragdatakit.api.sources import FoundDataset
     from ragdatakit.converters.sources import ConversionSettings, Source
     from ragdatakit.database.dataset_database import DatasetDatabase
+    from ragdatakit.engines import Engine
     from ragdatakit.schemas.neighbourhoods import Neighbourhoods
     from ragdatakit.schemas.results import Report
     from ragdatakit.schemas.summaries import LeftOut, Note, NotRead, Summary
@@ -55,7 +57,9 @@ def _report(paths: list[Path], options: ReportOptions) -> Summaries:
     from ragdatakit.database.database_file import DatabaseFile
     from ragdatakit.files.detection.left_out import files_not_read
 
+    _refuse_whole(options)
     wanted, names = reading(options), several_words(options.dataset)
+    engine = chosen_engine(options)
     found = chosen_datasets(paths, wanted, names)
     early = options.save is not None  # what may raise goes before a database is replaced
     findings = _findings(paths, found, options) if early else None
@@ -67,17 +71,23 @@ def _report(paths: list[Path], options: ReportOptions) -> Summaries:
         not_read=_once(each for p in whole for each in files_not_read(p, read)),
     )
     similar: list[str] = []
-    with DatabaseFile(Path(options.save)) if options.save is not None else nullcontext() as file:
+    with ExitStack() as stack:
+        file = stack.enter_context(DatabaseFile(Path(options.save))) if options.save is not None else None
+        stack.enter_context(closing(engine) if engine is not None else nullcontext())
         for each in found:
             started = time.perf_counter()
             with ExitStack() as opened:
                 try:
+                    if engine is not None and (one := _in_parts(each, engine, options)) is not None:
+                        summaries.append(_named(one, each.name, started))
+                        continue
                     database = opened.enter_context(database_of(each, options.memory_limit, own_sql=True))
                     summary = summary_of(each, database, options)
                     node = _node(database, options.node, summary, similar)
                     if options.neighbourhoods:
                         summary.neighbourhoods = _neighbourhoods(database, node, options.progress)
                     label_graph(each, summary)
+                    summary.notes += [_one_machine_note()] if engine is not None else []
                 except (RagdataError, OSError) as error:
                     if len(found) == 1 or not _is_of(each.source, error):
                         raise
@@ -87,14 +97,40 @@ def _report(paths: list[Path], options: ReportOptions) -> Summaries:
                 else:
                     if file is not None:
                         file.add(database, each.name if len(found) > 1 else "main", each.source.display)
-            summary.name = each.name
-            summary.seconds = time.perf_counter() - started
-            summaries.append(summary)
+            summaries.append(_named(summary, each.name, started))
     if options.node and not any(summary.around for summary in summaries):
         advice = f"; there is {', '.join(dict.fromkeys(similar))}" if similar else ""
         raise RagdataError(f"no node is called {options.node!r}{advice}")
     summaries.findings = findings if early else _findings(paths, found, options)
     return summaries
+
+
+def _refuse_whole(options: ReportOptions) -> None:
+    """Raise where something was asked for that needs a dataset as a whole."""
+    asked = "a database" if options.save is not None else "a node" if options.node else ""
+    asked = asked or ("a page with a graph" if options.neighbourhoods else "")
+    if options.engine is not None and asked:
+        words = f"with --engine {options.engine} only the key numbers are made"
+        raise RagdataError(f"{words}: {asked} needs the dataset in one database; leave --engine out")
+
+
+def _one_machine_note() -> Note:
+    """That the engine had nothing to do."""
+    from ragdatakit.schemas.summaries import Note
+
+    words = "read where the command runs: workers measure datasets of beir and light-splade, whose ids mean one thing"
+    return Note("engine.sections", words, 0)
+
+
+def _in_parts(found: FoundDataset, engine: Engine, options: ReportOptions) -> Summary | None:
+    from ragdatakit.api.in_parts.reporting import report_in_parts
+
+    return report_in_parts(found, engine, options.memory_limit, options.progress)
+
+
+def _named(summary: Summary, name: str, started: float) -> Summary:
+    summary.name, summary.seconds = name, time.perf_counter() - started
+    return summary
 
 
 def _findings(paths: list[Path], found: Iterable[FoundDataset], options: ReportOptions) -> Report | None:
@@ -110,6 +146,9 @@ def _findings(paths: list[Path], found: Iterable[FoundDataset], options: ReportO
             severity=SHOWN_SEVERITY,
             max_per_rule=options.max_per_rule,
             follow_links=options.follow_links,
+            jobs=options.jobs,
+            engine=options.engine,
+            engine_options=options.engine_options,
             progress=options.progress,
         )
     except RagdataError:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragdatakit.api.arguments import given_paths, several_words
 from ragdatakit.api.configuration import configurations, settings_below
+from ragdatakit.api.in_parts.chosen_engine import chosen_engine
 from ragdatakit.api.keywords import takes
 from ragdatakit.api.remote import AtHand, at_hand, refuse_url, renamed
 from ragdatakit.schemas.errors import RagdataError
@@ -17,7 +18,6 @@ from ragdatakit.schemas.options import PathLike, ValidateOptions
 from ragdatakit.schemas.results import Report
 
 if TYPE_CHECKING:
-    from ragdatakit.engines import Engine
     from ragdatakit.files.configuration.chosen import Configurations
     from ragdatakit.fixes.rounds import Repairs
     from ragdatakit.quality.named_tables import NamedTables
@@ -63,7 +63,7 @@ def check(
         known, finish = _known(paths, options, arguments)
         stamps = _stamps(paths, options)
         foreseen = ForeseenFixes()
-        engine = _engine(options)
+        engine = chosen_engine(options)
         arguments[-1] = replace(
             arguments[-1], known=known, stamps=stamps, repairer=repairer, fixer=foreseen, engine=engine
         )
@@ -159,17 +159,6 @@ def _own_rules() -> OwnRules:
     from ragdatakit.quality.own_rules import OwnRules
 
     return OwnRules(QueryTables())
-
-
-def _engine(options: ValidateOptions) -> Engine | None:
-    """What checks parts of large files."""
-    if options.engine is None:
-        if options.engine_options:
-            raise RagdataError(f"{min(options.engine_options)} is an option of an engine, and none is chosen")
-        return None
-    from ragdatakit.engines.choice import engine_named
-
-    return engine_named(options.engine, options.engine_options or {}, options.jobs)
 
 
 def _run(here: AtHand[ValidateOptions], refused: Callable[[RagdataError], None] | None) -> tuple[Any, ...]:

@@ -354,3 +354,32 @@ def fuse_words(text: str) -> dict[str, float]:
             raise click.UsageError(f"--fuse {part}: expected MODE=WEIGHT with a weight above 0, as bm25=1,graph=0.5")
         found[mode] = weight
     return found
+
+
+def engine_options(
+    option: Callable[..., Callable[[_Function], _Function]], jobs: str, engine: str
+) -> Callable[[_Function], _Function]:
+    """The options, made by ``option`` (`options_of`), with the help of two of them."""
+    options = (
+        option("--jobs", metavar="N", help=jobs),
+        option("--engine", metavar="NAME", help=engine),
+        click.option(
+            "--engine-option",
+            "engine_options",
+            multiple=True,
+            metavar="NAME=VALUE",
+            help="Which cluster: address=HOST:PORT of Ray, master=spark://HOST:PORT of Spark, or a setting of Spark.",
+        ),
+    )
+
+    def add(function: _Function) -> _Function:
+        for each in reversed(options):
+            function = each(function)
+        return function
+
+    return add
+
+
+def chosen_engine(words: dict[str, Any]) -> dict[str, Any]:
+    """The field ``engine_options`` of the options."""
+    return {"engine_options": dict(named_value("--engine-option", text) for text in words["engine_options"])}

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ragdatakit.cli import wants_colour
-from ragdatakit.cli.dataset_options import dataset_names_option, dataset_options, read_words
+from ragdatakit.cli.dataset_options import (
+    chosen_engine,
+    dataset_names_option,
+    dataset_options,
+    engine_options,
+    read_words,
+)
 from ragdatakit.cli.declared_options import DataPath, given, options_of
 from ragdatakit.cli.output_format import check_place, chosen_form, output_options
 from ragdatakit.cli.standard_output import write_output
@@ -46,6 +52,12 @@ _option = options_of(ReportOptions)
 @_option("--seed", show_default=True, metavar="N", help="Chooses those rows.")
 @_option("--node", metavar="NAME", help="Show this node of the graph with its neighbours; a page begins with it.")
 @_option("--memory-limit", metavar="SIZE", help="What tables may take before they go to the disk.")
+@engine_options(
+    _option,
+    "With --engine local: so many processes (default: one for each processor, at most 8).",
+    "The key numbers only, measured in parts of large files: by processes here (local), or by the workers of a cluster"
+    " (ray, spark).",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Only what there is, and the warnings.")
 @click.option("-v", "--verbose", is_flag=True, help="Also all files, values and examples.")
 @dataset_names_option
@@ -102,6 +114,7 @@ def _made(words: dict[str, Any], form: str) -> Summaries:
             ReportOptions,
             words,
             **read_words(words),
+            **chosen_engine(words),
             save=words["save_database"],
             neighbourhoods=is_page,
             findings=words["findings"] if words["findings"] is not None or is_page else False,

@@ -16,8 +16,10 @@ from ragdatakit.cli import printable, wants_colour
 from ragdatakit.cli.baseline_options import baseline_options, chosen_baseline
 from ragdatakit.cli.dataset_options import (
     cache_dir_option,
+    chosen_engine,
     config_options,
     configured,
+    engine_options,
     file_hint,
     follow_links_option,
     named_value,
@@ -102,21 +104,11 @@ _option = options_of(ValidateOptions)
     show_default=True,
     help="About how much memory to use: smaller blocks, and a limit for the longest record.",
 )
-@_option(
-    "--jobs", metavar="N", help="Check N blocks of a large file at a time (default: one for each processor, at most 8)."
-)
-@_option(
-    "--engine",
-    metavar="NAME",
-    help="local: check large files of lines in parts, in as many processes as --jobs says; ray, spark: on the workers"
+@engine_options(
+    _option,
+    "Check N blocks of a large file at a time (default: one for each processor, at most 8).",
+    "local: check large files of lines in parts, in as many processes as --jobs says; ray, spark: on the workers"
     " of a cluster. The report is the same.",
-)
-@click.option(
-    "--engine-option",
-    "engine_options",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Which cluster: address=HOST:PORT of Ray, master=spark://HOST:PORT of Spark, or a setting of Spark.",
 )
 @_option(
     "--max-hops",
@@ -189,10 +181,10 @@ def command(**words: Any) -> int:
             words,
             quality=quality,
             options=reading,
-            engine_options=dict(named_value("--engine-option", text) for text in words["engine_options"]),
             progress=progress,
             tell=lambda text: say([text]),
             **configured(words),
+            **chosen_engine(words),
             **known,
         )
         result = FixResult()

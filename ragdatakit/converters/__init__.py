@@ -16,7 +16,7 @@ from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.settings.plugins import PLUGGED, plugged
 
 if TYPE_CHECKING:
-    from ragdatakit.files.datasets import Dataset
+    from ragdatakit.files.datasets import DataFile, Dataset
     from ragdatakit.files.reading.canonical_tables import CanonicalTables, RowSource
     from ragdatakit.files.reading.record_reading import RecordReader
     from ragdatakit.outputs.written_files import Output
@@ -89,6 +89,17 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True)
+class TableFiles:
+    """The files that have the rows of a table, each a record or several in a row, so that a part of a file has rows of
+    its own: ``groups`` in the order of the rows. Of those in a second group only the records count whose id, in the
+    column ``key``, the first has not. ``along`` are read whole with each part."""
+
+    groups: tuple[tuple[DataFile, ...], ...]
+    along: tuple[DataFile, ...] = ()
+    key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Converter:
     """How one format is read into canonical tables and written out of them.
 
@@ -103,6 +114,8 @@ class Converter:
     framework cuts documents; texts and tables that are neither chunks nor a graph are cut so where nothing else is
     asked for. ``vectors``: what is written has vectors of texts. ``unread``: by kind of file, why reading passes over
     it, which a conversion then loses. ``form`` gives what the records of a dataset look like and no table says.
+    ``in_parts`` says of a dataset, with the options of reading, which files have the rows of its tables; None where
+    rows depend on more than their record.
     """
 
     name: str
@@ -120,6 +133,7 @@ class Converter:
     vectors: bool = False
     unread: Mapping[str, str] = field(default_factory=dict)
     form: Callable[[Dataset], Mapping[str, str]] | None = None
+    in_parts: Callable[[Dataset, Mapping[str, Any]], Mapping[str, TableFiles] | None] | None = None
 
     def values(self, given: Mapping[str, str], side: Literal["read", "write"]) -> dict[str, Any]:
         """The options of one side: what was given, converted, or the default. Raises `RagdataError` for a bad value."""

@@ -51,7 +51,7 @@ class Unproved(Exception):
     """SQL cannot take a table from its files as it is meant; the rows of the reader will."""
 
 
-def _place_of(split: str | None) -> tuple[bool, int, str]:
+def place_of_split(split: str | None) -> tuple[bool, int, str]:
     """Where a split is among others."""
     name = (split or "").lower()
     place = next((n for n, usual in enumerate(_USUAL_SPLITS) if name.startswith(usual)), len(_USUAL_SPLITS))
@@ -168,6 +168,11 @@ class DatasetDatabase:
         return self._tables.losses
 
     @property
+    def extents(self) -> Mapping[str, tuple[int, int, int]]:
+        """As `RecordReader` has them."""
+        return self._tables.records.extents if self._tables.records is not None else {}
+
+    @property
     def parts(self) -> tuple[Dataset, ...]:
         """The datasets on the disk that it was made of, with their files."""
         return self._parts
@@ -272,9 +277,27 @@ class DatasetDatabase:
             found: dict[str | None, int] = {None: self.count(table)} if self.count(table) else {}
             if "split" in TABLES[table].columns:
                 query = f'select split, count(*) from main."{table}" group by split'
-                found = dict(sorted(self.load(table).execute(query).fetchall(), key=lambda row: _place_of(row[0])))
+                rows = self.load(table).execute(query).fetchall()
+                found = dict(sorted(rows, key=lambda row: place_of_split(row[0])))
             self._splits[table] = found
         return self._splits[table]
+
+    def leave_out(self, table: str, rows: Iterable[int]) -> None:
+        """Remove rows of a table, by their places from 0."""
+        import numpy as np
+
+        connection = self.load(table)
+        connection.execute("create temp table left_out (place bigint)")
+        connection.register("given_places", {"place": np.fromiter(rows, np.int64)})
+        connection.execute("insert into left_out select place from given_places")
+        connection.unregister("given_places")
+        kept = f'select * from main."{table}" where rowid not in (select place from left_out) order by rowid'
+        connection.execute(f"create table main.kept_rows as {kept}")
+        connection.execute(f'drop table main."{table}"; drop table left_out')
+        connection.execute(f'alter table main.kept_rows rename to "{table}"')
+        self._loaded[table] = _rows_in(connection, table)
+        self._splits.pop(table, None)
+        self.integer_values = {name: values for name, values in self.integer_values.items() if name[0] != table}
 
     def view_fault(self, view: str) -> str:
         """Why a file of a view cannot be read whole, where DuckDB itself does not say: of damaged gzip data it takes

@@ -15,6 +15,7 @@ from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection.sniffing import json_container
 from ragdatakit.files.paths.boundary import Boundary
 from ragdatakit.files.paths.folders import is_regular, size_of
+from ragdatakit.files.reading.file_sources import source_of
 from ragdatakit.schemas.declarations import File
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.results import FileSummary
@@ -71,7 +72,7 @@ def _count(file: DataFile, kind: File | None, known: int | None, progress: Progr
 def _counted(file: DataFile, kind: File, progress: Progress | None) -> tuple[int | None, int]:
     if is_parquet(file.path):
         return row_count(file.path, file.boundary), size_of(file.path)
-    source = Source(file.path, file.path.name.lower().endswith(".gz"), boundary=file.boundary)
+    source = source_of(file)
     container: str = kind.container
     if container == "json":
         container = json_container(file.path, file.boundary)
@@ -93,7 +94,8 @@ def _counted(file: DataFile, kind: File, progress: Progress | None) -> tuple[int
             if progress is not None:
                 progress(file.display, source.progress, source.size)
             records += _lines(block.data)
-        if container == "columns" and kind.columns.header and records:
+        begins = file.part is None or file.part.exact
+        if container == "columns" and kind.columns.header and records and begins:
             records -= 1
     return records, source.bytes_read
 

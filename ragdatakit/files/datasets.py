@@ -13,6 +13,17 @@ from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.declarations import Format
 
 
+@dataclass(frozen=True, slots=True)
+class FilePart:
+    """The lines of a file that begin in a range of its bytes: from ``start`` on, where one begins if it is ``exact``
+    (the first record of the file), and before ``end``. ``state`` is that of the file when the part was cut."""
+
+    start: int
+    end: int
+    exact: bool
+    state: str
+
+
 @dataclass(slots=True, eq=False)
 class DataFile:
     """One file of a dataset.
@@ -23,7 +34,8 @@ class DataFile:
     ``readable``, whether all of it could be read, and ``to_end``, whether no more than single rows could not.
     ``boundary`` is where it has to lie to be opened, links resolved. Of an object that holds the records in an array,
     ``wrapper`` is the name of that member, and ``around`` are the others, each ``"name": value``: filled in by reading.
-    ``row_groups`` of a Parquet file are the numbers of their first records, filled in by reading, too.
+    ``row_groups`` of a Parquet file are the numbers of their first records, filled in by reading, too. Where it has a
+    ``part``, that is all that is read of it.
     """
 
     path: Path
@@ -39,6 +51,7 @@ class DataFile:
     wrapper: str = ""
     around: tuple[Element, ...] = ()
     row_groups: list[int] = field(default_factory=list)
+    part: FilePart | None = None
     place: Path = field(init=False)
 
     def __post_init__(self) -> None:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 Progress = Callable[[str, int, int], None]
 
-_TEXTS = {
+TEXTS = {
     "documents": ("text", "documents"),
     "chunks": ("text", "chunks"),
     "questions": ("text", "questions"),
@@ -44,7 +44,7 @@ _TEXTS = {
     "answers": ("text", "answers of systems"),
     "runs": ("text", "results"),
 }
-_FURTHER_TEXTS = (
+FURTHER_TEXTS = (
     ("questions", "answer", "gold answers"),
     ("chunks", "context", "contexts of chunks"),
     ("answers", "prompt", "prompts"),
@@ -166,7 +166,7 @@ class _Summing:
         self._summary.notes += notes
 
     def _measure_texts(self) -> None:
-        for table, (name, what) in _TEXTS.items():
+        for table, (name, what) in TEXTS.items():
             if table not in self._tables:
                 continue
             column = self._texts[table] = measure(self._database, table, name, self._progress)
@@ -177,7 +177,7 @@ class _Summing:
                 self._summary.distributions += distributions(chosen, what, part)
             self._words(column, what)
             self._tell_sample(column, what)
-        for table, name, what in _FURTHER_TEXTS:
+        for table, name, what in FURTHER_TEXTS:
             if table in self._tables and self._has_values(table, name):
                 column = measure(self._database, table, name, self._progress)
                 self._summary.distributions += distributions(column, what)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import field
 from itertools import zip_longest
 from typing import Any, ClassVar, Literal
@@ -96,6 +96,12 @@ class Losses:
             for example, place in zip_longest(loss.examples, loss.places, fillvalue=None):
                 self.add(*named, example, count=0, unread=loss.unread, place=place or "")
             self.add(*named, count=loss.count, unread=loss.unread)
+
+    def without(self, tables: Collection[str]) -> Losses:
+        """Those of other tables than these."""
+        others = Losses()
+        others._found = {key: loss for key, loss in self._found.items() if loss.table not in tables}
+        return others
 
     def __iter__(self) -> Any:
         order = list(LOSS_KINDS)

@@ -302,7 +302,10 @@ class ReportOptions(SourceOptions):
     leaves a DuckDB file with all tables (in schemas of their own where there are several datasets). ``neighbourhoods``
     gives the summary of a graph the part of it that a page takes along; ``node`` is one to show with its neighbours.
     ``findings`` also validates (None: where there are rules for what is there), and keeps at most ``max_per_rule``
-    findings of a rule (0: all). ``memory_limit`` is what DuckDB may hold, in bytes.
+    findings of a rule (0: all). ``memory_limit`` is what DuckDB may hold, in bytes. With an ``engine`` (``local``,
+    ``ray``, ``spark``, with ``engine_options`` and ``jobs`` as in `ValidateOptions`) large files are measured in parts,
+    and only the key numbers are: tables, ids, lengths, scripts and coverage. A dataset of which that cannot be done is
+    read whole, here.
     """
 
     dataset: str | Iterable[str] = ()
@@ -314,6 +317,9 @@ class ReportOptions(SourceOptions):
     findings: bool | None = False
     max_per_rule: int = _number(100, 0)
     memory_limit: int = _bytes(DATABASE_MEMORY)
+    jobs: int | None = _number(None, 1, 256)
+    engine: str | None = _one_of(None, ENGINES, "engine")
+    engine_options: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

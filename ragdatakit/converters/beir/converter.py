@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from ragdatakit.converters import Converter, Option, Options, container_option
+from ragdatakit.converters import Converter, Option, Options, TableFiles, container_option
 from ragdatakit.converters.beir.parquet_files import CORPUS, METADATA, QUERIES, row_of, write_judgements
 from ragdatakit.converters.judgements import (
     Judgements,
@@ -373,6 +373,19 @@ _QUESTIONS = ("question_id", "text", "split", "metadata")
 _QRELS = ("question_id", "target_id", "grade", "target_kind", "split")
 
 
+def _in_parts(dataset: Dataset, options: Mapping[str, Any]) -> Mapping[str, TableFiles] | None:
+    """The files of the tables, where there is one set of queries."""
+    if options["queries"] or options["prefix"] or any(file.split for file in dataset.files):
+        return None
+    corpus, queries, qrels = (tuple(files_read(dataset, kind)) for kind in ("corpus", "queries", "qrels"))
+    found = {
+        "documents": TableFiles((corpus,)),
+        "questions": TableFiles((queries,), qrels),
+        "qrels": TableFiles((qrels,)),
+    }
+    return {table: files for table, files in found.items() if files.groups[0]}
+
+
 def _repairs(finding: Finding, _: Mapping[str, Any]) -> bool:
     """Whether a finding says no more than that a part is missing: what is there can be read."""
     return finding.rule == "missing-file"
@@ -384,6 +397,7 @@ CONVERTER = Converter(
     write=_write,
     repairs=_repairs,
     form=_form,
+    in_parts=_in_parts,
     gives={"documents": _PASSAGES, "questions": _QUESTIONS, "qrels": _QRELS},
     holds={
         "documents": _PASSAGES,

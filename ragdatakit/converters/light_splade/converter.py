@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ragdatakit.converters import Converter, Option, container_option
-from ragdatakit.converters.light_splade.reading import read
+from ragdatakit.converters.light_splade.reading import in_parts, read
 from ragdatakit.converters.light_splade.samples import USUAL_RANDOM
 from ragdatakit.converters.light_splade.writing import write
 
@@ -58,6 +58,7 @@ CONVERTER = Converter(
     name="light-splade",
     read=read,
     write=write,
+    in_parts=in_parts,
     gives={
         "documents": ("doc_id", "text"),
         "questions": ("question_id", "text", "split"),

@@ -7,14 +7,14 @@ A query or document that is in both splits is given once. Where an id means some
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import groupby
 from typing import Any
 
 import msgspec
 
-from ragdatakit.converters import Options
+from ragdatakit.converters import Options, TableFiles
 from ragdatakit.files.containers import json_text
 from ragdatakit.files.containers.json_text import Raw
 from ragdatakit.files.datasets import DataFile, Dataset
@@ -54,6 +54,14 @@ _DECODERS: dict[str, msgspec.json.Decoder[Any]] = {
 }
 _TRIPLETS = msgspec.json.Decoder(_Triplet)
 _TABLE = {"documents": "documents", "queries": "questions"}
+_FILES = {
+    "documents": ("documents", "doc_id"),
+    "questions": ("queries", "question_id"),
+    "qrels": ("positives", ""),
+    "triplets": ("triplets", ""),
+    "pair_scores": ("scores", ""),
+}
+"""The kind of the files that have a table, and the column in which both splits may have the same ids."""
 _SECOND = "validation"
 
 
@@ -61,14 +69,11 @@ def read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str,
     """The row sources of the tables for which the dataset has files."""
     _note_by_products(dataset, records)
     reading = Reading(dataset, records)
-    sources = {
-        "documents": ("documents", reading.documents),
-        "questions": ("queries", reading.questions),
-        "qrels": ("positives", reading.qrels),
-        "triplets": ("triplets", reading.triplets),
-        "pair_scores": ("scores", reading.pair_scores),
+    return {
+        table: NotedRows(records.losses, getattr(reading, table))
+        for table, (kind, _) in _FILES.items()
+        if dataset.of_kind(kind)
     }
-    return {table: NotedRows(records.losses, rows) for table, (kind, rows) in sources.items() if dataset.of_kind(kind)}
 
 
 def _note_by_products(dataset: Dataset, records: RecordReader) -> None:
@@ -226,6 +231,21 @@ class _Overlap:
     def split_of(self, own: str) -> str | None:
         """The second split for an id that only this one has."""
         return _SECOND if hash(own) in self._second else None
+
+
+def in_parts(dataset: Dataset, _: Mapping[str, Any]) -> Mapping[str, TableFiles]:
+    """The files of the tables; what both splits have is of the first."""
+    found = {}
+    for table, (kind, key) in _FILES.items():
+        files = dataset.of_kind(kind)
+        groups = [tuple(files)]
+        if key:
+            groups = [tuple(f for f in files if f.split == split) for split in dict.fromkeys(f.split for f in files)]
+        if kind == "documents":
+            groups.sort(key=lambda group: -sum(map(size_of_text, group)))
+        if files:
+            found[table] = TableFiles(tuple(groups), key=key)
+    return found
 
 
 def size_of_text(file: DataFile) -> int:

@@ -28,6 +28,7 @@ from ragdatakit.files.containers.sources import ARRAY_FOR_LINES, FileFault, Sour
 from ragdatakit.files.containers.tagged_text import ElementFinder, TaggedReader
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.detection.sniffing import json_container
+from ragdatakit.files.reading.file_sources import source_of
 from ragdatakit.files.reading.piece_stream import PieceStream
 from ragdatakit.files.reading.refused_records import Refused
 from ragdatakit.schemas.conversions import Losses, LossKind
@@ -56,6 +57,8 @@ Progress = Callable[[str, int, int], None]
 """Called with a file's name, the bytes of it that were read, and its size."""
 
 _ITEMS = msgspec.json.Decoder(list[Raw])
+LINE_OF_PART, RECORD_OF_PART = "\0line {}\0", "\0record {}\0"
+"""Numbers of lines and records of a part of a file, in places: who puts parts together knows how many came before."""
 NO_NUMBERS = "NaN or Infinity, which JSON does not have, became null"
 
 
@@ -71,7 +74,8 @@ def refuse_encoding(name: str) -> None:
 
 class RecordReader:
     """Reads the files of one dataset; what it leaves out goes to ``losses``, and why a file was not read to its end to
-    ``faults``. ``kinds``, those of its format, say how rows of Parquet are cast."""
+    ``faults``. ``kinds``, those of its format, say how rows of Parquet are cast. ``extents`` has, of each file of
+    lines that was read, the lines, the records that were given, and all records."""
 
     def __init__(
         self,
@@ -87,6 +91,8 @@ class RecordReader:
         self.refused = refused or Refused()
         self.progress = progress
         self._longest = max(1 << 24, memory_limit // 4)
+        self.extents: dict[str, tuple[int, int, int]] = {}
+        self._dropped = 0
         self._noted: set[tuple[str, int]] = set()
         self._in_lines: set[str] = set()
 
@@ -283,7 +289,8 @@ class RecordReader:
         refused = self.refused.lines(file, kind.columns.header)
         self._in_lines.add(file.display)
         reader = LineReader(kind)
-        above = 0
+        has_header = kind.columns.header and (file.part is None or file.part.exact)
+        above = given = 0
         for block in source.blocks():
             self._report(file, source)
             line_number = -1
@@ -291,7 +298,7 @@ class RecordReader:
                 raw, number = block.shown(offset, line), above + block.line(line_number) + 1
                 why = refused.get(number, "")
                 text = self._text(file, number, raw) if not why else ""
-                if number == 1 and kind.columns.header:
+                if number == 1 and has_header:
                     if not why and reader.looks_like_record(text):
                         why = "it is where the header should be"
                 elif not why and text.strip():
@@ -301,10 +308,12 @@ class RecordReader:
                         why = f"no record: {error}"
                     else:
                         if "comment" not in record:
+                            given += 1
                             yield record
                 if why:
                     self._drop(file, number, why, raw)
             above += line_number + 1 + len(block.breaks)
+        self.extents[file.display] = above, given, given
         self._close(file, source)
 
     def elements(self, file: DataFile, kind: File) -> Iterator[dict[str, str]]:
@@ -414,6 +423,7 @@ class RecordReader:
                 continue
             run.data = block.data
             yield run
+        self.extents[file.display] = run.next_line - 1, run.count - self._dropped, run.count
         self._close(file, source, run.count)
         file.records, file.bytes = run.count, source.bytes_read
 
@@ -436,8 +446,7 @@ class RecordReader:
 
     def source(self, file: DataFile) -> Source:
         """A file as it is read, piece by piece."""
-        is_packed = file.path.name.lower().endswith(".gz")
-        return Source(file.path, is_packed, max_line_bytes=self._longest, boundary=file.boundary)
+        return source_of(file, self._longest)
 
     def _report(self, file: DataFile, source: Source) -> None:
         if self.progress is not None:
@@ -458,7 +467,8 @@ class RecordReader:
 
     def leave_out(self, file: DataFile, record: int, why: str, example: object) -> None:
         """Say that the caller has no use for a record (counted from 0), once however often the file is read."""
-        where = f"{file.display} record {record + 1}"
+        number = record + 1 if file.part is None else RECORD_OF_PART.format(record + 1)
+        where = f"{file.display} record {number}"
         self.tell_once("dropped", file.kind, None, why, file, record, example, where)
 
     def tell_once(
@@ -483,10 +493,13 @@ class RecordReader:
         if (file.display, place) in self._noted:  # files may be read more than once
             return
         self._noted.add((file.display, place))
+        self._dropped += 1
         self.losses.add("dropped", file.kind, None, why, _beginning(raw), place=self._where(file, place))
 
     def _where(self, file: DataFile, place: int) -> str:
         """The place of a record, as users look for it: by its line, or its number from 1, as lines have it."""
+        if file.part is not None:
+            return f"{file.display}:{LINE_OF_PART.format(place)}"
         if file.display not in self._in_lines:
             return f"{file.display} record {place + 1}"
         return f"{file.display} row {place - 1}" if is_parquet(file.path) else f"{file.display}:{place}"

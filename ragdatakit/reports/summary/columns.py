@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 LISTS = frozenset({"aliases", "children", "field_order", "members"})
 _OBJECTS = frozenset({"metadata", "attributes"})
-_UNCOUNTED = LISTS | _OBJECTS | {"content", "record", "before", "prompt"}
+UNCOUNTED = LISTS | _OBJECTS | {"content", "record", "before", "prompt"}
 """Columns of which distinct values say nothing."""
-_UNIQUE = {
+UNIQUE = {
     "documents": ("doc_id", "text"),
     "chunks": ("chunk_id", "text"),
     "nodes": ("name",),
@@ -42,14 +42,14 @@ def table_summary(database: DatasetDatabase, table: str, counted: dict[str, int]
         missing = f"len({column}) = 0 or {column} is null" if name in LISTS else f"{column} is null"
         wanted.append(f"count(*) filter ({missing})")
         wanted.append(f"count(*) filter ({_is_empty(table, name)})")
-        plain = name not in _UNCOUNTED and name not in counted and name not in _UNIQUE.get(table, ())
+        plain = name not in UNCOUNTED and name not in counted and name not in UNIQUE.get(table, ())
         wanted.append(f"count(distinct {column})" if plain else "null")
     found = connection.execute(f'select {", ".join(wanted)} from "{table}"').fetchall()[0]
     columns = []
     for place, name in enumerate(names):
         missing_rows, empty, distinct = found[3 * place : 3 * place + 3]
         distinct, repeated = counted.get(name, distinct), None
-        if name in _UNIQUE.get(table, ()):
+        if name in UNIQUE.get(table, ()):
             distinct = distinct_texts(connection, table, name) if name not in counted else distinct
             repeated = rows - missing_rows - distinct
         columns.append(ColumnSummary(name, missing_rows, empty, distinct, repeated))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -65,16 +65,21 @@ class Column:
 
 
 def measure(
-    database: DatasetDatabase, table: str, column: str, progress: Callable[[str, int, int], None] | None = None
+    database: DatasetDatabase,
+    table: str,
+    column: str,
+    progress: Callable[[str, int, int], None] | None = None,
+    most_bytes: int | None = _MOST_BYTES,
 ) -> Column:
-    """Count the characters of all texts of a column, and the tokens of all or of every n-th."""
+    """Count the characters of all texts of a column, and the tokens of all or, of more than so many bytes, of every
+    n-th."""
     keep_freed_memory()
     connection = database.load(table)
     numbers = f'coalesce(length("{column}"), -1) as characters, coalesce(strlen("{column}"), 0) as size'
     found = connection.execute(f'select {numbers} from main."{table}"').fetchnumpy()
     characters = np.asarray(found["characters"], np.int64)
     size = int(np.asarray(found["size"]).sum())
-    step = -(-size // _MOST_BYTES) or 1
+    step = 1 if most_bytes is None else -(-size // most_bytes) or 1
     read = np.arange(0, len(characters), step)
     tokens, scripts = np.full(len(read), -1), np.zeros(len(read), np.uint8)
     ways = (
@@ -176,8 +181,15 @@ def scripts(column: Column, what: str) -> Frequencies | None:
     from ragdatakit.reports.summary.text_numbers import SCRIPTS
 
     counts = np.bincount(column.scripts[column.tokens >= 0], minlength=len(SCRIPTS))
-    found = [(SCRIPTS[place], int(count)) for place, count in enumerate(counts) if count]
-    return _frequencies(found, f"{column.table}.{column.name}.script", f"Scripts of {what}")
+    return scripts_of(counts.tolist(), f"{column.table}.{column.name}", what)
+
+
+def scripts_of(counts: Sequence[int], place: str, what: str) -> Frequencies | None:
+    """The same of the number of texts in each script; ``place`` is the table and the column."""
+    from ragdatakit.reports.summary.text_numbers import SCRIPTS
+
+    found = [(SCRIPTS[number], count) for number, count in enumerate(counts) if count]
+    return _frequencies(found, f"{place}.script", f"Scripts of {what}")
 
 
 def _frequencies(found: list[tuple[str, int]], name: str, title: str) -> Frequencies | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +24,7 @@ TRAIN = "train"
 _UNEVEN = 0.01
 _BLANKS = "".join(character for character in map(chr, range(0x3001)) if character.isspace())
 _NAMING = {"qrels": "a judgement", "triplets": "a triplet", "pair_scores": "a score"}
-_PASSAGES = (("documents", "doc_id", "document"), ("chunks", "chunk_id", "chunk"))
+PASSAGES = (("documents", "doc_id", "document"), ("chunks", "chunk_id", "chunk"))
 _PER_QUESTION = {
     "qrels.positives": (
         "qrels",
@@ -127,16 +128,8 @@ def coverage(database: DatasetDatabase, ids: IdNumbers) -> list[Note]:
         questions = IdColumn("questions", "question_id", "question_id is not null")
         asked, covered = _covered(ids, questions, positives)
         if asked:
-            words = "every question has a positive" if covered else "no question has a positive"
-            if 0 < covered < asked:
-                has = "has" if asked - covered == 1 else "have"
-                words = f"{covered:,} of {asked:,} questions have a positive, {asked - covered:,} {has} none"
-            if lost := _questions_without_gold(database, ids, questions):
-                has = "has" if lost == 1 else "have"
-                words += f"; {many(lost, 'question')} {has} only positives that are not there"
-                covered -= lost
-            notes.append(Note("coverage.questions", words, covered / asked, "warning" if covered < asked else "info"))
-    for table, key, kind in _PASSAGES:
+            notes.append(question_note(asked, covered, _questions_without_gold(database, ids, questions)))
+    for table, key, kind in PASSAGES:
         naming = [
             source
             for source in (
@@ -151,13 +144,31 @@ def coverage(database: DatasetDatabase, ids: IdNumbers) -> list[Note]:
             continue
         rows, named = _covered(ids, IdColumn(table, key), naming)
         if named or _is_judged(database, ids, kind):
-            *others, last = dict.fromkeys(_NAMING[source.table] for source in naming)
-            by = f"{', '.join(others)} or {last}" if others else last
-            words = f"{named:,} of {rows:,} {table} are named by {by}"
-            if named in (0, rows):
-                words = f"{'every' if named else 'no'} {kind} is named by {by}"
-            notes.append(Note(f"coverage.{table}", words, named / rows, "info" if named else "warning"))
+            notes.append(passage_note(table, kind, rows, named, [source.table for source in naming]))
     return notes
+
+
+def question_note(asked: int, covered: int, lost: int) -> Note:
+    """How many of the questions have a positive; ``lost``: only positives that are not there."""
+    words = "every question has a positive" if covered else "no question has a positive"
+    if 0 < covered < asked:
+        has = "has" if asked - covered == 1 else "have"
+        words = f"{covered:,} of {asked:,} questions have a positive, {asked - covered:,} {has} none"
+    if lost:
+        has = "has" if lost == 1 else "have"
+        words += f"; {many(lost, 'question')} {has} only positives that are not there"
+        covered -= lost
+    return Note("coverage.questions", words, covered / asked, "warning" if covered < asked else "info")
+
+
+def passage_note(table: str, kind: str, rows: int, named: int, naming: Iterable[str]) -> Note:
+    """How many rows of a table of passages are named in those of ``naming``."""
+    *others, last = dict.fromkeys(_NAMING[source] for source in naming)
+    by = f"{', '.join(others)} or {last}" if others else last
+    words = f"{named:,} of {rows:,} {table} are named by {by}"
+    if named in (0, rows):
+        words = f"{'every' if named else 'no'} {kind} is named by {by}"
+    return Note(f"coverage.{table}", words, named / rows, "info" if named else "warning")
 
 
 def _questions_without_gold(database: DatasetDatabase, ids: IdNumbers, asked: IdColumn) -> int:
@@ -165,7 +176,7 @@ def _questions_without_gold(database: DatasetDatabase, ids: IdNumbers, asked: Id
     if database.count("triplets"):
         return 0
     missing: dict[str, Any] = {}
-    for table, key, kind in _PASSAGES:
+    for table, key, kind in PASSAGES:
         if database.count(table):
             where = f"target_kind = '{kind}'"
             (own, named), count = ids.of(IdColumn(table, key), IdColumn("qrels", "target_id", where))
@@ -276,8 +287,14 @@ def uneven(database: DatasetDatabase) -> list[Note]:
             continue
         query = f"select split, count(*) from main.{table} where split is not null group by 1 order by 2 desc, 1"
         rows = database.load(table).execute(query).fetchall()
-        (largest, most), (smallest, least) = rows[0], rows[-1]
-        if least < most * _UNEVEN:
-            words = f"{table}: the split {smallest} has {least:,} rows, {largest} has {most:,}"
-            notes.append(Note(f"splits.{table}", words, least / most, "warning"))
+        notes += uneven_note(table, rows)
     return notes
+
+
+def uneven_note(table: str, rows: Sequence[tuple[str, int]]) -> list[Note]:
+    """What there is to say of the rows of splits, the largest first."""
+    (largest, most), (smallest, least) = rows[0], rows[-1]
+    if least >= most * _UNEVEN:
+        return []
+    words = f"{table}: the split {smallest} has {least:,} rows, {largest} has {most:,}"
+    return [Note(f"splits.{table}", words, least / most, "warning")]

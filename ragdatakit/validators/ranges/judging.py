@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import copyreg
 import os
-import pickle
 import platform
 import secrets
 from collections import Counter
@@ -12,12 +10,11 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
+from ragdatakit.engines.sent_formats import send_by_name
 from ragdatakit.files.containers.sources import file_state
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.scanner.library import code_seeds, library, take_seeds
-from ragdatakit.schemas import FORMATS, get_format
-from ragdatakit.schemas.declarations import Format
 from ragdatakit.schemas.errors import EngineError
 from ragdatakit.validators import checks_of
 from ragdatakit.validators.collector import Selection
@@ -36,14 +33,7 @@ _PROCESS = secrets.token_hex(8)
 """Of which no other process has the like, on whatever machine."""
 
 
-def _reduced(fmt: Format) -> Any:
-    """A format that is known by its name goes by it; that of named tables, say, goes as it is."""
-    if fmt.name in FORMATS and get_format(fmt.name) is fmt:
-        return get_format, (fmt.name,)
-    return fmt.__reduce_ex__(pickle.HIGHEST_PROTOCOL)
-
-
-copyreg.pickle(Format, _reduced)
+send_by_name()
 
 
 @dataclass(frozen=True, slots=True)

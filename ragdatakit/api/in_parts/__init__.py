@@ -1,0 +1,1 @@
+"""What is done part by part, by an engine: reports and conversions."""

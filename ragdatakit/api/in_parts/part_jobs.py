@@ -1,0 +1,97 @@
+"""What all workers are given to read parts of a dataset, and whether they can."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from ragdatakit.converters.sources import ConversionSettings, Source
+from ragdatakit.converters.table_parts import TablePart
+from ragdatakit.engines.sent_formats import send_by_name
+from ragdatakit.files.containers.sources import file_state
+from ragdatakit.files.datasets import DataFile
+from ragdatakit.files.reading.record_reading import LINE_OF_PART, RECORD_OF_PART
+from ragdatakit.late_dataclasses import dataclass
+from ragdatakit.schemas.conversions import Losses
+from ragdatakit.schemas.errors import EngineError
+from ragdatakit.version import __version__
+
+send_by_name()
+
+
+@dataclass(frozen=True, slots=True)
+class PartJob:
+    """A dataset as workers find it: its files at full paths, each in the state (by its path) in which it was cut.
+    ``folder`` is where they write what they have for others (empty: it is sent)."""
+
+    source: Source
+    wanted: ConversionSettings
+    states: dict[str, str]
+    folder: str = ""
+    memory_limit: int = 1 << 30
+    version: str = __version__
+
+    @classmethod
+    def of(cls, source: Source, wanted: ConversionSettings, folder: Path | None, memory_limit: int) -> PartJob:
+        """The job of reading a dataset."""
+        (dataset,) = source.parts
+        states = {}
+        for file in dataset.files:
+            file.path = file.path.absolute()
+            states[str(file.path)] = file_state(file.path.stat())
+        source = Source((replace(dataset, root=dataset.root.absolute(), _numbers={}),))
+        plain = replace(wanted, progress=None, tell=None, below=None)
+        return cls(source, plain, states, str(folder or ""), memory_limit)
+
+    def reading(self, part: TablePart) -> Source:
+        """What is to be read for a part. Raises `EngineError` where it cannot be read here as it was there."""
+        if self.version != __version__:
+            words = f"ragdata {__version__} is asked to work for ragdata {self.version}"
+            raise EngineError(f"{words}; install the same everywhere")
+        for file in (*(file for file, _ in part.files), *part.along):
+            self._refuse_another(file)
+        return part.source(self.source)
+
+    def _refuse_another(self, file: DataFile) -> None:
+        where = f"{file.path} on {platform.node()}"
+        try:
+            with file.boundary.open(file.path) as opened:
+                state = file_state(os.fstat(opened.fileno()))
+        except OSError as error:
+            words = f"{where} cannot be read ({error.strerror})"
+            raise EngineError(f"{words}; put the data where all workers find it at this path") from None
+        if state != self.states[str(file.path)]:
+            raise EngineError(f"{where} is not the file that was planned: its size or its time of change is another")
+
+
+_PLACE = re.compile(f"{LINE_OF_PART.format('([0-9]+)')}|{RECORD_OF_PART.format('([0-9]+)')}")
+
+
+class Placed:
+    """Losses of parts put together, in their order: numbers in a part become those of the file."""
+
+    def __init__(self, losses: Losses) -> None:
+        self.losses = losses
+        self._before: dict[str, tuple[int, int]] = {}
+
+    def take(self, losses: Losses, extents: Iterable[tuple[str, int, int]]) -> None:
+        """Those of the next part; ``extents``: of each file the lines and records that it has of it."""
+        for loss in losses:
+            loss.places = [self._placed(place) for place in loss.places]
+        self.losses.take(losses)
+        for name, lines, records in extents:
+            before = self._before.get(name, (0, 0))
+            self._before[name] = before[0] + lines, before[1] + records
+
+    def _placed(self, place: str) -> str:
+        found = _PLACE.search(place)
+        if found is None:
+            return place
+        name = place[: found.start()].removesuffix(":").removesuffix(" record ")
+        lines, records = self._before.get(name, (0, 0))
+        number = lines + int(found[1]) if found[1] else records + int(found[2])
+        return place[: found.start()] + str(number) + place[found.end() :]
