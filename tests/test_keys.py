@@ -13,6 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragdatakit.arrays import code_tables
+from ragdatakit.arrays.codes import WIDE as WIDE_CODES
+from ragdatakit.arrays.codes import mix
 from ragdatakit.arrays.keys import NumpyConsistency, NumpyIndex
 from ragdatakit.arrays.text_codes import codes_of_texts
 from ragdatakit.files.paths.sql_text import hash_expression
@@ -123,11 +125,14 @@ def agree(data: st.DataObject, keys: Any, integers: bool) -> None:
     assert pairs(typed.disagreements()) == pairs(plain.disagreements())
 
 
-@given(st.data())
+@pytest.mark.parametrize("quick", [True, False])
+@given(data=st.data())
 @settings(max_examples=examples(100), deadline=None)
-def test_consistencies_agree_where_names_share_places(data: st.DataObject) -> None:
+def test_consistencies_agree_where_names_share_places(quick: bool, data: st.DataObject) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(NumpyConsistency, "_BITS", 1)
+        if not quick:
+            patch.setattr("ragdatakit.arrays.keys.library", lambda: None)
         plain, typed = PythonConsistency(), NumpyConsistency()
         typed._limit = 3
         for values, rows in data.draw(batches(TEXTS)):
@@ -136,6 +141,19 @@ def test_consistencies_agree_where_names_share_places(data: st.DataObject) -> No
             typed.add(codes(values, False), codes(given_values, False), rows_of(rows))
 
         assert pairs(typed.disagreements()) == pairs(plain.disagreements())
+
+
+@pytest.mark.parametrize("widths", [(1, 1), (1, 2), (2, 1), (2, 2)])
+def test_codes_of_pairs_are_the_same_without_the_library(widths: tuple[int, int], monkeypatch: Any) -> None:
+    words = np.random.default_rng(5).integers(0, 2**64, (2, 2000), np.uint64)
+    first, second = (
+        column[: 1000 * w].view(np.uint64 if w == 1 else WIDE_CODES) for column, w in zip(words, widths, strict=True)
+    )
+    quick = mix(first, second)
+    monkeypatch.setattr("ragdatakit.scanner.keys.library", lambda: None)
+
+    assert np.array_equal(mix(first, second), quick)
+    assert np.array_equal(mix(first[:0], second[:0]), quick[:0])
 
 
 ID = st.one_of(st.integers(0, 6), st.sampled_from([-1, 2**53 + 1, 2**63, "3", 3.0, 3.5, True, None, [1]]))

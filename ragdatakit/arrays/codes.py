@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ragdatakit.scanner import views
+from ragdatakit.scanner.keys import mixed as mixed_words
 
 Codes = npt.NDArray[Any]
 """Integers as ``uint64``, or wide codes (`WIDE`)."""
@@ -57,6 +58,9 @@ def are_one(codes: Codes, one: Any) -> npt.NDArray[np.bool_]:
 
 def mix(first: Codes, second: Codes) -> Codes:
     """One code for a pair of codes; of integers each pair has another."""
+    quick = mixed_words(flat_words(first), len(words_of(first)), flat_words(second), len(words_of(second)))
+    if quick is not None:
+        return quick.view(WIDE)
     mixed = np.empty(len(second), WIDE)
     (head, *more_head), (tail, *more_tail) = words_of(first), words_of(second)
     mixed["first"] = _stirred(head, tail)

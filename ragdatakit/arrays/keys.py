@@ -9,8 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ragdatakit.arrays.code_tables import HashTable, RankTable, RepeatSieve
-from ragdatakit.arrays.codes import WIDE, Codes, Rows, are_same, first_of_each, first_words, mix
+from ragdatakit.arrays.codes import WIDE, Codes, Rows, are_same, first_of_each, first_words, flat_words, mix, words_of
 from ragdatakit.arrays.text_codes import codes_of_texts
+from ragdatakit.scanner.keys import FirstValues
+from ragdatakit.scanner.library import library
 
 Marks = npt.NDArray[np.bool_]
 
@@ -126,7 +128,12 @@ class NumpyBatch:
         reduced = self.spelled[field]
         return reduced if valid is None else reduced[valid], names, rows
 
-    def interleaved(self, columns: list[tuple[Codes, Codes, Any]]) -> tuple[Codes, Codes, Any]:
+    def give(self, store: NumpyConsistency, columns: list[tuple[Codes, Codes, Any]]) -> None:
+        """What `pairs` or `spellings` has of several columns, to where it is compared."""
+        store.add_columns(columns)
+
+    @staticmethod
+    def interleaved(columns: list[tuple[Codes, Codes, Any]]) -> tuple[Codes, Codes, Any]:
         """(names, values, rows) of several columns as one, record by record."""
         if len(columns) == 1:
             return columns[0]
@@ -310,25 +317,40 @@ class NumpyIndex:
 class NumpyConsistency:
     """Names that were given more than one value, over codes.
 
-    A table with a place per leading bits of the name remembers the first value of most names, so that a name that
-    agrees costs a look; only names that share a place, and values that disagree, are kept and compared exactly.
+    A table remembers the first value of most names, so that a name that agrees costs a look; only names that find no
+    place in it, and values that disagree, are kept and compared exactly. It is the library's where there is one, else
+    one with a place per leading bits of the name.
     """
 
     _BITS = 20
 
     def __init__(self) -> None:
-        self._row_of = np.full(1 << self._BITS, -1, np.int64)
+        self._firsts: FirstValues | None = None
+        self._row_of: Rows = _NO_ROWS
         self._name_of: Codes | None = None
         self._value_of: Codes | None = None
         self._odd: list[tuple[Codes, Codes, Rows]] = []
         self._held = 0
         self._limit = 1 << 22
 
+    def add_columns(self, columns: list[tuple[Codes, Codes, Any]]) -> None:
+        """Take in names, values and rows of each of these columns, record by record."""
+        rows = columns[0][2]
+        together = isinstance(rows, range) and all(isinstance(c[2], range) and c[2] == rows for c in columns)
+        if library() is not None and together and len(rows):
+            self._add_quickly([c[0] for c in columns], [c[1] for c in columns], rows)
+        else:
+            self.add(*NumpyBatch.interleaved(columns))
+
     def add(self, names: Codes, values: Codes, rows: Any) -> None:
         """Take in that record ``row`` gives ``name`` this ``value``."""
         if not len(names):
             return
+        if library() is not None:
+            self._add_quickly([names], [values], rows)
+            return
         if self._name_of is None or self._value_of is None:
+            self._row_of = np.full(1 << self._BITS, -1, np.int64)
             self._name_of, self._value_of = (np.zeros(len(self._row_of), of.dtype) for of in (names, values))
         places = (first_words(names) >> np.uint64(64 - self._BITS)).view(np.int64)
         new = np.flatnonzero(self._row_of[places] < 0)[::-1]  # backwards: of several for one place the first remains
@@ -343,6 +365,21 @@ class NumpyConsistency:
             known = np.unique(places[odd][is_same[odd]])
             if len(known):
                 self._keep(self._name_of[known], self._value_of[known], self._row_of[known])
+
+    def _add_quickly(self, names: list[Codes], values: list[Codes], rows: Any) -> None:
+        """The same of several columns that have the same rows, by the library."""
+        kinds = names[0].dtype, values[0].dtype
+        width, value_width = len(words_of(names[0])), len(words_of(values[0]))
+        if self._firsts is None:
+            self._firsts = FirstValues(width, value_width, self._BITS)
+        flat = [flat_words(column) for column in names], [flat_words(column) for column in values]
+        odd = self._firsts.add(*flat, len(names[0]), rows)
+        if len(odd):
+            self._keep(
+                np.ascontiguousarray(odd[:, :width]).view(kinds[0]).ravel(),
+                np.ascontiguousarray(odd[:, width:-1]).view(kinds[1]).ravel(),
+                odd[:, -1].view(np.int64),
+            )
 
     def _keep(self, names: Codes, values: Codes, rows: Rows) -> None:
         self._odd.append((names, values, rows))

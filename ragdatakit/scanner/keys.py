@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
+import weakref
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ragdatakit.scanner.library import ScannerError, library
+from ragdatakit.scanner.library import ScannerError, View, library
+from ragdatakit.scanner.views import numbers
 
 Codes = npt.NDArray[np.uint64]
 
@@ -56,6 +59,40 @@ def count_in_sieve(places: npt.NDArray[np.uint8], words: Codes, width: int) -> b
         return False
     _call("rd_sieve", places.ctypes.data, len(places), words.ctypes.data, len(words), width)
     return True
+
+
+def mixed(heads: Codes, width: int, tails: Codes, tail_width: int) -> Codes | None:
+    """One code of two words for each pair of codes; None where there is no library."""
+    if library() is None:
+        return None
+    count = len(tails) // tail_width
+    codes = np.empty(2 * count, np.uint64)
+    _call("rd_mix", heads.ctypes.data, width, tails.ctypes.data, tail_width, count, codes.ctypes.data)
+    return codes
+
+
+class FirstValues:
+    """The first value of each name, in at most 2^``bits`` places, where there is a library."""
+
+    def __init__(self, width: int, value_width: int, bits: int) -> None:
+        found = library()
+        self._address = found.rd_firsts_new(width, value_width, bits) if found is not None else None
+        if found is None or not self._address:
+            raise ScannerError("the scanner has no memory")
+        weakref.finalize(self, found.rd_firsts_free, self._address).atexit = False
+        self.width = width + value_width + 1
+
+    def add(self, names: list[Codes], values: list[Codes], count: int, rows: range | npt.NDArray[np.int64]) -> Codes:
+        """What disagrees with it, once with what it disagrees with: name, value and row in a line each. All columns of
+        names have ``count`` records."""
+        addresses = ctypes.c_void_p * len(names)
+        of_names = addresses(*(column.ctypes.data for column in names))
+        of_values = addresses(*(column.ctypes.data for column in values))
+        odd = View()
+        first, held = (rows.start, None) if isinstance(rows, range) else (0, np.ascontiguousarray(rows, np.int64))
+        at = held.ctypes.data if held is not None else None
+        _call("rd_firsts_add", self._address, of_names, of_values, len(names), count, at, first, odd)
+        return numbers(odd).reshape(-1, self.width)
 
 
 def _call(name: str, *arguments: Any) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-ABI = 9
+ABI = 10
 """The number of the interface. The library must say the same: an editable installation may have an older one."""
 
 _PATH = Path(__file__).with_name("compiled.so")
@@ -55,6 +55,16 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "rd_table_find": (_FLAG, (_POINTER, ctypes.c_uint32, _POINTER, _LENGTH, _LENGTH, _POINTER, _LENGTH, _POINTER)),
     "rd_rank_find": (_FLAG, (_POINTER, _LENGTH, _LENGTH, _POINTER, _LENGTH, _POINTER)),
     "rd_sieve": (_FLAG, (_POINTER, _LENGTH, _POINTER, _LENGTH, _LENGTH)),
+    "rd_mix": (_FLAG, (_POINTER, _LENGTH, _POINTER, _LENGTH, _LENGTH, _POINTER)),
+    "rd_firsts_new": (_POINTER, (_LENGTH, _LENGTH, ctypes.c_uint32)),
+    "rd_firsts_free": (None, (_POINTER,)),
+    "rd_firsts_add": (
+        _FLAG,
+        (
+            *(_POINTER, ctypes.POINTER(_POINTER), ctypes.POINTER(_POINTER), _LENGTH, _LENGTH, _POINTER, _LENGTH),
+            ctypes.POINTER(View),
+        ),
+    ),
     "rd_sheet_new": (_POINTER, (ctypes.c_char_p, _LENGTH)),
     "rd_sheet_free": (None, (_POINTER,)),
     "rd_rows_new": (_POINTER, ()),

@@ -100,6 +100,12 @@ class SetChecks:
                     self.indexes[key].mark(find(key, field), self.marks[coverage])
         return found
 
+    def prepare(self, kind: str, batch: Batch) -> None:
+        """Have the batch make the keys, which it keeps, that `absorb` takes in: that is done by one thread for all."""
+        for of_kind, fields in self.indexes:
+            if of_kind == kind:
+                batch.codes(fields)
+
     def _probe_membership(self, member: Membership, batch: Batch, dangling: list[Any]) -> list[RowProblems]:
         index = self.indexes[member.to_kind, member.to_fields]
         pairs, rows = batch.codes(member.fields)
@@ -246,7 +252,7 @@ def _also_equal(found: Any, rows: Any, batch: Batch, member: Membership) -> Any:
 def _add_pairs(store: Any, batch: Batch, same: Consistency) -> None:
     """All that the records say of names, record by record."""
     if not isinstance(batch, PythonBatch):
-        store.add(*batch.interleaved([batch.pairs(n, v, same.default) for n, v in same.names]))  # type: ignore[attr-defined]
+        batch.give(store, [batch.pairs(n, v, same.default) for n, v in same.names])  # type: ignore[attr-defined]
         return
     triples = []
     for name, value in same.names:
@@ -259,7 +265,7 @@ def _add_pairs(store: Any, batch: Batch, same: Consistency) -> None:
 def _add_spellings(store: Any, batch: Batch, variant: Variants) -> None:
     """The names of the records under what their spelling is reduced to."""
     if not isinstance(batch, PythonBatch):
-        store.add(*batch.interleaved([batch.spellings(f) for f in variant.fields]))  # type: ignore[attr-defined]
+        batch.give(store, [batch.spellings(f) for f in variant.fields])  # type: ignore[attr-defined]
         return
     triples = []
     for field in variant.fields:

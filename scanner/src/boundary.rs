@@ -8,7 +8,7 @@ use crate::columns::Scanned;
 use crate::elements::{self, last_comma, Cut, Elements};
 use crate::hash::{code, Seeds};
 use crate::isa::Level;
-use crate::keys::{find_ranks, sieve, Table};
+use crate::keys::Table;
 use crate::lines::{scan, Outcome};
 use crate::plan::{Plan, Type, ABI};
 use crate::tagged;
@@ -341,93 +341,5 @@ pub unsafe extern "C" fn rd_hash(
             halves.copy_from_slice(&[code as u64, (code >> 64) as u64]);
         }
         DONE
-    })
-}
-
-/// Put codes into a table of 2^`bits` slots, whose memory is all zeros.
-///
-/// # Safety
-/// `slots` points to 2^`bits` numbers to be written, `codes` to `length` numbers, `width` for each code.
-#[no_mangle]
-pub unsafe extern "C" fn rd_table_fill(slots: *mut u64, bits: u32, codes: *const u64, length: u64, width: u64) -> i32 {
-    guarded(PANICKED, || {
-        let (Some(slots), Some(codes)) = (slice_mut(slots, table_length(bits)), slice(codes, length)) else {
-            return MISUSED;
-        };
-        let Some(mut table) = Table::over(slots, bits, codes, width as usize) else { return MISUSED };
-        table.fill();
-        DONE
-    })
-}
-
-/// Look codes up in a table: the position of each, or -1.
-///
-/// # Safety
-/// As of `rd_table_fill`, whose codes these are; `asked` points to `width` · `count` numbers, `positions` to `count` ones to
-/// be written.
-#[no_mangle]
-pub unsafe extern "C" fn rd_table_find(
-    slots: *const u64,
-    bits: u32,
-    codes: *const u64,
-    length: u64,
-    width: u64,
-    asked: *const u64,
-    count: u64,
-    positions: *mut i32,
-) -> i32 {
-    guarded(PANICKED, || {
-        let (Some(slots), Some(codes)) = (slice(slots, table_length(bits)), slice(codes, length)) else {
-            return MISUSED;
-        };
-        let table = Table::over(slots, bits, codes, width as usize);
-        match (table, slice(asked, count.saturating_mul(width)), slice_mut(positions, count)) {
-            (Some(table), Some(asked), Some(positions)) => {
-                table.find(asked, width as usize, positions);
-                DONE
-            }
-            _ => MISUSED,
-        }
-    })
-}
-
-fn table_length(bits: u32) -> u64 {
-    1_u64.checked_shl(bits).unwrap_or(0)
-}
-
-/// Look integers up in a table by value, which begins at `least`; its last entry is for those out of its range.
-///
-/// # Safety
-/// `ranks` points to `length` numbers, `codes` to `count` numbers, `positions` to `count` numbers to be written.
-#[no_mangle]
-pub unsafe extern "C" fn rd_rank_find(
-    ranks: *const i32,
-    length: u64,
-    least: u64,
-    codes: *const u64,
-    count: u64,
-    positions: *mut i32,
-) -> i32 {
-    guarded(PANICKED, || match (slice(ranks, length), slice(codes, count), slice_mut(positions, count)) {
-        (Some(ranks), Some(codes), Some(positions)) => {
-            find_ranks(ranks, least, codes, positions);
-            DONE
-        }
-        _ => MISUSED,
-    })
-}
-
-/// Count codes by their leading bits, up to 2.
-///
-/// # Safety
-/// `places` points to `length` bytes to be written, a power of two; `codes` to `count` numbers, `width` for each code.
-#[no_mangle]
-pub unsafe extern "C" fn rd_sieve(places: *mut u8, length: u64, codes: *const u64, count: u64, width: u64) -> i32 {
-    guarded(PANICKED, || match (slice_mut(places, length), slice(codes, count)) {
-        (Some(places), Some(codes)) if width > 0 => {
-            sieve(places, codes, width as usize);
-            DONE
-        }
-        _ => MISUSED,
     })
 }

@@ -1,6 +1,9 @@
 //! Look-ups of key codes, in memory that Python owns.
 
-const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
+pub(crate) const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
+const OTHER_ODD: u64 = 0xD6E8_FEB8_6659_FD93;
+/// Look-ups whose memory is asked for together.
+const AT_ONCE: usize = 64;
 
 /// A table of codes, of one number of 64 bits each or of two.
 ///
@@ -40,10 +43,34 @@ impl<Slots: AsRef<[u64]>, Codes: AsRef<[u64]>> Table<Slots, Codes> {
         true
     }
 
+    /// Some at a time: memory is asked for all of their slots before any of these is looked at, and so for the codes to
+    /// which they point. One by one each look-up would wait for the one before it.
     fn find_all<const N: usize>(&self, codes: &[u64], positions: &mut [i32]) {
-        for (position, code) in positions.iter_mut().zip(codes.chunks_exact(N)) {
-            *position = self.slot::<N>(code).map_or(-1, |place| place as i32);
+        let (slots, held) = (self.slots.as_ref(), self.codes.as_ref());
+        let mut there = [0; AT_ONCE];
+        for (positions, codes) in positions.chunks_mut(AT_ONCE).zip(codes.chunks(AT_ONCE * N)) {
+            for (slot, code) in there.iter_mut().zip(codes.chunks_exact(N)) {
+                *slot = slots[(code[0].wrapping_mul(ODD) >> self.shift) as usize];
+            }
+            for ((position, code), &slot) in positions.iter_mut().zip(codes.chunks_exact(N)).zip(&there) {
+                let place = (slot as u32).wrapping_sub(1);
+                let is_it = slot >> 32 == Self::upper::<N>(code) >> 32
+                    && held.get(place as usize * N..).is_some_and(|held| held.starts_with(code));
+                *position = if is_it {
+                    place as i32
+                } else if slot == 0 {
+                    -1
+                } else {
+                    self.slot::<N>(code).map_or(-1, |place| place as i32)
+                };
+            }
         }
+    }
+
+    /// Bits of a code that tell most others apart, where they stand in a slot.
+    #[inline(always)]
+    fn upper<const N: usize>(code: &[u64]) -> u64 {
+        (code[0].wrapping_mul(ODD) ^ code[N - 1]) << 32
     }
 
     /// The position of a code, or the slot and the bits with which it is to be put in.
@@ -51,7 +78,7 @@ impl<Slots: AsRef<[u64]>, Codes: AsRef<[u64]>> Table<Slots, Codes> {
     fn slot<const N: usize>(&self, code: &[u64]) -> Result<usize, (usize, u64)> {
         let (slots, codes) = (self.slots.as_ref(), self.codes.as_ref());
         let spread = code[0].wrapping_mul(ODD);
-        let upper = (spread ^ code[N - 1]) << 32;
+        let upper = Self::upper::<N>(code);
         let mut slot = (spread >> self.shift) as usize;
         loop {
             let there = slots[slot];
@@ -116,6 +143,32 @@ pub fn sieve(places: &mut [u8], codes: &[u64], width: usize) {
         let place = &mut places[(code >> shift) as usize];
         *place = (*place + 1).min(2);
     }
+}
+
+/// One code for each pair of codes, as `ragdatakit/arrays/codes.py` makes it; false where the lengths do not fit.
+pub fn mix(heads: (&[u64], usize), tails: (&[u64], usize), mixed: &mut [u64]) -> bool {
+    let ((heads, width), (tails, tail_width)) = (heads, tails);
+    let count = mixed.len() / 2;
+    let fits = (1..3).contains(&width) && (1..3).contains(&tail_width);
+    if !fits || heads.len() != count * width || tails.len() != count * tail_width {
+        return false;
+    }
+    let pairs = heads.chunks_exact(width).zip(tails.chunks_exact(tail_width));
+    for (code, (head, tail)) in mixed.chunks_exact_mut(2).zip(pairs) {
+        let is_plain = width + tail_width == 2;
+        code[0] = stirred(head[0], tail[0]);
+        code[1] = if is_plain { head[0] } else { stirred(head[width - 1], tail[tail_width - 1]) };
+    }
+    true
+}
+
+#[inline(always)]
+fn stirred(first: u64, second: u64) -> u64 {
+    let mut h = first.wrapping_mul(ODD);
+    h ^= h >> 32;
+    h = h.wrapping_add(second).wrapping_mul(OTHER_ODD);
+    h ^= h >> 29;
+    h.wrapping_mul(ODD)
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ mod cells;
 mod columns;
 mod csv_cut;
 mod elements;
+mod firsts;
 #[cfg(test)]
 mod fuzz;
 #[cfg(test)]
@@ -16,6 +17,7 @@ mod fuzz_kinds;
 mod hash;
 mod isa;
 mod json;
+mod key_boundary;
 mod keys;
 mod kinds;
 mod lines;

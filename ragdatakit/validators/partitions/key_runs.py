@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ragdatakit.arrays.code_tables import HashTable
 from ragdatakit.arrays.codes import Codes, Rows, first_words, mix
-from ragdatakit.arrays.keys import NumpyBatch
+from ragdatakit.arrays.keys import NumpyBatch, NumpyConsistency
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.validators.partitions.capped import ITEM_BITS
 from ragdatakit.validators.partitions.packing import Packed, packed, unpacked
@@ -276,13 +276,12 @@ class RunBatch:
         """Which column is meant."""
         return "spellings", field
 
-    def interleaved(self, columns: list[tuple[Any, ...]]) -> tuple[Codes, Codes, Rows]:
-        """Names and what each is given, in the order of the records."""
+    def give(self, store: NumpyConsistency, columns: list[tuple[Any, ...]]) -> None:
+        """Names and what each is given, in the order of the records, to where they are compared."""
         rows, found = self._of((columns[0][0], tuple(fields for _, fields in columns)))
-        if not len(rows):
-            return found[0], found[0], rows
-        names, values, *items = found
-        return names, values, _places(rows, items)
+        if len(rows):
+            names, values, *items = found
+            store.add(names, values, _places(rows, items))
 
 
 def _places(rows: Rows, items: Sequence[npt.NDArray[np.uint64]]) -> Rows:

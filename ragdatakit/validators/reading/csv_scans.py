@@ -79,6 +79,7 @@ class ScannedCsvRun(CsvRun):
         if self.columns is not None and all(part.scans[name].texts for name in self.present.inferred):
             part.batch = self.batch(part, dict.fromkeys(self.present.inferred, "text"))
             part.found = self.sets.probe(self.file.kind, part.batch)
+            self.sets.prepare(self.file.kind, part.batch)
         return part
 
     def _scanned_part(self, block: CsvBlock, scanned: ScannedRows) -> CsvPart:

@@ -256,6 +256,7 @@ class LinesRun(FileRun):
             if self.run_.big:
                 batch = self._coded(segment)
                 found = self.sets.probe(self.file.kind, batch)
+                self.sets.prepare(self.file.kind, batch)
                 batch.noted = segment.noted
                 values = segment.values if self.needs.values and segment.scanned is None else None
                 batches.append((first, batch, values, found))

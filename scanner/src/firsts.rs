@@ -1,0 +1,244 @@
+//! The first value that each name was given, and what disagrees with it.
+
+use crate::keys::ODD;
+
+/// Names and their values, codes of one column each.
+pub struct Named<'a> {
+    pub names: &'a [u64],
+    pub values: &'a [u64],
+}
+
+/// A table of names, each with its first value and the row of that.
+///
+/// An entry is the row plus one (0: free; the upper bit: it was shown), the name, the value. The table grows up to so
+/// many places; what finds none then, or has to look far for one, is `odd` each time that it comes. So whoever compares all
+/// that is odd finds every disagreement.
+pub struct Firsts {
+    entries: Vec<u64>,
+    width: usize,
+    value_width: usize,
+    bits: u32,
+    most_bits: u32,
+    filled: usize,
+    /// What disagrees, what it disagrees with, and what found no place: name, value, row.
+    pub odd: Vec<u64>,
+}
+
+const SHOWN: u64 = 1 << 63;
+const FIRST_BITS: u32 = 16;
+/// Twice as many places so many times, as fresh memory costs more than what is left free in it.
+const MORE_BITS: u32 = 2;
+/// Places that are looked at for one name.
+const FAR: usize = 24;
+
+impl Firsts {
+    pub fn new(width: usize, value_width: usize, most_bits: u32) -> Option<Self> {
+        let fits = (1..3).contains(&width) && (1..3).contains(&value_width) && (1..32).contains(&most_bits);
+        let bits = most_bits.min(FIRST_BITS);
+        fits.then(|| Self {
+            entries: vec![0; (1 + width + value_width) << bits],
+            width,
+            value_width,
+            bits,
+            most_bits,
+            filled: 0,
+            odd: Vec::new(),
+        })
+    }
+
+    pub fn widths(&self) -> (usize, usize) {
+        (self.width, self.value_width)
+    }
+
+    /// Take in `count` records: of each what every column says. Their rows are those given, or follow `first`. False where
+    /// lengths do not fit.
+    pub fn add(&mut self, columns: &[Named], count: usize, rows: Option<&[u64]>, first: u64) -> bool {
+        let fits = |column: &Named| {
+            column.names.len() == count * self.width && column.values.len() == count * self.value_width
+        };
+        if !columns.iter().all(fits) || rows.is_some_and(|rows| rows.len() != count) {
+            return false;
+        }
+        self.odd.clear();
+        match (self.width, self.value_width) {
+            (1, 1) => self.add_all::<1, 1>(columns, count, rows, first),
+            (1, _) => self.add_all::<1, 2>(columns, count, rows, first),
+            (_, 1) => self.add_all::<2, 1>(columns, count, rows, first),
+            _ => self.add_all::<2, 2>(columns, count, rows, first),
+        }
+        true
+    }
+
+    fn add_all<const N: usize, const V: usize>(
+        &mut self,
+        columns: &[Named],
+        count: usize,
+        rows: Option<&[u64]>,
+        first: u64,
+    ) {
+        for place in 0..count {
+            let row = rows.map_or(first.wrapping_add(place as u64), |rows| rows[place]);
+            for column in columns {
+                let (name, value) = (&column.names[place * N..place * N + N], &column.values[place * V..place * V + V]);
+                self.take::<N, V>(name, value, row);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn take<const N: usize, const V: usize>(&mut self, name: &[u64], value: &[u64], row: u64) {
+        let width = 1 + N + V;
+        loop {
+            let mask = (1 << self.bits) - 1;
+            let mut place = slot(name, self.bits);
+            for _ in 0..FAR {
+                let entry = &mut self.entries[place * width..place * width + width];
+                if entry[0] == 0 {
+                    if self.filled > mask - mask / 4 {
+                        break;
+                    }
+                    entry[0] = row.wrapping_add(1) & !SHOWN;
+                    entry[1..=N].copy_from_slice(name);
+                    entry[1 + N..].copy_from_slice(value);
+                    self.filled += 1;
+                    if self.filled > mask / 2 {
+                        self.grow::<N, V>();
+                    }
+                    return;
+                }
+                if entry[1..=N] == *name {
+                    if entry[1 + N..] == *value {
+                        return;
+                    }
+                    if entry[0] & SHOWN == 0 {
+                        self.odd.extend_from_slice(&entry[1..]);
+                        self.odd.push(entry[0] - 1);
+                        entry[0] |= SHOWN;
+                    }
+                    return self.is_odd(name, value, row);
+                }
+                place = (place + 1) & mask;
+            }
+            // a name for which there is no place now must never find one: others of it would then agree with that
+            if !self.grow::<N, V>() {
+                return self.is_odd(name, value, row);
+            }
+        }
+    }
+
+    #[cold]
+    fn is_odd(&mut self, name: &[u64], value: &[u64], row: u64) {
+        self.odd.extend_from_slice(name);
+        self.odd.extend_from_slice(value);
+        self.odd.push(row);
+    }
+
+    /// More places, if there may be more.
+    #[cold]
+    fn grow<const N: usize, const V: usize>(&mut self) -> bool {
+        if self.bits == self.most_bits {
+            return false;
+        }
+        let width = 1 + N + V;
+        let bits = (self.bits + MORE_BITS).min(self.most_bits);
+        let mask = (1 << bits) - 1;
+        let mut entries = vec![0; width << bits];
+        for entry in self.entries.chunks_exact(width).filter(|entry| entry[0] != 0) {
+            let from = slot(&entry[1..=N], bits);
+            let free = (0..FAR).map(|n| (from + n) & mask).find(|place| entries[place * width] == 0);
+            let Some(place) = free else {
+                self.most_bits = self.bits; // it would not be found there
+                return false;
+            };
+            entries[place * width..place * width + width].copy_from_slice(entry);
+        }
+        (self.entries, self.bits) = (entries, bits);
+        true
+    }
+}
+
+#[inline(always)]
+fn slot(name: &[u64], bits: u32) -> usize {
+    (name[0].wrapping_mul(ODD) >> (64 - bits)) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashMap;
+
+    /// Names and values of so many words, from few numbers.
+    fn given(width: usize, seed: u64, names: u64, values: u64) -> (Vec<u64>, Vec<u64>) {
+        let mut state = seed;
+        let mut next = |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % below
+        };
+        // products with ODD whose upper bits are the same: all want one place
+        let near = |n: u64| if seed % 2 == 0 { n } else { (n % 90).wrapping_mul(0xF1DE_83E1_9937_733D) };
+        let name = |n: u64| if width == 1 { vec![near(n)] } else { vec![near(n) % 7, near(n)] };
+        (0..500).map(|_| (next(names), next(values))).fold((vec![], vec![]), |(mut all, mut of), (n, v)| {
+            all.extend(name(n));
+            of.push(v);
+            (all, of)
+        })
+    }
+
+    /// Pairs of rows that disagree with the first of their name.
+    fn clashes(width: usize, all: &[u64]) -> Vec<(u64, u64)> {
+        let mut rows: Vec<_> = all.chunks_exact(width + 2).map(|c| (c[width + 1], &c[..width], c[width])).collect();
+        rows.sort_unstable();
+        let mut firsts = HashMap::new();
+        let mut seen = std::collections::HashSet::new();
+        rows.retain(|&(_, name, value)| seen.insert((name, value)));
+        rows.iter()
+            .filter_map(|&(row, name, _)| match firsts.entry(name) {
+                std::collections::hash_map::Entry::Occupied(entry) => Some((row, *entry.get())),
+                std::collections::hash_map::Entry::Vacant(entry) => {
+                    entry.insert(row);
+                    None
+                }
+            })
+            .collect()
+    }
+
+    #[test]
+    fn what_is_odd_shows_every_disagreement() {
+        for (width, bits) in [(1, 1), (1, 4), (2, 1), (2, 4), (1, 14), (2, 14)] {
+            for (names, values) in [(3, 3), (60, 2), (400, 1), (100_000, 2)] {
+                let mut firsts = Firsts::new(width, 1, bits).unwrap();
+                let (mut all, mut odd) = (vec![], vec![]);
+                for part in 0..30 {
+                    let columns = [given(width, part, names, values), given(width, part + 100, names, values)];
+                    for n in 0..500 {
+                        for (names, of) in &columns {
+                            all.extend_from_slice(&names[n * width..n * width + width]);
+                            all.extend([of[n], part * 500 + n as u64]);
+                        }
+                    }
+                    let columns = columns.each_ref().map(|(names, values)| Named { names, values });
+                    assert!(firsts.add(&columns, 500, None, part * 500));
+                    odd.extend_from_slice(&firsts.odd);
+                }
+                assert_eq!(clashes(width, &odd), clashes(width, &all), "{width} {bits} {names} {values}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_agrees_is_not_odd() {
+        let names: Vec<_> = (0..60_000_u64).map(|n| n % 40_000).collect();
+        let mut firsts = Firsts::new(1, 1, 20).unwrap();
+        assert!(firsts.add(&[Named { names: &names, values: &names }], names.len(), None, 0));
+        assert!(firsts.odd.is_empty() && firsts.bits == 18);
+    }
+
+    #[test]
+    fn columns_of_other_lengths_are_refused() {
+        let mut firsts = Firsts::new(1, 2, 4).unwrap();
+        assert!(!firsts.add(&[Named { names: &[1], values: &[1] }], 1, None, 0));
+        assert!(!firsts.add(&[Named { names: &[1], values: &[1, 2] }], 1, Some(&[]), 0));
+        assert!(firsts.add(&[Named { names: &[1], values: &[1, 2] }], 1, Some(&[9]), 0));
+        assert!(Firsts::new(3, 1, 4).is_none() && Firsts::new(1, 1, 0).is_none());
+    }
+}

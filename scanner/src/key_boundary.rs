@@ -1,0 +1,186 @@
+//! What Python calls for keys; as in `boundary.rs`.
+
+#![allow(unsafe_code)]
+
+use crate::boundary::{guarded, slice, slice_mut, View, DONE, MISUSED, PANICKED};
+use crate::firsts::{Firsts, Named};
+use crate::keys::{find_ranks, mix, sieve, Table};
+use std::ptr::null_mut;
+
+/// Put codes into a table of 2^`bits` slots, whose memory is all zeros.
+///
+/// # Safety
+/// `slots` points to 2^`bits` numbers to be written, `codes` to `length` numbers, `width` for each code.
+#[no_mangle]
+pub unsafe extern "C" fn rd_table_fill(slots: *mut u64, bits: u32, codes: *const u64, length: u64, width: u64) -> i32 {
+    guarded(PANICKED, || {
+        let (Some(slots), Some(codes)) = (slice_mut(slots, table_length(bits)), slice(codes, length)) else {
+            return MISUSED;
+        };
+        let Some(mut table) = Table::over(slots, bits, codes, width as usize) else { return MISUSED };
+        table.fill();
+        DONE
+    })
+}
+
+/// Look codes up in a table: the position of each, or -1.
+///
+/// # Safety
+/// As of `rd_table_fill`, whose codes these are; `asked` points to `width` · `count` numbers, `positions` to `count` ones to
+/// be written.
+#[no_mangle]
+pub unsafe extern "C" fn rd_table_find(
+    slots: *const u64,
+    bits: u32,
+    codes: *const u64,
+    length: u64,
+    width: u64,
+    asked: *const u64,
+    count: u64,
+    positions: *mut i32,
+) -> i32 {
+    guarded(PANICKED, || {
+        let (Some(slots), Some(codes)) = (slice(slots, table_length(bits)), slice(codes, length)) else {
+            return MISUSED;
+        };
+        let table = Table::over(slots, bits, codes, width as usize);
+        match (table, slice(asked, count.saturating_mul(width)), slice_mut(positions, count)) {
+            (Some(table), Some(asked), Some(positions)) => {
+                table.find(asked, width as usize, positions);
+                DONE
+            }
+            _ => MISUSED,
+        }
+    })
+}
+
+fn table_length(bits: u32) -> u64 {
+    1_u64.checked_shl(bits).unwrap_or(0)
+}
+
+/// Look integers up in a table by value, which begins at `least`; its last entry is for those out of its range.
+///
+/// # Safety
+/// `ranks` points to `length` numbers, `codes` to `count` numbers, `positions` to `count` numbers to be written.
+#[no_mangle]
+pub unsafe extern "C" fn rd_rank_find(
+    ranks: *const i32,
+    length: u64,
+    least: u64,
+    codes: *const u64,
+    count: u64,
+    positions: *mut i32,
+) -> i32 {
+    guarded(PANICKED, || match (slice(ranks, length), slice(codes, count), slice_mut(positions, count)) {
+        (Some(ranks), Some(codes), Some(positions)) => {
+            find_ranks(ranks, least, codes, positions);
+            DONE
+        }
+        _ => MISUSED,
+    })
+}
+
+/// Count codes by their leading bits, up to 2.
+///
+/// # Safety
+/// `places` points to `length` bytes to be written, a power of two; `codes` to `count` numbers, `width` for each code.
+#[no_mangle]
+pub unsafe extern "C" fn rd_sieve(places: *mut u8, length: u64, codes: *const u64, count: u64, width: u64) -> i32 {
+    guarded(PANICKED, || match (slice_mut(places, length), slice(codes, count)) {
+        (Some(places), Some(codes)) if width > 0 => {
+            sieve(places, codes, width as usize);
+            DONE
+        }
+        _ => MISUSED,
+    })
+}
+
+/// One code for each pair of codes.
+///
+/// # Safety
+/// `heads` points to `width` · `count` numbers, `tails` to `tail_width` · `count`, `mixed` to 2 · `count` to be written.
+#[no_mangle]
+pub unsafe extern "C" fn rd_mix(
+    heads: *const u64,
+    width: u64,
+    tails: *const u64,
+    tail_width: u64,
+    count: u64,
+    mixed: *mut u64,
+) -> i32 {
+    guarded(PANICKED, || {
+        let (heads, tails) =
+            (slice(heads, count.saturating_mul(width)), slice(tails, count.saturating_mul(tail_width)));
+        let (Some(heads), Some(tails), Some(mixed)) = (heads, tails, slice_mut(mixed, count.saturating_mul(2))) else {
+            return MISUSED;
+        };
+        if mix((heads, width as usize), (tails, tail_width as usize), mixed) {
+            DONE
+        } else {
+            MISUSED
+        }
+    })
+}
+
+/// The first value of each name, in at most 2^`bits` places; null where there are no such.
+#[no_mangle]
+pub extern "C" fn rd_firsts_new(width: u64, value_width: u64, bits: u32) -> *mut Firsts {
+    guarded(null_mut(), || {
+        Firsts::new(width as usize, value_width as usize, bits)
+            .map_or(null_mut(), |firsts| Box::into_raw(Box::new(firsts)))
+    })
+}
+
+/// Give it back.
+///
+/// # Safety
+/// `firsts` is null or came from `rd_firsts_new`, and is not used again.
+#[no_mangle]
+pub unsafe extern "C" fn rd_firsts_free(firsts: *mut Firsts) {
+    if !firsts.is_null() {
+        drop(Box::from_raw(firsts));
+    }
+}
+
+/// Take in names with their values: of `columns` pairs of columns, record by record. `odd` shows what disagrees, or
+/// found no place: its name, its value and its row, one behind the other.
+///
+/// # Safety
+/// `firsts` came from here and is used by one thread at a time. `names` and `values` point to `columns` addresses each,
+/// of `count` codes of their widths, `rows` to `count` numbers or nowhere: then the rows are those from `first` on.
+/// `odd` points to a view.
+#[no_mangle]
+pub unsafe extern "C" fn rd_firsts_add(
+    firsts: *mut Firsts,
+    names: *const *const u64,
+    values: *const *const u64,
+    columns: u64,
+    count: u64,
+    rows: *const u64,
+    first: u64,
+    odd: *mut View,
+) -> i32 {
+    guarded(PANICKED, || {
+        let (Some(firsts), Some(names), Some(values), Some(odd)) =
+            (firsts.as_mut(), slice(names, columns), slice(values, columns), odd.as_mut())
+        else {
+            return MISUSED;
+        };
+        let (width, value_width) = firsts.widths();
+        let mut given = Vec::new();
+        for (&names, &values) in names.iter().zip(values) {
+            let (names, values) = (
+                slice(names, count.saturating_mul(width as u64)),
+                slice(values, count.saturating_mul(value_width as u64)),
+            );
+            let (Some(names), Some(values)) = (names, values) else { return MISUSED };
+            given.push(Named { names, values });
+        }
+        let rows = if rows.is_null() { None } else { slice(rows, count) };
+        if !firsts.add(&given, count as usize, rows, first) {
+            return MISUSED;
+        }
+        *odd = View { start: firsts.odd.as_ptr(), length: firsts.odd.len() as u64 };
+        DONE
+    })
+}
