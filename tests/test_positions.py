@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ragdatakit.files.containers.lines import chosen_lines, iter_lines
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.validators import dataset_run
 from ragdatakit.validators.collector import Selection
@@ -271,3 +272,14 @@ def test_elements(layout: ArrayLayout, tmp_path: Path) -> None:
             seen.add((finding.rule, finding.record))
     wanted = {(QUESTIONS[plant], number) for number, plant in enumerate(plants) if number and QUESTIONS[plant]}
     assert seen >= wanted
+
+
+@pytest.mark.parametrize("end", [b"", b"\n"])
+def test_chosen_lines_are_those_of_all_lines(end: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ragdatakit.files.containers.lines._WINDOW", 7)
+    data = b"\n".join(b"x" * (n * 5 % 17) for n in range(60)) + b"y" + end
+    lines = [(offset, line) for offset, line, _ in iter_lines(data)]
+    for step in (1, 2, 7, 59):
+        chosen = range(0, len(lines), step)
+        assert list(chosen_lines(data, chosen)) == [lines[n] for n in chosen]
+    assert list(chosen_lines(data, [59, 60])) == [lines[59]] + [(len(data), b"")] * bool(end)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ragdatakit.late_patterns import late_pattern
 
@@ -11,6 +11,9 @@ _LINE = late_pattern(rb"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 LONG_LINE = 1 << 24
 """Bytes from which on a line alone in ``data`` is given as a view of it instead of a copy."""
+
+
+_WINDOW = 1 << 14
 
 
 def iter_lines(data: bytes) -> Iterator[tuple[int, bytes, bytes]]:
@@ -33,6 +36,25 @@ def iter_lines(data: bytes) -> Iterator[tuple[int, bytes, bytes]]:
         whole = match.group()
         line = whole.rstrip(b"\r\n")
         yield match.start(), line, whole[len(line) :]
+
+
+def chosen_lines(data: bytes, numbers: Iterable[int]) -> Iterator[tuple[int, bytes]]:
+    """(offset, line without its end) of the lines with these numbers, counted from 0 and ascending. All lines end in
+    LF. Lines between are counted, not cut."""
+    at = line = 0
+    for number in numbers:
+        while left := number - line:
+            window = data[at : at + _WINDOW]
+            if not window:
+                return
+            ends = window.count(b"\n")
+            if ends >= left:
+                at += len(window) - len(window.split(b"\n", left)[-1])
+                line = number
+            else:
+                at, line = at + len(window), line + ends
+        end = data.find(b"\n", at)
+        yield at, data[at:] if end < 0 else data[at:end]
 
 
 def line_ends(data: bytes) -> int:

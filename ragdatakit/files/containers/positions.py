@@ -9,8 +9,8 @@ from dataclasses import field
 from typing import TYPE_CHECKING
 
 from ragdatakit.files.containers.indents import NO_INDENT, Indent
-from ragdatakit.files.containers.lines import LONG_LINE, iter_lines
-from ragdatakit.files.containers.sources import Source
+from ragdatakit.files.containers.lines import LONG_LINE, chosen_lines, iter_lines
+from ragdatakit.files.containers.sources import Block, Source
 from ragdatakit.late_dataclasses import dataclass
 
 if TYPE_CHECKING:
@@ -114,16 +114,36 @@ def locate_lines(source: Source, table: BlockTable, records: Iterable[int]) -> I
         if block.offset not in wanted or not block.data:
             continue
         remaining -= 1
-        targets = set(wanted[block.offset])
         i = by_offset[block.offset]
-        record = table.records[i]
-        for number, (offset, line, _) in enumerate(iter_lines(block.data)):
-            if len(line) <= LONG_LINE and not line.strip():
-                continue
-            if record in targets:
-                raw = block.shown(offset, line[:LONG_LINE])
-                yield Located(record, table.lines[i] + block.line(number), block.offset + offset, raw)
-            record += 1
+        first, numbers = table.records[i], [record - table.records[i] for record in wanted[block.offset]]
+        behind = bisect_right(table.records, first)
+        known = behind < len(table.records)
+        find = _counted if known and _is_even(block, table.records[behind] - first) else _found
+        for number, line, offset, raw in find(block, numbers):
+            yield Located(first + number, table.lines[i] + line, block.offset + offset, raw)
+
+
+def _is_even(block: Block, records: int) -> bool:
+    """Whether each line of a block of so many records is one, and ends in LF."""
+    data = block.data
+    return not block.breaks and b"\r" not in data and data.count(b"\n") + (not data.endswith(b"\n")) == records
+
+
+def _counted(block: Block, numbers: list[int]) -> Iterator[tuple[int, int, int, bytes]]:
+    """The same as `_found`, where each line is a record."""
+    for number, (offset, line) in zip(numbers, chosen_lines(block.data, numbers), strict=True):
+        yield number, number, offset, line[:LONG_LINE]
+
+
+def _found(block: Block, numbers: list[int]) -> Iterator[tuple[int, int, int, bytes]]:
+    """The records of a block with these numbers: the number, its line, its offset, its bytes."""
+    targets, record = set(numbers), 0
+    for number, (offset, line, _) in enumerate(iter_lines(block.data)):
+        if len(line) <= LONG_LINE and not line.strip():
+            continue
+        if record in targets:
+            yield record, block.line(number), offset, block.shown(offset, line[:LONG_LINE])
+        record += 1
 
 
 def locate_elements(parts: Iterable[Part], records: Iterable[int]) -> Iterator[Located]:
