@@ -42,11 +42,25 @@ def fill(
 
     ``{}`` of the query stands for the records of a file, ``{split}`` for its split.
     """
-    kind = "temp table" if table.startswith("temp.") else "table"
-    for number, file in enumerate(files):
-        rows = query.format("decoded_records", split=text(file.split))
-        with incoming(connection, "decoded_records", schema, batches(file)):
-            connection.execute(f"insert into {table} {rows}" if number else f"create {kind} {table} as {rows}")
+    start = f"create {'temp table' if table.startswith('temp.') else 'table'} {table} as"
+    for file in files:
+        add(connection, table, file, query, schema, batches(file), start)
+        start = ""
+
+
+def add(
+    connection: duckdb.DuckDBPyConnection,
+    table: str,
+    file: DataFile,
+    query: str,
+    schema: Schema,
+    batches: Iterable[Sequence[PackedColumn]],
+    start: str = "",
+) -> None:
+    """Add batches of a file to a table that is there, or that ``start`` makes; as `fill` does."""
+    rows = query.format("decoded_records", split=text(file.split))
+    with incoming(connection, "decoded_records", schema, batches):
+        connection.execute(f"{start or f'insert into {table}'} {rows}")
 
 
 def read_columns(

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from itertools import islice
+from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
 from ragdatakit.converters.light_splade.reading import ID, Reading, size_of_text, text_of
-from ragdatakit.converters.sql_files import fill
+from ragdatakit.converters.sql_files import add, fill
 from ragdatakit.database.columns import Kind, PackedColumn, packed, packed_numbers
 from ragdatakit.database.dataset_database import SqlTable, Unproved
 from ragdatakit.files.datasets import DataFile, Dataset
@@ -122,22 +122,33 @@ class _Loader:
         names, notes = _IDS[kind], list[Note]()
         kept: list[list[Numbers]] = []
         all_integers = True
-        schema = {**dict.fromkeys(names, Kind.INTEGER), "odd": Kind.TEXTS}
+        schema = dict.fromkeys(names, Kind.INTEGER)
+        with_odd = {**schema, "odd": Kind.TEXTS}
 
         def batches(file: DataFile) -> Iterator[list[PackedColumn]]:
             nonlocal all_integers
             for found in id_blocks(self._records, file, notes):
-                all_integers = all_integers and not found.odd
+                columns = [packed_numbers(Kind.INTEGER, numbers) for numbers in found.numbers]
                 if kind == "triplets":
                     kept.append(found.numbers)
-                odd: list[tuple[str, ...] | None] = [None] * len(found.numbers[0])
-                for place, texts in found.odd.items():
-                    odd[place] = texts
-                yield [*(packed_numbers(Kind.INTEGER, numbers) for numbers in found.numbers), packed(Kind.TEXTS, odd)]
+                if found.odd:
+                    all_integers = False
+                    odd: list[tuple[str, ...] | None] = [None] * len(found.numbers[0])
+                    for place, texts in found.odd.items():
+                        odd[place] = texts
+                    columns.append(packed(Kind.TEXTS, odd))
+                yield columns
 
-        ids = ", ".join(f"coalesce(odd[{place}], {name}::varchar) as {name}" for place, name in enumerate(names, 1))
-        query = f"select {row.format(ids=ids)} from {{}}"
-        fill(connection, f'main."{table}"', self._dataset.of_kind(kind), query, schema, batches)
+        integers = ", ".join(f"{name}::varchar as {name}" for name in names)
+        texts = ", ".join(f"coalesce(odd[{place}], {name}::varchar) as {name}" for place, name in enumerate(names, 1))
+        files = self._dataset.of_kind(kind)
+        whole = f'main."{table}"'
+        fill(connection, whole, files[:1], f"select {row.format(ids=integers)} from {{}}", schema, lambda _: iter(()))
+        for file in files:
+            for is_odd, some in groupby(batches(file), lambda columns: len(columns) > len(names)):
+                ids, columns = (texts, with_odd) if is_odd else (integers, schema)
+                query = f"select {row.format(ids=ids)} from {{}}"
+                add(connection, whole, file, query, columns, some)
         self._tell(notes)
         if not all_integers:
             return {}
