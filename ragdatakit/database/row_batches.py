@@ -18,7 +18,9 @@ from ragdatakit.schemas.errors import MachineError, RagdataError
 from ragdatakit.schemas.texts import as_text, many
 
 _BATCH_ROWS = 8192
-_BATCH_CHARACTERS = 1 << 25  # beyond it 64 rows at a time: 32-bit offsets of a column end at 2 GiB
+_STEPS = ((1 << 25, _BATCH_ROWS), (1 << 27, _BATCH_ROWS // 8))
+"""Up to so many characters of a batch so many rows at a time: 32-bit offsets of a column end at 2 GiB."""
+_LEAST_STEP = 64
 _MOST_CONTENT = 1 << 20
 """Bytes of a file (an image, a skill) that are taken into a database."""
 
@@ -45,7 +47,7 @@ def row_batches(table: str, rows: Iterator[Any], losses: Losses | None) -> Itera
     readable = _accounted(table, rows, losses) if losses is not None else rows
     while chunk := list(islice(readable, _BATCH_ROWS)):
         columns = list(zip(*chunk, strict=True))
-        step = _BATCH_ROWS if _is_light(columns, schema) else 64
+        step = _step(columns, schema)
         for first in range(0, len(chunk), step):
             yield [
                 _column(values[first : first + step], table, name, kind, losses)
@@ -53,13 +55,14 @@ def row_batches(table: str, rows: Iterator[Any], losses: Losses | None) -> Itera
             ]
 
 
-def _is_light(columns: Sequence[Sequence[Any]], schema: Schema) -> bool:
-    """Whether a batch of these columns is small enough for their offsets and for memory."""
+def _step(columns: Sequence[Sequence[Any]], schema: Schema) -> int:
+    """How many rows of these columns are few enough for their offsets and for memory."""
     texts = [c for c, kind in zip(columns, schema.values(), strict=True) if kind is Kind.TEXT]
     try:
-        return sum(sum(map(len, filter(None, values))) for values in texts) < _BATCH_CHARACTERS
+        size = sum(sum(map(len, filter(None, values))) for values in texts)
     except TypeError:  # which is reported of the column
-        return True
+        return _BATCH_ROWS
+    return next((step for most, step in _STEPS if size < most), _LEAST_STEP)
 
 
 def _accounted(table: str, rows: Iterator[Any], losses: Losses) -> Iterator[Any]:
