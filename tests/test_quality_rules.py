@@ -18,13 +18,23 @@ from hypothesis import strategies as st
 pytest.importorskip("rensa", reason="needs ragdatakit[quality]")
 pytest.importorskip("ftfy", reason="needs ragdatakit[quality]")
 
-from ftfy.badness import is_bad
+from ftfy.badness import BADNESS_RE, is_bad
 
 from ragdatakit import validate
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.files.texts.flat_text import _flat, flat_bytes, flat_words
-from ragdatakit.quality.garbled import _SUSPICIOUS, garbled
+from ragdatakit.quality.garbled import (
+    _ACCENTS_ALONE,
+    _BEFORE,
+    _PERHAPS,
+    _REACH,
+    _SUSPICIOUS,
+    _beyond_ascii,
+    _is_odd,
+    _places,
+    garbled,
+)
 from ragdatakit.quality.near_copies import NearCopies
 from ragdatakit.quality.run import Quality
 from ragdatakit.quality.word_codes import word_codes
@@ -434,6 +444,22 @@ WORDS = st.text(alphabet="ab 港\ud800\x00é", max_size=12)
 @given(st.text("ab Z.,-1\x85ŒœÂÃâ€™“’é§°×²ØÙВГ вЂβ•─│ﬁ\ufffd港\xa0", max_size=6))
 def test_what_is_not_suspicious_is_not_odd_to_ftfy(text: str) -> None:
     assert not is_bad(text) or _SUSPICIOUS.search(text)
+    assert all(not text[m.start() : m.start() + _BEFORE + 1].isascii() for m in BADNESS_RE.finditer(text))
+
+
+@settings(max_examples=examples(150), deadline=None)
+@given(st.lists(st.text("ab Z.1\x85ŒÂÃâ€™é×ØВжи•\ufffd港縺", max_size=9), max_size=8))
+def test_places_among_runs_beyond_ascii_are_those_in_the_text(words: list[str]) -> None:
+    text = " ".join(words)
+    beyond = _beyond_ascii(text)
+
+    found = [match.span() for match in _SUSPICIOUS.finditer(text)]
+    assert [*_places(text, beyond, [*_SUSPICIOUS.finditer(beyond)])] == found
+    assert (_PERHAPS.search(beyond) is None) == (_PERHAPS.search(text) is None)
+    assert [m[0] for m in _ACCENTS_ALONE.finditer(beyond)] == [m[0] for m in _ACCENTS_ALONE.finditer(text)]
+    for start, end in found:
+        around = BADNESS_RE.search(text, max(0, start - _REACH), end + _REACH)
+        assert _is_odd(BADNESS_RE, text, start, end) == (around is not None)
 
 
 def test_answers_are_not_looked_for_where_gold_is_lost() -> None:

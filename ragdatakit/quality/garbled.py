@@ -13,6 +13,7 @@ UTF-8 read as Big5 or as Korean stays unknown: too many of its bytes are lost on
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import islice
 
 _SHIFT_JIS = "縺繧繝繹"
@@ -37,9 +38,10 @@ _OTHERS = "\u2dff\uf8ff\ufb00-\ufb06\ufffd"
 _SUSPICIOUS = re.compile(f"[\x80-{_OTHERS}](?:(?<=[\x80-\x9fŒœÂÃ])|[\xa0-{_OTHERS}])")
 """What is in all that ftfy takes for odd: one character, or two of those behind U+00A0. To look for this is some
 hundred times as quick."""
-_MOST_SUSPICIOUS, _REACH = 40, 8
+_MOST_SUSPICIOUS, _REACH, _BEFORE = 40, 8, 2
 """So many places of a text are looked at by themselves, with so many characters around each: what ftfy takes for odd
-has six at most."""
+has six at most, of which so many may be ASCII before one that is not."""
+_BLANKED = bytes(b" "[0] if byte < 0x80 else byte for byte in range(256))
 _AROUND = 24
 _LONGEST = 200
 _MOST_TRIED = 50
@@ -53,20 +55,21 @@ def garbled(text: str) -> tuple[str, str] | None:
     """
     if text.isascii():
         return None
-    if (east := _of_the_east(text)) is not None:
+    beyond = _beyond_ascii(text)
+    if _PERHAPS.search(beyond) is not None and (east := _of_the_east(text)) is not None:
         return east
-    suspicious = list(islice(_SUSPICIOUS.finditer(text), _MOST_SUSPICIOUS))
+    suspicious = list(islice(_SUSPICIOUS.finditer(beyond), _MOST_SUSPICIOUS))
     if not suspicious:
         return None
-    accents = list(islice(_ACCENTS_ALONE.finditer(text), _LEAST_ACCENTS)) if len(suspicious) >= _IN_ACCENTS else []
+    accents = list(islice(_ACCENTS_ALONE.finditer(beyond), _LEAST_ACCENTS)) if len(suspicious) >= _IN_ACCENTS else []
     if len(accents) == _LEAST_ACCENTS:
         return accents[0][0][:_LONGEST], ""
     from ftfy import fix_encoding
     from ftfy.badness import BADNESS_RE
 
-    spans = [(max(0, m.start() - _REACH), m.end() + _REACH) for m in suspicious]
-    spans = spans if len(spans) < _MOST_SUSPICIOUS else [(0, len(text))]
-    if not any(BADNESS_RE.search(text, *span) for span in spans):
+    if len(suspicious) < _MOST_SUSPICIOUS and not any(
+        _is_odd(BADNESS_RE, text, *span) for span in _places(text, beyond, suspicious)
+    ):
         return None
     for match in islice(BADNESS_RE.finditer(text), _MOST_TRIED):
         start, end = match.span()
@@ -80,10 +83,37 @@ def garbled(text: str) -> tuple[str, str] | None:
     return None
 
 
+def _beyond_ascii(text: str) -> str:
+    """The runs of characters of a text that are beyond ASCII, with blanks between them. Patterns of such characters
+    find the same there, and have little to look at."""
+    runs = text.encode("utf-8", "surrogatepass").translate(_BLANKED).split()
+    return b" ".join(runs).decode("utf-8", "surrogatepass")
+
+
+def _places(text: str, beyond: str, found: list[re.Match[str]]) -> Iterator[tuple[int, int]]:
+    """Where in the text is what was found in its runs."""
+    first, place, behind = -1, 0, 0
+    for match in found:
+        start, end = match.span()
+        run_start = beyond.rfind(" ", 0, start) + 1
+        if run_start != first:
+            first, run_end = run_start, beyond.find(" ", end)
+            run = beyond[first : run_end if run_end >= 0 else None]
+            place = text.index(run, behind)  # all runs that have it in them were found before
+            behind = place + len(run)
+        yield place + start - first, place + end - first
+
+
+def _is_odd(badness: re.Pattern[str], text: str, start: int, end: int) -> bool:
+    """Whether ftfy takes something around this place for odd."""
+    first, last = max(0, start - _REACH), end + _REACH
+    if text[first:start].isascii() and text[end:last].isascii():  # mostly; and one place costs as much as the next
+        return any(badness.match(text, at, last) for at in range(max(0, start - _BEFORE), end))
+    return badness.search(text, first, last) is not None
+
+
 def _of_the_east(text: str) -> tuple[str, str] | None:
     """Words that an encoding of East Asia made of UTF-8, and what they were."""
-    if _PERHAPS.search(text) is None:
-        return None
     if _AS_GBK in text:
         return _AS_GBK, ""
     found = sum(map(text.count, _SHIFT_JIS))
