@@ -47,7 +47,7 @@ def written(values: list[Any], how: str) -> bytes:
 def compared(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., dict[str, Any]]:
     """Compares reports of a file; the JSON."""
     used: list[PicklingEngine] = []
-    monkeypatch.setattr(api, "_engine", lambda options: used[0] if used else None)
+    monkeypatch.setattr(api, "chosen_engine", lambda options: used[0] if used else None)
     path = tmp_path / "set" / "benchmark_results.json"
     path.parent.mkdir()
 

@@ -33,7 +33,7 @@ def compared(monkeypatch: pytest.MonkeyPatch) -> Compare:
         monkeypatch.setattr("ragdatakit.files.containers.csv_rows.chunk_rows", lambda columns: rows)
         found: dict[str, tuple[int, str]] = {}
         for how in ("", *hows):
-            monkeypatch.setattr(api, "_engine", lambda options, how=how: PicklingEngine() if how else None)
+            monkeypatch.setattr(api, "chosen_engine", lambda options, how=how: PicklingEngine() if how else None)
             monkeypatch.setattr(plan, "bounds", cut(how, Random(how)))
             found[how] = outcome(folder, "--max-per-rule", cap)
         for how in hows:

@@ -523,6 +523,12 @@ class late_rules(Sequence[Rule]):  # noqa: N801 - called like a function
     def __iter__(self) -> Iterator[Rule]:
         return iter(self._rules())
 
+    def __eq__(self, other: object) -> bool:
+        return self._rules() == tuple(other) if isinstance(other, late_rules | tuple) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._rules())
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:

@@ -40,6 +40,9 @@ class NoSets:
         """Nothing is found."""
         return []
 
+    def prepare(self, kind: str, batch: Any) -> None:
+        """No keys are wanted."""
+
 
 class _Gathered:
     """The keys of a range."""
