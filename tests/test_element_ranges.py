@@ -15,6 +15,7 @@ import pytest
 from ragdatakit.api import validate as api
 from ragdatakit.validators.ranges import plan
 from ragdatakit.validators.ranges.element_replaying import RangedElementsRun
+from tests.command_line import FIXTURES
 from tests.test_ranges import PicklingEngine, cut, outcome
 
 
@@ -145,3 +146,66 @@ def test_elements_that_are_no_objects(big: bool, compared: Any, read_here: list[
         compared(written(values, how), "32", big)
 
     assert read_here == []
+
+
+@pytest.fixture
+def engine(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, int], None]:
+    """Switches ranges on, cut so (empty: off), of datasets that are checked as large ones."""
+    used: list[PicklingEngine] = []
+    monkeypatch.setattr(api, "chosen_engine", lambda options: used[0] if used else None)
+    monkeypatch.setattr("ragdatakit.validators.dataset_run.SMALL_DATASET", -1)
+
+    def switch(how: str, seed: int = 0) -> None:
+        used[:] = [PicklingEngine()] if how else []
+        if how:
+            monkeypatch.setattr(plan, "bounds", cut(how, Random(seed)))
+
+    return switch
+
+
+SETS = {
+    "arag/valid/strings": "chunks.json",
+    "arag/broken/ragged-chunk-start/data": "chunks.json",
+    "hipporag/valid/hotpotqa": "hotpotqa_reefs_corpus.json",
+    "hipporag/broken/gold-passage-not-in-corpus/data": "*_corpus.json",
+    "ragchecker/broken/group-metric-differs/data": "*.json",
+    "sage/valid/array": "*.json",
+    "lightrag/valid/ingested": "kv_store_full_docs.json",
+    "gfm-rag/valid/raw-only": "raw/documents.json",
+}
+"""Datasets, and files of them whose elements are judged in ranges."""
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_formats(name: str, engine: Any, read_here: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """What their checks know of other records goes along, comes back, or is found where all is known."""
+    folder, taken = FIXTURES / name, list[Path]()
+    old = RangedElementsRun._go_on_behind
+
+    def note(run: Any, *given: Any) -> None:
+        taken.append(run.file.path)
+        old(run, *given)
+
+    monkeypatch.setattr(RangedElementsRun, "_go_on_behind", note)
+    engine("")
+    expected = outcome(folder)
+
+    engine("32", len(name))
+
+    assert outcome(folder) == expected
+    assert max(taken.count(path) for path in folder.glob(SETS[name])) > 1
+    assert read_here == []
+
+
+def test_only_the_first_dot_of_a_file_is_shown(tmp_path: Path, engine: Any) -> None:
+    """Ranges behind the first do not look for one, unless nobody has found it before."""
+    for first, count in ((0, 40), (30, 40), (1500, 1600)):
+        chunks = [f"{n}:The lamp weighs {'3.5' if n >= first else 'three'} tons and more." for n in range(count)]
+        (tmp_path / "chunks.json").write_text(json.dumps(chunks))
+        engine("")
+        expected = outcome(tmp_path)
+
+        engine("4")
+
+        assert outcome(tmp_path) == expected
+        assert json.loads(expected[1])["by_rule"].get("AR117", 0) == (first < 1000)

@@ -36,8 +36,11 @@ from ragdatakit.validators.set_plan import NO_CHECKS
 from tests.broad import some
 from tests.command_line import FIXTURES, run
 
-IN_RANGES = ("beir", "light-splade", "trec", "datamind", "sage", "ragchecker", "arag", "shared")
-"""Those whose files of lines are judged in ranges."""
+IN_RANGES = (
+    *("beir", "light-splade", "trec", "datamind", "sage", "ragchecker", "arag", "hipporag", "contextual-retrieval"),
+    *("lightrag", "gfm-rag", "shared"),
+)
+"""Those of which files are judged in ranges."""
 
 
 class PicklingEngine:

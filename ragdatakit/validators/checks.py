@@ -41,12 +41,12 @@ class Needs:
 
     ``in_ranges``: files of lines, or of elements, may be judged range by range, each by an object of its own:
     `FormatChecks.record` and `derive` depend on nothing but the file, the record and the attributes of the checks that
-    ``carried`` names, which go along, and keep nothing but what `state` says. ``only_first``: the rules of which
-    `record` finds one problem in the first so many elements of a file; of those that ranges find the first one counts.
-    ``accepts``: whether
-    a CSV column that pandas turned into a type can match what it refers to at all; where it cannot, the cells take no
-    part in the set checks: the column is at fault, not each cell. ``stream``: who reads a ``streamed`` file; it sets
-    ``file.records``, and ``file.to_end`` to false where it does not reach the end.
+    ``carried`` names, which go along, and keep nothing but what `state` says. ``passed_on``: of elements, the
+    attributes with which the checks go from one range to the next, and what ranges behind the first are judged with:
+    where it turns out to be something else they are judged again. ``accepts``: whether a CSV column that pandas turned
+    into a type can match what it refers to at all; where it cannot, the cells take no part in the set checks: the
+    column is at fault, not each cell. ``stream``: who reads a ``streamed`` file; it sets ``file.records``, and
+    ``file.to_end`` to false where it does not reach the end.
     """
 
     records: bool = False
@@ -58,7 +58,7 @@ class Needs:
     may_be_empty: bool = False
     in_ranges: bool = False
     carried: tuple[str, ...] = ()
-    only_first: Mapping[str, int] = field(default_factory=dict)
+    passed_on: Mapping[str, Any] = field(default_factory=dict)
     accepts: Callable[[str, str], bool] = lambda column, inferred: True
     stream: Callable[[DataFile, Source], Iterable[Streamed]] = lambda file, source: ()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 DOTS_LOOKED_FOR = 1000
 """In how many chunks a sentence cut inside is looked for: one example a file is enough, and the search is slow."""
 
-_DOT_INSIDE = "sentence-cut-inside"
-
 
 class ARagChecks(FormatChecks):
     """Chunks, questions and predictions one by one, and what they say about each other."""
@@ -71,7 +69,7 @@ class ARagChecks(FormatChecks):
     def needs(self, kind: str, split: str | None = None) -> Needs:
         """All records: what depends on the records before is found batch by batch, when each comes once, in order."""
         checked = kind in ("chunks", "questions", "predictions")
-        return Needs(records=checked, values=checked, in_ranges=checked, only_first={_DOT_INSIDE: DOTS_LOOKED_FOR})
+        return Needs(records=checked, values=checked, in_ranges=checked, passed_on={"_dots_left": 0})
 
     def derive(self, kind: str, value: Any, to_show: bool = False) -> dict[str, Any]:
         """The keys that are not fields: the chunk's id and text, the id that the runner uses, the question.
@@ -128,14 +126,6 @@ class ARagChecks(FormatChecks):
             self._as_objects = first_is_object(file)
             self._dots_left = DOTS_LOOKED_FOR
 
-    def state(self, file: DataFile) -> int:
-        """In how many chunks no dot is looked for any more."""
-        return DOTS_LOOKED_FOR - self._dots_left
-
-    def merge(self, file: DataFile, states: Sequence[int]) -> None:
-        """In those that are left it is looked for."""
-        self._dots_left = max(0, self._dots_left - sum(states))
-
     def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
         """The faults of one chunk, question or prediction."""
         if file.kind == "chunks":
@@ -174,7 +164,7 @@ class ARagChecks(FormatChecks):
         if isinstance(text, str) and (text or not self._as_objects):
             yield from text_problems(chunk_id, text, pointer)
             if found := self._dot_inside(text):
-                yield Problem(_DOT_INSIDE, pointer, found)
+                yield Problem("sentence-cut-inside", pointer, found)
 
     def _dot_inside(self, text: str) -> str | None:
         """The first dot of the file that ends no sentence."""

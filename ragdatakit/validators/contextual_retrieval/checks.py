@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -40,8 +40,29 @@ class ContextualRetrievalChecks(FormatChecks):
         return None
 
     def needs(self, kind: str, split: str | None = None) -> Needs:
-        """All records have something that the declaration does not say; the chunks of the corpus are remembered."""
-        return Needs(records=kind in ("documents", "contexts", "questions"), values=kind == "documents")
+        """All records have something that the declaration does not say; the chunks of the corpus are remembered, and
+        go to those who judge contexts and questions. The ids of chunks are looked for in all documents before: these
+        are judged as a whole."""
+        is_document, compared = kind == "documents", kind in ("contexts", "questions")
+        return Needs(
+            records=is_document or compared,
+            values=is_document,
+            batches=is_document,
+            in_ranges=compared,
+            carried=("_corpus",) * compared,
+        )
+
+    def state(self, file: DataFile) -> tuple[set[int], bool, bool, bool]:
+        """The chunks that are stored; what was not found, not compared, or has no name."""
+        return self._stored, self._missed, self._unchecked, self._nameless
+
+    def merge(self, file: DataFile, states: Sequence[tuple[set[int], bool, bool, bool]]) -> None:
+        """All of them."""
+        for stored, missed, unchecked, nameless in states:
+            self._stored |= stored
+            self._missed |= missed
+            self._unchecked |= unchecked
+            self._nameless |= nameless
 
     def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
         """The faults of one document with its chunks, of one chunk with its context, of one question."""

@@ -52,7 +52,7 @@ class PredictionChecks(FormatChecks):
 
     def needs(self, kind: str, split: str | None = None) -> Needs:
         """Only those in a list are opened."""
-        return Needs(records=kind == "predictions")
+        return Needs(records=kind == "predictions", batches=False, in_ranges=kind == "predictions")
 
     def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
         """The predictions of one sample."""

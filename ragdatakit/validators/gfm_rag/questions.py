@@ -295,7 +295,8 @@ class QuestionChecks(FormatChecks):
     def needs(self, kind: str, split: str | None = None) -> Needs:
         """Each question has names to look up; what depends on the samples before is found batch by batch.
 
-        What an empty list means is known at the end only, when all files were read.
+        What an empty list means is known at the end only, when all files were read. The nodes are in the memory of who
+        read the tables: questions are judged there, too, and not in ranges.
         """
         return Needs(records=True, columns=("@id",), values=True, may_be_empty=True)
 

@@ -84,7 +84,8 @@ class RawChecks(FormatChecks):
 
     def needs(self, kind: str, split: str | None = None) -> Needs:
         """Files from which all was built already are not read again."""
-        return Needs(records=kind in ("documents", "raw-questions"))
+        is_read = kind in ("documents", "raw-questions")
+        return Needs(records=is_read, batches=False, in_ranges=is_read)
 
     def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
         """The faults of one document or question."""

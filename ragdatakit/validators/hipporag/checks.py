@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -60,8 +60,22 @@ class HippoRagChecks(FormatChecks):
         return None
 
     def needs(self, kind: str, split: str | None = None) -> Needs:
-        """All records have something that the declaration does not say; the passages are remembered."""
-        return Needs(records=kind in (*CORPORA, "questions", "openie"), values=kind in CORPORA)
+        """All records have something that the declaration does not say; the passages are remembered, and go to those
+        who judge questions. Results are compared with each other: a file of them is judged as a whole."""
+        in_ranges, carried = kind in (*CORPORA, "questions"), ("_passages",) * (kind == "questions")
+        return Needs(
+            records=in_ranges or kind == "openie", values=kind in CORPORA, in_ranges=in_ranges, carried=carried
+        )
+
+    def state(self, file: DataFile) -> tuple[set[str], set[str]]:
+        """The data sets of which passages were not found, or could not be looked up."""
+        return self._missed, self._unchecked
+
+    def merge(self, file: DataFile, states: Sequence[tuple[set[str], set[str]]]) -> None:
+        """All of them."""
+        for missed, unchecked in states:
+            self._missed |= missed
+            self._unchecked |= unchecked
 
     def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
         """The faults of one passage, of one question, or of a whole file of results."""

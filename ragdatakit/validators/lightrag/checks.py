@@ -5,7 +5,7 @@ The stores of documents and chunks are read first, then the graph, then the vect
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.findings import Problem
@@ -78,8 +78,19 @@ class LightRagChecks(FormatChecks):
             yield Problem("no-vector-stores", facts={"expected": _VECTORS["entity-vectors"]})
 
     def needs(self, kind: str, split: str | None = None) -> Needs:
-        """All records have something that the declaration does not say."""
-        return Needs(records=kind in _JUDGED, stream=self._stream)
+        """All records have something that the declaration does not say. Chunks are compared with those before them, and
+        what is read behind them with all of the directory: only documents are judged in ranges."""
+        return Needs(records=kind in _JUDGED, in_ranges=kind == "documents", stream=self._stream)
+
+    def state(self, file: DataFile) -> dict[str, None] | None:
+        """The ids of documents."""
+        return self._known.documents
+
+    def merge(self, file: DataFile, states: Sequence[dict[str, None]]) -> None:
+        """All of them, in their order."""
+        if self._known.documents is not None:
+            for documents in states:
+                self._known.documents.update(documents)
 
     def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
         """The faults of one record, or of a whole payload."""

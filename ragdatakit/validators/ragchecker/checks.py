@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.texts.codes import code_of
@@ -38,9 +38,19 @@ class RagCheckerChecks(FormatChecks):
 
     def needs(self, kind: str, split: str | None = None) -> Needs:
         """Rows have something that the declaration does not say; corpora and queries are remembered, which rows are
-        compared with."""
+        compared with; they go to those who judge rows."""
         remembered = kind != "results"
-        return Needs(records=not remembered, values=remembered, in_ranges=remembered)
+        carried = () if remembered else ("_documents", "_chunks", "_queries", "_keyless")
+        return Needs(records=not remembered, values=remembered, batches=remembered, in_ranges=True, carried=carried)
+
+    def state(self, file: DataFile) -> GroupMeans:
+        """The metrics of the rows."""
+        return self._means
+
+    def merge(self, file: DataFile, states: Sequence[GroupMeans]) -> None:
+        """Those of all rows, in their order."""
+        for means in states:
+            self._means.extend(means)
 
     def record(self, file: DataFile, value: Any) -> Iterator[Problem]:
         """The faults of one row, which may be millions."""

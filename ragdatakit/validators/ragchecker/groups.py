@@ -32,6 +32,12 @@ class GroupMeans:
         """One more row, of which nothing is known."""
         self._rows += 1
 
+    def extend(self, other: GroupMeans) -> None:
+        """The rows that come next."""
+        self._rows += other._rows
+        for name, values in other._values.items():
+            self._values[name].extend(values)
+
     def means(self) -> dict[str, dict[str, float]]:
         """By group, the means that the tool writes; without metrics that are not known of all rows."""
         return group_means({name: v for name, v in self._values.items() if self._rows and len(v) == self._rows})

@@ -12,7 +12,7 @@ from ragdatakit.files.containers.positions import Located
 from ragdatakit.files.containers.sources import CHANGED, FileFault, RangeSource, file_state
 from ragdatakit.validators.ranges.element_borders import Borders
 from ragdatakit.validators.ranges.plan import Range
-from ragdatakit.validators.ranges.range_judges import RangeJudge
+from ragdatakit.validators.ranges.range_judges import RangeJudge, passed_on, take_passed_on
 from ragdatakit.validators.ranges.summaries import JudgedBlock, RangeSummary, Stretch
 from ragdatakit.validators.reading.blocks import CheckedBlock, few_of_each
 from ragdatakit.validators.reading.scanned_elements import ScannedElementsRun
@@ -30,7 +30,10 @@ class ElementsJudge(RangeJudge, ScannedElementsRun):
         return super()._scanner() if self.run_.big else None
 
     def _judged(self, part: Range, found: RangeSummary) -> Iterator[JudgedBlock]:
-        elements = self._elements()
+        checks, elements = self.run_.checks, self._elements()
+        if part.given is not None or part.number:
+            take_passed_on(checks, self.needs.passed_on if part.given is None else part.given)
+        found.given = passed_on(checks, self.needs)
         begin = part.start if part.whole else self._begin(part, elements)
         if begin is None:
             found.stretch = Stretch(-1, -1, sound=False)
@@ -52,6 +55,7 @@ class ElementsJudge(RangeJudge, ScannedElementsRun):
         if not part.whole and file_state(self.source.path.stat()) != part.state:
             self.source.faults = [FileFault("unreadable-file", {"reason": CHANGED})]
         found.stretch = self._stretch(begin, elements, reader)
+        found.passed_on = passed_on(checks, self.needs)
 
     def _begin(self, part: Range, elements: ArraySource) -> int | None:
         if part.exact is not None:

@@ -13,6 +13,7 @@ from ragdatakit.files.containers.element_scans import end_of_space
 from ragdatakit.files.containers.indents import NO_INDENT, Indent
 from ragdatakit.files.containers.positions import Located, locate_elements
 from ragdatakit.files.containers.sources import RangeSource, Source
+from ragdatakit.validators.ranges.range_judges import passed_on, take_passed_on
 from ragdatakit.validators.ranges.replaying import RangedRun
 from ragdatakit.validators.ranges.summaries import JudgedBlock, Stretch
 from ragdatakit.validators.reading.scanned_elements import ScannedElementsRun
@@ -48,14 +49,15 @@ class RangedElementsRun(RangedRun, ScannedElementsRun):
         elements = planned.plan.elements or self._elements()
         if planned.plan.reader is not None:
             self._move_to(planned.plan.reader)
-        self._records, self._indents, self._found_once = 0, list[Indent](), set[str]()
-        states: list[Any] = []
+        self._records, self._indents = 0, list[Indent]()
+        states, given = list[Any](), passed_on(self.run_.checks, self.needs)
         last: Stretch | None = None
         for part, summary in self._summaries(planned):
             if last is not None and (last.closed or last.end >= part.end):
                 continue  # no element begins in it
-            if not part.whole and (summary.stretch is None or summary.stretch.begin != self._at):
-                summary = planned.judge(replace(part, exact=self._at))
+            begin = summary.stretch.begin if summary.stretch is not None else None
+            if not part.whole and (begin, summary.given) != (self._at, given):
+                summary = planned.judge(replace(part, exact=self._at, given=given))
             stretch = summary.stretch
             if stretch is None or not stretch.sound:
                 break
@@ -64,6 +66,7 @@ class RangedElementsRun(RangedRun, ScannedElementsRun):
             for block in summary.blocks:
                 self._take_block(block, first_record)
             states.append(summary.state)
+            given = summary.passed_on
             self._go_on_behind(stretch, elements)
             last = stretch
             self.run_.progress(self.file, part.end)
@@ -71,6 +74,7 @@ class RangedElementsRun(RangedRun, ScannedElementsRun):
             self._read_all()
             return
         self._merge(states)
+        take_passed_on(self.run_.checks, given)
         if last.closed:
             if not self._ranges[0].whole:
                 self._end_at, self.source.bytes_read = last.end, self._ranges[-1].end
@@ -120,20 +124,10 @@ class RangedElementsRun(RangedRun, ScannedElementsRun):
                 line, indent = self._placed(within.line - 1, within.indent)
                 located = replace(within, record=first_record + within.record, line=line, indent=indent)
                 for problem in problems:
-                    if self._counts(problem.rule, located.record):
-                        self.run_.emit_record(self.file, problem, located)
+                    self.run_.emit_record(self.file, problem, located)
             self.run_.collector.count_all(block.checked.excess, self.file)
         self._take_columns(block.checked)
         self._records += block.checked.records
-
-    def _counts(self, rule: str, record: int) -> bool:
-        """Whether a problem is one that a file has once, in one of the first records, and was not there before."""
-        most = self.needs.only_first.get(rule)
-        if most is None:
-            return True
-        is_first = record < most and rule not in self._found_once
-        self._found_once.add(rule)
-        return is_first
 
     def _go_on_behind(self, stretch: Stretch, elements: ArraySource) -> None:
         """The next element begins behind this stretch."""

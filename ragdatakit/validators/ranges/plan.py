@@ -6,7 +6,7 @@ import os
 from bisect import bisect_left, bisect_right
 from dataclasses import replace
 from itertools import groupby, pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.containers.beginnings import BOM, GZIP_MAGIC, HEAD_BYTES
 from ragdatakit.files.containers.parquet_rows import is_parquet
@@ -16,6 +16,8 @@ from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ragdatakit.files.containers.arrays import ArraySource, Buffer
 
 _LIKE_BYTES = 1 << 10
@@ -32,7 +34,8 @@ class Range:
     the header. ``state`` is that of the file when it was planned. ``whole``: the file has to be read from its
     beginning, header and all; of Parquet that is true of each range, which has the ``rows`` from the first number up to
     the second, where it does not have all. Rows of CSV have numbers, too, and the first one its ``line``. Of elements
-    it may be known where the first one begins (``exact``), and what the first one of the file is ``like``.
+    it may be known where the first one begins (``exact``), what the first one of the file is ``like``, and what the
+    checks are ``given`` by the range before (`Needs.passed_on`).
     """
 
     file: int
@@ -45,6 +48,7 @@ class Range:
     line: int = 1
     exact: int | None = None
     like: bytes = b""
+    given: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from ragdatakit.validators.row_problems import RowProblems
 from ragdatakit.validators.sets import SetChecks
 
 if TYPE_CHECKING:
+    from ragdatakit.validators.checks import FormatChecks, Needs
     from ragdatakit.validators.partitions.key_runs import KeylessRows, PackedKeys, Run
     from ragdatakit.validators.partitions.key_store import WantedKeys
 
@@ -29,6 +30,17 @@ def source_of(source: Source, part: Range) -> Source:
         source.rows = part.rows
         return source
     return RangeSource.of(source, part.start, part.end, part.state, not part.number)
+
+
+def passed_on(checks: FormatChecks, needs: Needs) -> dict[str, Any]:
+    """With what the checks go to the next range."""
+    return {name: getattr(checks, name) for name in needs.passed_on}
+
+
+def take_passed_on(checks: FormatChecks, given: Mapping[str, Any]) -> None:
+    """The checks come with it from the range before."""
+    for name, value in given.items():
+        setattr(checks, name, value)
 
 
 class NoSets:

@@ -84,4 +84,6 @@ class RangeSummary:
     runs: list[tuple[int, Run | PackedKeys, KeylessRows]] | None = None
     probed: Probed | None = None
     stretch: Stretch | None = None
+    given: dict[str, Any] = field(default_factory=dict)
+    passed_on: dict[str, Any] = field(default_factory=dict)
     sheet: JudgedRows | None = None

@@ -59,12 +59,12 @@ class SageChecks(FormatChecks):
     def needs(self, kind: str, split: str | None = None) -> Needs:
         """Benchmark questions are declared in full; documents are kept for the results that name them.
 
-        Records that are compared with documents are not judged without them, nor a mapping without their number.
+        Records that are compared with documents are judged with what is known of them, a mapping with their number.
         """
-        compared = self._documents is not None
-        in_ranges = kind != "mapping" and not (kind == "records" and compared)
+        values = kind == "documents" and self._documents is not None
+        carried = {"records": ("_documents",), "mapping": ("_document_count",)}.get(kind, ())
         return Needs(
-            records=kind != "benchmark-questions", values=kind == "documents" and compared, in_ranges=in_ranges
+            records=kind != "benchmark-questions", values=values, batches=values, in_ranges=True, carried=carried
         )
 
     def state(self, file: DataFile) -> Any:
