@@ -6,10 +6,13 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from ragdatakit.converters.datamind.chunks import chunk_of, file_names, metadata_and_source, placed
+import numpy as np
+
+from ragdatakit.converters.datamind.chunks import chunk_of, file_names, metadata_and_source, placed, plain_metadata
 from ragdatakit.converters.kept_columns import Columns, KeptColumn, KeptColumns, values_of
-from ragdatakit.database.columns import Kind, packed
+from ragdatakit.database.columns import Kind, PackedColumn, packed, packed_texts
 from ragdatakit.database.row_batches import row_batches
+from ragdatakit.files.containers.json_text import string_of
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.scanner.blocks import ScannedBlock
@@ -63,16 +66,33 @@ class _Chunks(KeptColumns):
 
     def _slice(self, scanned: ScannedBlock, first: int, last: int) -> Columns:
         ids, texts, modality, image, description = super()._slice(scanned, first, last)
-        documents, ordinals, metadata = [], [], []
-        members = values_of(scanned.kept["metadata"], first, last)
-        for source, given in zip(values_of(scanned.kept["source"], first, last), members, strict=True):
-            kept, named = metadata_and_source(given, bool(source)) if given and given != b"{}" else (None, None)
-            document, ordinal = placed((source or b"").decode() or named, self._names, self._ordinals)
-            documents.append(document)
-            ordinals.append(ordinal)
-            metadata.append(kept)
+        sources = [(source or b"").decode() for source in values_of(scanned.kept["source"], first, last)]
+        metadata, named = _metadata(values_of(scanned.kept["metadata"], first, last), sources)
+        names, numbers = self._names, self._ordinals
+        places = [placed(source or name, names, numbers) for source, name in zip(sources, named, strict=True)]
+        documents, ordinals = zip(*places, strict=True)
         count = last - first
         return [
             *(ids, texts, packed(Kind.TEXT, documents), packed(Kind.INTEGER, ordinals)),
-            *(packed(Kind.TEXT, [None] * count), modality, image, description, packed(Kind.TEXT, metadata)),
+            *(packed(Kind.TEXT, [None] * count), modality, image, description, metadata),
         ]
+
+
+def _metadata(given: list[bytes | None], sources: list[str]) -> tuple[PackedColumn, list[str | None]]:
+    """The column of metadata, and the sources that they name where a chunk has none of its own."""
+    rows = [row for row, data in enumerate(given) if data and data != b"{}"]
+    found = plain_metadata([data for data in given if data and data != b"{}"])
+    named: list[str | None] = [None] * len(given)
+    if found is None:
+        texts: list[str | None] = [None] * len(given)
+        for row in rows:
+            texts[row], named[row] = metadata_and_source(given[row] or b"", bool(sources[row]))
+        return packed(Kind.TEXT, texts), named
+    lengths = np.zeros(len(given), np.int64)
+    kept = [text if fields else b"" for text, fields in zip(*found, strict=True)]
+    lengths[rows] = list(map(len, kept))
+    for row, fields in zip(rows, found[1], strict=True):
+        if not sources[row]:
+            named[row] = string_of(fields.get("source")) or None
+    offsets = np.concatenate(([0], lengths.cumsum()))
+    return packed_texts(b"".join(kept), offsets, np.flatnonzero(lengths == 0)), named

@@ -8,14 +8,23 @@ must be flat, and some keys are taken by the loaders or by ragdata: those get ``
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from ragdatakit.converters.question_fields import ASIDE
-from ragdatakit.files.containers.json_text import Raw, compact, dumps, fields_of, loads, object_text, string_of
+from ragdatakit.files.containers.json_text import (
+    Raw,
+    compact,
+    compact_values,
+    dumps,
+    fields_of,
+    loads,
+    object_text,
+    string_of,
+)
 from ragdatakit.schemas.canonical import Chunk, Document
 
 if TYPE_CHECKING:
@@ -36,6 +45,7 @@ _FIELDS = ("id", "text", "source", "metadata", "image_path", "image_description"
 _MODALITIES = ("text", "image", "text_image")
 _BLANK_TEXT = "a chunk without text is dropped by the loaders"
 _ENCODER = msgspec.json.Encoder()
+_OBJECTS = msgspec.json.Decoder(list[dict[str, Raw]])
 
 
 class _Line(msgspec.Struct, forbid_unknown_fields=True, gc=False):
@@ -191,6 +201,19 @@ def metadata_and_source(data: bytes, has_source: bool) -> tuple[str | None, str 
     """Metadata as they are kept, and the source that they name, unless the chunk ``has_source``."""
     fields = fields_of(data)
     return _as_written(data, fields), None if has_source else string_of(fields.get("source")) or None
+
+
+def plain_metadata(data: Sequence[bytes]) -> tuple[list[bytes], list[dict[str, Raw]]] | None:
+    """Metadata of several chunks as they are kept, and their fields; None where they must be looked at one by one, as
+    names are escaped, or one is there twice."""
+    texts = compact_values(data)
+    if texts is None:
+        return None
+    whole = b"[%b]" % b",".join(texts)
+    if b"\\" in whole:
+        return None
+    fields = _OBJECTS.decode(whole)
+    return (texts, fields) if whole.count(b'":') == sum(map(len, fields)) else None
 
 
 def placed(document: str | None, names: tuple[str, str], ordinals: dict[str, int]) -> tuple[str | None, int | None]:

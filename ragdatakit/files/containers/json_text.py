@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -102,6 +102,14 @@ def compact(raw: Raw | bytes | str) -> str:
 
 def _compact(raw: Raw | bytes) -> bytes:
     return msgspec.json.format(raw, indent=-1)
+
+
+def compact_values(values: Sequence[bytes]) -> list[bytes] | None:
+    """The same of each of these values, all at once; None where one of them must be looked at alone."""
+    try:
+        return list(map(bytes, _ITEMS.decode(_compact(b"[%b]" % b",".join(values)))))
+    except (ValueError, RecursionError):
+        return None
 
 
 def object_text(fields: Mapping[str, Raw] | Iterable[tuple[str, Raw]]) -> str | None:
