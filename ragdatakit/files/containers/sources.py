@@ -466,6 +466,18 @@ class RangeSource(Source):
         found.start, found.end, found.exact, found.state = start, end, exact, state
         return found
 
+    def to_whole_lines(self) -> tuple[int, int, int]:
+        """Have the range begin and end where lines do; where that is, and how many line feeds are in it."""
+        with self.boundary.open(self.path) as file:
+            fd, size = file.fileno(), os.fstat(file.fileno()).st_size
+            begin = self.start if self.exact else self._end_of_line(fd, self.start - 1, size)
+            end = self._end_of_line(fd, self.end - 1, size) if self.start < self.end else begin
+            lines = sum(
+                os.pread(fd, min(BLOCK_BYTES, end - at), at).count(b"\n") for at in range(begin, end, BLOCK_BYTES)
+            )
+        self.start, self.end, self.exact = begin, end, True
+        return begin, end, lines
+
     def _is_another(self, fd: int) -> bool:
         """Whether the file has changed, which is then a fault."""
         if changed := file_state(os.fstat(fd)) != self.state:

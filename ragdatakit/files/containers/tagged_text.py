@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from ragdatakit.files.containers.indents import NO_INDENT, Indent
 from ragdatakit.late_dataclasses import dataclass
@@ -69,6 +70,20 @@ class ElementFinder:
                 return found.end()
             end = mark
         return 0
+
+    def first(self, pieces: Iterator[bytes], place: Place) -> tuple[int, Iterator[bytes]]:
+        """How many bytes are before the first opening tag, of which ``place`` goes through as many, and what follows
+        them: from there on elements are what they are, whatever is before. Nothing follows where there is none."""
+        held, passed = b"", 0
+        for piece in pieces:
+            held += piece
+            opening = self._opening.search(held)
+            end = opening.start() if opening is not None else max(0, len(held) - _LONGEST_TAG)
+            place.move(held[:end])
+            held, passed = held[end:], passed + end
+            if opening is not None:
+                return passed, chain((held,), pieces)
+        return passed + len(held), iter(())
 
     def elements(
         self, pieces: Iterable[bytes], offset: int = 0, record: int = 0, place: Place | None = None

@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.files.containers.arrays import WrappedSource
-from ragdatakit.files.containers.element_scans import Element
+from ragdatakit.files.containers.arrays import Part, WrappedSource
 from ragdatakit.files.containers.positions import Located
 from ragdatakit.files.containers.sources import CHANGED, FileFault, RangeSource, file_state
 from ragdatakit.validators.ranges.element_borders import Borders
@@ -18,16 +17,58 @@ from ragdatakit.validators.reading.blocks import CheckedBlock, few_of_each
 from ragdatakit.validators.reading.scanned_elements import ScannedElementsRun
 
 if TYPE_CHECKING:
-    from ragdatakit.files.containers.arrays import ArraySource, Buffer, Part
+    from ragdatakit.files.containers.arrays import ArraySource, Buffer
+    from ragdatakit.files.containers.element_scans import Element
+    from ragdatakit.files.containers.tagged_text import TaggedElement
     from ragdatakit.scanner.blocks import BlockScanner, ScannedBlock
     from ragdatakit.schemas.findings import Problem
 
 
-class ElementsJudge(RangeJudge, ScannedElementsRun):
-    """Reads a range of elements. Records and lines are counted from its beginning."""
+class PlacedJudge(RangeJudge):
+    """Reads a range of what begins anywhere in a line. Records and lines are counted from its beginning; ``_checked``
+    is for what comes next."""
+
+    _checked: CheckedBlock
 
     def _scanner(self) -> BlockScanner | None:
         return super()._scanner() if self.run_.big else None
+
+    def _take_values(self, values: list[Any], first_record: int) -> None:
+        if self.columns is None:
+            return
+        if not self.run_.big:
+            self._checked.batches.append((0, None, values, []))
+            return
+        from ragdatakit.validators.coded_columns import coded_values
+
+        batch = coded_values(self.columns, values)
+        found = self.sets.probe(self.file.kind, batch)
+        self._checked.batches.append((0, batch, values if self.needs.values else None, found))
+
+    def _take_scan(self, scanned: ScannedBlock, first_record: int, noted: list[tuple[int, int, Any]]) -> None:
+        if self.columns is None:
+            return
+        batch = self._coded_part(scanned, noted)
+        self._checked.batches.append((0, batch, None, self.sets.probe(self.file.kind, batch)))
+
+    def _count_once(self, once: dict[str, int]) -> None:
+        self._checked.excess.update(once)
+
+    def _emit(self, problems: list[Problem], found: Element | TaggedElement | Part, place: int = 0) -> None:
+        few = few_of_each(problems, self._kept, self._checked.excess, self.run_.most_held)
+        if not few:
+            return
+        element = found.elements()[place] if isinstance(found, Part) else found
+        located = Located.element(element)
+        self._checked.faulty.append((located, few, None))
+
+    def _trim(self, checked: CheckedBlock) -> None:
+        """No more than may be shown were kept."""
+        checked.kept = Counter()
+
+
+class ElementsJudge(PlacedJudge, ScannedElementsRun):
+    """Reads a range of elements."""
 
     def _judged(self, part: Range, found: RangeSummary) -> Iterator[JudgedBlock]:
         checks, elements = self.run_.checks, self._elements()
@@ -71,36 +112,3 @@ class ElementsJudge(RangeJudge, ScannedElementsRun):
         if isinstance(elements, WrappedSource):
             return Stretch(*place, tuple(elements.around), elements.member)
         return Stretch(*place)
-
-    def _take_values(self, values: list[Any], first_record: int) -> None:
-        if self.columns is None:
-            return
-        if not self.run_.big:
-            self._checked.batches.append((0, None, values, []))
-            return
-        from ragdatakit.validators.coded_columns import coded_values
-
-        batch = coded_values(self.columns, values)
-        found = self.sets.probe(self.file.kind, batch)
-        self._checked.batches.append((0, batch, values if self.needs.values else None, found))
-
-    def _take_scan(self, scanned: ScannedBlock, first_record: int, noted: list[tuple[int, int, Any]]) -> None:
-        if self.columns is None:
-            return
-        batch = self._coded_part(scanned, noted)
-        self._checked.batches.append((0, batch, None, self.sets.probe(self.file.kind, batch)))
-
-    def _count_once(self, once: dict[str, int]) -> None:
-        self._checked.excess.update(once)
-
-    def _emit(self, problems: list[Problem], found: Element | Part, place: int = 0) -> None:
-        few = few_of_each(problems, self._kept, self._checked.excess, self.run_.most_held)
-        if not few:
-            return
-        element = found if isinstance(found, Element) else found.elements()[place]
-        located = Located.element(element)
-        self._checked.faulty.append((located, few, None))
-
-    def _trim(self, checked: CheckedBlock) -> None:
-        """No more than may be shown were kept."""
-        checked.kept = Counter()

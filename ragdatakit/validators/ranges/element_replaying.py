@@ -25,17 +25,44 @@ if TYPE_CHECKING:
 _LONGEST_MARGIN = 1 << 16
 
 
-class RangedElementsRun(RangedRun, ScannedElementsRun):
-    """A file of elements. ``_at``, ``_line`` and ``_indent`` are where the next one begins; ``_end_at`` (where all were
-    read in ranges) is where the last one ends."""
+class PlacedRun(RangedRun):
+    """A file of what begins anywhere in a line. ``_line`` and ``_indent`` are where the next range begins, ``_indents``
+    what is before blocks on their lines."""
 
-    _at = 0
     _line = 1
     _indent = NO_INDENT
-    _end_at = 0
+    _indents: list[Indent]
 
     def _scanner(self) -> BlockScanner | None:
         return super()._scanner() if self.run_.big else None
+
+    def _placed(self, line: int, indent: Indent) -> tuple[int, Indent]:
+        """The line of the file that is this one (counted from 0) of a range, and what is before a place on it."""
+        if line:
+            return self._line + line, indent
+        return self._line, Indent(self._indent.characters + indent.characters, self._indent.size + indent.size)
+
+    def _take_block(self, block: JudgedBlock, first_record: int) -> None:
+        line, indent = self._placed(block.line, block.indent)
+        self.table.add(self._records, line, block.offset)
+        self._indents.append(indent)
+        if self.fresh:
+            for within, problems, _ in block.checked.faulty:
+                line, indent = self._placed(within.line - 1, within.indent)
+                located = replace(within, record=first_record + within.record, line=line, indent=indent)
+                for problem in problems:
+                    self.run_.emit_record(self.file, problem, located)
+            self.run_.collector.count_all(block.checked.excess, self.file)
+        self._take_columns(block.checked)
+        self._records += block.checked.records
+
+
+class RangedElementsRun(PlacedRun, ScannedElementsRun):
+    """A file of elements. ``_at`` is where the next one begins; ``_end_at`` (where all were read in ranges) is where
+    the last one ends."""
+
+    _at = 0
+    _end_at = 0
 
     def _elements_in(self, source: Source) -> ArraySource:
         return element_source(self.run_.container(self.file), source, self.declared)
@@ -108,26 +135,6 @@ class RangedElementsRun(RangedRun, ScannedElementsRun):
         with self.source.boundary.open(self.source.path) as file:
             data = os.pread(file.fileno(), min(self._indent.size, _LONGEST_MARGIN), self._at - self._indent.size)
         return data[: end_of_space(data)]
-
-    def _placed(self, line: int, indent: Indent) -> tuple[int, Indent]:
-        """The line of the file that is this one (counted from 0) of a range, and what is before a place on it."""
-        if line:
-            return self._line + line, indent
-        return self._line, Indent(self._indent.characters + indent.characters, self._indent.size + indent.size)
-
-    def _take_block(self, block: JudgedBlock, first_record: int) -> None:
-        line, indent = self._placed(block.line, block.indent)
-        self.table.add(self._records, line, block.offset)
-        self._indents.append(indent)
-        if self.fresh:
-            for within, problems, _ in block.checked.faulty:
-                line, indent = self._placed(within.line - 1, within.indent)
-                located = replace(within, record=first_record + within.record, line=line, indent=indent)
-                for problem in problems:
-                    self.run_.emit_record(self.file, problem, located)
-            self.run_.collector.count_all(block.checked.excess, self.file)
-        self._take_columns(block.checked)
-        self._records += block.checked.records
 
     def _go_on_behind(self, stretch: Stretch, elements: ArraySource) -> None:
         """The next element begins behind this stretch."""

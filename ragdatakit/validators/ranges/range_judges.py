@@ -151,7 +151,7 @@ _ELEMENTS = ("json-array", "json-object", "json-wrapped")
 _JUDGES = dict.fromkeys(("ndjson", "columns"), ("range_judges", "LinesJudge")) | dict.fromkeys(
     _ELEMENTS, ("element_judges", "ElementsJudge")
 )
-_JUDGES["csv"] = "csv_judges", "CsvJudge"
+_JUDGES |= {"csv": ("csv_judges", "CsvJudge"), "tagged": ("tagged_judges", "TaggedJudge")}
 """By container: module and class."""
 
 

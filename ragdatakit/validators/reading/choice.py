@@ -37,6 +37,7 @@ _IN_RANGES = dict.fromkeys(
     ("json-array", "json-object", "json-wrapped"),
     ("ragdatakit.validators.ranges.element_replaying", "RangedElementsRun"),
 )
+_IN_RANGES["tagged"] = "ragdatakit.validators.ranges.tagged_replaying", "RangedTaggedRun"
 """The same where files are judged range by range; other containers are read as one range."""
 _BIG_IN_RANGES = {"csv": ("ragdatakit.validators.ranges.csv_replaying", "RangedCsvRun")}
 """Those of which only big datasets are."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import copy
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -17,7 +18,7 @@ LONG_ELEMENT = 1 << 24
 
 
 @dataclass(slots=True)
-class _Block:
+class TaggedBlock:
     """Whole elements; where they begin in the file."""
 
     data: bytes
@@ -36,12 +37,9 @@ class ScannedTaggedRun(TaggedRun):
             return
         records = 0
         self._rest: Iterator[bytes] = iter(())
-        self._end = _Block(b"", 0, Place())
+        self._end = TaggedBlock(b"", 0, Place())
 
-        def scan(block: _Block) -> ScannedBlock:
-            return _scanned(scanner, block.data)
-
-        for block, scanned in self._in_threads(self._blocks(), scan):
+        for block, scanned in self._in_threads(self._blocks(), partial(scanned_elements, scanner)):
             self._take_scan(scanned, records, self._noted(block, scanned, records))
             records += scanned.rows
             self.run_.progress(self.file, self.source.progress)
@@ -49,13 +47,16 @@ class ScannedTaggedRun(TaggedRun):
         rest = finder.elements(self._rest, self._end.offset, records, self._end.place)
         self._finish(self._take_elements(rest, records))
 
-    def _blocks(self) -> Iterator[_Block]:
-        """Blocks that end behind a closing tag, up to the end of the file or an element that is very long; what is left
-        then is ``_rest``."""
-        finder = ElementFinder(self.declared.tags)
+    def _blocks(self) -> Iterator[TaggedBlock]:
         pieces = self.source.pieces()
-        held, place, size = next(pieces, b""), Place(), self.source.block_bytes
-        offset = 3 if self.source.bom else 0
+        first = next(pieces, b"")
+        return self._blocks_in(chain((first,), pieces), 3 if self.source.bom else 0, Place())
+
+    def _blocks_in(self, pieces: Iterator[bytes], offset: int, place: Place) -> Iterator[TaggedBlock]:
+        """Blocks that end behind a closing tag, up to the last one or an element that is very long; what is left then
+        is ``_rest``. The first piece begins at this offset and place, between elements."""
+        finder = ElementFinder(self.declared.tags)
+        held, size = next(pieces, b""), self.source.block_bytes
         for piece in pieces:
             held += piece
             if len(held) < size:
@@ -65,12 +66,17 @@ class ScannedTaggedRun(TaggedRun):
                 break
             size = self.source.block_bytes if cut else 2 * size
             if cut:
-                yield _Block(held[:cut], offset, copy(place))
+                yield TaggedBlock(held[:cut], offset, copy(place))
                 place.move(held[:cut])
                 held, offset = held[cut:], offset + cut
-        self._rest, self._end = chain((held,), pieces), _Block(b"", offset, place)
+        else:
+            if cut := finder.cut(held):
+                yield TaggedBlock(held[:cut], offset, copy(place))
+                place.move(held[:cut])
+                held, offset = held[cut:], offset + cut
+        self._rest, self._end = chain((held,), pieces), TaggedBlock(b"", offset, place)
 
-    def _noted(self, block: _Block, scanned: ScannedBlock, records: int) -> list[tuple[int, int, Any]]:
+    def _noted(self, block: TaggedBlock, scanned: ScannedBlock, records: int) -> list[tuple[int, int, Any]]:
         """What the record checks say of the noted elements; why they were noted, their rows and decoded values."""
         values: list[tuple[int, int, Any]] = []
         data, behind, indent = block.data, 0, block.place.indent
@@ -86,7 +92,8 @@ class ScannedTaggedRun(TaggedRun):
         return values
 
 
-def _scanned(scanner: BlockScanner, data: bytes) -> ScannedBlock:
-    scanned, done = scanner.scan_tagged(data)
-    assert done == len(data), "a block ends behind a closing tag, so that no element goes on"
+def scanned_elements(scanner: BlockScanner, block: TaggedBlock) -> ScannedBlock:
+    """What is in a block."""
+    scanned, done = scanner.scan_tagged(block.data)
+    assert done == len(block.data), "a block ends behind a closing tag, so that no element goes on"
     return scanned
