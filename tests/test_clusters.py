@@ -22,6 +22,7 @@ from typing import Any
 import pytest
 
 import ragdatakit
+from ragdatakit.api.in_parts import reporting
 from ragdatakit.validators.ranges import plan
 from tests.command_line import FIXTURES, run
 
@@ -88,6 +89,18 @@ def outcome(folder: Path, *words: str) -> tuple[int, str]:
     """The exit code and the JSON."""
     found = run("validate", folder, "--output-format", "json", "-v", *words)
     return found.code, re.sub(r'("seconds": )[\d.e-]+', r"\1 0", found.out) or found.err
+
+
+def key_numbers(folder: Path, *words: str) -> str:
+    """The exit code and the JSON of a report by an engine, without the time it took."""
+    found = run("report", folder, "--output-format", "json", *words)
+    without = re.sub('"seconds": [^,}]*', "", found.out)
+    return f"{found.code} {without or found.err}"
+
+
+@pytest.fixture
+def in_small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reporting, "PART_BYTES", 6_000)
 
 
 def is_ours(process: int) -> bool:
@@ -229,6 +242,47 @@ class TestRay:
         assert found == expected
         assert killed
 
+    @pytest.mark.usefixtures("in_small_parts")
+    def test_reports_have_the_same_numbers(
+        self, data: Path, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(data.parent)
+        expected = key_numbers(Path("train"), "--engine", "local", "--jobs", "1")
+        assert expected.startswith("0 ")
+
+        with killing("ray::attempted", times=1) as killed:
+            found = key_numbers(Path("train"), *words)
+
+        assert found == expected
+        assert killed
+
+    @pytest.mark.usefixtures("in_small_parts")
+    def test_reports_of_workers_that_share_a_folder(self, data: Path, words: tuple[str, ...], tmp_path: Path) -> None:
+        expected = key_numbers(data, "--engine", "local", "--jobs", "1")
+
+        assert key_numbers(data, *words, "--engine-option", f"scratch={tmp_path}") == expected
+        assert not list(tmp_path.iterdir())
+
+    def test_a_cluster_that_wants_a_token(self, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        pytest.importorskip("ray", reason="ray is not installed (make test-cluster)")
+        monkeypatch.setenv("RAY_AUTH_TOKEN", "a" * 64)
+        monkeypatch.setenv("RAY_AUTH_MODE", "token")
+        monkeypatch.setenv("RAY_raylet_start_wait_time_s", "120")
+        port = free_port()
+        node = ("start", "--head", f"--port={port}", "--include-dashboard=false", "--num-cpus=1", "--block")
+        address = ("--node-ip-address=127.0.0.1", "--object-store-memory=100000000")
+        ray = str(Path(sys.executable).with_name("ray"))
+        with begun(ray, *node, *address, folder=tmp_path / "head", ready="Ray runtime started"):
+            monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
+            started = time.monotonic()
+            found = run("validate", data, "--engine", "ray", "--engine-option", f"address=127.0.0.1:{port}")
+
+        assert found.code == 2
+        assert found.err.startswith(
+            f"ragdata: Ray: the cluster at 127.0.0.1:{port} takes only those who have its token"
+        )
+        assert time.monotonic() - started < 15
+
     def test_in_a_session_of_the_caller(self, data: Path, nodes: tuple[str, Any]) -> None:
         import ray
 
@@ -274,6 +328,41 @@ class TestSpark:
 
         assert expected[0] == 1
         assert outcome(Path("train"), *words) == expected
+
+    @pytest.mark.usefixtures("in_small_parts")
+    def test_reports_have_the_same_numbers(self, data: Path, words: tuple[str, ...]) -> None:
+        expected = key_numbers(data, "--engine", "local", "--jobs", "1")
+
+        with killing("CoarseGrainedExecutorBackend", times=1) as killed:
+            found = key_numbers(data, *words)
+
+        assert found == expected
+        assert killed
+
+    def test_ctrl_c(self, words: tuple[str, ...], tmp_path: Path) -> None:
+        (tmp_path / "set").mkdir()
+        (tmp_path / "set" / "query_master.ndjson").write_text('{"qid": 1, "text": "a"}\n')
+        (tmp_path / "set" / "doc_master.ndjson").write_text('{"doc_id": 1, "text": "a"}\n')
+        line = '{"qid": 1, "pos_doc_id": 1, "neg_doc_id": 1}\n'
+        (tmp_path / "set" / "triplets.ndjson").write_text(line * (6 * USUAL_BYTES // len(line)))
+        command = (sys.executable, "-m", "ragdatakit", "validate", str(tmp_path / "set"), *words)
+        others = set(processes("CoarseGrainedExecutorBackend"))
+        driver = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+        try:
+            while not set(processes("CoarseGrainedExecutorBackend")) - others:
+                assert driver.poll() is None, "it ended before there was an executor"
+                time.sleep(0.05)
+            time.sleep(1)
+            os.killpg(driver.pid, signal.SIGINT)  # as the terminal does: Spark's own process gets it, too
+            out, err = driver.communicate(timeout=_SECONDS)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(driver.pid, signal.SIGKILL)
+
+        assert driver.returncode in (130, -signal.SIGINT), err.decode()
+        assert not out
+        assert b"Traceback" not in err
+        assert b"Exception" not in err
 
     def test_executors_that_are_killed(self, data: Path, words: tuple[str, ...]) -> None:
         expected = outcome(data)

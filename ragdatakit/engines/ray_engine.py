@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import socket
+import subprocess
+import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -19,6 +21,7 @@ V = TypeVar("V")
 SETTINGS = ("address", "namespace", "scratch")
 """What may be said of the cluster; without an address it is a local one (or that of RAY_ADDRESS)."""
 _SECONDS = 15
+_ASK = "import sys; from ray._raylet import GcsClient; GcsClient(address=sys.argv[1])"
 _AHEAD = 2
 """So many ranges for each processor are with the workers at a time: what they give waits to be taken in order."""
 
@@ -80,7 +83,8 @@ class RayEngine:
         if self._ray.is_initialized():
             return
         address = self._settings.get("address")
-        _refuse_nobody(address or "")
+        if _answers(address or ""):
+            _refuse_without_token(address or "")
         local: dict[str, Any] = {}
         if not address and "RAY_ADDRESS" not in os.environ:
             address, local = "local", {"num_cpus": self._jobs, "include_dashboard": False}
@@ -116,13 +120,34 @@ class RayEngine:
             self._ours = False
 
 
-def _refuse_nobody(address: str) -> None:
-    """Raises `EngineError` where nothing answers at ``HOST:PORT``: Ray waits for it for minutes."""
+def _answers(address: str) -> bool:
+    """Whether it is known that somebody answers at ``HOST:PORT``; other words are not looked at. Raises `EngineError`
+    where nobody does: Ray waits for it for minutes."""
     host, _, port = address.rpartition(":")
     if "://" in address or not host or not port.isdigit():
-        return
+        return False
     try:
         with socket.create_connection((host, int(port)), timeout=_SECONDS):
-            pass
+            return True
     except OSError as error:
         raise EngineError(f"Ray: nothing answers at {address} ({error.strerror or error})") from None
+
+
+def _refuse_without_token(address: str) -> None:
+    """Raises `EngineError` where the cluster takes only those who have its token: Ray asks again for 20 seconds, and
+    logs each answer. Another process asks, which is ended at the first."""
+    with subprocess.Popen(
+        [sys.executable, "-c", _ASK, address],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    ) as asking:
+        try:
+            refused = asking.stderr is not None and any(b"Unauthenticated" in line for line in asking.stderr)
+        finally:
+            asking.kill()
+    if refused:
+        raise EngineError(
+            f"Ray: the cluster at {address} takes only those who have its token; set RAY_AUTH_MODE=token, with the "
+            "token of who began it in ~/.ray/auth_token or RAY_AUTH_TOKEN"
+        )
