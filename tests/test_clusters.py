@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -22,7 +23,7 @@ from typing import Any
 import pytest
 
 import ragdatakit
-from ragdatakit.api.in_parts import reporting
+from ragdatakit.api.in_parts import converting, reporting
 from ragdatakit.validators.ranges import plan
 from tests.command_line import FIXTURES, run
 
@@ -101,6 +102,27 @@ def key_numbers(folder: Path, *words: str) -> str:
 @pytest.fixture
 def in_small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reporting, "PART_BYTES", 6_000)
+
+
+def converted(source: Path, target: Path, *words: str) -> tuple[int, str, dict[str, bytes]]:
+    """The exit code, what is said, and the files of a conversion."""
+    found = run("convert", source, target, "--to", "light-splade", *words)
+    files = {path.relative_to(target).as_posix(): path.read_bytes() for path in target.rglob("*") if path.is_file()}
+    return found.code, re.sub(r"in [\d.]+ s", "", found.out).replace(str(target), "") + found.err, files
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A BEIR set."""
+    root = tmp_path_factory.mktemp("corpus") / "beir"
+    (root / "qrels").mkdir(parents=True)
+    rows = [{"_id": f"d{n}", "title": "", "text": f"document {n} " * 5, "metadata": {}} for n in range(2000)]
+    (root / "corpus.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    rows = [{"_id": f"q{n}", "text": f"query {n}", "metadata": {}} for n in range(200)]
+    (root / "queries.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    lines = [f"q{n}\td{n}\t1\nq{n}\td{n + 7}\t0\n" for n in range(200)]
+    (root / "qrels" / "train.tsv").write_text("query-id\tcorpus-id\tscore\n" + "".join(lines))
+    return root
 
 
 def is_ours(process: int) -> bool:
@@ -263,6 +285,20 @@ class TestRay:
         assert key_numbers(data, *words, "--engine-option", f"scratch={tmp_path}") == expected
         assert not list(tmp_path.iterdir())
 
+    def test_conversions_are_the_same(
+        self, corpus: Path, words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(converting, "PART_BYTES", 9_000)
+        monkeypatch.chdir(corpus.parent)
+        expected = converted(Path("beir"), tmp_path / "one")
+
+        with killing("ray::attempted", times=2) as killed:
+            found = converted(Path("beir"), tmp_path / "two", *words)
+
+        assert expected[0] == 0
+        assert found == expected
+        assert killed
+
     def test_a_cluster_that_wants_a_token(self, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         pytest.importorskip("ray", reason="ray is not installed (make test-cluster)")
         monkeypatch.setenv("RAY_AUTH_TOKEN", "a" * 64)
@@ -339,6 +375,19 @@ class TestSpark:
         assert found == expected
         assert killed
 
+    def test_conversions_are_the_same(
+        self, corpus: Path, words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(converting, "PART_BYTES", 60_000)
+        expected = converted(corpus, tmp_path / "one")
+
+        with killing("CoarseGrainedExecutorBackend", times=1) as killed:
+            found = converted(corpus, tmp_path / "two", *words)
+
+        assert expected[0] == 0
+        assert found == expected
+        assert killed
+
     def test_ctrl_c(self, words: tuple[str, ...], tmp_path: Path) -> None:
         (tmp_path / "set").mkdir()
         (tmp_path / "set" / "query_master.ndjson").write_text('{"qid": 1, "text": "a"}\n')
@@ -398,6 +447,51 @@ def test_the_driver_is_killed(tmp_path: Path) -> None:
 
     assert out.read_bytes() == b"the report of yesterday"
     assert {each.name for each in tmp_path.iterdir()} == {"report.json", "train"}
+
+
+@pytest.mark.parametrize("who", ["driver", "workers"])
+def test_a_conversion_is_killed(who: str, corpus: Path, tmp_path: Path) -> None:
+    """The old target stays, and nothing beside it; where only workers are killed, the whole new one comes."""
+    old, data = tmp_path / "out" / "old.txt", tmp_path / "set"
+    old.parent.mkdir()
+    old.write_text("of yesterday")
+    shutil.copytree(corpus, data)
+    rows = [{"_id": f"e{n}", "title": "", "text": "words " * 40, "metadata": {}} for n in range(400_000)]
+    with (data / "corpus.jsonl").open("a") as file:
+        file.writelines(f"{json.dumps(row)}\n" for row in rows)
+    command = (sys.executable, "-m", "ragdatakit", "convert", str(data), str(old.parent), "--to", "light-splade")
+    words = ("--overwrite", "--engine", "local", "--jobs", "2", "-q")
+    driver = subprocess.Popen([*command, *words], start_new_session=True, stderr=subprocess.PIPE)
+    try:
+        while not list(tmp_path.glob("*/.parts/*")):
+            assert driver.poll() is None, "it ended before there was a part"
+            time.sleep(0.01)
+        if who == "driver":
+            driver.kill()
+        else:
+            for process in processes("side_process"):
+                if is_ours(process):
+                    os.kill(process, signal.SIGKILL)
+        _, err = driver.communicate(timeout=_SECONDS)
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(driver.pid, signal.SIGKILL)
+
+    for _ in range(100):
+        if len(list(tmp_path.iterdir())) == 2:
+            break
+        time.sleep(0.1)
+    assert {each.name for each in tmp_path.iterdir()} == {"out", "set"}
+    if who == "driver":
+        assert [each.name for each in old.parent.iterdir()] == ["old.txt"]
+    else:
+        assert driver.returncode == 0, err.decode()
+        expected = converted(data, tmp_path / "plain")
+        assert expected[2] == {
+            path.relative_to(old.parent).as_posix(): path.read_bytes()
+            for path in old.parent.rglob("*")
+            if path.is_file()
+        }
 
 
 @pytest.mark.parametrize(

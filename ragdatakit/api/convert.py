@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, closing, nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.api.arguments import reading
 from ragdatakit.api.configuration import as_configured
+from ragdatakit.api.in_parts.chosen_engine import chosen_engine
 from ragdatakit.api.keywords import takes
 from ragdatakit.api.remote import at_hand, refuse_url, renamed
 from ragdatakit.files.machine import refuse_machine_fault
@@ -23,6 +25,7 @@ from ragdatakit.schemas.options import SHOWN_SEVERITY, ConvertOptions, PathLike,
 if TYPE_CHECKING:
     from ragdatakit.converters.format_pairs import Pair
     from ragdatakit.converters.sources import ConversionSettings, Source
+    from ragdatakit.engines import Engine
     from ragdatakit.files.reading.canonical_tables import CanonicalTables
     from ragdatakit.files.reading.refused_records import Refused
     from ragdatakit.outputs.staging import StagedFolder
@@ -86,6 +89,9 @@ def _convert(
         found = chosen_set(find_sources(where, wanted, place), wanted)
     if not options.dry_run:
         refuse_target_in_source(found, place)
+    engine = chosen_engine(options)
+    if engine is not None:
+        wanted = _by_engine(found, wanted, options, engine)
     wanted = _in_container(wanted, options)
     refuse_unknown_options(wanted.values, (found[0].format, options.to))
     extractor, converter = options.extractor, get_converter(options.to)
@@ -103,14 +109,26 @@ def _convert(
         wanted = replace(
             wanted, prepare=prepared.prepare, asker=prepared.asker, embedder=prepared.embedder, prepared=prepared.words
         )
-    conversion = _ConversionRun(where, found, wanted, result, since, overwrite=options.overwrite, strict=options.strict)
+    conversion = _ConversionRun(where, found, wanted, result, since, options, engine)
     if options.dry_run and prepared is not None:
         if prepared.embedder is not None:
             prepared.embedder.only_count = True
         if prepared.asker is not None:
             conversion.estimated = prepared
-    conversion.run(options.keep_going)
+    with closing(engine) if engine is not None else nullcontext():
+        conversion.run(options.keep_going)
     result.seconds = time.perf_counter() - started
+
+
+def _by_engine(
+    found: list[Source], wanted: ConversionSettings, options: ConvertOptions, engine: Engine
+) -> ConversionSettings:
+    """The settings with the engine that reads tables in parts. Raises `RagdataError` where that cannot be."""
+    from ragdatakit.api.in_parts.converting import ConversionParts, refuse_other_conversions
+
+    for source in found:
+        refuse_other_conversions(source, options)
+    return replace(wanted, in_parts=partial(ConversionParts, engine))
 
 
 def _in_container(wanted: ConversionSettings, options: ConvertOptions) -> ConversionSettings:
@@ -202,13 +220,13 @@ class _ConversionRun:
         options: ConversionSettings,
         result: ConversionResult,
         since: int,
-        *,
-        overwrite: bool,
-        strict: bool,
+        given: ConvertOptions,
+        engine: Engine | None,
     ) -> None:
         self._path, self._found, self._options, self._result = path, found, options, result
-        self._since = since
-        self._overwrite, self._strict = overwrite, strict
+        self._since, self._engine = since, engine
+        self._overwrite, self._strict = given.overwrite, given.strict
+        self._by = {"jobs": given.jobs, "engine": given.engine, "engine_options": given.engine_options}
         self.estimated: Preparation | None = None
 
     def run(self, keep_going: bool) -> None:
@@ -240,11 +258,11 @@ class _ConversionRun:
         repairs = repairs_raw(self._found) if options.source_format == RAW else converter.repairs
         wanted = (self._path, converter.name, repairs, values, options.memory_limit, options.follow_links)
         waits = any((options.prepare, options.asker, options.embedder))  # nothing is paid for data with errors
-        if not keep_going and not waits and self._is_worth_a_process():
+        if self._engine is None and not keep_going and not waits and self._is_worth_a_process():
             with SourceCheck(*wanted) as check:
                 return self._convert(refused, check, stack)
         progress = _named(options.progress, "checking {}")
-        result.source_report = check_source(*wanted, progress, refused if keep_going else None)
+        result.source_report = check_source(*wanted, progress, refused if keep_going else None, self._engine)
         result.refused = not result.source_report.ok and not keep_going
         return None if result.refused else self._convert(refused, None, stack)
 
@@ -269,7 +287,7 @@ class _ConversionRun:
         self._write(staged.folder, refused, check)
         if result.refused or result.strict:
             return None
-        report = _checked_output(staged.folder, self._options)
+        report = _checked_output(staged.folder, self._options, self._by)
         _refuse_unchecked(staged.folder, result.conversions, report)
         result.warnings = report.counts["warning"]
         result.incomplete = self._incomplete(report)
@@ -366,7 +384,7 @@ def _conversions(
     return done
 
 
-def _checked_output(folder: Path, options: ConversionSettings) -> Report:
+def _checked_output(folder: Path, options: ConversionSettings, by: Mapping[str, Any]) -> Report:
     """The report on what was written; paths in it are relative to the target."""
     from ragdatakit.api.validate import validate
 
@@ -378,6 +396,7 @@ def _checked_output(folder: Path, options: ConversionSettings) -> Report:
             severity=SHOWN_SEVERITY,
             memory_limit=options.memory_limit,
             progress=_named(options.progress, "validating the output: {}"),
+            **by,
         )
     except RagdataError as error:
         reason = str(error).replace(f"{folder}/", "").replace(str(folder), "the target")

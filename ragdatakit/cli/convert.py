@@ -10,8 +10,10 @@ import click
 from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import (
     cache_dir_option,
+    chosen_engine,
     config_options,
     dataset_name_option,
+    engine_options,
     follow_links_option,
     named_value,
     read_words,
@@ -121,6 +123,12 @@ _option = options_of(ConvertOptions)
 @output_options(_FORMS)
 @dataset_name_option
 @_option("--memory-limit", show_default=True, help="About how much memory to use.")
+@engine_options(
+    _option,
+    "With --engine local: so many processes (default: one for each processor, at most 8).",
+    "Between light-splade and BEIR: convert documents in parts, by processes here (local), or by the workers of a"
+    " cluster (ray, spark). The output is the same.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Only the summary.")
 def command(**words: Any) -> int:
     """Write the datasets at SRC (default: here) in another format, to the folder DST (default: ./FORMAT).
@@ -166,7 +174,14 @@ def _run(words: dict[str, Any]) -> ConversionResult:
         for estimate in _run({**words, "dry_run": True}).estimates:  # before anything is sent
             click.echo("\n".join(asking_lines(estimate)), err=True)
     with terminal_progress() as progress:
-        options = given(ConvertOptions, words, **read_words(words), extraction=_extraction(words), progress=progress)
+        options = given(
+            ConvertOptions,
+            words,
+            **read_words(words),
+            **chosen_engine(words),
+            extraction=_extraction(words),
+            progress=progress,
+        )
         return convert(words["source"], words["target"], **options)
 
 

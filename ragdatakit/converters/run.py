@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import threading
-from dataclasses import fields
+from dataclasses import fields, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -150,11 +150,15 @@ def convert_dataset(
         losses.add("coerced", "documents", None, why, name)
     _tell_unread(dataset, losses)
     out = Output(folder, losses)
+    if options.in_parts is not None and folder is not None:
+        tables.in_parts = options.in_parts(dataset, replace(options, in_parts=None), tables, folder)
     values = target.values(options.values, "write")
     words = Options(tables.name, options.profile, tables.format, options.seed, values, options.asker, options.embedder)
     try:
         target.write(tables, out, words)
         tables.finish()
+        if tables.in_parts is not None:
+            tables.in_parts.close()
         if not out.files:
             raise RagdataError(f"nothing of {dataset.display} is such that {target.name} could hold it")
     except RecursionError:

@@ -20,6 +20,7 @@ from ragdatakit.files.paths.manifest import read_manifest
 from ragdatakit.files.paths.own_files import MANIFEST, RENAMED_IDS, SIDECAR
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.files.reading.record_reading import Progress
+from ragdatakit.files.reading.tables_in_parts import TablesInParts
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.findings import Finding
@@ -47,7 +48,8 @@ class ConversionSettings:
     written (a graph of the texts, hard negatives), ``asker`` asks a language model for what the writer makes;
     ``prepared`` are the words in which it was asked for, for the manifest. ``plugged`` are the formats
     of plug-ins that the configuration names, ``below`` reports settings that do not hold to ``tell``. ``origin`` is
-    where the source was fetched from: its URL, and which state of it.
+    where the source was fetched from: its URL, and which state of it. ``in_parts`` has tables read by others, who write
+    to a folder.
     """
 
     target_format: str
@@ -71,6 +73,7 @@ class ConversionSettings:
     progress: Progress | None = None
     tell: Tell | None = None
     below: ReportedBelow | None = None
+    in_parts: Callable[[Source, ConversionSettings, CanonicalTables, Path], TablesInParts] | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """What has an influence on the output, for the manifest."""

@@ -76,6 +76,13 @@ class FileWriter:
         if self._held_bytes > _FLUSH:
             self.flush()
 
+    def append(self, path: Path, records: int) -> None:
+        """The content of a file, which has so many records."""
+        with open_listed(path) as source:
+            while piece := source.read(_FLUSH):
+                self.put(piece)
+        self.records += records
+
     def flush(self) -> None:
         """Hand on what is held."""
         data = b"".join(self._held)

@@ -274,7 +274,8 @@ class ConvertOptions(DatasetOptions):
     anything would be lost, ``dry_run`` nothing at all; both report what would be written, and no model is asked in a
     dry run. ``keep_going`` leaves out the records that have errors and counts them. ``memory_limit`` is in bytes.
     ``container`` is what the records are written in (``parquet``; empty: as the format has them), for formats of which
-    there is a reader of it.
+    there is a reader of it. With an ``engine`` (and ``engine_options`` and ``jobs``, as in `ValidateOptions`) documents
+    are converted in parts, between light-splade and BEIR; the output is the same.
     """
 
     to: str
@@ -291,6 +292,9 @@ class ConvertOptions(DatasetOptions):
     keep_going: bool = False
     dry_run: bool = False
     memory_limit: int = _bytes(1 << 30)
+    jobs: int | None = _number(None, 1, 256)
+    engine: str | None = _one_of(None, ENGINES, "engine")
+    engine_options: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

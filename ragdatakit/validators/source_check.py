@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from ragdatakit.engines import Engine
 from ragdatakit.engines.side_process import SideProcess
 from ragdatakit.files.reading.record_reading import Progress
 from ragdatakit.files.reading.refused_records import Refused
@@ -35,12 +36,13 @@ def check_source(
     follow_links: bool = False,
     progress: Progress | None = None,
     refused: Refused | None = None,
+    engine: Engine | None = None,
 ) -> Report:
     """The report on a source, without the findings that reading repairs (``values`` are its options).
 
     The records with errors go to ``refused``, of those that the framework takes the last of all but that one.
     """
-    options = RunOptions(memory_limit=memory_limit, follow_links=follow_links, progress=progress)
+    options = RunOptions(memory_limit=memory_limit, follow_links=follow_links, progress=progress, engine=engine)
     all_of_them = Selection(severity="error", max_per_rule=0, each_record=refused is not None)
     some_suffice = repairs is None and refused is None
     selection = Selection(severity="error") if some_suffice else all_of_them

@@ -8,10 +8,10 @@ from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:
     from ragdatakit.engines import Engine
-    from ragdatakit.schemas.options import ReportOptions, ValidateOptions
+    from ragdatakit.schemas.options import ConvertOptions, ReportOptions, ValidateOptions
 
 
-def chosen_engine(options: ValidateOptions | ReportOptions) -> Engine | None:
+def chosen_engine(options: ValidateOptions | ReportOptions | ConvertOptions) -> Engine | None:
     """What works off parts of large files; None where nothing else than this process does."""
     if options.engine is None:
         if options.engine_options:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import cache, partial, reduce
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,7 +30,7 @@ from ragdatakit.schemas.results import FileSummary
 from ragdatakit.schemas.summaries import Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from ragdatakit.api.sources import FoundDataset
     from ragdatakit.engines import Engine
@@ -111,7 +112,7 @@ class _Run:
         files: dict[str, tuple[int | None, int]] = {}
         big = sum(path.stat().st_size for _, path in source.files()) >= _LEAST_FOR_SQL
         pairs = "triplets" not in self._tables
-        measuring = _Measuring(self._job, big, pairs, known_code(), self._overlaps())
+        measuring = _Measuring(self._job, big, pairs, known_code(), self._left_out())
         for number, one in enumerate(self._engine.map(partial(measured, measuring), self._parts)):
             part = self._parts[number]
             if self._progress is not None:
@@ -152,18 +153,8 @@ class _Run:
         counting = replace(counting, files=(*keys, *found))
         return total, sum(self._counter.map(partial(questions_without_gold, counting), range(partitions)))
 
-    def _overlaps(self) -> Mapping[tuple[str, int], bytes]:
-        """Of the parts of second groups, which rows the first group has, too. Raises `MeansAnotherError`."""
-        parts = [part for part in self._parts if part.key and len(self._tables[part.table].groups) > 1]
-        if not parts:
-            return {}
-        read = _Measuring(self._job, False, False, known_code(), {})
-        keys = [file for one in self._engine.map(partial(ids_of_part, read), parts) for file in self._kept(one)]
-        partitions = max(1, sum(file.bytes for file in keys) // _PARTITION_BYTES)
-        counting = Counting(tuple(keys), partitions, frozenset())
-        return reduce(
-            Overlaps.with_more, self._counter.map(partial(overlap, counting), range(partitions)), Overlaps()
-        ).rows
+    def _left_out(self) -> Mapping[tuple[str, int], bytes]:
+        return rows_left_out(self._job, self._engine, self._parts, self._tables, self._kept)
 
     def _file_summaries(
         self, known: Mapping[str, tuple[int | None, int]]
@@ -178,6 +169,31 @@ class _Run:
             else:
                 found.append(counted[file.display])
         return found, [file.split for file in dataset.files]
+
+
+def rows_left_out(
+    job: PartJob,
+    engine: Engine,
+    parts: list[TablePart],
+    tables: Mapping[str, TableFiles],
+    kept: Callable[[PackedKeys | KeyFile | None], list[KeyFile]] | None = None,
+) -> Mapping[tuple[str, int], bytes]:
+    """Of the parts of second groups, which rows the first group has, too; ``kept`` puts codes into files (None: into
+    those of a folder of its own). Raises `MeansAnotherError`."""
+    parts = [part for part in parts if part.key and len(tables[part.table].groups) > 1]
+    if not parts:
+        return {}
+    if kept is None:
+        with _scratch(engine) as folder:
+            numbers = count()
+            write = lambda keys: [keys.write(folder / f"ids-{next(numbers)}")] if keys is not None else []  # noqa: E731
+            return rows_left_out(replace(job, folder=""), engine.here, parts, tables, write)
+    read = _Measuring(job, False, False, known_code(), {})
+    keys = [file for one in engine.map(partial(ids_of_part, read), parts) for file in kept(one)]
+    partitions = max(1, sum(file.bytes for file in keys) // _PARTITION_BYTES)
+    counting = Counting(tuple(keys), partitions, frozenset())
+    counter = engine if engine.shared is not None else engine.here
+    return reduce(Overlaps.with_more, counter.map(partial(overlap, counting), range(partitions)), Overlaps()).rows
 
 
 def _sum(known: int | None, more: int | None) -> int | None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -38,6 +39,7 @@ from ragdatakit.files.paths.boundary import boundary_of
 from ragdatakit.files.paths.folders import is_regular
 from ragdatakit.files.reading.canonical_tables import CanonicalTables, RowSource
 from ragdatakit.files.reading.record_reading import RecordReader
+from ragdatakit.files.reading.tables_in_parts import Lines, PartPlace, Piece, TablesInParts
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.outputs.parquet_files import ParquetShards, parquet_shards
 from ragdatakit.outputs.written_files import LineWriter, Output
@@ -303,11 +305,12 @@ def _record_fields(
 def _write(tables: CanonicalTables, out: Output, options: Options) -> None:
     if not any(map(tables.any, (tables.passages, "questions", "qrels"))):
         raise RagdataError("there are neither documents, questions nor judgements, which is what BEIR is made of")
+    listed = _listed(tables)
     passages, questions = passage_ids(tables, _is_safe), question_ids(tables, _is_safe)
     passages.tell(out, "passage")
     questions.tell(out, "question")
     in_parquet = options["container"] == "parquet"
-    documents = _write_corpus(tables, out, passages, in_parquet) if tables.any(tables.passages) else None
+    documents = _write_corpus(tables, out, passages, in_parquet, listed) if tables.any(tables.passages) else None
     queries = _write_queries(tables, out, questions, in_parquet) if tables.any("questions") else None
     judgements = Judgements(tables, passages, questions, documents, queries, queries or {}, USUAL_SPLIT)
     if in_parquet:
@@ -332,22 +335,83 @@ def _records(
     return parquet_shards(out, f"{stem}/{stem}", {**columns, **METADATA} if has_metadata else columns)
 
 
-def _write_corpus(tables: CanonicalTables, out: Output, ids: SafeIds, in_parquet: bool) -> set[str]:
+def _listed(tables: CanonicalTables) -> list[bytes]:
+    """The ids of the documents of each part, where there are parts: the rows that are read here have these alone."""
+    if tables.in_parts is None:
+        return []
+    listed = list(tables.in_parts.each(_list_ids, [None] * tables.in_parts.number("documents")))
+    if listed:
+        tables.sources = {**tables.sources, "documents": partial(_named, listed)}
+    return listed
+
+
+def _named(listed: list[bytes]) -> Iterator[Document]:
+    return (Document(found, "") for ids in listed for found in _ids(ids))
+
+
+def _ids(packed: bytes) -> list[str]:
+    found: list[str] = msgspec.json.decode(packed)
+    return found
+
+
+def _write_corpus(
+    tables: CanonicalTables, out: Output, ids: SafeIds, in_parquet: bool, listed: list[bytes]
+) -> set[str]:
     """The ids that were written."""
+    if tables.in_parts is not None:
+        return _write_in_parts(tables, out, ids, tables.in_parts, listed)
     written: set[str] = set()
-    of_beir = tables.format == "beir"  # the fields of other formats' records are none of BEIR's
     with _records(tables, out, tables.passages, in_parquet) as lines:
-        for document in tables.take_passages("doc_id", "title", "text", "metadata"):
-            if document.doc_id in written:
-                tables.drop(tables.passages, document, "duplicate id")
-                continue
-            written.add(document.doc_id)
-            record = {"_id": ids[document.doc_id], "title": document.title or "", "text": document.text}
-            if in_parquet:
-                lines.write(row_of(record, document))
-                continue
-            order = document.field_order if of_beir else ()
-            lines.write({**record, **_record_fields(document.metadata, order, _DOCUMENT, tables.form)})
+        _write_documents(tables, lines, ids, in_parquet, written)
+    return written
+
+
+def _write_documents(
+    tables: CanonicalTables, lines: Lines | ParquetShards, ids: SafeIds, in_parquet: bool, written: set[str]
+) -> None:
+    """Write the documents whose ids are not ``written``, and note theirs there."""
+    of_beir = tables.format == "beir"  # the fields of other formats' records are none of BEIR's
+    for document in tables.take_passages("doc_id", "title", "text", "metadata"):
+        if document.doc_id in written:
+            tables.drop(tables.passages, document, "duplicate id")
+            continue
+        written.add(document.doc_id)
+        record = {"_id": ids[document.doc_id], "title": document.title or "", "text": document.text}
+        if in_parquet:
+            lines.write(row_of(record, document))
+            continue
+        order = document.field_order if of_beir else ()
+        lines.write({**record, **_record_fields(document.metadata, order, _DOCUMENT, tables.form)})
+
+
+def _list_ids(tables: CanonicalTables, *_: Any) -> bytes:
+    """In a worker: the ids of the documents of a part."""
+    return msgspec.json.encode([document.doc_id for document in tables.peek("documents")])
+
+
+def _write_part(tables: CanonicalTables, place: PartPlace, given: tuple[SafeIds, set[str], Mapping[str, str]]) -> Piece:
+    """In a worker: the documents of a part, except for those whose ids other parts have before."""
+    ids, written, form = given
+    tables.form = dict(form)
+    with place.writing("corpus") as (lines, piece):
+        _write_documents(tables, lines, ids, False, written)
+    return piece
+
+
+def _write_in_parts(
+    tables: CanonicalTables, out: Output, ids: SafeIds, parts: TablesInParts, listed: list[bytes]
+) -> set[str]:
+    """The same by workers."""
+    written: set[str] = set()
+    given = []
+    for own in map(_ids, listed):
+        given.append((ids, {found for found in own if found in written}, tables.form))
+        written.update(own)
+    with out.lines("corpus.jsonl") as lines:
+        for piece in parts.each(_write_part, given):
+            lines.append(Path(piece.path), piece.records)
+            parts.remove(Path(piece.path))
+    tables.took("documents")
     return written
 
 

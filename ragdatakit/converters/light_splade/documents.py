@@ -26,7 +26,7 @@ from ragdatakit.schemas.errors import RagdataError
 _DRAFT = "documents.ndjson"
 _MOST = 1 << 53
 _DIGITS = 16
-_LINE = b'{"doc_id": %d, "text": %b}\n'
+LINE = b'{"doc_id": %d, "text": %b}\n'
 
 
 def integer_id(text: str) -> int | None:
@@ -78,13 +78,28 @@ class DocumentMasters:
         if self._kept is not None and self._has_repeated_ids():
             self._repeated = True
             self._write_again(self._texts(self._tables.peek_passages(), accounted=False))
-        if self._joined:
-            for example in self._examples:
-                self._count_joined(example, 1)
-            if self._joined > len(self._examples):
-                self._count_joined(None, self._joined - len(self._examples))
+        self._say_joined()
         if not self.count:
             raise RagdataError("light-splade needs documents, and the source has none with a text")
+
+    def _say_joined(self) -> None:
+        for example in self._examples:
+            self._count_joined(example, 1)
+        if self._joined > len(self._examples):
+            self._count_joined(None, self._joined - len(self._examples))
+
+    def texts(self) -> Iterator[tuple[Document, bytes]]:
+        """The passages that have a text, with it as JSON; the others are accounted."""
+        return self._texts(self._take(), accounted=True)
+
+    def texts_again(self) -> Iterator[tuple[Document, bytes]]:
+        """The same once more."""
+        return self._texts(self._tables.peek_passages(), accounted=False)
+
+    @property
+    def joined(self) -> tuple[int, tuple[str, ...]]:
+        """How many titles were put before texts, and examples."""
+        return self._joined, tuple(self._examples)
 
     def _take(self) -> Iterator[Document]:
         return self._tables.take_passages("doc_id", "text", *(("title",) if self._join else ()))
@@ -133,7 +148,7 @@ class DocumentMasters:
                 renamed("passage", number, doc_id)
             if doc_id in wanted:
                 numbers.setdefault(doc_id, number)
-            put(_LINE % (number, text))
+            put(LINE % (number, text))
             number += 1
         self.count = number
 
@@ -153,7 +168,7 @@ class DocumentMasters:
             kept.append(number)
             if row.doc_id in wanted:
                 numbers[row.doc_id] = number
-            put(_LINE % (number, text))
+            put(LINE % (number, text))
         self.count = len(kept)
 
     def _write_again(self, texts: Iterator[tuple[Document, bytes]]) -> None:
@@ -204,7 +219,7 @@ class DocumentMasters:
                 yield from zip(ids, file, strict=True)
             return
         for number, _, text in self._again():
-            yield number, _LINE % (number, text)
+            yield number, LINE % (number, text)
 
     def _again(self) -> Iterator[tuple[int, Document, bytes]]:
         """The passages that are written, read once more: number, row, text."""

@@ -8,6 +8,7 @@ from dataclasses import replace
 import msgspec
 
 from ragdatakit.converters import Options
+from ragdatakit.converters.light_splade.document_parts import MastersInParts
 from ragdatakit.converters.light_splade.documents import DocumentMasters
 from ragdatakit.converters.light_splade.samples import (
     SCORES_NAME,
@@ -49,7 +50,10 @@ def write(tables: CanonicalTables, out: Output, options: Options) -> None:
     judged = judgements(tables)
     has_scores = options.profile != "triplet" and tables.any("pair_scores")
     _refuse_without(tables, judged, options, has_scores)
-    masters = DocumentMasters(tables, out, options, wanted_documents(tables, judged, options, has_scores))
+    wanted = wanted_documents(tables, judged, options, has_scores)
+    masters = DocumentMasters(tables, out, options, wanted)
+    if tables.in_parts is not None:
+        masters = MastersInParts(tables, out, options, wanted, tables.in_parts)
     masters.write()
     teacher = Teacher(tables, judged, masters.numbers, options["positive-grade"]) if has_scores else None
     if teacher is not None and options.profile != "distil":

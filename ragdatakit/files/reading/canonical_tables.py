@@ -9,6 +9,7 @@ from typing import Any
 
 from ragdatakit.files.reading.kept_rows import KeptRows
 from ragdatakit.files.reading.record_reading import RecordReader
+from ragdatakit.files.reading.tables_in_parts import TablesInParts
 from ragdatakit.schemas.canonical import TABLES, Document
 from ragdatakit.schemas.conversions import Losses
 
@@ -26,6 +27,7 @@ class CanonicalTables:
     before anything was made of them, ``restored`` says that a sidecar took part in them. ``numbered`` says, in words,
     that the ids of the documents are made: row numbers, which judgements from elsewhere cannot mean. ``form`` is what
     the source's records look like, for a writer of its format. ``records`` is who reads the files of the dataset.
+    ``in_parts``: others read the rows of the tables, part by part.
     """
 
     def __init__(
@@ -50,7 +52,12 @@ class CanonicalTables:
         self.numbered = ""
         self.form: dict[str, str] = {}
         self.covered: dict[str, frozenset[str]] = {}
+        self.in_parts: TablesInParts | None = None
         self._taken: set[str] = set()
+
+    def took(self, table: str) -> None:
+        """Say that the rows of a table were taken part by part."""
+        self._taken.add(table)
 
     def keep(self, *tables: str) -> None:
         """Read these tables from their sources once, however often they are asked for: their values are texts and
@@ -113,6 +120,10 @@ class CanonicalTables:
             if table in self._taken or TABLES[table].restates:
                 continue
             self._taken.add(table)
+            if self.in_parts is not None and (parts := self.in_parts.number(table)):
+                for _ in self.in_parts.each(_finish_part, [None] * parts, table):
+                    pass
+                continue
             number, covered = 0, self.covered.get(table, frozenset())
             for row in self.sources[table]():
                 number += 1
@@ -193,6 +204,11 @@ class CanonicalTables:
             if chunk.doc_id is not None:
                 found.setdefault(chunk.doc_id, []).append(chunk.chunk_id)
         return found
+
+
+def _finish_part(tables: CanonicalTables, *_: Any) -> None:
+    """In a worker: the rows of a part, all of which are lost."""
+    tables.finish()
 
 
 def _is_empty(name: str, value: Any) -> bool:

@@ -1,0 +1,197 @@
+"""`ragdata convert --engine`: the output is that of one process, to the byte, wherever files are cut."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from ragdatakit.api.in_parts import converting
+from tests.broad import some
+from tests.command_line import FIXTURES, run
+
+_TO = {"beir": "light-splade", "light-splade": "beir"}
+_SETS = sorted(p for f in _TO for p in (FIXTURES / f / "valid").iterdir() if p.name != "prefixed")
+_SOME = [_SETS[n] for n in some(len(_SETS), 4, of="conversions in parts")]
+
+
+def outcome(source: Path, target: Path, *words: str) -> Any:
+    """What is written, and what is said of it."""
+    to = _TO["light-splade" if list(source.rglob("*ndjson*")) else "beir"]
+    found = run("convert", source, target, "--to", to, "--output-format", "json", *words)
+    files = {path.relative_to(target).as_posix(): path.read_bytes() for path in target.rglob("*") if path.is_file()}
+    return found.code, found.out.replace(str(target), "") or found.err.replace(str(target), ""), files
+
+
+@pytest.fixture
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Parts of so many bytes, in this process."""
+    monkeypatch.setattr("ragdatakit.engines.local_engine.has_room", lambda: False)
+    return lambda size: monkeypatch.setattr(converting, "PART_BYTES", size)
+
+
+@pytest.mark.parametrize("folder", _SOME, ids=lambda p: f"{p.parts[-3]}-{p.name}")
+def test_fixtures(folder: Path, tmp_path: Path, small_parts: Callable[[int], None]) -> None:
+    small_parts(50)
+    expected = outcome(folder, tmp_path / "one")
+
+    assert outcome(folder, tmp_path / "two", "--engine", "local") == expected
+
+
+@pytest.fixture(scope="module")
+def beir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Documents with titles, without texts, with a number or words as ids; judgements of both grades."""
+    root, random = tmp_path_factory.mktemp("beir") / "set", Random(8)
+    (root / "qrels").mkdir(parents=True)
+    documents = [
+        {
+            "_id": f"d{n}" if n % 9 else f"d {n}",
+            "title": "T" * (n % 3),
+            "text": f"text {n}" * (n % 17 > 0),
+            "metadata": {},
+        }
+        for n in range(400)
+    ]
+    questions = [{"_id": f"q{n}", "text": f"what of {n}", "metadata": {}} for n in range(90)]
+    for name, records in (("corpus", documents), ("queries", questions)):
+        (root / f"{name}.jsonl").write_text("".join(f"{json.dumps(record)}\n" for record in records))
+    for split in ("train", "test"):
+        pairs = {(random.randrange(90), random.randrange(1, 9) + 9 * random.randrange(44)) for _ in range(100)}
+        lines = [f"q{q}\td{d}\t{random.choice((0, 1, 2))}\n" for q, d in sorted(pairs)]
+        (root / "qrels" / f"{split}.tsv").write_text("query-id\tcorpus-id\tscore\n" + "".join(lines))
+    return root
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A light-splade set of two splits that share documents, in shards."""
+    root, random = tmp_path_factory.mktemp("sound") / "set", Random(5)
+    for split, first, last in (("train", 0, 200), ("validation", 100, 400)):
+        rows: dict[str, list[Any]] = {
+            "doc_master": [{"doc_id": n, "text": f"document {n}"} for n in range(first, last)],
+            "query_master": [
+                {"qid": n, "text": f"query {n}"} for n in range(first, last, 5) if n >= 200 or split == "train"
+            ],
+        }
+        rows["positive_lists"] = [{"qid": q["qid"], "positive_doc_ids": [q["qid"]]} for q in rows["query_master"]]
+        if split == "train":
+            rows["triplets"] = [
+                {"qid": 5 * n, "pos_doc_id": 5 * n, "neg_doc_id": 5 * n + random.randrange(1, 5)} for n in range(40)
+            ]
+        for name, records in rows.items():
+            folder = root / split / name
+            folder.mkdir(parents=True)
+            lines = [f"{json.dumps(record)}\n" for record in records]
+            for shard in range(3):
+                (folder / f"part-{shard}.ndjson").write_text(
+                    "".join(lines[shard * len(lines) // 3 : (shard + 1) * len(lines) // 3])
+                )
+    return root
+
+
+_WAYS = [
+    ("sound", ()),
+    ("beir", ()),
+    ("beir", ("--option", "documents=all", "--seed", "4")),
+    ("beir", ("--option", "documents=split", "--option", "title=drop")),
+    ("beir", ("--option", "random-negatives=3", "--option", "negatives=2", "--profile", "triplet")),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), _WAYS, ids=lambda value: "-".join(value) if isinstance(value, tuple) else value
+)
+def test_generated_sets(
+    name: str,
+    words: tuple[str, ...],
+    tmp_path: Path,
+    small_parts: Callable[[int], None],
+    request: pytest.FixtureRequest,
+) -> None:
+    data = request.getfixturevalue(name)
+    small_parts(1500)
+    expected = outcome(data, tmp_path / "one", *words)
+
+    found = outcome(data, tmp_path / "two", "--engine", "local", *words)
+
+    assert found[0] == 0, found[1]
+    assert found == expected
+
+
+def test_ids_that_stay(beir: Path, tmp_path: Path, small_parts: Callable[[int], None]) -> None:
+    data = tmp_path / "set"
+    (data / "qrels").mkdir(parents=True)
+    documents = [{"_id": str(3 * n), "text": f"text {n}", "title": ""} for n in range(200)]
+    (data / "corpus.jsonl").write_text("".join(f"{json.dumps(document)}\n" for document in documents))
+    (data / "queries.jsonl").write_text("".join(f'{{"_id": "{n}", "text": "what of {n}"}}\n' for n in range(20)))
+    lines = "".join(f"{n}\t{3 * n}\t1\n" for n in range(20))
+    (data / "qrels" / "train.tsv").write_text(f"query-id\tcorpus-id\tscore\n{lines}")
+    small_parts(900)
+
+    expected = outcome(data, tmp_path / "one")
+
+    assert expected[0] == 0
+    assert outcome(data, tmp_path / "two", "--engine", "local") == expected
+
+
+def test_processes_give_the_same(beir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = outcome(beir, tmp_path / "one")
+    monkeypatch.setattr(converting, "PART_BYTES", 9000)
+
+    assert outcome(beir, tmp_path / "two", "--engine", "local", "--jobs", "2") == expected
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ("--to", "arag"),
+            "beir to arag is not converted by an engine, but light-splade to beir, beir to light-splade",
+        ),
+        (("--to", "light-splade", "--dry-run"), "--dry-run and --engine do not go together"),
+        (("--to", "light-splade", "--sidecar"), "--sidecar and --engine do not go together"),
+        (("--to", "light-splade", "--keep-going"), "--keep-going and --engine do not go together"),
+    ],
+    ids=lambda value: value[-1] if isinstance(value, tuple) else "",
+)
+def test_what_cannot_be_done_in_parts(words: tuple[str, ...], said: str, beir: Path, tmp_path: Path) -> None:
+    found = run("convert", beir, tmp_path / "out", "--engine", "local", *words)
+
+    assert found.code == 2
+    assert said in found.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_ids_that_mean_two_things(tmp_path: Path) -> None:
+    for qid, split, text in ((1, "train", "one"), (2, "validation", "another")):
+        folder = tmp_path / "set" / split
+        folder.mkdir(parents=True)
+        documents = [{"doc_id": 1, "text": text}, {"doc_id": 2, "text": "the same"}]
+        (folder / "doc_master.ndjson").write_text("".join(f"{json.dumps(document)}\n" for document in documents))
+        (folder / "query_master.ndjson").write_text(f'{{"qid": {qid}, "text": "who"}}\n')
+        (folder / "positive_lists.ndjson").write_text(f'{{"qid": {qid}, "positive_doc_ids": [1]}}\n')
+    (tmp_path / "set" / "train" / "triplets.ndjson").write_text('{"qid": 1, "pos_doc_id": 1, "neg_doc_id": 2}\n')
+
+    found = run("convert", tmp_path / "set", tmp_path / "out", "--to", "beir", "--engine", "local")
+
+    assert found.code == 2
+    assert "has ids that mean one thing in one split and another in the other; leave --engine out" in found.err
+
+
+def test_a_worker_that_does_not_see_the_folder(
+    beir: Path, tmp_path: Path, small_parts: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small_parts(1500)
+    monkeypatch.setattr(converting, "_SEEN", "unseen")
+    (tmp_path / "out").mkdir()
+    monkeypatch.setattr(Path, "touch", lambda self: None)
+
+    found = run("convert", beir, tmp_path / "out", "--to", "light-splade", "--engine", "local")
+
+    assert found.code == 2
+    assert "convert to a folder on storage that all workers see" in found.err
+    assert not list((tmp_path / "out").iterdir())
