@@ -3,14 +3,15 @@
 A text is the set of its runs of three words. Two texts whose sets have a share of 0.8 in common meet in a band with a
 probability of 99.8 %, at 0.7 with 95 %; those that meet are compared exactly. Where each has a word that the
 other lacks, as texts of one template about two things have, another share is asked for; and where each has a number
-that the other lacks, they are about two things. Held in memory are the bands, 76 bytes a text, and for a part of the
+that the other lacks, they are about two things. Held in memory are the bands, 108 bytes a text, and for a part of the
 candidates at a time their runs of words.
 """
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterator, Mapping
-from itertools import chain, islice
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -46,7 +47,7 @@ class NearCopies:
     def __init__(self, similarity: float, other_words: float) -> None:
         self._similarity = similarity
         self._other_words = other_words
-        self._of_batches: list[tuple[Any, Any, Any]] = []
+        self._of_batches: list[tuple[Any, Any, Any, Any]] = []
 
     def add(self, ordinals: npt.NDArray[np.int64], words: _Codes, lengths: npt.NDArray[np.int64]) -> None:
         """Texts of at least three words each; their words come one after the other."""
@@ -61,13 +62,18 @@ class NearCopies:
             inside[ends - 1 - back] = False
         offsets = np.concatenate(([0], np.cumsum(lengths - (_RUN - 1)))).astype(np.uint64)
         found = RMinHash.digest_matrix_from_flat_token_hashes(runs[inside], offsets, _BANDS * _ROWS, _SEED)
-        each = chain.from_iterable(found.to_rows())
-        rows = np.fromiter(each, np.uint32, len(lengths) * _BANDS * _ROWS).reshape(len(lengths), _BANDS, _ROWS)
+        each = array("I")
+        for row in found.to_rows():
+            each.fromlist(row)  # three times as quick as number by number
+        rows = np.array(each, np.uint32).reshape(len(lengths), _BANDS, _ROWS)
         bands = np.zeros((len(lengths), _BANDS), np.uint64)
-        for row in range(_ROWS):
-            bands = mixed(bands ^ rows[:, :, row])
-        short = np.ascontiguousarray((bands >> np.uint64(32)).astype(np.uint32).T)
-        self._of_batches.append((ordinals.astype(np.int64), short, lengths.astype(np.int32)))
+        for place in range(_ROWS):
+            bands = mixed(bands ^ rows[:, :, place])
+        heads, tails = (
+            np.ascontiguousarray((bands >> np.uint64(bits)).astype(kind).T)
+            for bits, kind in ((32, np.uint32), (16, np.uint16))
+        )
+        self._of_batches.append((ordinals.astype(np.int64), heads, tails, lengths.astype(np.int32)))
 
     def pairs(self, keys: npt.NDArray[np.int64], read: Callable[[], Iterator[tuple[int, str]]]) -> list[Pair]:
         """(text, earlier text, similarity), ordered; each text once, with the earlier one that is most like it.
@@ -78,16 +84,16 @@ class NearCopies:
         if not self._of_batches:
             return []
         ordinals = np.concatenate([batch[0] for batch in self._of_batches])
-        lengths = np.concatenate([batch[2] for batch in self._of_batches])
+        lengths = np.concatenate([batch[3] for batch in self._of_batches])
         _, firsts = np.unique(keys, return_index=True)
         is_first = np.zeros(len(keys), bool)
         is_first[firsts] = True
         counts = is_first[ordinals]
         ordinals, lengths = ordinals[counts], lengths[counts]
-        found = [
-            _neighbours(np.concatenate([batch[1][band] for batch in self._of_batches])[counts], ordinals)
-            for band in range(_BANDS)
-        ]
+        found = []
+        for band in range(_BANDS):
+            heads, tails = (np.concatenate([b[part][band] for b in self._of_batches])[counts] for part in (1, 2))
+            found.append(_neighbours(heads, tails, ordinals))
         self._of_batches = []
         candidates = np.unique(np.concatenate(found), axis=0)
         chosen = np.unique(candidates)
@@ -163,10 +169,21 @@ def _runs(words: _Codes) -> _Codes:
     return mixed(found)
 
 
-def _neighbours(band: npt.NDArray[np.uint32], ordinals: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Of the texts that meet in a band, each with the first and with the one before it: rows of (later, earlier)."""
-    order = np.argsort(band, kind="stable")
-    same = band[order[1:]] == band[order[:-1]]
+def _neighbours(
+    heads: npt.NDArray[np.uint32], tails: npt.NDArray[np.uint16], ordinals: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
+    """Of the texts that meet in a band, each with the first and with the one before it: rows of (later, earlier).
+
+    Heads alone are equal by accident once among so many texts that all of them were to be read again.
+    """
+    placed = (heads.astype(np.uint64) << np.uint64(32)) | np.arange(len(heads), dtype=np.uint64)
+    placed.sort()  # which is quicker than to ask for the places
+    again = np.flatnonzero((placed[1:] ^ placed[:-1]) >> np.uint64(32) == 0)
+    order = (placed[np.unique(np.concatenate((again, again + 1)))] & np.uint64(0xFFFFFFFF)).astype(np.int64)
+    values = (heads[order].astype(np.uint64) << np.uint64(16)) | tails[order]
+    by_value = np.argsort(values, kind="stable")
+    order, values = order[by_value], values[by_value]
+    same = values[1:] == values[:-1]
     later, before = order[1:][same], order[:-1][same]
     starts = np.flatnonzero(np.concatenate(([True], ~same)))
     place = np.flatnonzero(np.concatenate(([False], same)))

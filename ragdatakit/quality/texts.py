@@ -30,7 +30,7 @@ _CONTROL = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202d\u202e\ufffd-\
 
 
 def check_texts(run: Checked) -> TextKeys:
-    """Look at every passage. Memory: 49 bytes a text, 125 where near copies are looked for."""
+    """Look at every passage. Memory: 49 bytes a text, 157 where near copies are looked for."""
     keys, ids, documents, exact = array("q"), array("q"), array("q"), array("q")
     others_report = run.findings.reports_same_text()
     of_documents = run.noun == "chunk"
