@@ -14,7 +14,14 @@ class KnownPassages:
     def __init__(self) -> None:
         self._small: set[int] = set()
         self._arrays: list[Any] = []
+        self._are_distinct = False
         self._sorted: Any = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """As others get them: each once."""
+        if self._arrays:
+            self.codes()
+        return {**vars(self), "_sorted": None}
 
     def add(self, passages: list[str], as_codes: bool) -> None:
         """Passages of a small set, or of a large one (``as_codes``)."""
@@ -30,7 +37,7 @@ class KnownPassages:
         if not len(codes):
             return
         self._arrays.append(codes)
-        self._sorted = None
+        self._are_distinct, self._sorted = False, None
 
     def code(self, passage: str) -> Any:
         """What stands for a passage here."""
@@ -45,12 +52,11 @@ class KnownPassages:
         """The codes of a large set, as an array, each once."""
         import numpy as np
 
-        from ragdatakit.arrays.codes import WIDE, SortedCodes, first_of_each
+        from ragdatakit.arrays.codes import WIDE, first_of_each
 
-        if self._sorted is None:
+        if not self._are_distinct:
             found = np.concatenate(self._arrays) if self._arrays else np.empty(0, WIDE)
-            self._arrays = [found[first_of_each(found)[0]]]
-            self._sorted = SortedCodes(self._arrays[0])
+            self._arrays, self._are_distinct = [found[first_of_each(found)[0]]], True
         return self._arrays[0]
 
     def __bool__(self) -> bool:
@@ -61,7 +67,11 @@ class KnownPassages:
             return code in self._small
         import numpy as np
 
+        from ragdatakit.arrays.codes import SortedCodes
+
         codes = self.codes()
+        if self._sorted is None:
+            self._sorted = SortedCodes(codes)
         return bool(self._sorted.position(np.array(code, codes.dtype)) >= 0)
 
     def __len__(self) -> int:

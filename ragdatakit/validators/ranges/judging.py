@@ -104,7 +104,9 @@ def judge_range(job: Job, part: Range) -> RangeSummary:
         setattr(checks, name, value)
     checks.start_file(file)
     sets: Any = NoSets() if job.keys is None else job.keys.checks()
-    return judge_of(run.container(file))(run, sets, file, job.fresh).judge(part, job.keys)
+    judge = judge_of(run.container(file))(run, sets, file, job.fresh)
+    judge.job = job if job.process != _PROCESS else None
+    return judge.judge(part, job.keys)
 
 
 def _be_alike(job: Job) -> None:

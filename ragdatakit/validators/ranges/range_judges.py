@@ -16,6 +16,8 @@ from ragdatakit.validators.row_problems import RowProblems
 from ragdatakit.validators.sets import SetChecks
 
 if TYPE_CHECKING:
+    from ragdatakit.files.datasets import DataFile
+    from ragdatakit.scanner.blocks import BlockScanner
     from ragdatakit.validators.checks import FormatChecks, Needs
     from ragdatakit.validators.partitions.key_runs import KeylessRows, PackedKeys, Run
     from ragdatakit.validators.partitions.key_store import WantedKeys
@@ -90,8 +92,22 @@ class _Gathered:
         found.probed = self._probed
 
 
+_scanners: list[tuple[Any, DataFile, BlockScanner | None]] = []
+"""The last one, with the job and the file that it is for: what it looks keys up in takes long to make."""
+
+
 class RangeJudge(FileRun):
-    """Reads a range. Of its problems no more of a rule are kept than may be shown: ``kept`` counts those."""
+    """Reads a range. Of its problems no more of a rule are kept than may be shown: ``kept`` counts those. ``job`` is
+    what other ranges are judged for, too, in a process that does nothing else."""
+
+    job: Any = None
+
+    def _scanner(self) -> BlockScanner | None:
+        if self.job is None:
+            return super()._scanner()
+        if not (_scanners and _scanners[0][0] is self.job and _scanners[0][1] is self.file):
+            _scanners[:] = [(self.job, self.file, super()._scanner())]
+        return _scanners[0][2]
 
     def judge(self, part: Range, keys: WantedKeys | None) -> RangeSummary:
         """What it is."""
