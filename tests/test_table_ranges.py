@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from random import Random
@@ -138,3 +138,28 @@ def test_what_was_compared_was_cut(tmp_path: Path, compared: Compare, monkeypatc
     compared(folder, rows=4, hows=("byte",))
 
     assert max(parts) > 2
+
+
+def test_a_table_that_changes_meanwhile_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = random_tables(tmp_path / "set", Random(3))
+    edges = folder / "processed" / "stage1" / "edges.csv"
+
+    class Changing(PicklingEngine):
+        elsewhere = False
+
+        def map(self, function: Callable[[Any], Any], keys: Sequence[Any], /) -> Iterator[Any]:
+            for number, found in enumerate(super().map(function, keys)):
+                if not number and len(keys) > 20:
+                    edges.write_bytes(edges.read_bytes()[:200])
+                yield found
+
+    monkeypatch.setattr("ragdatakit.validators.dataset_run.SMALL_DATASET", -1)
+    monkeypatch.setattr("ragdatakit.files.containers.csv_rows.chunk_rows", lambda columns: 2)
+    monkeypatch.setattr(api, "chosen_engine", lambda options: Changing())
+    monkeypatch.setattr(plan, "bounds", cut("byte", Random(1)))
+
+    code, words = outcome(folder)
+
+    assert code == 1
+    (found,) = [f["message"] for f in json.loads(words)["findings"] if f["rule"] == "unreadable-file"]
+    assert "it changed while it was read" in found

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.files.containers.sources import RangeSource
+from ragdatakit.files.containers.sources import CHANGED, FileFault, RangeSource, file_state
 from ragdatakit.validators.csv_parts import CsvPart
 from ragdatakit.validators.ranges.plan import Range
 from ragdatakit.validators.ranges.range_judges import RangeJudge
@@ -24,9 +24,12 @@ class CsvJudge(RangeJudge, ScannedCsvRun):
     _table: JudgedRows
 
     def judge(self, part: Range, keys: WantedKeys | None) -> RangeSummary:
-        """What it is. The header was read by who asks: it is as it was, or the file has changed."""
+        """What it is. The header was read by who asks, and is as it was, if the file has not changed."""
         assert part.rows is not None
         found, plain, self._kept = RangeSummary((part.file, part.number)), self.source, Counter[str]()
+        if file_state(plain.path.stat()) != part.state:
+            found.faults.append(FileFault("unreadable-file", {"reason": CHANGED}))
+            return found
         self._open()
         self.source = RangeSource.of(plain, part.start, part.end, part.state)
         self._prepare()

@@ -47,8 +47,8 @@ class RangedCsvRun(ScannedCsvRun):
         judge = partial(judge_range, Job.of(run, self.file, self.fresh))
         states = []
         for part, summary in zip(parts, engine.map(judge, parts) if parts[1:] else map(judge, parts), strict=True):
-            assert summary.sheet is not None
-            self._replay(summary.sheet)
+            if summary.sheet is not None:
+                self._replay(summary.sheet)
             self.more.update(summary.more)
             self.source.faults += [fault for fault in summary.faults if fault not in self.source.faults]
             states.append(summary.state)
