@@ -265,16 +265,19 @@ def leakage(database: DatasetDatabase) -> list[Note]:
 
 
 def _asked(database: DatasetDatabase) -> str:
-    """A query of the texts of questions with each split in which they are; empty where there are no splits."""
+    """A query of the texts of questions with each split in which they are; empty where none can be in two."""
     if "questions" not in database.tables:
+        return ""
+    others = [t for t in ("qrels", "triplets") if t in database.tables and splits_of(database, t)]
+    splits = {split for table in ("questions", *others) for split in database.splits(table)} - {None}
+    if TRAIN not in splits or len(splits) < 2:
         return ""
     database.load("questions")
     parts = ["select split, text from main.questions where split is not null"]
     parts += [
         f"select used.split, q.text from (select distinct question_id, split from main.{table}) used "
         "join main.questions q using (question_id) where used.split is not null"
-        for table in ("qrels", "triplets")
-        if table in database.tables and splits_of(database, table)
+        for table in others
     ]
     return " union all ".join(parts)
 
