@@ -24,6 +24,7 @@ from ragdatakit.scanner.predicates import (
     MarkInside,
     MemberBeginning,
     MemberCalled,
+    Mistyped,
     Nested,
     NoSentence,
     NotFirst,
@@ -106,6 +107,7 @@ _KINDS: dict[type[Predicate], int] = {
     Vacuous: 32,
     Starting: 33,
     NotStarting: 33,
+    Mistyped: 34,
 }
 _JOINED, _FIRST = 255, 254
 _NO_FIELD = 0xFFFF
@@ -121,6 +123,8 @@ def counts_of(asked: Iterable[Asked]) -> list[Hashable]:
             names.append(OnceCount(one.once))
         elif isinstance(one, CountedBeyond):
             names.extend(one.counts)
+        elif isinstance(one, Mistyped):
+            names.extend(map(OnceCount, (one.rule, one.null_rule)))
     return list(dict.fromkeys(names))
 
 
@@ -241,6 +245,8 @@ def _predicate(one: Predicate, names: list[str], counts: list[Hashable]) -> byte
             limit, text = counts.index(one.count), one.name
         case Counted():
             limit = counts.index(one.count)
+        case Mistyped():
+            limit = counts.index(one.rule) | counts.index(one.null_rule) << 16 | one.shown << 32
         case Spelled():
             text = plain_ranges()
     return struct.pack("<BHQ", _KINDS[type(one)], names.index(one.field), limit) + _text(text)

@@ -236,6 +236,16 @@ class CountedUnlike(Counted):
 
 
 @dataclass(frozen=True, slots=True)
+class Mistyped(Predicate):
+    """A record in which nothing else is wrong than that the value of this field, a text or an integer, is of another
+    plain type, or null. The first ``shown`` of a block are shown, the others counted for the rules of these names."""
+
+    rule: str
+    null_rule: str
+    shown: int
+
+
+@dataclass(frozen=True, slots=True)
 class Spelled(Predicate):
     """Of a key field codes are wanted of what spelling does not change in its texts, too (see `plain_ranges`)."""
 

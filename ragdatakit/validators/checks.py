@@ -81,6 +81,8 @@ class Scanning:
     `record`. ``counted`` gets how many records of a block have what predicates count, except for those `record` saw.
     ``sees_next``: whether `record` must see the next records of an array or object, whatever the predicates say.
     ``items``: how the scanner looks at a file that is one record; None where `record` must see it whole.
+    ``passed_over``: texts, or integers that are no key, of which `record` takes no notice where they are of another
+    type, or null. So records in which nothing else is wrong need not all be decoded to be counted.
     """
 
     predicates: tuple[Asked, ...] | None = None
@@ -91,6 +93,7 @@ class Scanning:
     counted: Callable[[Mapping[Any, int]], None] = lambda counts: None
     sees_next: Callable[[], bool] = lambda: False
     items: Callable[[], Items] | None = None
+    passed_over: tuple[str, ...] = ()
 
 
 class FormatChecks:

@@ -24,10 +24,12 @@ def visible(text: str) -> str:
     """``text`` with everything that a terminal would obey or hide, or a CI runner carry out, made visible."""
     if _is_plain(text):
         return text
-    return without_commands("".join(map(_visible_character, text)))
+    return without_commands(text if text.isprintable() else "".join(map(_visible_character, text)))
 
 
 def _visible_character(character: str) -> str:
+    if character.isprintable():
+        return character
     code = ord(character)
     if code < 32:
         return chr(0x2400 + code)

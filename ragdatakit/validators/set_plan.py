@@ -92,8 +92,9 @@ def plan_sets(
     )
 
 
-def key_columns(fmt: Format, kind: str) -> tuple[str, ...]:
-    """The columns of a kind that the set checks of its format need."""
+def key_columns(fmt: Format, kind: str, across_splits: bool = True) -> tuple[str, ...]:
+    """The columns of a kind that the set checks of its format need: fewer where no splits are compared, as codes of
+    long texts take as long as looking at them."""
     names: dict[str, None] = {}
     for key in fmt.keys:
         if key.kind == kind:
@@ -106,13 +107,13 @@ def key_columns(fmt: Format, kind: str) -> tuple[str, ...]:
         for k, fields in ((member.kind, member.fields), (member.to_kind, member.to_fields)):
             if k == kind:
                 names.update(dict.fromkeys(fields))
-    for same in (*fmt.consistencies, *fmt.agreements):
+    for same in (*fmt.consistencies, *(fmt.agreements if across_splits else ())):
         if same.kind == kind:
             names.update({n: None for pair in same.names for n in pair})
     for variant in fmt.variants:
         if variant.kind == kind:
             names.update(dict.fromkeys(variant.fields))
-    for apart in fmt.disjoints:
+    for apart in fmt.disjoints if across_splits else ():
         if apart.kind == kind:
             names[apart.field] = None
     return tuple(names)

@@ -104,6 +104,10 @@ pub struct Scanned {
     pub(crate) notes: Vec<u64>,
     /// How many records that Python does not see have what is counted.
     pub(crate) tallies: Vec<u64>,
+    /// How many of what is counted were shown to Python before.
+    shown: Vec<u64>,
+    /// The rows that are counted as mistyped.
+    pub(crate) counted_rows: Vec<u64>,
     /// How many lines end in LF, the first of them and its offset; the same of CR LF.
     ends: [u64; 6],
     /// Rows, lines, and the line ends, as Python reads them.
@@ -178,6 +182,9 @@ impl Scanned {
         self.notes.clear();
         self.tallies.clear();
         self.tallies.resize(plan.tallies, 0);
+        self.shown.clear();
+        self.counted_rows.clear();
+        self.shown.resize(plan.tallies, 0);
         self.ends = [0; 6];
         self.unlike_number = false;
         self.shown_once = 0;
@@ -309,6 +316,19 @@ impl Scanned {
 
     /// Count what a record has that Python does not see; a bit for each count.
     #[inline(always)]
+    /// Whether one more is to be shown of what is counted under this number; else it is counted.
+    #[cold]
+    pub(crate) fn shows(&mut self, tally: u32, most: u64) -> bool {
+        let is_shown = self.shown[tally as usize] < most;
+        if is_shown {
+            self.shown[tally as usize] += 1;
+        } else {
+            self.tallies[tally as usize] += 1;
+            self.counted_rows.push(self.rows);
+        }
+        is_shown
+    }
+
     pub(crate) fn tally(&mut self, mut counted: u64) {
         for &(tally, many) in &self.sums {
             self.tallies[tally as usize] += many;

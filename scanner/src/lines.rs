@@ -39,14 +39,15 @@ pub fn scan_with<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8]) -> Outcom
     let mut at = 0;
     while at < data.len() {
         let proved = match &plan.cells {
-            None => record::<I>(plan, into, data, at),
+            None => lenient_record::<I>(plan, into, data, at),
             Some(cells) => cells::record::<I>(plan, cells, into, data, at),
         };
         let proved = proved
             .and_then(|record| Some((line_end(data, record.end)?, record)))
             .filter(|(_, record)| is_text || std::str::from_utf8(&data[at..record.end]).is_ok());
         let (end, width) = if let Some((width, record)) = proved {
-            if record.candidate {
+            let is_shown = record.candidate || record.mistyped.is_some_and(|(tally, most)| into.shows(tally, most));
+            if is_shown {
                 into.note(Note::Candidate, at, record.end);
                 into.unlike_number |= record.unlike_number;
                 into.shown_once |= record.shown_once;
@@ -103,17 +104,21 @@ pub(crate) fn is_blank(line: &[u8]) -> bool {
     line.iter().all(|byte| matches!(byte, b' ' | b'\t' | 0x0B | 0x0C))
 }
 
-/// Every accepted record becomes a candidate.
+/// Every accepted record becomes a candidate, but for those that are counted as mistyped.
 #[cold]
 fn name_all(into: &mut Scanned, data: &[u8]) {
     let notes = std::mem::take(&mut into.notes);
+    let counted = std::mem::take(&mut into.counted_rows);
+    let mut counted = counted.iter().peekable();
     let mut noted = notes.chunks_exact(NOTE_WIDTH).peekable();
     let (mut at, mut line, mut row) = (0, 0, 0);
     while at < data.len() {
         let (end, width) = whole_line::<Portable>(data, at).unwrap_or((data.len(), 0));
         let candidate = [Note::Candidate as u64, row, line, at as u64, end as u64];
         let note = noted.next_if(|note| note[2] == line).unwrap_or(&candidate);
-        into.notes.extend_from_slice(note);
+        if note[0] == Note::Blank as u64 || counted.next_if(|&&counted| counted == row).is_none() {
+            into.notes.extend_from_slice(note);
+        }
         row += u64::from(note[0] != Note::Blank as u64);
         line += 1;
         at = end + width;
@@ -135,10 +140,21 @@ pub struct Record {
     /// Where the value is that is compared with a field (see `Members`), and that field's own.
     pub(crate) like: Option<(usize, usize)>,
     pub(crate) liked: Option<(usize, usize)>,
+    /// The number under which it is counted that one of its values is of another type, and how many of these are shown.
+    pub(crate) mistyped: Option<(u32, u64)>,
 }
 
+/// A record of which whoever sees what is accepted need not know more.
 #[inline(always)]
 pub fn record<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8], from: usize) -> Option<Record> {
+    let mut found = lenient_record::<I>(plan, into, data, from)?;
+    found.candidate |= found.mistyped.is_some();
+    Some(found)
+}
+
+/// The same, but one with a value of another type is no candidate for that.
+#[inline(always)]
+fn lenient_record<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8], from: usize) -> Option<Record> {
     let mut found = Record::default();
     if let Some(byte) = plan.cut {
         found.end = cut_text::<I>(plan, into, data, from, byte, &mut found)?;
@@ -256,7 +272,15 @@ pub fn object<I: Isa>(
                 }
                 seen |= 1 << local;
                 into.given |= 1 << field;
-                let behind = value::<I>(plan, into, data, at, field, found)?;
+                let behind = if let Some(behind) = value::<I>(plan, into, data, at, field, found) {
+                    behind
+                } else {
+                    let behind = mistyped::<I>(&plan.fields[field], data, at, found)?;
+                    if plan.fields[field].key {
+                        into.push_nothing(plan, field);
+                    }
+                    behind
+                };
                 if let Some(place) = plan.fields[field].kept.filter(|_| !matches!(peek(data, at), b'"' | b'n')) {
                     into.kept[place].push(&data[at..behind]);
                 }
@@ -434,6 +458,29 @@ fn value<I: Isa>(
         return take_integer(into, field, number, data, at);
     }
     I::value(plan, into, data, at, number, found)
+}
+
+/// A value of another plain type than the declared one, if that is the only one in the record: the place behind it.
+#[cold]
+fn mistyped<I: Isa>(field: &Field, data: &[u8], at: usize, found: &mut Record) -> Option<usize> {
+    let asked = field.mistyped.filter(|_| found.mistyped.is_none() && field.known.is_none())?;
+    if let Some(behind) = word(data, at, b"null").filter(|_| !field.nullable) {
+        found.mistyped = Some((asked.null, asked.shown));
+        return Some(behind);
+    }
+    let behind = if let Some(behind) = boolean(data, at) {
+        behind
+    } else if field.kind == Type::Text {
+        integer(data, at)?.1
+    } else {
+        if peek(data, at) != b'"' {
+            return None;
+        }
+        let (end, escaped) = string::<I>(data, at + 1)?;
+        (!escaped && end - at <= LONG_TEXT).then_some(end + 1)?
+    };
+    found.mistyped = Some((asked.other, asked.shown));
+    Some(behind)
 }
 
 #[inline(always)]

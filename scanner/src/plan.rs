@@ -13,7 +13,7 @@ use crate::scopes::{Joined, Scope};
 use crate::spelling::Spelling;
 
 /// The number of the interface: Python compares it when it loads the library.
-pub const ABI: u32 = 10;
+pub const ABI: u32 = 11;
 
 /// What a value may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,6 +90,17 @@ pub struct Field {
     pub known: Option<Table<Vec<u64>, Vec<u64>>>,
     /// Where its values are kept, if they are: among those of the other fields that are.
     pub kept: Option<usize>,
+    /// What is made of a value of another plain type; none where the record is refused.
+    pub mistyped: Option<Mistyped>,
+}
+
+/// How records are counted of which nothing is wrong but the type of one value: under one number if it is null, under
+/// another one if it is not; those that come first in a block are shown, so many of each.
+#[derive(Clone, Copy)]
+pub struct Mistyped {
+    pub other: u32,
+    pub null: u32,
+    pub shown: u64,
 }
 
 /// A compiled declaration.
@@ -222,12 +233,14 @@ impl Plan {
         let has_numbers = plan.fields.iter().any(|field| field.key && field.kind == Type::Number);
         let of_cells = has_numbers || !plan.changed.is_empty();
         let fits = if plan.cells.is_some() { plan.scopes.len() == 1 && plan.held.is_empty() } else { !of_cells };
-        (reader.0.is_empty() && fits && plan.is_tagged_well()).then_some(plan)
+        (reader.0.is_empty() && fits && plan.is_tagged_well() && plan.is_mistyped_well()).then_some(plan)
     }
 
     /// Keep the values of a field of the record itself; whether that is possible.
     pub fn keep(&mut self, number: usize) -> bool {
-        let is_own = number < self.scopes[0].fields.len() && self.cells.is_none() && self.tags.is_empty();
+        let is_lenient = self.fields.iter().any(|field| field.mistyped.is_some());
+        let is_own =
+            number < self.scopes[0].fields.len() && self.cells.is_none() && self.tags.is_empty() && !is_lenient;
         let Some(field) = self.fields.get_mut(number).filter(|f| is_own && f.kind != Type::Array && f.kept.is_none())
         else {
             return false;
@@ -248,6 +261,20 @@ impl Plan {
         let of_rows = self.equal.is_empty() && self.changed.is_empty();
         let of_order = self.first.is_none() && self.unlike_number.is_none();
         self.tags.is_empty() || (of_texts && alone && of_rows && of_order)
+    }
+
+    /// Whether nothing else is asked of the fields that may be mistyped, and nothing else is counted.
+    fn is_mistyped_well(&self) -> bool {
+        let plain = |field: &Field| {
+            // Python reads an integer also of what is none
+            let is_read = field.key && field.kind == Type::Integer;
+            let is_asked = is_read || field.given || field.spelling.is_some();
+            field.tally.is_none() && field.members.is_none() && !(field.mistyped.is_some() && is_asked)
+        };
+        let alone = self.scopes.len() == 1 && self.cells.is_none() && self.cut.is_none() && self.tags.is_empty();
+        let of_records = self.scopes[0].relations.is_empty() && self.scopes[0].joined.is_empty();
+        !self.fields.iter().any(|field| field.mistyped.is_some())
+            || (alone && of_records && self.fields.iter().all(plain))
     }
 
     /// Whether the fields are those of a text that is cut: two texts, and the number that the first one is.
@@ -376,6 +403,12 @@ impl Plan {
             31 if field.is_of_texts() => field.predicates.push(Predicate::MarkInside),
             32 if field.is_of_texts() => field.predicates.push(Predicate::Vacuous),
             33 if field.is_of_texts() => field.predicates.push(Predicate::Starts(characters, limit == 0)),
+            34 if matches!(field.kind, Type::Text | Type::Integer) => {
+                let (other, null) = (limit & 0xFFFF, limit >> 16 & 0xFFFF);
+                let (of_other, of_null) = (tally_number(other)?, tally_number(null)?);
+                field.mistyped = Some(Mistyped { other: of_other, null: of_null, shown: limit as u64 >> 32 });
+                self.tallies = self.tallies.max(other.max(null) + 1);
+            }
             30 if field.is_of_texts() => field.predicates.push(Predicate::NotVisible),
             5 if field.kind == Type::Array && field.below == Type::Integer && field.key => {
                 field.predicates.push(Predicate::ItemTwice);
@@ -436,6 +469,7 @@ impl Field {
             joined: false,
             known: None,
             kept: None,
+            mistyped: None,
         })
     }
 

@@ -79,7 +79,8 @@ class LightSpladeChecks(FormatChecks):
             return Scanning((ItemTwice("positive_doc_ids"),))
         if file.kind in ("queries", "documents"):
             name = "qid" if file.kind == "queries" else "doc_id"
-            return Scanning((Blank("text"), Longer("text", LONG_TEXT), NotFirst(name), OneUnlikeNumber("text")))
+            asked = Blank("text"), Longer("text", LONG_TEXT), NotFirst(name), OneUnlikeNumber("text")
+            return Scanning(asked, passed_over=("text",))
         if file.kind == "scores":
             return Scanning((NumberedMembers("scores", "@doc_ids", "@scores"),), {"@doc_ids": "@doc_ids"}, ("@scores",))
         return Scanning()

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ragdatakit.files.containers.arrays import ArraySource, Part
     from ragdatakit.scanner.blocks import BlockScanner, ScannedBlock
     from ragdatakit.scanner.known_blocks import KnownBlocks
+    from ragdatakit.scanner.predicates import Predicate
     from ragdatakit.validators.checks import Scanning
     from ragdatakit.validators.csv_parts import CsvTable
     from ragdatakit.validators.run_context import RunContext
@@ -53,6 +54,8 @@ class FileRun:
     """
 
     form: RecordForm
+    seen_mistyped = 0
+    """How many records of a block are seen in which only the type of a value is wrong (0: all)."""
     table_read: CsvTable | None = None
 
     def __init__(self, run: RunContext, sets: SetChecks, file: DataFile, fresh: bool) -> None:
@@ -114,12 +117,22 @@ class FileRun:
 
         columns = self.run_.columns(self.file.kind)
         keys = columns.fields(scanning.as_text, scanning.made_of)
-        asked = (*asked, *map(Spelled, columns.spelled))
+        asked = (*asked, *map(Spelled, columns.spelled), *self._mistyped())
         if keys is None or not can_scan(self.declared.records, asked):
             return None
         cells = self.declared.columns if self.declared.container == "columns" else None
         known, tags = scanning.known_codes(), self.declared.tags
         return BlockScanner(self.declared.record, keys, asked, cells=cells, known=known, tags=tags)
+
+    def _mistyped(self) -> Iterator[Predicate]:
+        if not self.seen_mistyped:
+            return
+        from ragdatakit.scanner.predicates import Mistyped
+
+        for name in self.scanning.passed_over:
+            rules = [self.declared.record.rule_for(damage, name) for damage in ("type", "null")]
+            if all(rules):
+                yield Mistyped(name, rules[0], rules[1], self.seen_mistyped)
 
     def _in_threads(
         self, blocks: Iterable[_Cut], work: Callable[[_Cut], _Made], is_alone: Callable[[_Cut], bool] = lambda _: False
@@ -222,6 +235,7 @@ class LinesRun(FileRun):
         most = self.run_.most_held
         if not self.run_.big:
             return BlockChecker(self.checker, most)
+        self.seen_mistyped = most
         scanner = self._scanner()
         if scanner is None:
             return BlockChecker(self.checker, most)
