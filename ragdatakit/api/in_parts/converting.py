@@ -113,6 +113,7 @@ class ConversionParts:
                 "earlier conversion kept; leave --engine out"
             )
         self._engine, self._tables, self._folder, self._runs = engine, tables, out / _FOLDER, 0
+        self._progress = wanted.progress
         self._job = PartJob.of(source, wanted, None, wanted.memory_limit)
         files = {table: files[table] for table in ("documents", "triplets", "pair_scores") if table in files}
         parts = cut_tables(self._job.source, files, PART_BYTES)
@@ -141,7 +142,9 @@ class ConversionParts:
         task = _Task(self._job, work, str(self._folder.absolute()), self._runs, left_out)
         placed, rows = Placed(Losses()), 0
         keys = list(zip(self._parts[table], given, strict=True))
-        for done in self._engine.map(partial(worked, task), keys):
+        for number, done in enumerate(self._engine.map(partial(worked, task), keys), 1):
+            if self._progress is not None:
+                self._progress(table, number, len(keys))
             placed.take(done.reading, done.extents)
             self._tables.losses.take(done.writing)
             rows += done.rows

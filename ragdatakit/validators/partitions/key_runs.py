@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import secrets
 from collections.abc import Sequence
 from dataclasses import field
 from pathlib import Path
@@ -102,7 +103,7 @@ class PackedKeys:
 
     def write(self, path: Path) -> Run:
         """Write it; who does so once more gives the same file."""
-        unfinished = path.with_name(f"{path.name}.{np.random.default_rng().integers(1 << 62):x}")
+        unfinished = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
         bounds = np.cumsum([8 * (len(self.pieces) + 1), *map(len, self.pieces)], dtype=np.uint64)
         with unfinished.open("wb") as file:
             file.write(bounds.tobytes())
