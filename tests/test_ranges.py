@@ -283,6 +283,50 @@ def test_of_a_damaged_row_group_those_behind_it_are_not_read(tmp_path: Path, in_
     assert json.loads(expected[1])["by_rule"]["RD101"] == 1
 
 
+@pytest.mark.parametrize("begun", [0, 1, 4])
+@pytest.mark.parametrize("kind", ["lines", "array", "row groups", "tags"])
+@pytest.mark.usefixtures("small_groups")
+def test_a_file_that_is_gone_meanwhile_cannot_be_read(
+    kind: str, begun: int, tmp_path: Path, in_ranges: Any, in_codes: Any
+) -> None:
+    """Before its first range was read, before another one, or before records of it are looked for again."""
+    folder = tmp_path / "set"
+    if kind == "row groups":
+        path = parquet_set(folder, Random(1), 7) / "corpus.parquet"
+    elif kind == "lines":
+        path = faulty_set(folder, 90) / "triplets.ndjson"
+    else:
+        folder.mkdir()
+        values = [{"id": f"{n % 9}", "text": f"{n % 9}"} for n in range(40)]
+        path = folder / ("chunks.json" if kind == "array" else "topics.trec")
+        topics = "".join(f"<top>\n<num> Number: {n % 9}\n<title> t\n</top>\n" for n in range(40))
+        path.write_text(json.dumps(values) if kind == "array" else topics)
+
+    class Vanishing(PicklingEngine):
+        elsewhere = False
+
+        def map(self, function: Callable[[Any], Any], keys: Sequence[Any], /) -> Iterator[Any]:
+            for key in keys:
+                of_file = isinstance(key, plan.Range) and function.args[0].dataset.files[key.file].path == path  # type: ignore[attr-defined]
+                if of_file and key.number == begun:
+                    path.unlink()
+                (found,) = super().map(function, [key])
+                if of_file and begun == 4 and key is keys[-1]:
+                    path.unlink()
+                yield found
+
+    in_codes(True)
+    in_ranges("4", engine=Vanishing())
+
+    code, words = outcome(folder)
+
+    assert code == 1
+    assert not path.exists()
+    found = json.loads(words)["by_rule"]
+    assert "RD112" not in found, words
+    assert begun == 4 or found["RD101"] == 1
+
+
 def quoted_judgements(random: Random) -> bytes:
     """Lines of cells, of which quoted ones go on in the next line, or are never closed."""
     pieces = ["q1\td1\t1\n", "q2\td7\tx\n", "\n", '"q3"\td1\t2\r\n', "q1\td1\t1\tnote\n", "q9\td1\t1\n"]

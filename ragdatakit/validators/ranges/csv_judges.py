@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.files.containers.sources import CHANGED, FileFault, RangeSource, file_state
+from ragdatakit.files.containers.sources import CHANGED, FileFault, RangeSource
 from ragdatakit.validators.csv_parts import CsvPart
 from ragdatakit.validators.ranges.plan import Range
 from ragdatakit.validators.ranges.range_judges import RangeJudge
@@ -27,7 +27,7 @@ class CsvJudge(RangeJudge, ScannedCsvRun):
         """What it is. The header was read by who asks, and is as it was, if the file has not changed."""
         assert part.rows is not None
         found, plain, self._kept = RangeSummary((part.file, part.number)), self.source, Counter[str]()
-        if file_state(plain.path.stat()) != part.state:
+        if self._has_changed(part):
             found.faults.append(FileFault("unreadable-file", {"reason": CHANGED}))
             return found
         self._open()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.containers.arrays import Part, WrappedSource
 from ragdatakit.files.containers.positions import Located
-from ragdatakit.files.containers.sources import CHANGED, FileFault, RangeSource, file_state
+from ragdatakit.files.containers.sources import CHANGED, FileFault, RangeSource
 from ragdatakit.validators.ranges.element_borders import Borders
 from ragdatakit.validators.ranges.plan import Range
 from ragdatakit.validators.ranges.range_judges import RangeJudge, passed_on, take_passed_on
@@ -93,7 +93,7 @@ class ElementsJudge(PlacedJudge, ScannedElementsRun):
             else:
                 self._take_scanned(piece, scanned)
             yield JudgedBlock(piece.byte_offset, self._checked, 0, piece.first_line - 1, piece.indent)
-        if not part.whole and file_state(self.source.path.stat()) != part.state:
+        if not part.whole and self._has_changed(part):
             self.source.faults = [FileFault("unreadable-file", {"reason": CHANGED})]
         found.stretch = self._stretch(begin, elements, reader)
         found.passed_on = passed_on(checks, self.needs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from ragdatakit.files.containers.indents import NO_INDENT, Indent
 from ragdatakit.files.containers.positions import Located, locate_elements
 from ragdatakit.files.containers.sources import RangeSource, Source
 from ragdatakit.validators.ranges.range_judges import passed_on, take_passed_on
-from ragdatakit.validators.ranges.replaying import RangedRun
+from ragdatakit.validators.ranges.replaying import RangedRun, as_long_as_there
 from ragdatakit.validators.ranges.summaries import JudgedBlock, Stretch
 from ragdatakit.validators.reading.scanned_elements import ScannedElementsRun
 
@@ -132,7 +133,8 @@ class RangedElementsRun(PlacedRun, ScannedElementsRun):
 
     def _margin(self) -> bytes:
         """The blanks with which the line begins that has the next element."""
-        with self.source.boundary.open(self.source.path) as file:
+        data = b""
+        with suppress(OSError), self.source.boundary.open(self.source.path) as file:  # or reading the rest says why not
             data = os.pread(file.fileno(), min(self._indent.size, _LONGEST_MARGIN), self._at - self._indent.size)
         return data[: end_of_space(data)]
 
@@ -148,7 +150,9 @@ class RangedElementsRun(PlacedRun, ScannedElementsRun):
 
     def locate(self, records: Iterable[int]) -> Iterable[Located]:
         """Find records again, in the blocks that have them."""
-        return locate_elements(self._blocks_of(records), records) if self._end_at else super().locate(records)
+        if not self._end_at:
+            return super().locate(records)
+        return as_long_as_there(locate_elements(self._blocks_of(records), records))
 
     def _blocks_of(self, records: Iterable[int]) -> Iterator[Part]:
         table, scan = self.table, self._elements().SCAN

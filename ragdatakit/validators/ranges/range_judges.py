@@ -114,7 +114,7 @@ class RangeJudge(FileRun):
         self._kept = Counter[str]()
         found = RangeSummary((part.file, part.number))
         self.source = source_of(self.source, part)
-        if part.whole and file_state(self.source.path.stat()) != part.state:
+        if self._has_changed(part):
             found.faults.append(FileFault("unreadable-file", {"reason": CHANGED}))
             return found
         gathered = _Gathered(keys, found.key) if keys is not None and self.columns else None
@@ -133,6 +133,13 @@ class RangeJudge(FileRun):
         if gathered is not None:
             gathered.end(found, self.sets)
         return found
+
+    def _has_changed(self, part: Range) -> bool:
+        """Whether the file is not, or no longer, the one that was planned."""
+        try:
+            return file_state(self.source.path.stat()) != part.state
+        except OSError:
+            return True
 
     def _judged(self, part: Range, found: RangeSummary) -> Iterator[JudgedBlock]:
         """Its blocks in order, read from the source; what is known behind the last one goes into ``found``."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import chain, groupby
@@ -40,6 +41,12 @@ class Planned:
     plan: Plan
     found: Iterator[RangeSummary]
     judge: Callable[[Range], RangeSummary]
+
+
+def as_long_as_there(found: Iterable[Located]) -> Iterator[Located]:
+    """Records that are found again, up to where the file can no longer be opened."""
+    with suppress(OSError):
+        yield from found
 
 
 class RangedRun(FileRun):
@@ -213,7 +220,8 @@ class RangedLinesRun(RangedRun, LinesRun):
         for record in sorted(set(records)):
             wanted.setdefault(self.table.block_of(record), set()).add(record)
         blocks = self._blocks_of_rows(wanted) if self._of_rows else self._blocks_of_lines(wanted)
-        return chain.from_iterable(self._found(number, block, wanted[number]) for number, block in blocks)
+        found = chain.from_iterable(self._found(number, block, wanted[number]) for number, block in blocks)
+        return as_long_as_there(found)
 
     def _found(self, number: int, block: Block, targets: set[int]) -> Iterator[Located]:
         """Those records of the block with this number."""

@@ -10,6 +10,7 @@ from ragdatakit.files.containers.indents import Indent
 from ragdatakit.files.containers.positions import Located
 from ragdatakit.files.containers.tagged_text import ElementFinder, Place
 from ragdatakit.validators.ranges.element_replaying import PlacedRun
+from ragdatakit.validators.ranges.replaying import as_long_as_there
 from ragdatakit.validators.reading.scanned_tagged import ScannedTaggedRun
 
 
@@ -39,7 +40,7 @@ class RangedTaggedRun(PlacedRun, ScannedTaggedRun):
         """Find records again, in the blocks that have them."""
         if self._ranges is None or self._ranges[0].whole:
             return super().locate(records)
-        return self._located(set(records))
+        return as_long_as_there(self._located(set(records)))
 
     def _located(self, wanted: set[int]) -> Iterator[Located]:
         table = self.table
