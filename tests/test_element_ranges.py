@@ -3,8 +3,10 @@ report is that of a run without ranges."""
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -209,3 +211,21 @@ def test_only_the_first_dot_of_a_file_is_shown(tmp_path: Path, engine: Any) -> N
 
         assert outcome(tmp_path) == expected
         assert json.loads(expected[1])["by_rule"].get("AR117", 0) == (first < 1000)
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_packed_arrays(broken: bool, tmp_path: Path, engine: Any, read_here: list[str]) -> None:
+    """Each is one part; of a broken one all is read here."""
+    folder = shutil.copytree(FIXTURES / "lightrag" / "valid" / "ingested", tmp_path / "set")
+    path = folder / "kv_store_full_docs.json"
+    data = gzip.compress(path.read_bytes())
+    path.unlink()
+    path.with_name(f"{path.name}.gz").write_bytes(data[:-9] if broken else data)
+    engine("")
+    expected = outcome(folder)
+
+    engine("4")
+
+    assert outcome(folder) == expected
+    assert read_here == ["_read_all"] * broken
+    assert ("RD105" in json.loads(expected[1])["by_rule"]) is broken

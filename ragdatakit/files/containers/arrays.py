@@ -124,6 +124,11 @@ class ArraySource:
         self.top = "empty"
         return reader
 
+    def begin_once(self) -> Buffer | None:
+        """The same; whoever begins after this goes on from there."""
+        self._reader = self.begin()
+        return self._reader
+
     def resume(self, source: Source, offset: int, record: int = 0) -> Buffer:
         """Where `begin` is to begin: at the element with this number and offset, at which ``source`` begins."""
         self.source = source

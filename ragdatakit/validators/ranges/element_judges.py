@@ -82,7 +82,7 @@ class ElementsJudge(PlacedJudge, ScannedElementsRun):
         if isinstance(self.source, RangeSource):
             self.source.start, elements.end = begin, part.end
             elements.resume(self.source, begin)
-        reader = elements.begin()
+        reader = elements.begin_once()
         if reader is None:
             found.stretch = Stretch(begin, begin, sound=False)
             return
@@ -106,8 +106,10 @@ class ElementsJudge(PlacedJudge, ScannedElementsRun):
             return Borders(file.fileno(), size, elements, part.like).first_begin(part.start, part.end)
 
     def _stretch(self, begin: int, elements: ArraySource, reader: Buffer) -> Stretch:
-        """What was read. Of a file that is not read to its end nobody knows what is behind the array."""
-        sound = elements.sound and not self.source.faults and (not reader.closed or reader.ended)
+        """What was read. Of a file that is not read to its end nobody knows what is behind the array; one that
+        is read from its beginning has to have an end."""
+        is_done = reader.ended if reader.closed else isinstance(self.source, RangeSource)
+        sound = elements.sound and not self.source.faults and is_done
         place = begin, reader.offset, sound, reader.closed, reader.line - 1, reader.indent, elements.carried.mark
         if isinstance(elements, WrappedSource):
             return Stretch(*place, tuple(elements.around), elements.member)
