@@ -398,10 +398,13 @@ class NumpyConsistency:
         return names[chosen], values[chosen], rows[chosen]
 
     def disagreements(self) -> tuple[Rows, Rows]:
-        """Rows that disagree with an earlier one, and those earlier rows."""
+        """Rows that disagree with an earlier one, and those earlier rows; nothing is held any more then."""
+        self._firsts = self._name_of = self._value_of = None
+        self._row_of = _NO_ROWS
         if not self._odd:
             return _NO_ROWS, _NO_ROWS
         names, _, rows = self._compact()
+        self._odd = []
         firsts, numbers = first_of_each(names)
         if len(firsts) == len(names):
             return _NO_ROWS, _NO_ROWS
