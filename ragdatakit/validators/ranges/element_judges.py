@@ -30,6 +30,11 @@ class PlacedJudge(RangeJudge):
 
     _checked: CheckedBlock
 
+    @property
+    def _jobs(self) -> int:
+        """None: other processes judge other ranges meanwhile."""
+        return 0
+
     def _scanner(self) -> BlockScanner | None:
         return super()._scanner() if self.run_.big else None
 

@@ -71,6 +71,16 @@ def scanned_parts(
             records += part.count
 
 
+class _Here(Executor):
+    """No threads at all."""
+
+    def submit(self, function: Callable[..., Any], /, *given: Any, **named: Any) -> Future[Any]:
+        """Done at once."""
+        done: Future[Any] = Future()
+        done.set_result(function(*given, **named))
+        return done
+
+
 class ScannedElementsRun(ElementsRun):
     """The same for files that are worth a scanner, where there is one that knows the records."""
 
@@ -94,10 +104,15 @@ class ScannedElementsRun(ElementsRun):
         return super()._parts(elements) if scanner is None else self._scanned(elements, scanner)
 
     def _scanned(self, elements: ArraySource, scanner: BlockScanner) -> Iterator[tuple[Part, ScannedBlock | None]]:
-        jobs = self.run_.options.jobs
+        jobs = self._jobs
         scan = partial(scanner.scan_elements, members=elements.NOUN == "object")
-        with ThreadPoolExecutor(jobs) as pool:
+        with ThreadPoolExecutor(jobs) if jobs else _Here() as pool:
             yield from scanned_parts(elements, scan, pool, jobs, self.scanning.sees_next)
+
+    @property
+    def _jobs(self) -> int:
+        """How many threads scan."""
+        return self.run_.options.jobs
 
     def _take_scanned(self, part: Part, scanned: ScannedBlock) -> None:
         spell_odd(scanned, part.data)
