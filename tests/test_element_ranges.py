@@ -88,9 +88,10 @@ def read_here(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 @pytest.mark.parametrize("how", ["pretty", "one line", "crlf", "flat", "escaped", "comma first"])
 @pytest.mark.parametrize("big", [False, True])
+@pytest.mark.broad(3)
 def test_however_an_array_is_written(how: str, big: bool, compared: Any, read_here: list[str]) -> None:
-    for count, cuts, cap in ((40, "random", "2"), (40, "32", "0"), (2, "byte", "20"), (0, "4", "20")):
-        mark = b"\xef\xbb\xbf" if count == 2 else b""
+    for count, cuts, cap in ((40, "random", "2"), (40, "32", "0"), (1, "byte", "20"), (0, "4", "20")):
+        mark = b"\xef\xbb\xbf" if count == 1 else b""
 
         report = compared(mark + written(results(count), how), cuts, big, cap, count)
 
