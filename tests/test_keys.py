@@ -18,6 +18,8 @@ from ragdatakit.arrays.codes import mix
 from ragdatakit.arrays.keys import NumpyConsistency, NumpyIndex
 from ragdatakit.arrays.text_codes import codes_of_texts
 from ragdatakit.files.paths.sql_text import hash_expression
+from ragdatakit.scanner.keys import FirstValues, mixed
+from ragdatakit.scanner.library import ScannerError, library
 from ragdatakit.schemas import get_format
 from ragdatakit.validators.coded_columns import coded_values
 from ragdatakit.validators.columns import KeyColumns
@@ -178,6 +180,20 @@ KINDS = {
     },
     "datamind": {"triplets": records(subject=NAME, relation=NAME, object=NAME, subject_type=TYPE, object_type=TYPE)},
 }
+
+
+@pytest.mark.skipif(library() is None, reason="it is the library that would read behind them")
+def test_the_library_is_not_given_fewer_codes_than_it_reads() -> None:
+    two, four = np.zeros(2, np.uint64), np.zeros(4, np.uint64)
+    firsts = FirstValues(2, 1, 4)
+
+    for names, values, count in (([two], [two], 2), ([four], [two], 3), ([four], [], 2)):
+        with pytest.raises(ScannerError):
+            firsts.add(names, values, count, range(count))
+    with pytest.raises(ScannerError):
+        mixed(two, 2, two, 1)
+
+    assert len(firsts.add([four], [two], 2, range(2))) == 0
 
 
 @pytest.mark.parametrize("format_name", KINDS)

@@ -66,6 +66,8 @@ def mixed(heads: Codes, width: int, tails: Codes, tail_width: int) -> Codes | No
     if library() is None:
         return None
     count = len(tails) // tail_width
+    if len(heads) != count * width or len(tails) != count * tail_width:
+        raise ScannerError("codes of pairs are not as many of each")
     codes = np.empty(2 * count, np.uint64)
     _call("rd_mix", heads.ctypes.data, width, tails.ctypes.data, tail_width, count, codes.ctypes.data)
     return codes
@@ -80,11 +82,14 @@ class FirstValues:
         if found is None or not self._address:
             raise ScannerError("the scanner has no memory")
         weakref.finalize(self, found.rd_firsts_free, self._address).atexit = False
-        self.width = width + value_width + 1
+        self.width, self._widths = width + value_width + 1, (width, value_width)
 
     def add(self, names: list[Codes], values: list[Codes], count: int, rows: range | npt.NDArray[np.int64]) -> Codes:
         """What disagrees with it, once with what it disagrees with: name, value and row in a line each. All columns of
         names have ``count`` records."""
+        for columns, width in zip((names, values), self._widths, strict=True):
+            if any(len(column) != count * width for column in columns) or len(columns) != len(names):
+                raise ScannerError("names and values are not as many as records")
         addresses = ctypes.c_void_p * len(names)
         of_names = addresses(*(column.ctypes.data for column in names))
         of_values = addresses(*(column.ctypes.data for column in values))
