@@ -55,6 +55,12 @@ class BothWays:
         fmt = self.checks.dataset.format
         self._file = DataFile(Path("x"), "x", "x", kind.kind)
         self._scanning = scanning = self.checks.scanning(self._file)
+        if (
+            scanning.sees_next()
+        ):  # the first records of a file, which are not scanned: here they are no part of the lines
+            self.checks.start_file(self._file)
+        while scanning.sees_next():
+            list(self.checks.record(self._file, "0:x"))
         derived = [name for name in key_columns(fmt, kind.kind) if name.startswith("@")] if checks is not None else []
         spelled = [f for v in fmt.variants if v.kind == kind.kind for f in v.fields] if checks is not None else []
         plain = keys_of(kind.record) if len(kind.records) == 1 else []

@@ -1,4 +1,7 @@
-"""Keys of a big dataset as typed arrays: codes (see `codes`), sorted or ranked, never Python objects per row."""
+"""Keys of a big dataset as typed arrays: codes (see `codes`), sorted or ranked, never Python objects per row.
+
+A long module: each set check has a class of keys here, and they share how codes are looked up.
+"""
 
 from __future__ import annotations
 
