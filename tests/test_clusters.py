@@ -456,7 +456,7 @@ def test_a_conversion_is_killed(who: str, corpus: Path, tmp_path: Path) -> None:
     old.parent.mkdir()
     old.write_text("of yesterday")
     shutil.copytree(corpus, data)
-    rows = [{"_id": f"e{n}", "title": "", "text": "words " * 40, "metadata": {}} for n in range(400_000)]
+    rows = [{"_id": f"e{n}", "title": "", "text": "words " * 40, "metadata": {}} for n in range(240_000)]
     with (data / "corpus.jsonl").open("a") as file:
         file.writelines(f"{json.dumps(row)}\n" for row in rows)
     command = (sys.executable, "-m", "ragdatakit", "convert", str(data), str(old.parent), "--to", "light-splade")

@@ -21,7 +21,7 @@ from tests.command_line import FIXTURES, run
 _MADE = ("coverage.", "splits.", "reading.")
 _SETS = sorted(p for f in ("beir", "light-splade") for k in ("valid", "broken") for p in (FIXTURES / f / k).iterdir())
 _SETS = [p for p in _SETS if sum(f.stat().st_size for f in p.rglob("*") if f.is_file()) < 6_000]
-_SOME = [_SETS[n] for n in some(len(_SETS), of="reports in parts")]
+_SOME = [_SETS[n] for n in some(len(_SETS), every=20, of="reports in parts")]
 
 
 def key_numbers(folder: Path, *words: str) -> Any:
