@@ -68,6 +68,30 @@ def shared_folder(settings: Mapping[str, str], is_here: bool) -> Path | None:
         raise EngineError(f"{error.strerror}; set TMPDIR to a folder that can be written to") from None
 
 
+class ClusterEngine:
+    """What the engines of clusters have in common: their settings, and this machine with so many processes."""
+
+    elsewhere = True
+
+    def __init__(self, settings: Mapping[str, str], jobs: int) -> None:
+        self._settings, self._jobs = settings, jobs
+        self._ours = False
+
+    @property
+    def shared(self) -> Path | None:
+        """As `Engine` has it."""
+        return shared_folder(self._settings, self._is_here())
+
+    @property
+    def here(self) -> LocalEngine:
+        """As `Engine` has it."""
+        return LocalEngine(self._jobs)
+
+    def _is_here(self) -> bool:
+        """Whether all its workers are on this machine."""
+        raise NotImplementedError
+
+
 class LocalEngine:
     """Processes on this machine, at most this many at a time; each holds one result that nobody has taken yet. They are
     begun when they are needed first, and work until the engine is closed."""

@@ -9,10 +9,9 @@ import subprocess
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, TypeVar
 
-from ragdatakit.engines.local_engine import RETRIES, LocalEngine, attempted, cause_of, given_by, shared_folder
+from ragdatakit.engines.local_engine import RETRIES, ClusterEngine, attempted, cause_of, given_by
 from ragdatakit.schemas.errors import EngineError, MissingExtraError
 
 K = TypeVar("K")
@@ -26,10 +25,8 @@ _AHEAD = 2
 """So many ranges for each processor are with the workers at a time: what they give waits to be taken in order."""
 
 
-class RayEngine:
+class RayEngine(ClusterEngine):
     """Tasks of Ray. Raises `MissingExtraError` where it is not installed."""
-
-    elsewhere = True
 
     def __init__(self, settings: Mapping[str, str], jobs: int) -> None:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -38,19 +35,9 @@ class RayEngine:
             import ray
         except ImportError:
             raise MissingExtraError("ray", "ray") from None
-        self._ray, self._settings, self._jobs = ray, settings, jobs
-        self._ours = False
+        super().__init__(settings, jobs)
+        self._ray = ray
         self._printed: Any = None
-
-    @property
-    def shared(self) -> Path | None:
-        """As `Engine` has it."""
-        return shared_folder(self._settings, self._is_here())
-
-    @property
-    def here(self) -> LocalEngine:
-        """As `Engine` has it."""
-        return LocalEngine(self._jobs)
 
     def map(self, function: Callable[[K], V], keys: Sequence[K], /) -> Iterator[V]:
         """As `Engine` has it."""

@@ -10,10 +10,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ragdatakit.engines.local_engine import RETRIES, LocalEngine, attempted, cause_of, given_by, shared_folder
+from ragdatakit.engines.local_engine import RETRIES, ClusterEngine, attempted, cause_of, given_by
 from ragdatakit.schemas.errors import EngineError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -30,10 +29,8 @@ _PARALLEL = 8
 """So many tasks at a time, where a session does not say how many it runs."""
 
 
-class SparkEngine:
+class SparkEngine(ClusterEngine):
     """Tasks of Spark over Arrow. Raises `MissingExtraError` where it is not installed."""
-
-    elsewhere = True
 
     def __init__(self, settings: Mapping[str, str], jobs: int) -> None:
         try:
@@ -41,19 +38,9 @@ class SparkEngine:
             import pyspark.sql
         except ImportError:
             raise MissingExtraError("spark", "pyspark and pyarrow") from None
-        self._sql, self._settings, self._jobs = pyspark.sql, settings, jobs
+        super().__init__(settings, jobs)
+        self._sql = pyspark.sql
         self._session: Any = None
-        self._ours = False
-
-    @property
-    def shared(self) -> Path | None:
-        """As `Engine` has it."""
-        return shared_folder(self._settings, self._is_here())
-
-    @property
-    def here(self) -> LocalEngine:
-        """As `Engine` has it."""
-        return LocalEngine(self._jobs)
 
     def map(self, function: Callable[[K], V], keys: Sequence[K], /) -> Iterator[V]:
         """As `Engine` has it."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import platform
 import re
 from collections.abc import Iterable
 from dataclasses import replace
@@ -11,13 +9,12 @@ from pathlib import Path
 
 from ragdatakit.converters.sources import ConversionSettings, Source
 from ragdatakit.converters.table_parts import TablePart
+from ragdatakit.engines.same_everywhere import refuse_another_file, refuse_another_version
 from ragdatakit.engines.sent_formats import send_by_name
 from ragdatakit.files.containers.sources import file_state
-from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.reading.record_reading import LINE_OF_PART, RECORD_OF_PART
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.conversions import Losses
-from ragdatakit.schemas.errors import EngineError
 from ragdatakit.version import __version__
 
 send_by_name()
@@ -49,23 +46,10 @@ class PartJob:
 
     def reading(self, part: TablePart) -> Source:
         """What is to be read for a part. Raises `EngineError` where it cannot be read here as it was there."""
-        if self.version != __version__:
-            words = f"ragdata {__version__} is asked to work for ragdata {self.version}"
-            raise EngineError(f"{words}; install the same everywhere")
+        refuse_another_version(self.version)
         for file in (*(file for file, _ in part.files), *part.along):
-            self._refuse_another(file)
+            refuse_another_file(file, self.states[str(file.path)])
         return part.source(self.source)
-
-    def _refuse_another(self, file: DataFile) -> None:
-        where = f"{file.path} on {platform.node()}"
-        try:
-            with file.boundary.open(file.path) as opened:
-                state = file_state(os.fstat(opened.fileno()))
-        except OSError as error:
-            words = f"{where} cannot be read ({error.strerror})"
-            raise EngineError(f"{words}; put the data where all workers find it at this path") from None
-        if state != self.states[str(file.path)]:
-            raise EngineError(f"{where} is not the file that was planned: its size or its time of change is another")
 
 
 _PLACE = re.compile(f"{LINE_OF_PART.format('([0-9]+)')}|{RECORD_OF_PART.format('([0-9]+)')}")

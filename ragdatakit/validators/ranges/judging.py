@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import platform
 import secrets
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
+from ragdatakit.engines.same_everywhere import refuse_another_file, refuse_another_version
 from ragdatakit.engines.sent_formats import send_by_name
-from ragdatakit.files.containers.sources import file_state
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.scanner.library import code_seeds, library, take_seeds
@@ -96,7 +94,7 @@ def judge_range(job: Job, part: Range) -> RangeSummary:
     _be_alike(job)
     file = job.dataset.files[part.file]
     if job.elsewhere:
-        _refuse_another_file(file, part)
+        refuse_another_file(file, part.state)
     checks = checks_of(job.dataset.format.name)(job.dataset, job.checked)
     options = RunOptions(memory_limit=job.memory_limit, jobs=job.jobs)
     run = DatasetRun(job.dataset, checks, job.profiles, job.selection, options, Counter(), big=job.big)
@@ -111,26 +109,11 @@ def judge_range(job: Job, part: Range) -> RangeSummary:
 
 def _be_alike(job: Job) -> None:
     """Make the same codes as the process that has the job."""
-    if job.version != __version__:
-        words = f"ragdata {__version__} is asked to work for ragdata {job.version}"
-        raise EngineError(f"{words}; install the same everywhere")
+    refuse_another_version(job.version)
     if job.process != _PROCESS and job.big:
         take_seeds(job.seeds)
     if job.big and _code() != job.code:
         raise EngineError("texts do not have the same codes everywhere; install the same scanner everywhere")
-
-
-def _refuse_another_file(file: DataFile, part: Range) -> None:
-    """Raises `EngineError` where a file cannot be read on this machine, or is not the one that was planned."""
-    where = f"{file.path} on {platform.node()}"
-    try:
-        with file.boundary.open(file.path) as opened:
-            state = file_state(os.fstat(opened.fileno()))
-    except OSError as error:
-        words = f"{where} cannot be read ({error.strerror})"
-        raise EngineError(f"{words}; put the data where all workers find it at this path") from None
-    if state != part.state:
-        raise EngineError(f"{where} is not the file that is here, or it has changed; all workers have to read the same")
 
 
 def _code() -> bytes:

@@ -1,4 +1,7 @@
-"""One file read and checked: NDJSON in blocks (in threads, where that pays), JSON arrays and objects in parts."""
+"""One file read and checked: NDJSON in blocks (in threads, where that pays), JSON arrays and objects in parts.
+
+A long module, because all containers share one way from a block to what is reported, counted and compared.
+"""
 
 from __future__ import annotations
 
