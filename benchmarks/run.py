@@ -42,6 +42,7 @@ def main() -> None:
     if any(c.tool not in ("ragdata", "python") for c in cases):
         _install_peers(folder)
     rounds = 1 if words.quick else words.rounds
+    words.output.mkdir(parents=True, exist_ok=True)
     start = time.perf_counter()
     figures = Figures(_run(cases, folder, rounds), words.busy)
     scores = {} if words.no_score else dict(_scores(cases, folder))
