@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -228,7 +229,8 @@ def _check(
     if fixer is not None:
         fixer.begin(dataset)
     try:
-        run.run()
+        with _engine(run):
+            run.run()
     except RagdataError:
         raise
     except Exception as error:  # noqa: BLE001 - what the other checks found must not be lost
@@ -241,6 +243,15 @@ def _check(
     if stamp is not None and not run.collector.counts.total():
         stamp.keep()
     return run.collector
+
+
+def _engine(run: DatasetRun) -> AbstractContextManager[None]:
+    """What a run needs to be made in parts, where nobody has said so."""
+    if not run.big or run.options.engine is not None or run.options.repairer is not None:
+        return nullcontext()
+    from ragdatakit.validators.ranges.outgrown import in_parts_where_large
+
+    return in_parts_where_large(run)
 
 
 def _check_and_repair(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from importlib import import_module
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.containers.sources import CHANGED, FileFault, HeadedSource, RangeSource, Source, file_state
@@ -134,6 +135,13 @@ class RangeJudge(FileRun):
             gathered.end(found, self.sets)
         return found
 
+    def begun(self, part: Range, blocks: int | None) -> Iterator[CheckedBlock]:
+        """Its first so many blocks (None: all)."""
+        self._kept = Counter[str]()
+        self.source = source_of(self.source, part)
+        for block in islice(self._judged(part, RangeSummary((part.file, part.number))), blocks):
+            yield block.checked
+
     def _has_changed(self, part: Range) -> bool:
         """Whether the file is not, or no longer, the one that was planned."""
         try:
@@ -170,12 +178,17 @@ class LinesJudge(RangeJudge, LinesRun):
             yield JudgedBlock(block.offset - first, checked, block.skipped)
 
 
-_ELEMENTS = ("json-array", "json-object", "json-wrapped")
+ELEMENTS = ("json-array", "json-object", "json-wrapped")
 _JUDGES = dict.fromkeys(("ndjson", "columns"), ("range_judges", "LinesJudge")) | dict.fromkeys(
-    _ELEMENTS, ("element_judges", "ElementsJudge")
+    ELEMENTS, ("element_judges", "ElementsJudge")
 )
 _JUDGES |= {"csv": ("csv_judges", "CsvJudge"), "tagged": ("tagged_judges", "TaggedJudge")}
 """By container: module and class."""
+
+
+def is_ranged(container: str) -> bool:
+    """Whether files in a container are cut into ranges whose keys go to partitions."""
+    return container in _JUDGES and container != "csv"
 
 
 def judge_of(container: str) -> type[RangeJudge]:
