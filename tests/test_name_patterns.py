@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ragdatakit.files.paths import name_patterns
+from ragdatakit.files.paths.folders import Tree
 from ragdatakit.files.paths.name_patterns import Names, is_name, noted
 
 NAMES = st.sets(st.text("ab.cé_[]", min_size=1, max_size=6), max_size=12)
@@ -45,3 +48,31 @@ def test_segments_that_names_begin_are_those_that_match(
             assert {s for s in segments if s in begun and not is_name(s)} - names == {
                 s for s in segments if Names(names).matching(s) and not is_name(s)
             } - names
+
+
+NAMED = ["a", "b.x", ".h"]
+SEGMENTS = st.sampled_from([*NAMED, "*", "*.x", "?", ".*"])
+
+
+@given(
+    st.sets(st.tuples(st.lists(st.sampled_from(NAMED), max_size=2).map(tuple), st.booleans()), max_size=5),
+    st.lists(st.tuples(st.lists(SEGMENTS, min_size=1, max_size=3), st.booleans()), max_size=6),
+)
+def test_patterns_that_may_match_are_those_that_lead_to_something(
+    made: set[tuple[tuple[str, ...], bool]], patterns: list[tuple[list[str], bool]]
+) -> None:
+    """Files, or folders in the place of files, at up to three levels."""
+    asked = tuple(dict.fromkeys("/".join(segments) + "/" * is_folder for segments, is_folder in patterns))
+    with TemporaryDirectory() as folder:
+        root = Path(folder)
+        for parents, is_file in made:
+            within = root.joinpath(*parents)
+            within.mkdir(parents=True, exist_ok=True)
+            if is_file:
+                (within / "c.x").touch()
+        tree = Tree(root)
+        may_match = tree.may_match(root, asked)
+        assert [p for p in asked if p in may_match] == list(may_match)
+        leading = {p for p in asked if tree.match(root, p) or tree.match(root, f"{p.rstrip('/')}/")}
+        assert leading <= set(may_match)
+        assert set(may_match) - leading <= {p for p in asked if p.endswith("/") and tree.match(root, p.rstrip("/"))}

@@ -284,7 +284,9 @@ def _reaches(layout: Layout, root: Path, folder: Path) -> bool:
 
 def _may_be_complete(tree: SniffedTree, folder: Path, layout: Layout) -> bool:
     """Whether the names say that a layout may have all it needs."""
-    return all(any(tree.match(folder, pattern) for pattern in group) for group in needed_groups(layout))
+    return all(
+        any(tree.match(folder, pattern) for pattern in tree.may_match(folder, group)) for group in needed_groups(layout)
+    )
 
 
 def _complete(
@@ -296,11 +298,12 @@ def _complete(
     formats: tuple[Format, ...] | None,
 ) -> bool:
     """Whether a layout has all it needs; where ``formats`` are given, a file must look like none of the others."""
-    loose = {f.kind for f in files}
+    kinds = {f.kind for f in files}
+    loose = {pattern for pattern, kind in layout.loose.items() if kind in kinds}
     for group in layout.signature:
-        if any(layout.loose.get(pattern) in loose for pattern in group):
+        if not loose.isdisjoint(group):
             continue
-        matches = [(p, pattern) for pattern in group for p in tree.match(folder, pattern)]
+        matches = [(p, n) for n in tree.may_match(folder, group) for p in tree.match(folder, n)]
         if formats is not None and not layout.place:
             matches = [(p, n) for p, n in matches if not _is_foreign(tree, p, fmt, layout.files.get(n))]
         if not matches:

@@ -153,7 +153,8 @@ def _shards(tree: SniffedTree, folder: Path, kind: File) -> list[Path]:
 
 def ignored_files(tree: SniffedTree, folder: Path, layout: Layout, claimed: set[Path]) -> Iterator[DataFile]:
     """Data files below a folder of shards that are no shards."""
-    for pattern, kind in layout.files.items():
+    for pattern in tree.may_match(folder, tuple(layout.files)):
+        kind = layout.files[pattern]
         for shards in tree.match(folder, pattern) if pattern.endswith("/") else ():
             for below in Tree(shards, tree.boundary).folders():
                 for name in tree.names(below)[0]:

@@ -6,7 +6,6 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from itertools import chain
 from pathlib import Path
 
 from ragdatakit.files.paths.boundary import ANYWHERE, Boundary, boundary_of
@@ -34,6 +33,7 @@ class Tree:
         self._listed: dict[str, tuple[Names, Names]] = {}  # by text: paths are slow to compare
         self._paths: dict[str, dict[str, Path]] = {}  # each is made once: there may be very many
         self._matched: dict[str, dict[str, list[Path]]] = {}
+        self._met: dict[str, dict[tuple[str, ...], tuple[str, ...]]] = {}
         self._odd: dict[str, frozenset[str]] = {}
         self.unreadable: list[Path] = []
 
@@ -110,15 +110,27 @@ class Tree:
         files, folders = self._names(folder)
         return files.begun(), folders.begun()
 
-    def may_match(self, folder: Path, patterns: tuple[str, ...]) -> Iterator[str]:
-        """The patterns that files or folders below ``folder`` may match: the names in it rule most of them out.
+    def may_match(self, folder: Path, patterns: tuple[str, ...]) -> tuple[str, ...]:
+        """The patterns that files below ``folder`` match, or folders in the place of files, in their order.
 
         Collections of tagged text have 94 patterns, which every folder without names of another format is tried with.
         """
-        (files, folders), (last, within) = self._names(folder), _first_segments(patterns)
-        found = [last[s] for s in last.keys() & files.begun()]
-        found += [numbers[s] for numbers in (last, within) for s in numbers.keys() & folders.begun()]
-        return (patterns[number] for number in sorted(set(chain.from_iterable(found))))
+        known = self._met.setdefault(str(folder), {})
+        found = known.get(patterns)
+        if found is None:
+            numbers = sorted(set(self._reached(folder, _by_segments(patterns))))
+            found = known[patterns] = tuple(patterns[number] for number in numbers)
+        return found
+
+    def _reached(self, folder: Path, patterns: _Segments) -> Iterator[int]:
+        """The numbers of the patterns that lead from ``folder`` to something."""
+        files, folders = (names.begun() for names in self._names(folder))
+        for names in (files, folders):
+            for segment in patterns.last.keys() & names:
+                yield from patterns.last[segment]
+        for segment in patterns.within.keys() & folders:
+            for below in self._called([folder], segment, 1):
+                yield from self._reached(below, patterns.within[segment])
 
     def leads_out(self, path: Path) -> bool:
         """Whether ``path`` is a link to a file that may not be opened."""
@@ -154,16 +166,27 @@ def beginnings(patterns: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str
     return noted(begin[0]), noted(begin[1])
 
 
-@lru_cache(maxsize=1024)
-def _first_segments(patterns: tuple[str, ...]) -> tuple[dict[str, list[int]], dict[str, list[int]]]:
-    """The numbers of the patterns by the segment that they begin with: of those that have no other, and of those that
+class _Segments:
+    """Patterns by the segment that they begin with: the numbers of those that have no other, and the rest of those that
     begin with a folder."""
-    last: dict[str, list[int]] = {}
-    within: dict[str, list[int]] = {}
+
+    def __init__(self) -> None:
+        self.last: dict[str, list[int]] = {}
+        self.within: dict[str, _Segments] = {}
+
+
+@lru_cache(maxsize=1024)
+def _by_segments(patterns: tuple[str, ...]) -> _Segments:
+    root = _Segments()
+    met: set[str] = set()
     for number, (parents, name, _) in enumerate(map(_parsed, patterns)):
-        (within if parents else last).setdefault(parents[0] if parents else name, []).append(number)
-    noted([*last, *within])
-    return last, within
+        here = root
+        for segment in parents:
+            here = here.within.setdefault(segment, _Segments())
+        here.last.setdefault(name, []).append(number)
+        met.update(parents, (name,))
+    noted(met)
+    return root
 
 
 def unreadable_folders(root: Path) -> list[Path]:
