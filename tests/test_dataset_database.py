@@ -80,6 +80,7 @@ def test_light_splade_is_taken_by_sql(name: str) -> None:
 @pytest.mark.parametrize(
     ("path", "tables"),
     [
+        ("arag/valid/strings", {"chunks"}),
         ("beir/valid/folder", {"documents"}),
         ("datamind/valid/both-loaders", {"chunks", "nodes", "edges"}),
         ("datamind/valid/repository", {"chunks", "nodes", "edges"}),
@@ -200,15 +201,36 @@ def test_a_document_of_beir(tmp_path: Path, line: str) -> None:
         assert rows(fast, "documents") == rows(slow, "documents")
 
 
-@pytest.mark.broad
-@pytest.mark.parametrize(
-    "element", ['"1:a"', '"1:a:b"', '":"', '"1"', "1", "null", '{"id": "1", "text": "a"}', '"1:é"']
-)
+ODD_ELEMENTS = [
+    '"1:a"',
+    '"1:a:b"',
+    '":"',
+    '"one:a"',
+    '"01:a"',
+    '"1"',
+    "1",
+    "null",
+    '{"id": "1", "text": "a"}',
+    '"1:é"',
+    '"1:\\ud800"',
+    '"1:\\u0000\\ud83d\\ude00"',
+    '"1:\x01"',
+    "[1, 2]",
+    "",
+    '"1:a" "2:b"',
+    '"1:a',
+    "1]",
+]
+
+
+@pytest.mark.parametrize("element", [*ODD_ELEMENTS, ", ".join(ODD_ELEMENTS[:14])], ids=[*map(str, range(19))])
 def test_a_chunk_of_arag(tmp_path: Path, element: str) -> None:
-    (tmp_path / "chunks.json").write_text(f'["0:x", {element}, "2:\\u00e9\\n", {element}]')
+    (tmp_path / "chunks.json").write_text(f'["0:x",\n {element}, "2:\\u00e9\\n", {element}]')
     (tmp_path / "questions.json").write_text("[]")
     with both_ways(tmp_path) as (fast, slow):
         assert rows(fast, "chunks") == rows(slow, "chunks")
+        assert library() is None or fast.taken_by_sql == {"chunks"}
+        assert [loss.as_dict() for loss in fast.losses] == [loss.as_dict() for loss in slow.losses]
 
 
 CHUNK_LINES = [

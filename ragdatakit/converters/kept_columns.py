@@ -4,6 +4,7 @@ other records are read as the reader reads them."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -69,20 +70,55 @@ class KeptColumns:
                 number += len(taken)
                 continue
             first, data, scanned = taken
-            done = 0
-            for why, row, line, start, end in scanned.notes:
-                if why == BLANK:
-                    continue
-                if row > done:
-                    yield self._slice(scanned, done, row)
-                done = row + 1
-                fields = records.fields_at(file, first + line, data[start:end])
-                found = row_of(number + row, fields) if fields is not None else None
-                if found is not None:
-                    yield from self._batches_of(iter((found,)))
-            if scanned.rows > done:
-                yield self._slice(scanned, done, scanned.rows)
+
+            def noted(row: int, line: int, raw: bytes, first: int = first, number: int = number) -> Any:
+                fields = records.fields_at(file, first + line, raw)
+                return row_of(number + row, fields) if fields is not None else None
+
+            yield from self._of_block(data, scanned, noted)
             number += scanned.rows
+
+    def batches_of_array(
+        self, file: DataFile, records: RecordReader, row_of: Callable[[int, Any], tuple[Any, ...] | None]
+    ) -> Iterator[Columns]:
+        """The same of a file that is an array of values: ``row_of`` is given their numbers, and what they are."""
+        from ragdatakit.scanner.element_parts import Here, scanned_parts
+
+        def row_at(place: int, raw: bytes) -> tuple[Any, ...] | None:
+            return next((row_of(place, value) for value in records.value_at(file, place, raw)), None)
+
+        scan = partial(self._scanner.scan_elements, members=False)
+        with Here() as here:
+            parts = partial(scanned_parts, scan=scan, pool=here, jobs=0, sees_next=lambda: False)
+            for taken in records.elements_taken(file, parts):
+                if not isinstance(taken, tuple):
+                    rows = (row_at(place, raw) for place, raw in taken.records())
+                    yield from self._batches_of(row for row in rows if row is not None)
+                    continue
+                part, scanned = taken
+
+                def noted(row: int, _: int, raw: bytes, first: int = part.first_record) -> tuple[Any, ...] | None:
+                    return row_at(first + row, raw)
+
+                yield from self._of_block(part.data, scanned, noted)
+
+    def _of_block(
+        self, data: bytes, scanned: ScannedBlock, noted: Callable[[int, int, bytes], tuple[Any, ...] | None]
+    ) -> Iterator[Columns]:
+        """The rows of a block, in order; ``noted`` reads a record that the scanner has noted, given its row, line and
+        text."""
+        done = 0
+        for why, row, line, start, end in scanned.notes:
+            if why == BLANK:
+                continue
+            if row > done:
+                yield self._slice(scanned, done, row)
+            done = row + 1
+            found = noted(row, line, data[start:end])
+            if found is not None:
+                yield from self._batches_of(iter((found,)))
+        if scanned.rows > done:
+            yield self._slice(scanned, done, scanned.rows)
 
     def _slice(self, scanned: ScannedBlock, first: int, last: int) -> Columns:
         """The columns of some rows."""

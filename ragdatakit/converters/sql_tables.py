@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ragdatakit.converters.arag.sql_tables import arag_tables
 from ragdatakit.converters.beir.sql_tables import beir_tables
 from ragdatakit.converters.datamind.sql_tables import datamind_tables
 from ragdatakit.converters.gfm_rag.sql_tables import gfm_rag_tables
@@ -20,6 +21,7 @@ from ragdatakit.files.reading.record_reading import RecordReader
 _LEAST_BYTES = 1 << 20
 """Below that reading rows takes no longer."""
 _FORMATS = {
+    "arag": arag_tables,
     "beir": beir_tables,
     "datamind": datamind_tables,
     "gfm-rag": gfm_rag_tables,

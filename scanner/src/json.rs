@@ -1,7 +1,7 @@
 //! JSON as every reader reads it: what one of them may read in another way is not accepted.
 
 use crate::hash::{hash, Seeds};
-use crate::isa::Isa;
+use crate::isa::{Isa, Portable};
 use crate::plan::Type;
 
 /// Values that are nested deeper are left to Python.
@@ -87,16 +87,15 @@ fn hex(data: &[u8], at: usize) -> Option<u32> {
 pub fn unescape(raw: &[u8], to: &mut Vec<u8>) {
     to.clear();
     let mut at = 0;
-    while at < raw.len() {
-        let byte = raw[at];
-        if byte == b'\\' {
-            let Some((character, behind)) = escape(raw, at) else { return };
-            to.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
-            at = behind;
-        } else {
-            to.push(byte);
-            at += 1;
+    loop {
+        let end = <Portable>::find(raw, at, b'\\');
+        to.extend_from_slice(&raw[at..end]);
+        if end == raw.len() {
+            return;
         }
+        let Some((character, behind)) = escape(raw, end) else { return };
+        to.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+        at = behind;
     }
 }
 

@@ -64,18 +64,29 @@ def _read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str
 
 def _chunks(files: list[DataFile], records: RecordReader) -> Iterator[Chunk]:
     for file in files:
-        if isinstance(next(records.values(file, "json-array"), None), dict):
-            yield from _chunk_objects(file, records)
+        if has_objects(file, records):
+            yield from chunk_objects(file, records)
             continue
-        for number, value in enumerate(records.values(file, "json-array")):
-            chunk_id, colon, text = value.partition(":") if isinstance(value, str) else ("", "", "")
-            if colon:
-                yield Chunk(chunk_id, text)
-            else:
-                records.leave_out(file, number, 'it is no "id:text" string', value)
+        rows = (chunk_of(file, records, n, value) for n, value in enumerate(records.values(file, "json-array")))
+        yield from (row for row in rows if row is not None)
 
 
-def _chunk_objects(file: DataFile, records: RecordReader) -> Iterator[Chunk]:
+def has_objects(file: DataFile, records: RecordReader) -> bool:
+    """Whether the chunks of a file are objects, not strings."""
+    return isinstance(next(records.values(file, "json-array"), None), dict)
+
+
+def chunk_of(file: DataFile, records: RecordReader, number: int, value: object) -> Chunk | None:
+    """The chunk that a string is; None where it is none, which is reported."""
+    chunk_id, colon, text = value.partition(":") if isinstance(value, str) else ("", "", "")
+    if colon:
+        return Chunk(chunk_id, text)
+    records.leave_out(file, number, 'it is no "id:text" string', value)
+    return None
+
+
+def chunk_objects(file: DataFile, records: RecordReader) -> Iterator[Chunk]:
+    """The chunks of a file that are objects."""
     for number, fields in enumerate(records.objects(file, "json-array")):
         chunk_id, text = string_of(fields.pop("id", None)), string_of(fields.pop("text", None))
         if chunk_id is None or text is None:

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, Protocol, TypeVar
 import msgspec
 
 from ragdatakit.files.containers import json_text
-from ragdatakit.files.containers.arrays import ELEMENTS, WrappedSource, element_source
+from ragdatakit.files.containers.arrays import ELEMENTS, ArraySource, Part, WrappedSource, element_source
 from ragdatakit.files.containers.csv_cells import split_record
 from ragdatakit.files.containers.csv_rows import LONGEST_OPEN, CsvReader, RawRow
 from ragdatakit.files.containers.json_text import HALVES, Raw, without_halves, without_nan
@@ -53,6 +53,8 @@ class Lines(Protocol):
 
 
 L = TypeVar("L", bound=Lines)
+PartsOf = Callable[[ArraySource], Iterator[tuple[Part, L | None]]]
+"""How the elements of an array are read: part by part, with what somebody makes of each, or nothing."""
 Progress = Callable[[str, int, int], None]
 """Called with a file's name, the bytes of it that were read, and its size."""
 
@@ -146,6 +148,17 @@ class RecordReader:
                 run.pass_over(found.lines, found.rows)
                 yield first, run.data, found
 
+    def elements_taken(self, file: DataFile, parts_of: PartsOf[L]) -> Iterator[tuple[Part, L] | Run]:
+        """The parts of a file that is an array, with what ``parts_of`` makes of them; where it makes nothing of a part,
+        or records are refused, its elements."""
+        refused = self.refused.records(file)
+        for part, found in self._element_parts(file, "json-array", parts_of if not refused else _as_they_are):
+            yield self._part_run(file, part) if found is None else (part, found)
+
+    def value_at(self, file: DataFile, place: int, raw: bytes) -> list[Any]:
+        """The value that a record is, alone in a list; an empty one where it is dropped, which is reported."""
+        return self._decoded(file, place, raw, partial(self._value, file, place), "no JSON") or []
+
     def fields_at(self, file: DataFile, line: int, raw: bytes) -> dict[str, Raw] | None:
         """The fields of the record on a line; None where it is dropped, which is reported."""
         return self._decoded(file, line, raw, FIELDS.decode, "no JSON object")
@@ -183,9 +196,7 @@ class RecordReader:
 
     def _values_singly(self, file: DataFile, run: Run) -> Iterator[Any]:
         for place, raw in run.records():
-            found = self._decoded(file, place, raw, partial(self._value, file, place), "no JSON")
-            if found is not None:
-                yield from found
+            yield from self.value_at(file, place, raw)
 
     def _value(self, file: DataFile, place: int, raw: bytes) -> list[Any]:
         """The value in a record, alone in a list."""
@@ -428,15 +439,23 @@ class RecordReader:
         file.records, file.bytes = run.count, source.bytes_read
 
     def _element_runs(self, file: DataFile, container: str, kind: File | None = None) -> Iterator[Run]:
+        for part, _ in self._element_parts(file, container, _as_they_are, kind):
+            yield self._part_run(file, part)
+
+    def _part_run(self, file: DataFile, part: Part) -> PartRun:
+        return PartRun(part, self.refused.records(file), lambda number, why, raw: self._drop(file, number, why, raw))
+
+    def _element_parts(
+        self, file: DataFile, container: str, parts_of: PartsOf[L], kind: File | None = None
+    ) -> Iterator[tuple[Part, L | None]]:
         source = self.source(file)
         source.row_form = self._row_form(file, container)
         array = element_source(container, source, kind)
-        refused = self.refused.records(file)
         count = 0
-        for part in array.parts():
+        for found in parts_of(array):
             self._report(file, source)
-            count += part.count
-            yield PartRun(part, refused, lambda number, why, raw: self._drop(file, number, why, raw))
+            count += found[0].count
+            yield found
         if array.top == "other":
             self._drop(file, 0, f"the file is not a JSON {array.NOUN}", array.head)
         if isinstance(array, WrappedSource):
@@ -503,6 +522,10 @@ class RecordReader:
         if file.display not in self._in_lines:
             return f"{file.display} record {place + 1}"
         return f"{file.display} row {place - 1}" if is_parquet(file.path) else f"{file.display}:{place}"
+
+
+def _as_they_are(array: ArraySource) -> Iterator[tuple[Part, None]]:
+    return ((part, None) for part in array.parts())
 
 
 _WORTH_COLUMNS = 1 << 20

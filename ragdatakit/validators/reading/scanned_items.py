@@ -20,10 +20,10 @@ from ragdatakit.files.containers.positions import locate_elements
 from ragdatakit.files.containers.record_forms import JSON
 from ragdatakit.files.containers.record_forms import REFUSED as UNLIKE
 from ragdatakit.scanner.blocks import BlockScanner, ScannedBlock, can_scan
+from ragdatakit.scanner.element_parts import scanned_parts
 from ragdatakit.scanner.long_records import Items, ScannedItems
 from ragdatakit.scanner.notes import REFUSED
 from ragdatakit.validators.reading.file_runs import ElementsRun, FileRun, LinesRun
-from ragdatakit.validators.reading.scanned_elements import scanned_parts
 
 if TYPE_CHECKING:
     from ragdatakit.files.containers.sources import Source

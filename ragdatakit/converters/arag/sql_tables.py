@@ -1,0 +1,45 @@
+"""The chunks of an A-RAG corpus straight from the scanner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ragdatakit.converters.arag.converter import chunk_objects, chunk_of, has_objects
+from ragdatakit.converters.sql_files import read_columns
+from ragdatakit.database.columns import PackedColumn
+from ragdatakit.database.dataset_database import SqlTable
+from ragdatakit.database.row_batches import row_batches, schema_of
+from ragdatakit.files.datasets import Dataset
+from ragdatakit.files.reading.record_reading import RecordReader
+from ragdatakit.scanner.relations import Cut
+from ragdatakit.schemas.arag.format import ARAG
+
+if TYPE_CHECKING:
+    import duckdb
+
+_KEPT = ("chunk_id", "text")
+
+
+def arag_tables(dataset: Dataset, records: RecordReader) -> dict[str, SqlTable]:
+    """The chunks, where there are any."""
+    files = dataset.of_kind("chunks")
+
+    def batches() -> Iterator[list[PackedColumn]]:
+        from ragdatakit.converters.kept_columns import KeptColumn, KeptColumns  # needs numpy
+
+        columns = [KeptColumn(kind, name * (name in _KEPT)) for name, kind in schema_of("chunks").items()]
+        cut, batches_of = Cut(":", *_KEPT, "number"), partial(row_batches, "chunks", losses=records.losses)
+        reader = KeptColumns(ARAG.file("chunks").record, columns, batches_of, [cut])
+        for file in files:
+            if has_objects(file, records):
+                yield from batches_of(chunk_objects(file, records))
+            else:
+                yield from reader.batches_of_array(file, records, partial(chunk_of, file, records))
+
+    def load(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, int]:
+        read_columns(connection, table, "chunks", batches)
+        return {}
+
+    return {"chunks": SqlTable("chunks", load)} if files else {}
