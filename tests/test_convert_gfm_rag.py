@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -307,11 +308,12 @@ def test_attributes_for_python(text: str | None, cell: str, noted: bool) -> None
 
 def test_numbers_are_looked_for_chunk_by_chunk() -> None:
     columns, rows_of_chunk = NameColumns(4), chunk_rows(4)
-    for name in ["lena", *["7"] * (rows_of_chunk - 1)]:
-        columns.add((name, "a", "7"))
+    names = ["lena", *["7"] * (rows_of_chunk - 1)]
+    columns.add(names[:5], "a" * 5, "7" * 5)
+    columns.add(names[5:], "a" * (rows_of_chunk - 5), "7" * (rows_of_chunk - 5))
     assert [columns.numeric(place) for place in range(3)] == [False, False, True]
 
-    columns.add(("8", "a", "8"))
+    columns.add(["8"], ["a"], ["8"])
 
     assert [columns.numeric(place) for place in range(3)] == [True, False, True]
     assert columns.numeric(1, 2) and not columns.numeric(1)
@@ -326,6 +328,34 @@ def test_names_in_a_text() -> None:
     assert finder.find("Did the Osprey leave Port-Hale for 東京都?") == ["osprey", "port hale", "東京"]
     assert finder.find("PORT HALE NORTH, cafés, Côte d'Ivoire") == ["Port Hale north", "côte d'ivoire"]
     assert finder.find("ospreys") == []
+
+
+@pytest.mark.parametrize("names", [["ab", "ab c", "ab c d", "c", "k1"], ["ab", "Ab C", "éa", "東京"], []])
+def test_names_in_many_texts_are_those_in_each(names: list[str]) -> None:
+    alphabet = [
+        "ab",
+        "AB",
+        "c",
+        "D",
+        "k1",
+        " ",
+        " ",
+        ".",
+        "é",
+        "東京",
+        "ß",
+        "ẞ",
+        "İ",
+        "\u212a1",
+        "Σ",
+        "²",
+        "ก",
+        "\ud800",
+    ]
+    random, finder = Random(7), NameFinder(names)
+    texts = [(number, "".join(random.choices(alphabet, k=random.randrange(12)))) for number in range(3000)]
+
+    assert list(finder.find_each(texts)) == [(number, finder.find(text)) for number, text in texts]
 
 
 # writing

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ragdatakit.files.reading import kept_rows
-from ragdatakit.files.reading.kept_rows import KeptRows
+from ragdatakit.files.reading.kept_rows import ColumnSource, KeptRows
 from ragdatakit.schemas.canonical import Edge
 
 EDGES = [Edge(f"é{n}", "of", "b" * n, None if n % 2 else "{}", n / 3 if n % 3 else None) for n in range(300)]
@@ -41,6 +41,20 @@ def test_rows_are_the_same_each_time(together: int, monkeypatch: pytest.MonkeyPa
     assert {type(row) for row in rows()} == {Edge}
     first, second = rows(), rows()
     assert list(zip(first, second, strict=True)) == list(zip(EDGES, EDGES, strict=True))
+
+
+@pytest.mark.parametrize("together", [1, 1 << 20])
+def test_columns_are_kept_as_rows_are(together: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept_rows, "_TOGETHER", together)
+    source = Source([list(zip(*EDGES[first : first + 70], strict=True)) for first in range(0, 300, 70)])
+    kept = KeptRows(ColumnSource(Edge, source), Edge)
+
+    assert [list(kept()) for _ in range(2)] == [EDGES] * 2
+    assert source.asked == 1
+    for rows in (kept, KeptRows(Source(EDGES), Edge)):
+        for _ in range(2):
+            assert [Edge(*row) for columns in rows.columns() for row in zip(*columns, strict=True)] == EDGES
+            list(rows())
 
 
 @pytest.mark.parametrize("odd", ["\ud800", "x" * 5000], ids=["half a character", "a long row"])

@@ -206,6 +206,31 @@ class CsvWriter(FileWriter):
         self._row(row)
         self.records += 1
 
+    def write_with_json(self, cells: Sequence[str], text: bytes) -> None:
+        """A row of texts, with an object of JSON that has members as its last cell."""
+        if any("\r" in cell for cell in cells):
+            self.write((*cells, text.decode()))
+            return
+        self._hand_on()
+        before = self._delimiter.join(map(self._cell, cells)) + self._delimiter
+        self.put(b'%b"%b"\n' % (before.encode(), text.replace(b'"', b'""')))
+        self.records += 1
+
+    def write_rows(self, rows: Sequence[Sequence[str]]) -> None:
+        """Many rows of texts."""
+        start = self._text.tell()
+        self._csv.writerows(rows)
+        self._text.seek(start)
+        if "\r" not in self._text.read():
+            self._rows += len(rows)
+            self.records += len(rows)
+            self.flush()
+            return
+        self._text.seek(start)
+        self._text.truncate()
+        for row in rows:
+            self.write(row)
+
     def _row(self, row: Sequence[object]) -> None:
         writer = self._csv
         for cell in row:
@@ -224,13 +249,16 @@ class CsvWriter(FileWriter):
         text = "" if cell is None else str(cell)
         return text if self._needs_quotes(text) is None else '"' + text.replace('"', '""') + '"'
 
-    def flush(self) -> None:
-        """Hand on what is held."""
+    def _hand_on(self) -> None:
         if self._rows:
             self._held.append(self._text.getvalue().encode())
             self._text.seek(0)
             self._text.truncate()
             self._rows = 0
+
+    def flush(self) -> None:
+        """Hand on what is held."""
+        self._hand_on()
         super().flush()
 
 

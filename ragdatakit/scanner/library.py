@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-ABI = 11
+ABI = 12
 """The number of the interface. The library must say the same: an editable installation may have an older one."""
 
 _PATH = Path(__file__).with_name("compiled.so")
@@ -80,6 +80,15 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
         (
             *(_POINTER, _LENGTH, ctypes.c_char_p, _LENGTH, _LENGTH, _LENGTH),
             *(ctypes.c_char_p, _LENGTH, _POINTER, _LENGTH),
+            *(_POINTER, _LENGTH, _POINTER, _NUMBER, _NUMBER),
+        ),
+    ),
+    "rd_finder_new": (_POINTER, (ctypes.c_char_p, _LENGTH, _POINTER, _LENGTH)),
+    "rd_finder_free": (None, (_POINTER,)),
+    "rd_finder_find": (
+        _FLAG,
+        (
+            *(_POINTER, _POINTER, _LENGTH, ctypes.c_char_p, _LENGTH, _POINTER, _LENGTH),
             *(_POINTER, _LENGTH, _POINTER, _NUMBER, _NUMBER),
         ),
     ),

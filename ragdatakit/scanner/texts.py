@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+import weakref
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -81,6 +82,65 @@ def word_numbers(
         if reached.value == len(texts):
             return codes[: counts[counts > 0].sum()], counts
         characters.learn(unknown.value)
+
+
+class CompiledFinder:
+    """Finds names in texts: lower-case words of ASCII with a blank between them, the longest first, from left to right.
+
+    ``kind`` says of a character beyond ASCII whether it is part of a word, whose ASCII letters then make no name; None
+    where texts with it are for Python. Raises `ScannerError` where there is no library.
+    """
+
+    _PART, _ODD, _UNKNOWN = 1, 2, 0xFF
+    _MOST, _AT_ONCE = 0x40000, 128
+
+    def __init__(self, names: Sequence[str], kind: Callable[[str], bool | None]) -> None:
+        found = library()
+        if found is None:
+            raise ScannerError("there is no scanner")
+        self._find, self._kind = found.rd_finder_find, kind
+        self._kinds = np.full(self._MOST, self._UNKNOWN, np.uint8)
+        self._kinds[-1] = 0  # which is for all behind, and Unicode has no letters there
+        data, offsets = _joined([name.encode() for name in names])
+        self._finder = found.rd_finder_new(data, len(data), offsets.ctypes.data, len(names))
+        if not self._finder:
+            raise ScannerError("the scanner does not take these names")
+        weakref.finalize(self, found.rd_finder_free, self._finder).atexit = False
+
+    def find(self, texts: Sequence[bytes]) -> Iterator[list[int] | None]:
+        """The places of the names that each text has; None where Python has to find them. Raises `ScannerError`."""
+        data, offsets = _joined(texts)
+        found, counts = np.empty(len(data) // 2 + len(texts), np.uint32), np.zeros(len(texts), np.int64)
+        reached, unknown = ctypes.c_uint64(), ctypes.c_uint64()
+        given = (
+            self._finder,
+            self._kinds.ctypes.data,
+            len(self._kinds),
+            data,
+            len(data),
+            offsets.ctypes.data,
+            len(texts),
+        )
+        while True:
+            _called(self._find(*given, found.ctypes.data, len(found), counts.ctypes.data, reached, unknown))
+            if reached.value == len(texts):
+                break
+            first = unknown.value // self._AT_ONCE * self._AT_ONCE
+            for code in range(first, first + self._AT_ONCE):
+                kind = self._kind(chr(code))
+                self._kinds[code] = self._ODD if kind is None else kind * self._PART
+        start = 0
+        for count in counts.tolist():
+            yield found[start : start + count].tolist() if count >= 0 else None
+            start += max(count, 0)
+
+
+def _joined(texts: Sequence[bytes]) -> tuple[bytes, npt.NDArray[np.int32]]:
+    """Texts one behind the other, and where each begins; the end is the last."""
+    ends = np.cumsum([0, *map(len, texts)])
+    if ends[-1] >= 1 << 31:
+        raise ScannerError("texts of 2 GB at once")
+    return b"".join(texts), ends.astype(np.int32)
 
 
 def _called(status: int) -> None:

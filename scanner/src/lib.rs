@@ -9,6 +9,7 @@ mod cells;
 mod columns;
 mod csv_cut;
 mod elements;
+mod finder;
 mod firsts;
 #[cfg(test)]
 mod fuzz;

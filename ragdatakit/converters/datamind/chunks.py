@@ -30,6 +30,7 @@ from ragdatakit.schemas.canonical import Chunk, Document
 if TYPE_CHECKING:
     from ragdatakit.files.datasets import DataFile
     from ragdatakit.files.reading.canonical_tables import CanonicalTables
+    from ragdatakit.files.reading.kept_rows import Columns
     from ragdatakit.files.reading.record_reading import RecordReader
     from ragdatakit.outputs.written_files import LineWriter, Output
 
@@ -72,19 +73,30 @@ def is_of_documents(file: DataFile, records: RecordReader) -> bool:
     return own is not None and own.is_document
 
 
-def chunk_rows(files: list[DataFile], records: RecordReader) -> Iterator[Chunk]:
-    """The chunks of all files, in the order of the files' names and of the lines."""
+def chunk_blocks(files: list[DataFile], records: RecordReader) -> Iterator[Columns]:
+    """The chunks of all files as columns, in the order of the files' names and of the lines."""
     ordinals: dict[str, int] = {}
     for file in files:
         stem = _stem(file) if len(files) == 1 else None
-        names = file_names(file)
-        for number, fields in enumerate(records.shaped(file, _LINE)):
-            if isinstance(fields, dict):
-                chunk = chunk_of(file, stem is not None, records, ordinals, number, fields)
-            else:
-                chunk = _given(file, records, number, _plain(fields, names, stem, ordinals))
-            if chunk is not None:
-                yield chunk
+        names, first = file_names(file), 0
+        for lines in records.shaped_blocks(file, _LINE):
+            if isinstance(lines, list) and all(map(_is_plain, lines)):
+                yield list(zip(*(_plain(line, names, stem, ordinals) for line in lines), strict=True))
+                first += len(lines)
+                continue
+            for fields in lines:
+                if isinstance(fields, dict):
+                    chunk = chunk_of(file, stem is not None, records, ordinals, first, fields)
+                else:
+                    chunk = _given(file, records, first, _plain(fields, names, stem, ordinals))
+                first += 1
+                if chunk is not None:
+                    yield list(zip(chunk, strict=True))
+
+
+def _is_plain(line: _Line | dict[str, Raw]) -> bool:
+    """Whether a line is a chunk of which there is nothing to say."""
+    return isinstance(line, _Line) and bool(line.text or line.image_path)
 
 
 def chunk_of(

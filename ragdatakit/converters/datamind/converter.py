@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from ragdatakit.converters import Converter, Option, Options
 from ragdatakit.converters.datamind import bench, chunks, files, graph, refused, skills
 from ragdatakit.converters.datamind.repository import group
+from ragdatakit.files.reading.kept_rows import ColumnSource
 from ragdatakit.outputs.written_files import safe_part
-from ragdatakit.schemas.canonical import Asset
+from ragdatakit.schemas.canonical import Asset, Chunk, Edge
 from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def _read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str
     triplets = _by_name(dataset, "triplets")
     if triplets:
         sources["nodes"] = lambda: graph.node_rows(triplets, records)
-        sources["edges"] = lambda: graph.edge_rows(triplets, records)
+        sources["edges"] = ColumnSource(Edge, lambda: graph.edge_columns(triplets, records))
     sets = _by_name(dataset, "bench", "plain-bench")
     if sets:
         sources["questions"] = lambda: bench.question_rows(sets, records)
@@ -52,7 +53,7 @@ def _read_corpus(dataset: Dataset, records: RecordReader, sources: dict[str, Row
     raw = [f for f in files.raw_files(dataset) if files.is_text(f)] if dataset.layout == "profile" else []
     as_documents = len(found) == 1 and chunks.is_of_documents(found[0], records)
     if found and not as_documents:
-        sources["chunks"] = lambda: chunks.chunk_rows(found, records)
+        sources["chunks"] = ColumnSource(Chunk, lambda: chunks.chunk_blocks(found, records))
     if raw or as_documents:
 
         def documents() -> Iterator[object]:

@@ -6,7 +6,7 @@ v1 keeps the properties of entities and loses those of edges, v2 the other way r
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import count, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,6 +19,7 @@ from ragdatakit.schemas.canonical import Edge, Node
 if TYPE_CHECKING:
     from ragdatakit.files.datasets import DataFile
     from ragdatakit.files.reading.canonical_tables import CanonicalTables
+    from ragdatakit.files.reading.kept_rows import Columns
     from ragdatakit.files.reading.record_reading import RecordReader
     from ragdatakit.outputs.written_files import IdKind, Output
 
@@ -49,6 +50,8 @@ class _Line(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 
 
 _LINE = msgspec.json.Decoder(_Line)
+_Lines = list[Any]
+"""Lines as `_Line`, or as their fields where they are otherwise."""
 
 
 class Triple(NamedTuple):
@@ -66,34 +69,45 @@ class Triple(NamedTuple):
     provenance: str | None
 
 
-def edge_rows(files: list[DataFile], records: RecordReader) -> Iterator[Edge]:
-    """The triples of all files; names without the white space around them, as v1 keeps them."""
-    for file, number, fields in _lines_of(files, records):
-        if (names := _names_in(records, file, number, fields)) is None:
+def edge_columns(files: list[DataFile], records: RecordReader) -> Iterator[Columns]:
+    """The triples of all files as columns of edges; names without the white space around them, as v1 keeps them."""
+    for file, first, lines in _blocks_of(files, records):
+        names = _plain_names(lines)
+        if names is not None:
+            yield _plain_columns(names, lines)
             continue
-        if isinstance(fields, dict):
-            found = _of_fields(names, fields)
-            yield Edge(*names, found.attributes, found.confidence, found.provenance)
-        else:
-            raw = fields.properties
-            attributes = properties_of(raw) if raw is not _NONE else None
-            yield Edge(*names, attributes, fields.confidence, fields.source or None)
+        for number, fields in enumerate(lines, first):
+            if (found := triple_of(records, file, number, fields)) is not None:
+                edge = Edge(*found[:3], found.attributes, found.confidence, found.provenance)
+                yield list(zip(edge, strict=True))
+
+
+def _plain_columns(names: tuple[list[str], list[str], list[str]], lines: list[Any]) -> Columns:
+    attributes = [properties_of(raw) if (raw := line.properties) is not _NONE else None for line in lines]
+    return *names, attributes, [line.confidence for line in lines], [line.source or None for line in lines]
 
 
 def node_rows(files: list[DataFile], records: RecordReader) -> Iterator[Node]:
     """Each entity once, with the type and the properties of the first triple that names it."""
     seen: set[str] = set()
-    for file, number, fields in _lines_of(files, records):
-        names = _names_in(records, file, number, fields)
-        if names is None or (names[0] in seen and names[2] in seen):
-            continue
-        found = _triple(names, fields)
-        if found.source not in seen:
-            seen.add(found.source)
-            yield Node(found.source, found.source_type, found.source_attributes)
-        if found.target not in seen:
-            seen.add(found.target)
-            yield Node(found.target, found.target_type, found.target_attributes)
+    for file, first, lines in _blocks_of(files, records):
+        columns = _plain_names(lines)
+        named: Iterable[tuple[tuple[str, str, str] | None, Any]]
+        if columns is None:
+            each = enumerate(lines, first)
+            named = ((_names_in(records, file, number, fields), fields) for number, fields in each)
+        else:
+            named = zip(zip(*columns, strict=True), lines, strict=True)
+        for names, fields in named:
+            if names is None or (names[0] in seen and names[2] in seen):
+                continue
+            found = _triple(names, fields)
+            if found.source not in seen:
+                seen.add(found.source)
+                yield Node(found.source, found.source_type, found.source_attributes)
+            if found.target not in seen:
+                seen.add(found.target)
+                yield Node(found.target, found.target_type, found.target_attributes)
 
 
 def triples(files: list[DataFile], records: RecordReader) -> Iterator[Triple]:
@@ -104,8 +118,27 @@ def triples(files: list[DataFile], records: RecordReader) -> Iterator[Triple]:
 
 
 def _lines_of(files: list[DataFile], records: RecordReader) -> Iterator[tuple[DataFile, int, _Line | dict[str, Raw]]]:
+    for file, first, lines in _blocks_of(files, records):
+        yield from zip(repeat(file), count(first), lines)
+
+
+def _blocks_of(files: list[DataFile], records: RecordReader) -> Iterator[tuple[DataFile, int, _Lines]]:
+    """Lines that are decoded together, with their file and the number of the first of them."""
     for file in files:
-        yield from zip(repeat(file), count(), records.shaped(file, _LINE))
+        first = 0
+        for lines in records.shaped_blocks(file, _LINE):
+            for block in (lines,) if isinstance(lines, list) else ([line] for line in lines):
+                yield file, first, block
+                first += len(block)
+
+
+def _plain_names(lines: _Lines) -> tuple[list[str], list[str], list[str]] | None:
+    """Subjects, relations and objects of lines of which there is nothing to say; None where there may be."""
+    if not all(isinstance(line, _Line) for line in lines):
+        return None
+    given = [line.subject for line in lines], [line.relation for line in lines], [line.object for line in lines]
+    plain = all("" not in column and list(map(str.strip, column)) == column for column in given)
+    return given if plain else None
 
 
 def triple_of(records: RecordReader, file: DataFile, number: int, fields: _Line | dict[str, Raw]) -> Triple | None:

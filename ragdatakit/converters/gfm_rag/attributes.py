@@ -5,19 +5,21 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
+
+import msgspec
 
 from ragdatakit.files.containers import json_text
 from ragdatakit.files.containers.json_text import Raw
 from ragdatakit.files.containers.python_literals import Judgement, judge
-from ragdatakit.schemas.canonical import Edge
 
 Note = Callable[[str, object], None]
 """Called with what was changed, and an example."""
 
 NOTHING = "{}"
+_ENCODER = msgspec.json.Encoder()
 _WORDS = {"True": "true", "False": "false", "None": "null"}
 _LITERALS = {json: python for python, json in _WORDS.items()}
 _TEXT = r'"(?:[^"\\]|\\.)*"'
@@ -149,10 +151,11 @@ def cell_of_json(text: str | None, note: Note) -> str:
     return _for_python(json_text.object_text(plain) or NOTHING, note)
 
 
-def cell_of_texts(texts: dict[str, str], note: Note) -> str:
+def cell_of_texts(texts: dict[str, str], note: Note) -> bytes:
     """The cell for texts by their names."""
-    text = json_text.dumps(texts)
-    return cell_of_json(text, note) if "\\u" in text else text  # all else is as JSON and Python read it alike
+    text = _ENCODER.encode(texts)
+    # all else is as JSON and Python read it alike
+    return cell_of_json(text.decode(), note).encode() if b"\\u" in text else text
 
 
 def _is_plain(raw: Raw) -> bool:
@@ -225,23 +228,39 @@ def _number(raw: Raw | None) -> float | None:
     return float(value) if isinstance(value, float) or abs(value) < _EXACT else None
 
 
-def edge_fields(edge: Edge, note: Note) -> str | None:
+def cells_of_edges(
+    attributes: Sequence[str | None],
+    confidences: Sequence[float | None],
+    provenances: Sequence[str | None],
+    note: Note,
+    lost: Note,
+) -> list[str]:
+    """The cells of edges, with what is in the columns besides the attributes."""
+    numbers = json_text.dumps(confidences)[1:-1].split(",")
+    nothing = attributes.count(None) == provenances.count(None) == len(attributes)
+    if not nothing or numbers.count("null") != confidences.count(None):  # which numbers that JSON lacks become, too
+        rows = zip(attributes, confidences, provenances, strict=True)
+        return [cell_of_json(edge_fields(*row, lost), note) for row in rows]
+    return [NOTHING if number == "null" else cell_of_json(f'{{"confidence":{number}}}', note) for number in numbers]
+
+
+def edge_fields(attributes: str | None, confidence: float | None, provenance: str | None, note: Note) -> str | None:
     """The attributes of an edge with its confidence and its provenance (as ``source``) before them."""
-    if edge.confidence is None and edge.provenance is None:
-        return edge.attributes
+    if confidence is None and provenance is None:
+        return attributes
     given: dict[str, Any] = {}
-    if edge.confidence is not None:
-        finite = math.isfinite(edge.confidence)
+    if confidence is not None:
+        finite = math.isfinite(confidence)
         if not finite:
-            note("a number that Python does not read became a text", edge.confidence)
-        given["confidence"] = edge.confidence if finite else str(edge.confidence)
-    if edge.provenance is not None:
-        given["source"] = edge.provenance
-    if not edge.attributes or edge.attributes == NOTHING:
+            note("a number that Python does not read became a text", confidence)
+        given["confidence"] = confidence if finite else str(confidence)
+    if provenance is not None:
+        given["source"] = provenance
+    if not attributes or attributes == NOTHING:
         return json_text.dumps(given)
     fields = {name: Raw(json_text.dumps(value).encode()) for name, value in given.items()}
-    for name, raw in json_text.fields_of(edge.attributes).items():
+    for name, raw in json_text.fields_of(attributes).items():
         if name in fields:
-            note(f"an attribute called {name}, which the edge has besides its own", raw)
+            note(f"an attribute called {name}, which the edge has besides its own", json_text.compact(raw))
         fields.setdefault(name, raw)
     return json_text.object_text(fields)

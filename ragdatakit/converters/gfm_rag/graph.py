@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 
-from ragdatakit.converters.gfm_rag.attributes import NOTHING, cell_of_json, cell_of_texts, edge_fields
+from ragdatakit.converters.gfm_rag.attributes import NOTHING, cell_of_json, cell_of_texts, cells_of_edges
 from ragdatakit.converters.gfm_rag.mentions import NameFinder
 from ragdatakit.converters.gfm_rag.names import NameColumns, Names, shadowed
 from ragdatakit.converters.gfm_rag.passages import Passages
@@ -13,6 +13,7 @@ from ragdatakit.converters.gfm_rag.reading import DERIVED, DERIVED_BY, DOCUMENT,
 from ragdatakit.files.containers import json_text
 from ragdatakit.files.containers.json_text import Raw
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
+from ragdatakit.files.reading.kept_rows import Columns
 from ragdatakit.outputs.written_files import CsvWriter, Output
 from ragdatakit.schemas.canonical import MENTION, Edge, Node
 from ragdatakit.schemas.conversions import LossKind
@@ -84,11 +85,12 @@ class Graph:
 
     def _entity_names(self) -> set[str]:
         """What nodes are called; not those in which something is mentioned, for these are meant to be documents."""
-        names, documents = set(self.types), set()
-        for edge in self._tables.peek("edges"):
-            names.update(edge[:3:2])
-            if edge.relation == MENTION:
-                documents.add(edge.target)
+        names, documents = set(self.types), set[str]()
+        for sources, relations, targets, *_ in self._tables.peek_columns("edges"):
+            names.update(sources, targets)
+            if MENTION in relations:
+                ends = zip(relations, targets, strict=True)
+                documents.update(target for relation, target in ends if relation == MENTION)
         return names - documents
 
     def _survey_passages(self) -> None:
@@ -103,44 +105,64 @@ class Graph:
         for relation in self._tables.peek("relations"):
             self._relations.setdefault(relation.name)
         mentioned = between = False
-        seen: set[tuple[str, str, str]] = set()
-        types, relations, add = self.types, self._relations, self._rows.add
-        for edge in self._keyed(self._tables.peek("edges")):
-            ends = source, relation, target = edge[:3]
-            if self._dedupe:
-                if ends in seen:
-                    continue
-                seen.add(ends)
-            for name in (source, target):
+        types, relations = self.types, self._relations
+        documents = {name for name, kind in types.items() if kind == DOCUMENT}
+        for sources, named, targets, *_ in self._edges(self._tables.peek_columns("edges")):
+            for name in dict.fromkeys(chain.from_iterable(zip(sources, targets, strict=True))):
                 if name not in types:
                     types[name] = ENTITY
                     self._unlisted.append(name)
-            if relation not in relations:
-                relations[relation] = None
-            add(ends)
-            if types[source] != DOCUMENT:
-                if types[target] == DOCUMENT:
-                    mentioned = True
-                else:
-                    between = True
+            relations.update(dict.fromkeys(named))
+            self._rows.add(sources, named, targets)
+            if documents.isdisjoint(targets):
+                between = between or not documents.issuperset(sources)
+                continue
+            for source, target in zip(sources, targets, strict=True):
+                if source not in documents:
+                    mentioned, between = mentioned or target in documents, between or target not in documents
         return mentioned, between
+
+    def _edges(self, blocks: Iterator[Columns], drop: Callable[[Edge], None] | None = None) -> Iterator[Columns]:
+        """Columns of edges; those that say in which passage something is mentioned have the passage's key, and of equal
+        ones, where they are not wanted, only the first is there."""
+        seen: set[tuple[str, str, str]] = set()
+        for columns in blocks:
+            found = self._with_keys(columns)
+            if self._dedupe:
+                edges = list(map(Edge._make, zip(*found, strict=True)))
+                firsts = []
+                for edge in edges:
+                    if edge[:3] not in seen:
+                        seen.add(edge[:3])
+                        firsts.append(edge)
+                    elif drop is not None:
+                        drop(edge)
+                found = list(zip(*firsts, strict=True))
+            if found:
+                yield found
+
+    def _drop_repeated(self, edge: Edge) -> None:
+        self._tables.drop("edges", edge, "the same edge comes before")
 
     def _find_mentions(self) -> None:
         """Who is mentioned where: in the passage that an edge comes from, or by name in the text."""
         if self._mentions == "provenance" or (self._mentions == "auto" and self.adds_passages):
             of_passage = self._passages.keys_by_name()
-            for edge in self._tables.peek("edges") if of_passage else ():
-                key = of_passage.get(edge.provenance) if edge.provenance else None
-                if key is not None and self.types.get(key) == DOCUMENT:
-                    self._add_pairs(edge, key)
+            for sources, _, targets, *_, provenances in self._tables.peek_columns("edges") if of_passage else ():
+                if not any(provenances):
+                    continue
+                for source, target, provenance in zip(sources, targets, provenances, strict=True):
+                    key = of_passage.get(provenance) if provenance else None
+                    if key is not None and self.types.get(key) == DOCUMENT:
+                        self._add_pairs((source, target), key)
         if self._mentions == "text" or (self._mentions == "auto" and self.adds_passages and not self._pairs):
             finder = NameFinder(name for name, kind in self.types.items() if kind != DOCUMENT)
-            for key, text in self._passages.texts():
-                if self.types.get(key) == DOCUMENT:
-                    self._pairs.update(dict.fromkeys((name, key) for name in finder.find(text)))
+            texts = ((key, text) for key, text in self._passages.texts() if self.types.get(key) == DOCUMENT)
+            for key, names in finder.find_each(texts):
+                self._pairs.update(dict.fromkeys((name, key) for name in names))
 
-    def _add_pairs(self, edge: Edge, document: str) -> None:
-        for name in (edge.source, edge.target):
+    def _add_pairs(self, ends: tuple[str, str], document: str) -> None:
+        for name in ends:
             if self.types[name] != DOCUMENT:
                 self._pairs.setdefault((name, document))
 
@@ -154,19 +176,17 @@ class Graph:
                     name += " (source)"
                 self.types[name] = DOCUMENT
                 self._stand_ins[source] = name
-            self._add_pairs(edge, self._stand_ins[source])
+            self._add_pairs((edge.source, edge.target), self._stand_ins[source])
 
     def _settle_names(self) -> None:
         nodes = NameColumns(len(_NODE_HEADER))
-        for name in self.types:
-            nodes.add((name,))
+        nodes.add(list(self.types))
         for name, document in self._pairs:
-            self._rows.add((name, MENTION, document))
+            self._rows.add((name,), (MENTION,), (document,))
         missing = not self._keeps_missing
         self.names.settle(self.types, nodes.numeric(0) or self._rows.numeric(0, 2), missing)
         kinds = NameColumns(len(_RELATION_HEADER))
-        for name in self._relations:
-            kinds.add((name,))
+        kinds.add(list(self._relations))
         self._relation_names.settle(self._relations, kinds.numeric(0) or self._rows.numeric(1), missing)
         for name in shadowed(self._relations, self._relations):
             self._relation_names.change(name)
@@ -188,12 +208,13 @@ class Graph:
         with out.csv(f"{STAGE1}edges.csv", _EDGE_HEADER) as file:
             self._write_edges(file)
 
-    def _keyed(self, edges: Iterator[Edge]) -> Iterator[Edge]:
-        """Edges; those that say in which passage something is mentioned have the passage's key."""
-        return map(self._with_key, edges) if self._keys_mentions and self._passages.has_other_keys else edges
-
-    def _with_key(self, edge: Edge) -> Edge:
-        return edge._replace(target=self.key_of(edge.target)) if edge.relation == MENTION else edge
+    def _with_keys(self, columns: Columns) -> Columns:
+        """Columns of edges; those that say in which passage something is mentioned have the passage's key."""
+        if not self._keys_mentions or not self._passages.has_other_keys or MENTION not in columns[1]:
+            return columns
+        ends = zip(columns[1], columns[2], strict=True)
+        targets = [self.key_of(target) if relation == MENTION else target for relation, target in ends]
+        return *columns[:2], targets, *columns[3:]
 
     def key_of(self, passage: str) -> str:
         """What a passage is called that the source's nodes and edges name by its id."""
@@ -222,7 +243,7 @@ class Graph:
                 file.write((self.names(node.name), self._type(node.name), cell))
         if self.adds_passages:
             for key, text in self._passages.texts():
-                file.write((self.names(key), DOCUMENT, self._document_cell(key, text, note)))
+                file.write_with_json((self.names(key), DOCUMENT), self._document_cell(key, text, note))
         for name in self._unlisted:
             losses.add("derived", "nodes", None, "a node that only edges name", name)
             file.write((self.names(name), self._type(name), NOTHING))
@@ -241,7 +262,7 @@ class Graph:
             reason = "the entity loader wants entities" if self._strict else "pandas cuts a cell at a NUL"
             losses.add("coerced", "nodes", "type", reason, f"{node.name}: {node.type}")
 
-    def _document_cell(self, key: str, text: str, note: Callable[[str, object], None]) -> str:
+    def _document_cell(self, key: str, text: str, note: Callable[[str, object], None]) -> bytes:
         """The attributes of a document, with its text."""
         title, clashing = self._passages.title_of(key), self._clashing.get(key)
         if clashing is None:
@@ -250,7 +271,7 @@ class Graph:
         if title is not None:
             fields.setdefault("title", Raw(json_text.dumps(title).encode()))
         fields["content"] = Raw(json_text.dumps(text).encode())
-        return cell_of_json(json_text.object_text(fields), note)
+        return cell_of_json(json_text.object_text(fields), note).encode()
 
     def _write_relations(self, file: CsvWriter) -> None:
         note = self._note("relations")
@@ -269,16 +290,11 @@ class Graph:
     def _write_edges(self, file: CsvWriter) -> None:
         note, lost = self._note("edges"), self._note("edges", "lost")
         names, relations = self.names, self._relation_names
-        seen: set[tuple[str, str, str]] = set()
-        for edge in self._keyed(self._tables.take("edges", *Edge._fields)):
-            if self._dedupe:
-                ends = edge[:3]
-                if ends in seen:
-                    self._tables.drop("edges", edge, "the same edge comes before")
-                    continue
-                seen.add(ends)
-            cell = cell_of_json(edge_fields(edge, lost), note)
-            file.write((names(edge.source), relations(edge.relation), names(edge.target), cell))
+        for columns in self._edges(self._tables.take_columns("edges"), self._drop_repeated):
+            sources, named, targets, attributes, confidences, provenances = columns
+            cells = cells_of_edges(attributes, confidences, provenances, note, lost)
+            rows = zip(map(names, sources), map(relations, named), map(names, targets), cells, strict=True)
+            file.write_rows(list(rows))
         for name, document in self._pairs:
             reason = f"{MENTION}, from an entity to a document"
             self._tables.losses.add("derived", "edges", None, reason, f"{name}: {document}")
@@ -293,8 +309,9 @@ class Graph:
     def mentioned_in(self, documents: Iterable[str]) -> dict[str, list[str]]:
         """The nodes that these documents mention, by document."""
         found: dict[str, list[str]] = {name: [] for name in documents}
-        edges = self._keyed(self._tables.peek("edges"))
-        given = ((e.source, e.target) for e in edges if e.relation == MENTION)
+        blocks = map(self._with_keys, self._tables.peek_columns("edges"))
+        edges = (zip(*columns[:3], strict=True) for columns in blocks if MENTION in columns[1])
+        given = ((name, target) for name, relation, target in chain.from_iterable(edges) if relation == MENTION)
         for name, document in chain(given, self._pairs):
             if document in found and self.types.get(name) != DOCUMENT:
                 found[document].append(name)

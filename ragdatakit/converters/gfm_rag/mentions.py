@@ -6,12 +6,16 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import pairwise
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from ragdatakit.scanner.texts import CompiledFinder
 
 _WORDS_ONLY = bytes(code if code < 0x80 and chr(code).isalnum() else 0x20 for code in range(256))
 _SPACED_UP_TO = "\u0e00"
 """Scripts up to here put blanks between words, so that a name is no part of a longer word."""
 _LEAST = 2
+_TOGETHER = 1 << 20
 K = TypeVar("K")
 
 
@@ -48,8 +52,35 @@ class NameFinder:
         """The names that are in a text, each once."""
         found = dict.fromkeys(self._find_phrases(text))
         if self._others and not text.isascii():
-            found.update(dict.fromkeys(self._find_others(text.casefold())))
+            found.update(dict.fromkeys(self._others_in(text)))
         return list(found)
+
+    def find_each(self, texts: Iterable[tuple[K, str]]) -> Iterator[tuple[K, list[str]]]:
+        """The names that are in each of many texts, each once; a text has a key."""
+        finder = self._compiled()
+        if finder is None:
+            for key, text in texts:
+                yield key, self.find(text)
+            return
+        names = list(self._phrases.values())
+        for batch in _batches(iter(texts)):
+            found = finder.find([text.encode("utf-8", "replace") for _, text in batch])
+            for (key, text), places in zip(batch, found, strict=True):
+                if places is None:
+                    yield key, self.find(text)
+                elif self._others and not text.isascii():
+                    yield key, list(dict.fromkeys([*map(names.__getitem__, places), *self._others_in(text)]))
+                else:
+                    yield key, [names[place] for place in dict.fromkeys(places)]
+
+    def _compiled(self) -> CompiledFinder | None:
+        from ragdatakit.scanner.library import library  # it needs numpy
+        from ragdatakit.scanner.texts import CompiledFinder
+
+        return CompiledFinder(list(map(" ".join, self._phrases)), _is_other_letter) if library() is not None else None
+
+    def _others_in(self, text: str) -> Iterator[str]:
+        return self._find_others(text.casefold())
 
     def _find_phrases(self, text: str) -> Iterator[str]:
         text = text.lower()
@@ -90,6 +121,28 @@ def _note_length(lengths: dict[K, list[int]], first: K, length: int) -> None:
     if length not in listed:
         listed.append(length)
         listed.sort(reverse=True)
+
+
+def _batches(texts: Iterator[tuple[K, str]]) -> Iterator[list[tuple[K, str]]]:
+    """Texts of a megabyte or so."""
+    batch, size = [], 0
+    for each in texts:
+        batch.append(each)
+        size += len(each[1])
+        if size > _TOGETHER:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _is_other_letter(character: str) -> bool | None:
+    """Whether a character beyond ASCII is a letter or digit of a script with blanks between words; None where it is
+    something else when it is lowered."""
+    lowered = character.lower()
+    if len(lowered) != 1 or lowered.isascii():
+        return None
+    return lowered < _SPACED_UP_TO and lowered.isalnum()
 
 
 def _rough_words(text: str) -> list[str]:

@@ -32,14 +32,17 @@ class NameColumns:
         self._numeric: set[int] = set()
         self._open: list[int] = []
 
-    def add(self, names: Sequence[str]) -> None:
-        """The names in the next row."""
-        if self._rows % self._chunk == 0:
-            self._numeric.update(self._open)
-            self._open = list(range(len(names)))
-        self._rows += 1
-        if self._open:
-            self._open = [place for place in self._open if looks_like_number(names[place])]
+    def add(self, *columns: Sequence[str]) -> None:
+        """The names in the next rows, column by column."""
+        start, count = 0, len(columns[0])
+        while start < count:
+            if self._rows % self._chunk == 0:
+                self._numeric.update(self._open)
+                self._open = list(range(len(columns)))
+            end = min(count, start + self._chunk - self._rows % self._chunk)
+            self._open = [place for place in self._open if all(map(looks_like_number, columns[place][start:end]))]
+            self._rows += end - start
+            start = end
 
     def numeric(self, *places: int) -> bool:
         """Whether one of these columns has a chunk with no name that can only be text."""

@@ -85,7 +85,8 @@ class Passages:
     @cached_property
     def _chunks(self) -> list[tuple[str, str | None]]:
         """Ids of all chunks, and of their documents."""
-        return [(chunk.chunk_id, chunk.doc_id) for chunk in self._tables.peek("chunks")]
+        blocks = self._tables.peek_columns("chunks")
+        return [pair for columns in blocks for pair in zip(columns[0], columns[2], strict=True)]
 
     @property
     def has_other_keys(self) -> bool:
@@ -114,11 +115,12 @@ class Passages:
     def texts(self) -> Iterator[tuple[str, str]]:
         """Key and text of every passage; of one key, the first."""
         seen = set()
-        for document in self._tables.peek_passages():
-            key = self.key_of(document.doc_id)
-            if key not in seen:
-                seen.add(key)
-                yield key, document.text
+        for ids, texts, *_ in self._tables.peek_columns(self._tables.passages):
+            for doc_id, text in zip(ids, texts, strict=True):
+                key = self.key_of(doc_id)
+                if key not in seen:
+                    seen.add(key)
+                    yield key, text
 
     def keys_by_name(self) -> dict[str, str]:
         """Keys by what edges may call their passages: the id, the key, the document of which it is the only chunk."""

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ragdatakit.files.reading.kept_rows import KeptRows
+from ragdatakit.files.reading.kept_rows import Columns, ColumnSource, KeptRows, columns_of
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.files.reading.tables_in_parts import TablesInParts
 from ragdatakit.schemas.canonical import TABLES, Document
@@ -73,6 +73,11 @@ class CanonicalTables:
         """The rows of a table, from the beginning; none where the dataset has no such table."""
         return self.sources[table]() if table in self.sources else iter(())
 
+    def peek_columns(self, table: str) -> Iterator[Columns]:
+        """The same rows, many at a time."""
+        source = self.sources.get(table)
+        return source.columns() if isinstance(source, KeptRows | ColumnSource) else columns_of(self.peek(table))
+
     def any(self, table: str) -> bool:
         """Whether the table has a row."""
         return next(self.peek(table), None) is not None
@@ -93,6 +98,20 @@ class CanonicalTables:
             raise ValueError(f"{table} has no columns {unknown}")
         left_out = [(i, n) for i, n in enumerate(names) if n not in columns and n != "field_order"]
         return self._accounted(table, left_out)
+
+    def take_columns(self, table: str) -> Iterator[Columns]:
+        """The rows of a table, many at a time, for a writer that keeps all its columns."""
+        if table not in self.sources or table in self._taken:
+            return self.peek_columns(table)
+        self._taken.update((table, *TABLES[table].restates))
+        return self._counted(table)
+
+    def _counted(self, table: str) -> Iterator[Columns]:
+        number = 0
+        for columns in self.peek_columns(table):
+            number += len(columns[0])
+            yield columns
+        self.counts[table] = number
 
     def _accounted(self, table: str, left_out: list[tuple[int, str]]) -> Iterator[Any]:
         losses, number = self.losses, 0

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import tempfile
 import weakref
-from collections.abc import Callable, Iterator
-from itertools import pairwise
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, islice, pairwise
 from typing import Any
 
 import msgspec
@@ -20,6 +20,31 @@ _LONGEST = 1 << 24
 """A table that has a row of more bytes is not kept: it would be in memory more than once."""
 _ENCODER = msgspec.msgpack.Encoder()
 _ROWS = msgspec.msgpack.Decoder(list[list[Any]])
+_FEW = 64
+"""Rows of a source that gives them one by one of which columns are made: they may be long."""
+Columns = Sequence[Sequence[Any]]
+"""Rows, column by column; there is at least one."""
+
+
+class ColumnSource:
+    """A source of rows of type ``row`` that are read many at a time, column by column."""
+
+    def __init__(self, row: Any, columns: Callable[[], Iterator[Columns]]) -> None:
+        self._row, self.columns = row, columns
+
+    def __call__(self) -> Iterator[Any]:
+        """The rows, from the beginning."""
+        return _rows_of(self._row, self.columns())
+
+
+def _rows_of(row: Any, blocks: Iterator[Columns]) -> Iterator[Any]:
+    return chain.from_iterable(map(row._make, zip(*block, strict=True)) for block in blocks)
+
+
+def columns_of(rows: Iterator[Any]) -> Iterator[Columns]:
+    """The same rows, some at a time, column by column."""
+    while block := list(islice(rows, _FEW)):
+        yield list(zip(*block, strict=True))
 
 
 class KeptRows:
@@ -36,31 +61,44 @@ class KeptRows:
 
     def __call__(self) -> Iterator[Any]:
         """The rows, from the beginning."""
+        if isinstance(self._source, ColumnSource):
+            return _rows_of(self._row, self.columns())
         if self._aside is not None:
-            return map(self._row._make, self._aside.rows())
-        return self._first() if self._is_kept else self._source()
+            return map(self._row._make, chain.from_iterable(self._aside.lists()))
+        return self._first(self._source()) if self._is_kept else self._source()
 
-    def _first(self) -> Iterator[Any]:
+    def columns(self) -> Iterator[Columns]:
+        """The same, many rows at a time."""
+        if not isinstance(self._source, ColumnSource):
+            if self._aside is None:
+                return columns_of(self())
+            return (list(zip(*rows, strict=True)) for rows in self._aside.lists())
+        if self._aside is not None:
+            return chain.from_iterable(self._aside.lists())
+        return self._first(self._source.columns()) if self._is_kept else self._source.columns()
+
+    def _first(self, values: Iterator[Any]) -> Iterator[Any]:
+        """Rows, or columns of them."""
         aside = _Aside()
-        for row in self._source():
-            yield row
-            self._is_kept = self._is_kept and aside.add(row)
+        for value in values:
+            yield value
+            self._is_kept = self._is_kept and aside.add(value)
         if self._is_kept:
             self._aside = aside
 
 
 class _Aside:
-    """Rows in a file, the last of them in memory."""
+    """Rows, or columns of rows, in a file, the last of them in memory."""
 
     def __init__(self) -> None:
         self._file: Any = None
         self._places, self._count = [0], 0
         self._held = bytearray(_BEGINNING)
 
-    def add(self, row: Any) -> bool:
-        """Put a row aside; whether that was possible."""
+    def add(self, value: Any) -> bool:
+        """Put a row aside, or columns; whether that was possible."""
         try:
-            _ENCODER.encode_into(row, self._held, -1)
+            _ENCODER.encode_into(value, self._held, -1)
             self._count += 1
             if len(self._held) > _TOGETHER:
                 return len(self._held) < _LONGEST and self._write()
@@ -81,8 +119,9 @@ class _Aside:
         self._held[:_BEGINNING] = _LIST + self._count.to_bytes(4, "big")
         return bytes(self._held)
 
-    def rows(self) -> Iterator[list[Any]]:
-        """The values of each row."""
+    def lists(self) -> Iterator[list[list[Any]]]:
+        """What was put aside, many at a time."""
         for start, end in pairwise(self._places):
-            yield from _ROWS.decode(os.pread(self._file.fileno(), end - start, start))
-        yield from _ROWS.decode(self._as_list())
+            yield _ROWS.decode(os.pread(self._file.fileno(), end - start, start))
+        if self._count:
+            yield _ROWS.decode(self._as_list())

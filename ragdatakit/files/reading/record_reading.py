@@ -12,6 +12,7 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
+from itertools import chain
 from typing import Any, BinaryIO, Protocol, TypeVar
 
 import msgspec
@@ -107,29 +108,39 @@ class RecordReader:
     ) -> Iterator[S | dict[str, Raw]]:
         """The same, but what ``decoder`` makes of them in place of their fields, where it can read them (not of the
         elements of an array)."""
+        return chain.from_iterable(self.shaped_blocks(file, decoder, container))
+
+    def shaped_blocks(
+        self, file: DataFile, decoder: msgspec.json.Decoder[S], container: str = ""
+    ) -> Iterator[Iterable[S | dict[str, Raw]]]:
+        """The same, as they are decoded: lists of those that are decoded together, iterators of others."""
 
         def together(run: Run) -> Iterable[S | dict[str, Raw]] | None:
             found: Iterable[S] | Iterable[dict[str, Raw]] | None
             found = run.shaped(decoder) if isinstance(run, LineRun) else run.objects()
             return found
 
-        yield from self._read(
-            self._runs(file, container), together, lambda run: self._shaped_singly(file, run, decoder)
-        )
+        return self._blocks(self._runs(file, container), together, lambda run: self._shaped_singly(file, run, decoder))
 
     @staticmethod
     def _read(
         runs: Iterable[Run], together: Callable[[Run], Iterable[T] | None], singly: Callable[[Run], Iterator[T]]
     ) -> Iterator[T]:
+        return chain.from_iterable(RecordReader._blocks(runs, together, singly))
+
+    @staticmethod
+    def _blocks(
+        runs: Iterable[Run], together: Callable[[Run], Iterable[T] | None], singly: Callable[[Run], Iterator[T]]
+    ) -> Iterator[Iterable[T]]:
         """The records of runs that can be decoded together; where one wants a closer look, of those around it."""
         for run in runs:
             found = together(run)
             if found is not None:
-                yield from found
+                yield found
                 continue
             for piece in run.pieces():
                 found = together(piece)
-                yield from found if found is not None else singly(piece)
+                yield found if found is not None else singly(piece)
 
     def taken(
         self, file: DataFile, take: Callable[[bytes], L | None]
