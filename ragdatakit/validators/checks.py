@@ -43,7 +43,8 @@ class Needs:
     `FormatChecks.record` and `derive` depend on nothing but the file, the record and the attributes of the checks that
     ``carried`` names, which go along, and keep nothing but what `state` says. ``passed_on``: of elements, the
     attributes with which the checks go from one range to the next, and what ranges behind the first are judged with:
-    where it turns out to be something else they are judged again. ``accepts``: whether a CSV column that pandas turned
+    where it turns out to be something else they are judged again. ``by_file``: what is kept is kept by file, or nothing
+    is, so that one object may see several files. ``accepts``: whether a CSV column that pandas turned
     into a type can match what it refers to at all; where it cannot, the cells take no part in the set checks: the
     column is at fault, not each cell. ``stream``: who reads a ``streamed`` file; it sets ``file.records``, and
     ``file.to_end`` to false where it does not reach the end.
@@ -59,6 +60,7 @@ class Needs:
     in_ranges: bool = False
     carried: tuple[str, ...] = ()
     passed_on: Mapping[str, Any] = field(default_factory=dict)
+    by_file: bool = False
     accepts: Callable[[str, str], bool] = lambda column, inferred: True
     stream: Callable[[DataFile, Source], Iterable[Streamed]] = lambda file, source: ()
 

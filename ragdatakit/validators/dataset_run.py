@@ -119,7 +119,7 @@ class DatasetRun:
             self.emit(files[0], Problem("parquet-not-loaded", facts={"more": more}))
 
     def _groups(self) -> Iterator[Group]:
-        splits = self._splits
+        splits = self.splits
         order = {f.kind: i for i, f in enumerate(self.dataset.format.files)}
         for split in splits:
             files = sorted(
@@ -128,10 +128,9 @@ class DatasetRun:
             yield Group(split, files, self._new_sets(split, {f.kind for f in files}, len(splits) > 1))
 
     @cached_property
-    def _splits(self) -> list[str | None]:
+    def splits(self) -> tuple[str | None, ...]:
         """The splits, or that there are none."""
-        splits: list[str | None] = list(dict.fromkeys(f.split for f in self.dataset.files if f.split is not None))
-        return splits or [None]
+        return tuple(dict.fromkeys(f.split for f in self.dataset.files if f.split is not None)) or (None,)
 
     def _new_sets(self, split: str | None, kinds: set[str], several: bool) -> SetChecks:
         fmt, wants = self.dataset.format, self.collector.looks_for
@@ -302,7 +301,7 @@ class DatasetRun:
         """The key columns of a kind."""
         if kind not in self._columns:
             fmt = self.dataset.format
-            names = dict.fromkeys((*key_columns(fmt, kind, len(self._splits) > 1), *self.checks.needs(kind).columns))
+            names = dict.fromkeys((*key_columns(fmt, kind, len(self.splits) > 1), *self.checks.needs(kind).columns))
             spelled = [f for v in fmt.variants if v.kind == kind and self.collector.looks_for(v.rule) for f in v.fields]
             self._columns[kind] = KeyColumns(fmt.file(kind), names, self.checks.derive, spelled)
         return self._columns[kind]

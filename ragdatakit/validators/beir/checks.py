@@ -44,7 +44,7 @@ class BeirChecks(FormatChecks):
 
     def needs(self, kind: str, split: str | None = None) -> Needs:
         # each split is loaded by itself: see `finish_file`
-        return Needs(records=True, may_be_empty=kind == "qrels", in_ranges=True)
+        return Needs(records=True, may_be_empty=kind == "qrels", in_ranges=True, by_file=True)
 
     def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
         if not isinstance(value, dict):

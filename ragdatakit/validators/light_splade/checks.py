@@ -43,10 +43,12 @@ class LightSpladeChecks(FormatChecks):
 
     def needs(self, kind: str, split: str | None = None) -> Needs:
         if kind == "scores":
-            return Needs(records=True, columns=("@doc_ids",), values=True, looks_up=True, in_ranges=True)
+            return Needs(records=True, columns=("@doc_ids",), values=True, looks_up=True, in_ranges=True, by_file=True)
         may_be_empty = kind == "triplets" and split == "validation"
         batches = kind != "triplets" and self._has_scores
-        return Needs(records=kind != "triplets", batches=batches, may_be_empty=may_be_empty, in_ranges=True)
+        return Needs(
+            records=kind != "triplets", batches=batches, may_be_empty=may_be_empty, in_ranges=True, by_file=True
+        )
 
     def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
         if not isinstance(value, dict):

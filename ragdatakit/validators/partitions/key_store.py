@@ -26,7 +26,8 @@ _SENT_BYTES = 32 << 20
 @dataclass(frozen=True, slots=True)
 class WantedKeys:
     """Which keys of a range are to be written, and where: into ``folder``, or (empty) sent to who asked; and those that
-    it is looked up in at once. ``alone``: nobody else wants its key columns."""
+    it is looked up in at once. ``alone``: nobody else wants its key columns. ``together``: the
+    keys of several ranges may be in one run."""
 
     split: str | None
     kinds: frozenset[str]
@@ -35,6 +36,7 @@ class WantedKeys:
     folder: str
     name: str
     alone: bool
+    together: bool
 
     def checks(self) -> SetChecks:
         """Set checks that look keys up in those that are known."""

@@ -51,11 +51,11 @@ class PartitionedSets(SetChecks):
         self._known.unchecked, self._known.missed = self.unchecked, self.missed
         self._sent: dict[Any, KnownIndex | str] = {}
 
-    def wanted(self, kind: str, alone: bool, most: int) -> WantedKeys:
+    def wanted(self, kind: str, alone: bool, together: bool, most: int) -> WantedKeys:
         """What is asked of ranges of a kind, of which ``most`` problems of a rule may be shown."""
         kinds, folder = frozenset(self.kinds), str(self._store.folder) if self._store.is_shared else ""
         known = self._known_to(kind, most)
-        return WantedKeys(self.split, kinds, self._run_plan(kind), known, folder, f"{id(self):x}", alone)
+        return WantedKeys(self.split, kinds, self._run_plan(kind), known, folder, f"{id(self):x}", alone, together)
 
     def _run_plan(self, kind: str) -> RunPlan:
         """Which keys of a kind are written; it is said when the kinds that it refers to are there."""
@@ -95,7 +95,7 @@ class PartitionedSets(SetChecks):
         self.missed |= probed.missed
         self.unchecked |= probed.unchecked
         coverages = self._known_to(kind, 0).plan.coverages
-        for coverage, marks in zip(coverages, probed.marks, strict=True):
+        for coverage, marks in zip(coverages, probed.marks, strict=bool(probed.marks)):
             add_marks(self._known.marks[coverage], marks)
 
     def absorb(self, kind: str, batch: Any) -> None:

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 from ragdatakit.files.containers.sources import CHANGED, FileFault, RangeSource
 from ragdatakit.validators.csv_parts import CsvPart
 from ragdatakit.validators.ranges.plan import Range
-from ragdatakit.validators.ranges.range_judges import RangeJudge
+from ragdatakit.validators.ranges.range_judges import Gathered, RangeJudge
 from ragdatakit.validators.ranges.summaries import JudgedRows, RangeSummary
 from ragdatakit.validators.reading.csv_scans import ScannedCsvRun
 
 if TYPE_CHECKING:
     from ragdatakit.files.containers.csv_rows import CsvBlock
-    from ragdatakit.validators.partitions.key_store import WantedKeys
 
 
 class CsvJudge(RangeJudge, ScannedCsvRun):
@@ -23,7 +22,7 @@ class CsvJudge(RangeJudge, ScannedCsvRun):
 
     _table: JudgedRows
 
-    def judge(self, part: Range, keys: WantedKeys | None) -> RangeSummary:
+    def judge(self, part: Range, gathered: Gathered | None, is_last: bool) -> RangeSummary:
         """What it is. The header was read by who asks, and is as it was, if the file has not changed."""
         assert part.rows is not None
         found, plain, self._kept = RangeSummary((part.file, part.number)), self.source, Counter[str]()

@@ -1,10 +1,10 @@
-"""One range judged, in whatever process: the job, and that codes are alike there."""
+"""Ranges judged, in whatever process: the job, and that codes are alike there."""
 
 from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from ragdatakit.validators import checks_of
 from ragdatakit.validators.collector import Selection
 from ragdatakit.validators.dataset_run import DatasetRun
 from ragdatakit.validators.ranges.plan import Range
-from ragdatakit.validators.ranges.range_judges import NoSets, judge_of
+from ragdatakit.validators.ranges.range_judges import Gathered, NoSets, judge_of
 from ragdatakit.validators.ranges.summaries import RangeSummary
 from ragdatakit.validators.run_options import RunOptions
 from ragdatakit.version import __version__
@@ -46,6 +46,7 @@ class Job:
     selection: Selection
     memory_limit: int
     jobs: int
+    splits: tuple[str | None, ...]
     big: bool
     fresh: bool
     seeds: tuple[int, int] = (0, 0)
@@ -70,6 +71,7 @@ class Job:
             selection=plain,
             memory_limit=options.memory_limit,
             jobs=options.jobs,
+            splits=run.splits,
             big=run.big,
             fresh=fresh,
             seeds=code_seeds(),
@@ -91,20 +93,41 @@ def _at_full_paths(dataset: Dataset) -> Dataset:
 
 def judge_range(job: Job, part: Range) -> RangeSummary:
     """Judge the records that begin in a range. Raises `EngineError` where they could not be judged alike here."""
+    return judge_ranges(job, (part,))[0]
+
+
+def judge_ranges(job: Job, parts: Sequence[Range]) -> list[RangeSummary]:
+    """The same of several, which are whole files where they are more than one."""
     _be_alike(job)
-    file = job.dataset.files[part.file]
-    if job.elsewhere:
-        refuse_another_file(file, part.state)
+    found: list[RangeSummary] = []
+    run, is_last = _run_of(job), False
+    gathered: Gathered | None = None
+    for part in parts:
+        file = job.dataset.files[part.file]
+        if job.elsewhere:
+            refuse_another_file(file, part.state)
+        if is_last:
+            run, gathered = _run_of(job), None
+        is_last = part is parts[-1] or not run.checks.needs(file.kind, file.split).by_file
+        run.checks.start_file(file)
+        if gathered is None and job.keys is not None and run.columns(file.kind).names:
+            gathered = Gathered(job.keys, job.keys.checks())
+        sets: Any = gathered.sets if gathered is not None else NoSets()
+        judge = judge_of(run.container(file))(run, sets, file, job.fresh)
+        judge.job = job if job.process != _PROCESS else None
+        found.append(judge.judge(part, gathered, is_last))
+    return found
+
+
+def _run_of(job: Job) -> DatasetRun:
+    """A run of the dataset that has seen no file yet."""
     checks = checks_of(job.dataset.format.name)(job.dataset, job.checked)
     options = RunOptions(memory_limit=job.memory_limit, jobs=job.jobs)
     run = DatasetRun(job.dataset, checks, job.profiles, job.selection, options, Counter(), big=job.big)
+    run.splits = job.splits
     for name, value in job.carried.items():
         setattr(checks, name, value)
-    checks.start_file(file)
-    sets: Any = NoSets() if job.keys is None else job.keys.checks()
-    judge = judge_of(run.container(file))(run, sets, file, job.fresh)
-    judge.job = job if job.process != _PROCESS else None
-    return judge.judge(part, job.keys)
+    return run
 
 
 def _be_alike(job: Job) -> None:

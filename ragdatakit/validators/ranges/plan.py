@@ -16,7 +16,7 @@ from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from ragdatakit.files.containers.arrays import ArraySource, Buffer
 
@@ -24,6 +24,8 @@ _LIKE_BYTES = 1 << 10
 """Of the beginning of an element by which others are recognised."""
 RANGE_BYTES = 32 << 20
 """Of a file in one range, about: its findings and the keys of its records are held together."""
+SMALL_BYTES, _MOST_FILES = 4 << 20, 1 << 8
+"""Of files whose ranges are judged at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +136,25 @@ def _of_row_groups(source: Source, whole: Range, target: int) -> list[Range]:
         found.append(replace(whole, number=len(found), start=first.begin, rows=(first.first, last.end)))
     ends = [*(each.start for each in found[1:]), whole.end]
     return [replace(each, end=end) for each, end in zip(found, ends, strict=True)] if len(found) > 1 else [whole]
+
+
+def small_ones_together(plans: Iterable[Plan]) -> list[tuple[Range, ...]]:
+    """The ranges of files as they are judged: those of several small files in a row at once."""
+    found, last, left = list[tuple[Range, ...]](), list[Range](), 0
+    for plan in plans:
+        ranges = plan.ranges or []
+        size = sum(part.end - part.start for part in ranges)
+        if len(ranges) == 1 and last and size <= left and len(last) < _MOST_FILES:
+            last.append(ranges[0])
+            left -= size
+            continue
+        found += [tuple(last)] if last else []
+        last, left = [], 0
+        if len(ranges) == 1:
+            last, left = [*ranges], SMALL_BYTES - size
+        else:
+            found += [(part,) for part in ranges]
+    return [*found, tuple(last)] if last else found
 
 
 def bounds(first: int, end: int, target: int) -> list[int]:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from ragdatakit.files.datasets import DataFile
     from ragdatakit.scanner.blocks import BlockScanner
     from ragdatakit.validators.checks import FormatChecks, Needs
-    from ragdatakit.validators.partitions.key_runs import KeylessRows, PackedKeys, Run
     from ragdatakit.validators.partitions.key_store import WantedKeys
 
 _RUN_ROWS = 1 << 20
@@ -59,16 +58,24 @@ class NoSets:
         """No keys are wanted."""
 
 
-class _Gathered:
-    """The keys of a range."""
+class Gathered:
+    """The keys of ranges, of several in one run where they may be ``together``; ``sets`` is what they are looked up
+    in."""
 
-    def __init__(self, keys: WantedKeys, key: tuple[int, int]) -> None:
+    def __init__(self, keys: WantedKeys, sets: SetChecks) -> None:
         from ragdatakit.validators.partitions.key_runs import RunWriter
+
+        self._keys, self.sets, self._writer = keys, sets, RunWriter(keys.plan)
+        self._records = self._written = 0  # of the range that is being read; below 0: a run began before it
+
+    def begin(self, found: RangeSummary) -> None:
+        """Before the first block of a range."""
         from ragdatakit.validators.partitions.known_keys import Probed
 
-        self._keys, self._key, self._writer, self._probed = keys, key, RunWriter(keys.plan), Probed()
-        self._records = self._written = 0
-        self._runs: list[tuple[int, Run | PackedKeys, KeylessRows]] = []
+        self._written -= self._records
+        self._records, self._key = 0, found.key
+        found.runs, found.probed = [], Probed()
+        self._runs, self._probed = found.runs, found.probed
 
     def take(self, checked: CheckedBlock) -> None:
         """Those of the next block."""
@@ -85,12 +92,12 @@ class _Gathered:
         self._runs.append((self._written, *self._keys.kept(self._writer.packed(), (*self._key, len(self._runs)))))
         self._written = self._records
 
-    def end(self, found: RangeSummary, sets: SetChecks) -> None:
-        """After the last block."""
-        self._write()
-        found.runs = self._runs
-        self._probed.end(sets)
-        found.probed = self._probed
+    def end(self, is_last: bool) -> None:
+        """After the last block of a range, which may be the last of all."""
+        if is_last or not self._keys.together:
+            self._write()
+        if is_last:
+            self._probed.end(self.sets)
 
 
 _scanners: list[tuple[Any, DataFile, BlockScanner | None]] = []
@@ -110,15 +117,22 @@ class RangeJudge(FileRun):
             _scanners[:] = [(self.job, self.file, super()._scanner())]
         return _scanners[0][2]
 
-    def judge(self, part: Range, keys: WantedKeys | None) -> RangeSummary:
-        """What it is."""
+    def judge(self, part: Range, gathered: Gathered | None, is_last: bool) -> RangeSummary:
+        """What it is. Its keys are ``gathered``, with those of others where it is not the last one."""
         self._kept = Counter[str]()
         found = RangeSummary((part.file, part.number))
         self.source = source_of(self.source, part)
+        if gathered is not None:
+            gathered.begin(found)
         if self._has_changed(part):
             found.faults.append(FileFault("unreadable-file", {"reason": CHANGED}))
-            return found
-        gathered = _Gathered(keys, found.key) if keys is not None and self.columns else None
+        else:
+            self._judge(part, found, gathered)
+        if gathered is not None:
+            gathered.end(is_last)
+        return found
+
+    def _judge(self, part: Range, found: RangeSummary, gathered: Gathered | None) -> None:
         for block in self._judged(part, found):
             checked = block.checked
             self._trim(checked)
@@ -131,9 +145,6 @@ class RangeJudge(FileRun):
         found.state = self.run_.checks.state(self.file)
         found.bom, found.bytes, found.row_groups = self.source.bom, self.source.bytes_read, self.source.row_groups
         found.header = self.source.header if isinstance(self.source, HeadedSource) else None
-        if gathered is not None:
-            gathered.end(found, self.sets)
-        return found
 
     def begun(self, part: Range, blocks: int | None) -> Iterator[CheckedBlock]:
         """Its first so many blocks (None: all)."""

@@ -18,8 +18,8 @@ from ragdatakit.files.datasets import DataFile
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.validators.checks import FormatChecks
 from ragdatakit.validators.dataset_run import DatasetRun
-from ragdatakit.validators.ranges.judging import Job, can_be_sent, judge_range
-from ragdatakit.validators.ranges.plan import Plan, Range, plan_ranges
+from ragdatakit.validators.ranges.judging import Job, can_be_sent, judge_range, judge_ranges
+from ragdatakit.validators.ranges.plan import Plan, Range, plan_ranges, small_ones_together
 from ragdatakit.validators.ranges.range_judges import source_of
 from ragdatakit.validators.ranges.summaries import RangeSummary
 from ragdatakit.validators.reading.blocks import CheckedBlock, LineEnds
@@ -54,6 +54,8 @@ class RangedRun(FileRun):
 
     _ranges: list[Range] | None = None
     _has_runs = False
+    _takes_all = False
+    """Whether all ranges are taken as they are, so that the keys of several may come with the last of them."""
     _records = 0
 
     def _planned(self) -> Planned:
@@ -62,17 +64,17 @@ class RangedRun(FileRun):
         assert engine is not None
         if self.file not in run.ahead:
             run.ahead.clear()
-            parts: list[Range] = []
             plans: dict[DataFile, tuple[Source, Plan]] = {}
             for file in self._from_here(run):
                 source = self.source if file is self.file else run.source(file)
                 plan = plan_ranges(source, run.dataset.number_of(file), self._elements_in(source))
                 plans[file] = source, plan
-                parts += plan.ranges or ()
-            judge = partial(judge_range, Job.of(run, self.file, self.fresh, self._wanted_keys()))
-            here = len(parts) < 2 or not can_be_sent(run.big)
-            found = map(judge, parts) if here else engine.map(judge, parts)
-            run.ahead.update({file: Planned(*plan, found, judge) for file, plan in plans.items()})
+            job = Job.of(run, self.file, self.fresh, self._wanted_keys())
+            tasks, judge = small_ones_together(plan for _, plan in plans.values()), partial(judge_ranges, job)
+            here = len(tasks) < 2 or not can_be_sent(run.big)
+            found = chain.from_iterable(map(judge, tasks) if here else engine.map(judge, tasks))
+            judge_one = partial(judge_range, job)
+            run.ahead.update({file: Planned(*plan, found, judge_one) for file, plan in plans.items()})
         planned: Planned = run.ahead.pop(self.file)
         self.source, self._ranges = planned.source, planned.plan.ranges
         return planned
@@ -96,7 +98,7 @@ class RangedRun(FileRun):
             return None
         from ragdatakit.validators.partitions.settling import most_shown
 
-        return self.sets.wanted(self.file.kind, not self._takes_batches(), most_shown(self.run_))
+        return self.sets.wanted(self.file.kind, not self._takes_batches(), self._takes_all, most_shown(self.run_))
 
     def _takes_batches(self) -> bool:
         """Whether the format's own checks look at the key columns."""
@@ -166,6 +168,7 @@ class RangedRun(FileRun):
 class RangedLinesRun(RangedRun, LinesRun):
     """A file of lines."""
 
+    _takes_all = True
     _begun: list[int]
 
     def run(self) -> None:

@@ -17,6 +17,8 @@ from ragdatakit.validators.reading.scanned_tagged import ScannedTaggedRun
 class RangedTaggedRun(PlacedRun, ScannedTaggedRun):
     """A file of elements between tags."""
 
+    _takes_all = True
+
     def run(self) -> None:
         """Have the ranges judged, and take what they are."""
         planned = self._planned()

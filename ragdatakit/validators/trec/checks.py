@@ -40,7 +40,9 @@ class TrecChecks(FormatChecks):
     def needs(self, kind: str, split: str | None = None) -> Needs:
         columns = ("qid",) if kind in ("qrels", "run") else ()
         remembered = kind != "documents"
-        return Needs(records=kind in _IDS, columns=columns, values=remembered, batches=remembered, in_ranges=True)
+        return Needs(
+            records=kind in _IDS, columns=columns, values=remembered, batches=remembered, in_ranges=True, by_file=True
+        )
 
     def record(self, file: DataFile, value: Any) -> Iterable[Problem]:
         return self._record_problems(file.kind, value) if isinstance(value, dict) else ()
