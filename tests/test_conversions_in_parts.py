@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -93,9 +94,44 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
+@pytest.fixture(scope="module")
+def faulty_beir(beir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same with lines that are no records, repeated ids and judgements of what is not there."""
+    root = tmp_path_factory.mktemp("faulty") / "set"
+    shutil.copytree(beir, root)
+    lines = (root / "corpus.jsonl").read_text().splitlines()
+    lines[30:30] = ["{", '{"_id": "none"}', "", lines[3]]
+    lines += [lines[5], '{"_id": "last", "text": 4}']
+    (root / "corpus.jsonl").write_text("\n".join(lines))
+    with (root / "qrels" / "train.tsv").open("a") as file:
+        file.write("q1\tnowhere\t1\nq1\td1\tx\n")
+    return root
+
+
+@pytest.fixture(scope="module")
+def faulty_splade(sound: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same of light-splade, with triplets of unknown documents."""
+    root = tmp_path_factory.mktemp("faulty") / "set"
+    shutil.copytree(sound, root)
+    for name, line in (("doc_master", '{"doc_id": 7, "txt": 1}'), ("triplets", '{"qid": 5, "pos_doc_id": 5}')):
+        path = root / "train" / name / "part-1.ndjson"
+        lines = path.read_text().splitlines()
+        path.write_text("\n".join([*lines[:4], line, lines[0], *lines[4:], "[]"]) + "\n")
+    return root
+
+
 _WAYS = [
     ("sound", ()),
+    ("sound", ("--dry-run",)),
+    ("sound", ("--sidecar",)),
+    ("faulty_splade", ()),
+    ("faulty_splade", ("--keep-going",)),
     ("beir", ()),
+    ("beir", ("--dry-run",)),
+    ("beir", ("--sidecar", "--option", "documents=split")),
+    ("beir", ("--container", "parquet")),
+    ("faulty_beir", ("--keep-going",)),
+    ("faulty_beir", ("--keep-going", "--dry-run")),
     ("beir", ("--option", "documents=all", "--seed", "4")),
     ("beir", ("--option", "documents=split", "--option", "title=drop")),
     ("beir", ("--option", "random-negatives=3", "--option", "negatives=2", "--profile", "triplet")),
@@ -118,8 +154,9 @@ def test_generated_sets(
 
     found = outcome(data, tmp_path / "two", "--engine", "local", *words)
 
-    assert found[0] == 0, found[1]
+    assert found[0] == (1 if "faulty" in name and not words else 0), found[1]
     assert found == expected
+    assert not list(tmp_path.glob(".*"))
 
 
 def test_ids_that_stay(beir: Path, tmp_path: Path, small_parts: Callable[[int], None]) -> None:
@@ -150,11 +187,9 @@ def test_processes_give_the_same(beir: Path, tmp_path: Path, monkeypatch: pytest
     [
         (
             ("--to", "arag"),
-            "beir to arag is not converted by an engine, but light-splade to beir, beir to light-splade",
+            "beir to arag is not converted by an engine, but light-splade to beir, beir to light-splade, table to beir",
         ),
-        (("--to", "light-splade", "--dry-run"), "--dry-run and --engine do not go together"),
-        (("--to", "light-splade", "--sidecar"), "--sidecar and --engine do not go together"),
-        (("--to", "light-splade", "--keep-going"), "--keep-going and --engine do not go together"),
+        (("--to", "light-splade", "--negatives", "bm25"), "--negatives and --engine do not go together"),
     ],
     ids=lambda value: value[-1] if isinstance(value, tuple) else "",
 )

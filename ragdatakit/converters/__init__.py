@@ -16,7 +16,8 @@ from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.settings.plugins import PLUGGED, plugged
 
 if TYPE_CHECKING:
-    from ragdatakit.files.datasets import DataFile, Dataset
+    from ragdatakit.converters.table_parts import Looked, TablePart
+    from ragdatakit.files.datasets import DataFile, Dataset, FilePart
     from ragdatakit.files.reading.canonical_tables import CanonicalTables, RowSource
     from ragdatakit.files.reading.record_reading import RecordReader
     from ragdatakit.outputs.written_files import Output
@@ -92,11 +93,20 @@ class Options:
 class TableFiles:
     """The files that have the rows of a table, each a record or several in a row, so that a part of a file has rows of
     its own: ``groups`` in the order of the rows. Of those in a second group only the records count whose id, in the
-    column ``key``, the first has not. ``along`` are read whole with each part."""
+    column ``key``, the first has not. ``along`` are read whole with each part.
+
+    ``cut`` says how a file is cut into parts of about so many bytes (None: as files of lines are). ``given`` are
+    options that the dataset of a part has. Where a part needs to know of others, ``look`` says, in a worker, what its
+    own shows, and ``settle`` what follows from all: the options anew, and which rows of each part are left out.
+    """
 
     groups: tuple[tuple[DataFile, ...], ...]
     along: tuple[DataFile, ...] = ()
     key: str = ""
+    cut: Callable[[DataFile, int], list[FilePart | None]] | None = None
+    given: Mapping[str, Any] = field(default_factory=dict)
+    look: Callable[[Dataset, RecordReader], Looked] | None = None
+    settle: Callable[[list[TablePart], list[Looked]], tuple[Mapping[str, Any], dict[int, bytes]]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -150,15 +150,13 @@ def convert_dataset(
         losses.add("coerced", "documents", None, why, name)
     _tell_unread(dataset, losses)
     out = Output(folder, losses)
-    if options.in_parts is not None and folder is not None:
-        tables.in_parts = options.in_parts(dataset, replace(options, in_parts=None), tables, folder)
+    if options.in_parts is not None:
+        tables.in_parts = options.in_parts(dataset, replace(options, in_parts=None), tables, folder, refused)
     values = target.values(options.values, "write")
     words = Options(tables.name, options.profile, tables.format, options.seed, values, options.asker, options.embedder)
     try:
         target.write(tables, out, words)
         tables.finish()
-        if tables.in_parts is not None:
-            tables.in_parts.close()
         if not out.files:
             raise RagdataError(f"nothing of {dataset.display} is such that {target.name} could hold it")
     except RecursionError:
@@ -169,6 +167,8 @@ def convert_dataset(
         raise RagdataError(f"{error}{_dropped_words(losses)}") from None
     finally:
         out.close()
+        if tables.in_parts is not None:
+            tables.in_parts.close()
     result = Conversion(
         source=dataset.display,
         source_format=dataset.format,

@@ -20,6 +20,7 @@ from ragdatakit.files.paths.manifest import read_manifest
 from ragdatakit.files.paths.own_files import MANIFEST, RENAMED_IDS, SIDECAR
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.files.reading.record_reading import Progress
+from ragdatakit.files.reading.refused_records import Refused
 from ragdatakit.files.reading.tables_in_parts import TablesInParts
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
@@ -73,7 +74,9 @@ class ConversionSettings:
     progress: Progress | None = None
     tell: Tell | None = None
     below: ReportedBelow | None = None
-    in_parts: Callable[[Source, ConversionSettings, CanonicalTables, Path], TablesInParts] | None = None
+    in_parts: (
+        Callable[[Source, ConversionSettings, CanonicalTables, Path | None, Refused | None], TablesInParts] | None
+    ) = None
 
     def as_dict(self) -> dict[str, Any]:
         """What has an influence on the output, for the manifest."""

@@ -16,12 +16,15 @@ from ragdatakit.schemas.declarations import Format
 @dataclass(frozen=True, slots=True)
 class FilePart:
     """The lines of a file that begin in a range of its bytes: from ``start`` on, where one begins if it is ``exact``
-    (the first record of the file), and before ``end``. ``state`` is that of the file when the part was cut."""
+    (the first record of the file), and before ``end``. ``state`` is that of the file when the part was cut; ``lines``
+    and ``rows`` are how many the parts before have, where that was counted."""
 
     start: int
     end: int
     exact: bool
     state: str
+    lines: int = 0
+    rows: int = 0
 
 
 @dataclass(slots=True, eq=False)

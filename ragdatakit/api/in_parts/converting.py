@@ -5,16 +5,26 @@ from __future__ import annotations
 
 import platform
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ragdatakit.api.in_parts.part_jobs import PartJob, Placed
+from ragdatakit.api.in_parts.part_jobs import PartJob, Placed, scratch_folder
 from ragdatakit.api.in_parts.reporting import rows_left_out
 from ragdatakit.converters.run import read_source
-from ragdatakit.converters.table_parts import TablePart, cut_tables, tables_in_parts
+from ragdatakit.converters.table_parts import (
+    Looked,
+    TablePart,
+    behind_each_other,
+    count_lines,
+    cut_tables,
+    tables_in_parts,
+    without_refused,
+)
+from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.files.reading.tables_in_parts import Piece, Work
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.outputs.written_files import LineWriter
@@ -23,14 +33,18 @@ from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import EngineError, RagdataError
 
 if TYPE_CHECKING:
+    from ragdatakit.converters import TableFiles
     from ragdatakit.converters.sources import ConversionSettings, Source
     from ragdatakit.engines import Engine
+    from ragdatakit.files.datasets import Dataset
     from ragdatakit.files.reading.canonical_tables import CanonicalTables
+    from ragdatakit.files.reading.refused_records import Refused
+    from ragdatakit.outputs.scratch import ScratchFolder
     from ragdatakit.schemas.options import ConvertOptions
 
 R = TypeVar("R")
 PART_BYTES = 32 << 20
-PAIRS = (("light-splade", "beir"), ("beir", "light-splade"))
+PAIRS = (("light-splade", "beir"), ("beir", "light-splade"), ("table", "beir"), ("table", "light-splade"))
 """What can be converted by an engine: source and target."""
 _FOLDER, _SEEN = ".parts", "seen"
 
@@ -43,10 +57,7 @@ def refuse_other_conversions(source: Source, options: ConvertOptions) -> None:
             f"{source.format} to {options.to} is not converted by an engine, but {pairs}; leave --engine out"
         )
     asked = {
-        "--dry-run": options.dry_run,
-        "--keep-going": options.keep_going,
-        "--sidecar": options.sidecar,
-        "--container": options.container,
+        "--container": options.container and options.to == "beir",
         "--negatives": options.negatives,
         "--extractor": options.extractor,
         "--chunk-by": options.chunking,
@@ -101,10 +112,17 @@ class _Place:
 
 
 class ConversionParts:
-    """The parts of one conversion. Raises `RagdataError` where the source cannot be read in parts."""
+    """The parts of one conversion, whose output is in ``out`` (None: nowhere). Raises `RagdataError` where the source
+    cannot be read in parts."""
 
     def __init__(
-        self, engine: Engine, source: Source, wanted: ConversionSettings, tables: CanonicalTables, out: Path
+        self,
+        engine: Engine,
+        source: Source,
+        wanted: ConversionSettings,
+        tables: CanonicalTables,
+        out: Path | None,
+        refused: Refused | None,
     ) -> None:
         files = tables_in_parts(source, wanted)
         if files is None:
@@ -112,24 +130,50 @@ class ConversionParts:
                 f"{source.display} cannot be read in parts: it has several sets of queries, or ids and values that an "
                 "earlier conversion kept; leave --engine out"
             )
-        self._engine, self._tables, self._folder, self._runs = engine, tables, out / _FOLDER, 0
+        self._engine, self._tables, self._runs = engine, tables, 0
+        self._scratch, self._folder = _folder_of_pieces(engine, out)
         self._progress = wanted.progress
-        self._job = PartJob.of(source, wanted, None, wanted.memory_limit)
         files = {table: files[table] for table in ("documents", "triplets", "pair_scores") if table in files}
+        given = {name: value for one in files.values() for name, value in one.given.items()}
+        self._job = PartJob.of(source, wanted, None, wanted.memory_limit, given)
         parts = cut_tables(self._job.source, files, PART_BYTES)
+        left_out, parts = self._looked(parts, files, refused)
         self._parts = {table: [part for part in parts if part.table == table] for table in files}
         self._known: set[str] = set()
         try:
-            self._left_out = rows_left_out(self._job, engine, parts, files)
+            self._left_out = {**left_out, **rows_left_out(self._job, engine, parts, files)}
         except MeansAnotherError:
             words = "has ids that mean one thing in one split and another in the other"
             raise RagdataError(f"{source.display} {words}; leave --engine out") from None
-        own = read_source(source, self._job.wanted, Losses(), partly=True)  # what is met here is accounted by the parts
-        tables.sources = {
+        # What is met here in what has parts is accounted by these.
+        own = read_source(source, self._job.wanted, Losses(), refused, partly=True)
+        tables.given = tables.sources = {
             table: own.sources[table] if table in files else rows for table, rows in tables.sources.items()
         }
-        self._folder.mkdir()
+        assert tables.records is not None
+        tables.records.accounted_elsewhere = frozenset(file.display for part in parts for file, _ in part.files)
+        self._folder.mkdir(exist_ok=True)
         (self._folder / _SEEN).touch()
+
+    def _looked(
+        self, parts: list[TablePart], files: Mapping[str, TableFiles], refused: Refused | None
+    ) -> tuple[dict[tuple[str, int], bytes], list[TablePart]]:
+        """Which rows are left out as other parts have them, and the parts, which know what is above them."""
+        looks = {table: one.look or (count_lines if refused else None) for table, one in files.items()}
+        if not any(looks.values()):
+            return {}, parts
+        looked = list(self._engine.map(partial(looked_at, self._job, looks), parts))
+        parts = behind_each_other(parts, looked)
+        if refused:
+            parts = without_refused(parts, looked, refused)
+        left_out = {}
+        for table, one in files.items():
+            if one.settle is not None:
+                own = [(part, look) for part, look in zip(parts, looked, strict=True) if part.table == table]
+                given, rows = one.settle([part for part, _ in own], [look for _, look in own])
+                self._job = self._job.with_given(given)
+                left_out |= {(table, number): places for number, places in rows.items()}
+        return left_out, parts
 
     def number(self, table: str) -> int:
         """As `TablesInParts` has it."""
@@ -141,7 +185,7 @@ class ConversionParts:
         left_out = {number: rows for (name, number), rows in self._left_out.items() if name == table}
         task = _Task(self._job, work, str(self._folder.absolute()), self._runs, left_out)
         placed, rows = Placed(Losses()), 0
-        keys = list(zip(self._parts[table], given, strict=True))
+        keys = list(zip(self._parts.get(table, ()), given, strict=True))
         for number, done in enumerate(self._engine.map(partial(worked, task), keys), 1):
             if self._progress is not None:
                 self._progress(table, number, len(keys))
@@ -162,9 +206,32 @@ class ConversionParts:
 
     def close(self) -> None:
         """Nothing of it stays in the output."""
-        for path in self._folder.iterdir():
-            path.unlink()
-        self._folder.rmdir()
+        shutil.rmtree(self._folder)
+        if self._scratch is not None:
+            self._scratch.remove()
+
+
+def _folder_of_pieces(engine: Engine, out: Path | None) -> tuple[ScratchFolder | None, Path]:
+    """Where workers write, and the temporary folder that holds it where nothing is to be in an output."""
+    if out is not None:
+        return None, out / _FOLDER
+    if engine.shared is None:
+        words = "what workers write has to be counted here, also in a dry run"
+        raise RagdataError(f"{words}: --engine-option scratch=DIR names a folder that all of them see")
+    scratch = scratch_folder(engine)
+    return scratch, scratch.path / _FOLDER
+
+
+def looked_at(
+    job: PartJob, looks: Mapping[str, Callable[[Dataset, RecordReader], Looked] | None], part: TablePart
+) -> Looked:
+    """In a worker: what a part shows."""
+    look = looks[part.table]
+    if look is None:
+        return Looked(((0, 0),) * len(part.files))
+    (dataset,) = job.reading(part).parts
+    dataset.files = dataset.files[: len(part.files)]
+    return look(dataset, RecordReader(Losses(), None, None, job.memory_limit, dataset.format.files))
 
 
 def worked(task: _Task, key: tuple[TablePart, Any]) -> _Done:
@@ -176,7 +243,7 @@ def worked(task: _Task, key: tuple[TablePart, Any]) -> _Done:
         words = f"{folder.parent} is not there on {platform.node()}"
         raise EngineError(f"{words}; convert to a folder on storage that all workers see")
     reading = Losses()
-    tables = read_source(source, task.job.wanted, reading, partly=True)
+    tables = read_source(source, task.job.wanted, reading, part.refused, partly=True)
     tables.losses = Losses()
     rows, left_out = tables.sources[part.table], task.left_out.get(part.number)
     if left_out is not None:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from ragdatakit.converters.sources import ConversionSettings, Source
 from ragdatakit.converters.table_parts import TablePart
+from ragdatakit.engines import Engine
 from ragdatakit.engines.same_everywhere import refuse_another_file, refuse_another_version
 from ragdatakit.engines.sent_formats import send_by_name
 from ragdatakit.files.containers.sources import file_state
 from ragdatakit.files.reading.record_reading import LINE_OF_PART, RECORD_OF_PART
 from ragdatakit.late_dataclasses import dataclass
+from ragdatakit.outputs.scratch import ScratchFolder
 from ragdatakit.schemas.conversions import Losses
+from ragdatakit.schemas.errors import EngineError
 from ragdatakit.version import __version__
 
 send_by_name()
@@ -33,16 +37,29 @@ class PartJob:
     version: str = __version__
 
     @classmethod
-    def of(cls, source: Source, wanted: ConversionSettings, folder: Path | None, memory_limit: int) -> PartJob:
-        """The job of reading a dataset."""
+    def of(
+        cls,
+        source: Source,
+        wanted: ConversionSettings,
+        folder: Path | None,
+        memory_limit: int,
+        given: Mapping[str, Any] | None = None,
+    ) -> PartJob:
+        """The job of reading a dataset; ``given`` are its options, where it has others."""
         (dataset,) = source.parts
         states = {}
         for file in dataset.files:
             file.path = file.path.absolute()
             states[str(file.path)] = file_state(file.path.stat())
-        source = Source((replace(dataset, root=dataset.root.absolute(), _numbers={}),))
+        options = given or dataset.options
+        source = Source((replace(dataset, root=dataset.root.absolute(), options={**options}, _numbers={}),))
         plain = replace(wanted, progress=None, tell=None, below=None)
         return cls(source, plain, states, str(folder or ""), memory_limit)
+
+    def with_given(self, given: Mapping[str, Any]) -> PartJob:
+        """The same of a dataset with these options."""
+        (dataset,) = self.source.parts
+        return replace(self, source=Source((replace(dataset, options={**given}),)))
 
     def reading(self, part: TablePart) -> Source:
         """What is to be read for a part. Raises `EngineError` where it cannot be read here as it was there."""
@@ -50,6 +67,15 @@ class PartJob:
         for file in (*(file for file, _ in part.files), *part.along):
             refuse_another_file(file, self.states[str(file.path)])
         return part.source(self.source)
+
+
+def scratch_folder(engine: Engine) -> ScratchFolder:
+    """A folder for what those who work have for each other. Raises `EngineError`."""
+    try:
+        return ScratchFolder(engine.shared)
+    except OSError as error:
+        words = f"no folder for temporary files can be made ({error.strerror})"
+        raise EngineError(f"{words}; set TMPDIR to one that can be written to") from None
 
 
 _PLACE = re.compile(f"{LINE_OF_PART.format('([0-9]+)')}|{RECORD_OF_PART.format('([0-9]+)')}")

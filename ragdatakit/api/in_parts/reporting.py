@@ -9,7 +9,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragdatakit.api.in_parts.part_jobs import PartJob, Placed
+from ragdatakit.api.in_parts.part_jobs import PartJob, Placed, scratch_folder
 from ragdatakit.converters import TableFiles
 from ragdatakit.converters.run import read_source
 from ragdatakit.converters.sql_tables import sql_tables
@@ -18,7 +18,6 @@ from ragdatakit.database.dataset_database import DatasetDatabase
 from ragdatakit.database.file_counts import count_files
 from ragdatakit.files.paths.sql_text import hash_expression
 from ragdatakit.late_dataclasses import dataclass
-from ragdatakit.outputs.scratch import ScratchFolder
 from ragdatakit.reports.parts.counting import Counting, KeyCounts, counted_partition, questions_without_gold
 from ragdatakit.reports.parts.key_files import KeyFile, KeyWriter, PackedKeys
 from ragdatakit.reports.parts.measuring import TableFacts, table_facts
@@ -58,29 +57,14 @@ def report_in_parts(
 ) -> Summary | None:
     """The key numbers of a dataset; None where its tables cannot be read in parts. Raises `EngineError`."""
     tables = tables_in_parts(found.source, found.wanted)
-    if tables is None:
+    if tables is None or any(files.look is not None for files in tables.values()):
         return None
     with ExitStack() as stack:
         try:
-            scratch = stack.enter_context(_scratch(engine))
+            scratch = stack.enter_context(scratch_folder(engine))
             return _Run(found, engine, tables, scratch, memory_limit, progress).summary()
         except MeansAnotherError:
             return None
-
-
-class _scratch:  # noqa: N801 - a context
-    def __init__(self, engine: Engine) -> None:
-        try:
-            self._folder = ScratchFolder(engine.shared)
-        except OSError as error:
-            words = f"no folder for keys can be made ({error.strerror})"
-            raise EngineError(f"{words}; set TMPDIR to one that can be written to") from None
-
-    def __enter__(self) -> Path:
-        return self._folder.path
-
-    def __exit__(self, *_: object) -> None:
-        self._folder.remove()
 
 
 class _Run:
@@ -184,7 +168,7 @@ def rows_left_out(
     if not parts:
         return {}
     if kept is None:
-        with _scratch(engine) as folder:
+        with scratch_folder(engine) as folder:
             numbers = count()
             write = lambda keys: [keys.write(folder / f"ids-{next(numbers)}")] if keys is not None else []  # noqa: E731
             return rows_left_out(replace(job, folder=""), engine.here, parts, tables, write)
@@ -216,7 +200,7 @@ def _database(measuring: _Measuring, part: TablePart) -> DatasetDatabase:
     wanted = measuring.job.wanted
     if known_code() != measuring.code:
         raise EngineError("texts do not have the same codes everywhere; install the same version of duckdb everywhere")
-    tables = read_source(source, wanted, Losses(), partly=True)
+    tables = read_source(source, wanted, Losses(), part.refused, partly=True)
     assert tables.records is not None
     by_sql = sql_tables(source, wanted, tables.records, 0) if measuring.big else {}
     return DatasetDatabase(tables, source.parts, by_sql, memory_limit=measuring.job.memory_limit, own_sql=True)

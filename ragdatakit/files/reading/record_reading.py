@@ -11,6 +11,7 @@ import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from copy import copy
 from functools import partial
 from itertools import chain
 from typing import Any, BinaryIO, Protocol, TypeVar
@@ -78,7 +79,10 @@ def refuse_encoding(name: str) -> None:
 class RecordReader:
     """Reads the files of one dataset; what it leaves out goes to ``losses``, and why a file was not read to its end to
     ``faults``. ``kinds``, those of its format, say how rows of Parquet are cast. ``extents`` has, of each file of
-    lines that was read, the lines, the records that were given, and all records."""
+    lines that was read, the lines, the records that were given, and all records. Of files that are
+    ``accounted_elsewhere`` nothing goes to ``losses``."""
+
+    accounted_elsewhere: frozenset[str] = frozenset()
 
     def __init__(
         self,
@@ -98,6 +102,13 @@ class RecordReader:
         self._dropped = 0
         self._noted: set[tuple[str, int]] = set()
         self._in_lines: set[str] = set()
+
+    def unheard(self) -> RecordReader:
+        """A reader like this one, of whose losses nobody hears: to look at files before they are read."""
+        found = copy(self)
+        found.losses, found.faults, found.extents = Losses(), [], {}
+        found._noted, found._in_lines, found._dropped = set(), set(), 0
+        return found
 
     def objects(self, file: DataFile, container: str = "") -> Iterator[dict[str, Raw]]:
         """The records that are JSON objects, each as its fields, the values as they are in the file."""
@@ -381,15 +392,17 @@ class RecordReader:
 
     @contextmanager
     def stream(self, file: DataFile) -> Iterator[BinaryIO]:
-        """A file's bytes, unpacked, without its byte-order mark."""
+        """A file's bytes, or those of its part, unpacked, without its byte-order mark."""
         source = self.source(file)
         source.text = False
+        if file.part is not None:
+            source.max_line_bytes = source.size
         with io.BufferedReader(PieceStream(self._reported(file, source)), 1 << 20) as stream:
             yield stream
         self._close(file, source)
 
     def _reported(self, file: DataFile, source: Source) -> Iterator[bytes]:
-        for piece in source.pieces():
+        for piece in source.pieces() if file.part is None else (block.data for block in source.blocks()):
             self._report(file, source)
             yield piece
         file.bytes = source.bytes_read
@@ -493,7 +506,9 @@ class RecordReader:
             if (file.display, -1) not in self._noted:
                 self._noted.add((file.display, -1))
                 self.faults.append(fault)
-                self.losses.add("dropped", file.kind, None, fault.in_words(file.display, records), unread=True)
+                if file.display not in self.accounted_elsewhere:
+                    words = fault.in_words(file.display, records)
+                    self.losses.add("dropped", file.kind, None, words, unread=True)
 
     def leave_out(self, file: DataFile, record: int, why: str, example: object) -> None:
         """Say that the caller has no use for a record (counted from 0), once however often the file is read."""
@@ -515,7 +530,7 @@ class RecordReader:
         """Count what the caller makes of a record (from 0), once however often the file is read. ``where`` is its place
         in words."""
         key = (f"{file.display}\0{table}\0{column}\0{why}", record)
-        if key not in self._noted:
+        if key not in self._noted and file.display not in self.accounted_elsewhere:
             self._noted.add(key)
             self.losses.add(kind, table, column, why, example, place=where)
 
@@ -524,6 +539,8 @@ class RecordReader:
             return
         self._noted.add((file.display, place))
         self._dropped += 1
+        if file.display in self.accounted_elsewhere:
+            return
         self.losses.add("dropped", file.kind, None, why, _beginning(raw), place=self._where(file, place))
 
     def _where(self, file: DataFile, place: int) -> str:
