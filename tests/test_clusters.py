@@ -106,7 +106,8 @@ def in_small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def converted(source: Path, target: Path, *words: str) -> tuple[int, str, dict[str, bytes]]:
     """The exit code, what is said, and the files of a conversion."""
-    found = run("convert", source, target, "--to", "light-splade", "--output-format", "json", *words)
+    words = words if "--to" in words else ("--to", "light-splade", *words)
+    found = run("convert", source, target, "--output-format", "json", *words)
     files = {path.relative_to(target).as_posix(): path.read_bytes() for path in target.rglob("*") if path.is_file()}
     return found.code, found.out.replace(str(target), "") or found.err, files
 
@@ -492,6 +493,21 @@ def test_a_conversion_is_killed(who: str, corpus: Path, tmp_path: Path) -> None:
             for path in old.parent.rglob("*")
             if path.is_file()
         }
+
+
+def test_a_conversion_of_tables_whose_workers_are_killed(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("--to", "beir", "--from", "table", "--map", "text=text,id=_id")
+    expected = converted(corpus / "corpus.jsonl", tmp_path / "one", *words)
+    monkeypatch.setattr(converting, "PART_BYTES", 4_000)
+
+    with killing("side_process", times=2) as killed:
+        found = converted(corpus / "corpus.jsonl", tmp_path / "two", *words, "--engine", "local", "--jobs", "2")
+
+    assert expected[0] == 0
+    assert found == expected
+    assert killed
 
 
 @pytest.mark.parametrize(

@@ -96,8 +96,8 @@ class TableFiles:
     column ``key``, the first has not. ``along`` are read whole with each part.
 
     ``cut`` says how a file is cut into parts of about so many bytes (None: as files of lines are). ``given`` are
-    options that the dataset of a part has. Where a part needs to know of others, ``look`` says, in a worker, what its
-    own shows, and ``settle`` what follows from all: the options anew, and which rows of each part are left out.
+    options that the dataset of a part has. Where a part needs to know of others, ``look`` says, in a worker, what it
+    shows, and ``settle`` what parts are given that all have shown what they show.
     """
 
     groups: tuple[tuple[DataFile, ...], ...]
@@ -106,7 +106,7 @@ class TableFiles:
     cut: Callable[[DataFile, int], list[FilePart | None]] | None = None
     given: Mapping[str, Any] = field(default_factory=dict)
     look: Callable[[Dataset, RecordReader], Looked] | None = None
-    settle: Callable[[list[TablePart], list[Looked]], tuple[Mapping[str, Any], dict[int, bytes]]] | None = None
+    settle: Callable[[list[TablePart], list[Looked]], list[TablePart]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from ragdatakit.files.paths.own_files import MANIFEST, RENAMED_IDS, SIDECAR
 from ragdatakit.files.reading.canonical_tables import CanonicalTables, RowSource
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.files.reading.refused_records import Refused
+from ragdatakit.files.reading.table_rows import LineFault
 from ragdatakit.outputs.renamed_ids import map_back, read_renamed
 from ragdatakit.outputs.sidecars import put_back, restored_format, write_sidecar
 from ragdatakit.outputs.written_files import Output
@@ -161,7 +162,7 @@ def convert_dataset(
             raise RagdataError(f"nothing of {dataset.display} is such that {target.name} could hold it")
     except RecursionError:
         raise RagdataError(f"{dataset.display} has values that are nested too deeply") from None
-    except (NotMeantError, UnknownNameError):
+    except (NotMeantError, UnknownNameError, LineFault):
         raise
     except RagdataError as error:
         raise RagdataError(f"{error}{_dropped_words(losses)}") from None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.converters import TableFiles, get_converter
@@ -27,7 +28,8 @@ PART_BYTES = 32 << 20
 @dataclass(frozen=True, slots=True)
 class TablePart:
     """Rows of a table: those of parts of ``files``, one behind the other. ``group`` is the place of the group that the
-    files belong to; ``along`` are read whole. ``refused`` are the records in it that are left out."""
+    files belong to; ``along`` are read whole. ``refused`` are the records in it that are left out, ``given``
+    are options that its dataset has."""
 
     table: str
     number: int
@@ -36,11 +38,14 @@ class TablePart:
     along: tuple[DataFile, ...] = ()
     key: str = ""
     refused: Refused | None = None
+    given: Mapping[str, Any] = field(default_factory=dict)
 
     def source(self, source: Source) -> Source:
         """What is to be read for it."""
-        files = [replace(file, part=part) for file, part in self.files]
-        kept = replace(_only(source), files=[*files, *self.along], ignored=[], outside=[], unreadable=[], _numbers={})
+        whole = _only(source)
+        files = [*(replace(file, part=part) for file, part in self.files), *self.along]
+        options = {**whole.options, **self.given}
+        kept = replace(whole, files=files, options=options, ignored=[], outside=[], unreadable=[], _numbers={})
         return Source((kept,))
 
 
@@ -115,17 +120,18 @@ def cut_tables(source: Source, tables: Mapping[str, TableFiles], target_bytes: i
         number, cut = 0, files.cut
         for group, members in enumerate(files.groups):
             small: list[tuple[DataFile, FilePart | None]] = []
+            new = partial(TablePart, table, group=group, along=files.along, key=files.key, given=files.given)
             held = 0
             for file in members:
                 quoted = kinds[file.kind].quoted_columns
                 for part in parts_of(file, target_bytes, quoted) if cut is None else cut(file, target_bytes):
                     size = file.path.stat().st_size if part is None else target_bytes
                     if small and held + size > target_bytes:
-                        found.append(TablePart(table, number, group, tuple(small), files.along, files.key))
+                        found.append(new(number=number, files=tuple(small)))
                         number, small, held = number + 1, [], 0
                     small.append((file, part))
                     held += size
             if small:
-                found.append(TablePart(table, number, group, tuple(small), files.along, files.key))
+                found.append(new(number=number, files=tuple(small)))
                 number += 1
     return found

@@ -275,7 +275,7 @@ class ConvertOptions(DatasetOptions):
     dry run. ``keep_going`` leaves out the records that have errors and counts them. ``memory_limit`` is in bytes.
     ``container`` is what the records are written in (``parquet``; empty: as the format has them), for formats of which
     there is a reader of it. With an ``engine`` (and ``engine_options`` and ``jobs``, as in `ValidateOptions`) documents
-    are converted in parts, between light-splade and BEIR; the output is the same.
+    are converted in parts, between light-splade and BEIR, and of tables to BEIR; the output is the same.
     """
 
     to: str

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 PART_BYTES = 32 << 20
-PAIRS = (("light-splade", "beir"), ("beir", "light-splade"), ("table", "beir"), ("table", "light-splade"))
+PAIRS = (("light-splade", "beir"), ("beir", "light-splade"), ("table", "beir"))
 """What can be converted by an engine: source and target."""
 _FOLDER, _SEEN = ".parts", "seen"
 
@@ -134,14 +134,13 @@ class ConversionParts:
         self._scratch, self._folder = _folder_of_pieces(engine, out)
         self._progress = wanted.progress
         files = {table: files[table] for table in ("documents", "triplets", "pair_scores") if table in files}
-        given = {name: value for one in files.values() for name, value in one.given.items()}
-        self._job = PartJob.of(source, wanted, None, wanted.memory_limit, given)
-        parts = cut_tables(self._job.source, files, PART_BYTES)
-        left_out, parts = self._looked(parts, files, refused)
+        has_own = any(one.given for one in files.values())
+        self._job = PartJob.of(source, wanted, None, wanted.memory_limit, not has_own)
+        parts = self._looked(cut_tables(self._job.source, files, PART_BYTES), files, refused)
         self._parts = {table: [part for part in parts if part.table == table] for table in files}
         self._known: set[str] = set()
         try:
-            self._left_out = {**left_out, **rows_left_out(self._job, engine, parts, files)}
+            self._left_out = rows_left_out(self._job, engine, parts, files)
         except MeansAnotherError:
             words = "has ids that mean one thing in one split and another in the other"
             raise RagdataError(f"{source.display} {words}; leave --engine out") from None
@@ -157,23 +156,21 @@ class ConversionParts:
 
     def _looked(
         self, parts: list[TablePart], files: Mapping[str, TableFiles], refused: Refused | None
-    ) -> tuple[dict[tuple[str, int], bytes], list[TablePart]]:
-        """Which rows are left out as other parts have them, and the parts, which know what is above them."""
+    ) -> list[TablePart]:
+        """The parts, which know what is above them and what others show."""
         looks = {table: one.look or (count_lines if refused else None) for table, one in files.items()}
         if not any(looks.values()):
-            return {}, parts
+            return parts
         looked = list(self._engine.map(partial(looked_at, self._job, looks), parts))
         parts = behind_each_other(parts, looked)
         if refused:
             parts = without_refused(parts, looked, refused)
-        left_out = {}
+        found = list[TablePart]()
         for table, one in files.items():
-            if one.settle is not None:
-                own = [(part, look) for part, look in zip(parts, looked, strict=True) if part.table == table]
-                given, rows = one.settle([part for part, _ in own], [look for _, look in own])
-                self._job = self._job.with_given(given)
-                left_out |= {(table, number): places for number, places in rows.items()}
-        return left_out, parts
+            own = [(part, look) for part, look in zip(parts, looked, strict=True) if part.table == table]
+            of_table = [part for part, _ in own]
+            found += of_table if one.settle is None else one.settle(of_table, [look for _, look in own])
+        return found
 
     def number(self, table: str) -> int:
         """As `TablesInParts` has it."""

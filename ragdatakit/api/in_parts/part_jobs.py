@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from ragdatakit.converters.sources import ConversionSettings, Source
 from ragdatakit.converters.table_parts import TablePart
@@ -43,23 +42,18 @@ class PartJob:
         wanted: ConversionSettings,
         folder: Path | None,
         memory_limit: int,
-        given: Mapping[str, Any] | None = None,
+        with_options: bool = True,
     ) -> PartJob:
-        """The job of reading a dataset; ``given`` are its options, where it has others."""
+        """The job of reading a dataset; without its options where parts have their own."""
         (dataset,) = source.parts
         states = {}
         for file in dataset.files:
             file.path = file.path.absolute()
             states[str(file.path)] = file_state(file.path.stat())
-        options = given or dataset.options
-        source = Source((replace(dataset, root=dataset.root.absolute(), options={**options}, _numbers={}),))
+        options = {**dataset.options} if with_options else {}
+        source = Source((replace(dataset, root=dataset.root.absolute(), options=options, _numbers={}),))
         plain = replace(wanted, progress=None, tell=None, below=None)
         return cls(source, plain, states, str(folder or ""), memory_limit)
-
-    def with_given(self, given: Mapping[str, Any]) -> PartJob:
-        """The same of a dataset with these options."""
-        (dataset,) = self.source.parts
-        return replace(self, source=Source((replace(dataset, options={**given}),)))
 
     def reading(self, part: TablePart) -> Source:
         """What is to be read for a part. Raises `EngineError` where it cannot be read here as it was there."""

@@ -303,9 +303,9 @@ def _record_fields(
 
 
 def _write(tables: CanonicalTables, out: Output, options: Options) -> None:
+    listed = _listed(tables)
     if not any(map(tables.any, (tables.passages, "questions", "qrels"))):
         raise RagdataError("there are neither documents, questions nor judgements, which is what BEIR is made of")
-    listed = _listed(tables)
     passages, questions = passage_ids(tables, _is_safe), question_ids(tables, _is_safe)
     passages.tell(out, "passage")
     questions.tell(out, "question")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Sequence
 from contextlib import suppress
 from itertools import islice
 
@@ -13,7 +13,7 @@ from ragdatakit.converters.column_maps import ColumnMap, id_like_columns
 from ragdatakit.converters.usual_names import EDGE
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.reading.record_reading import RecordReader
-from ragdatakit.files.reading.table_rows import HEAD_ROWS, CsvForm, TableFile, text_of
+from ragdatakit.files.reading.table_rows import HEAD_ROWS, CsvForm, Row, Shape, TableFile, text_of
 from ragdatakit.schemas.errors import RagdataError
 
 TRIPLE = ColumnMap({target: str(number) for number, target in enumerate(EDGE, 1)})
@@ -27,10 +27,17 @@ _WHOLE = re.compile(r"\s*([0-9]+)\.0\s*")
 class ColumnedFile(TableFile):
     """A file that reads the names of its columns once."""
 
-    def __init__(self, file: DataFile, records: RecordReader, form: CsvForm) -> None:
-        super().__init__(file, records, form)
+    def __init__(
+        self,
+        file: DataFile,
+        records: RecordReader,
+        form: CsvForm,
+        shape: Shape | None = None,
+        names: Sequence[str] | None = None,
+    ) -> None:
+        super().__init__(file, records, form, shape)
         self.name = file.name
-        self._names: list[str] | None = None
+        self._names = [*names] if names is not None else None
 
     def column_names(self) -> list[str]:
         """The columns."""
@@ -57,23 +64,32 @@ class ColumnedFile(TableFile):
         return self.file.kind == "triples" and self.column_names() == list(TRIPLE.columns.values())
 
 
+MappedFile = tuple[ColumnedFile, ColumnMap]
+"""A file with rows, and what its columns are."""
+
+
 class RowIds:
     """Ids for rows that have none: a row's number, behind its file's name where several files have rows of the table.
 
     None of them is an id that is given somewhere: in front of all of them is ``row-`` where one that is given looks
     like them. ``first`` is the number of a file's first row where the user says that numbers are the ids; ``separator``
-    is between several ids in one cell (empty: auto-detected).
+    is between several ids in one cell (empty: auto-detected). ``with_documents`` are names of files that somebody else
+    reads.
     """
 
     def __init__(
-        self, files: list[tuple[ColumnedFile, ColumnMap]], first: int | None = None, separator: str = ""
+        self,
+        files: Sequence[MappedFile],
+        first: int | None = None,
+        separator: str = "",
+        with_documents: Sequence[str] = (),
     ) -> None:
         self._files = files
         self._first = first
         self._separator = separator
         self._documents: set[str] | None = None
         self._names = {
-            "documents": [file.name for file, columns in files if columns.documents],
+            "documents": [*with_documents, *(file.name for file, columns in files if columns.documents)],
             "questions": [file.name for file, columns in files if columns.questions],
         }
         self._prefixes: dict[str, str] = {}
@@ -83,28 +99,41 @@ class RowIds:
         if self._first is not None:
             number += self._first - 1
         if table not in self._prefixes:
-            self._prefixes[table] = self._free_prefix(table) if self._first is None else ""
+            taken = self.taken(table) if self._first is None else set()
+            self.settle(table, taken)
         place = f"{file}:{number}" if len(self._names[table]) > 1 else str(number)
         return self._prefixes[table] + place
 
-    def _free_prefix(self, table: str) -> str:
-        names = self._names[table]
-        places = f"(?:{'|'.join(map(re.escape, names))}):[0-9]+" if len(names) > 1 else "[0-9]+"
-        alike = re.compile(f"((?:row-)*){places}")
-        taken = {match.group(1) for given in self._given(table) if (match := alike.fullmatch(given))}
+    def settle(self, table: str, taken: Container[str]) -> None:
+        """Choose what is in front of the numbers, where ids that are given are like numbers behind ``taken`` ones."""
         prefix = ""
         while prefix in taken:
             prefix += "row-"
-        return prefix
+        self._prefixes[table] = prefix
 
-    def _given(self, table: str) -> Iterator[str]:
-        """All ids that rows have, those that judgements name included."""
-        targets = ("id", "doc_id") if table == "documents" else ("question_id",)
+    def taken(self, table: str, without: Container[str] = ()) -> set[str]:
+        """What is in front of ids that are given and look like made ones: of all that rows have, those that judgements
+        name included, except for the rows of some files."""
+        found: set[str] = set()
         for file, columns in self._files:
-            named = [columns.columns[target] for target in targets if target in columns.columns]
-            if named:
-                for cells in file.rows([]):
-                    yield from (text for name in named if (text := text_of(cells.get(name))))
+            named, alike = self.looked_for(table, columns)
+            for cells in file.rows([]) if named and file.name not in without else ():
+                found |= self.taken_in(cells, named, alike)
+        return found
+
+    @staticmethod
+    def taken_in(cells: Row, named: Sequence[str], alike: re.Pattern[str]) -> set[str]:
+        """The same of one row, of the ids in some columns."""
+        texts = (text for name in named if (text := text_of(cells.get(name))))
+        return {match.group(1) for text in texts if (match := alike.fullmatch(text))}
+
+    def looked_for(self, table: str, columns: ColumnMap) -> tuple[list[str], re.Pattern[str]]:
+        """The columns of ids of a table, and what is like a made one."""
+        names = self._names[table]
+        places = f"(?:{'|'.join(map(re.escape, names))}):[0-9]+" if len(names) > 1 else "[0-9]+"
+        targets = ("id", "doc_id") if table == "documents" else ("question_id",)
+        named = [columns.columns[target] for target in targets if target in columns.columns]
+        return named, re.compile(f"((?:row-)*){places}")
 
     def refuse_unknown(self) -> None:
         """Raise where no document, or no question, has an id, and judgements name them by ids: numbers that are made
@@ -130,7 +159,7 @@ class RowIds:
         without = self._numbered("documents") if self._first is None else []
         return _unknown(*without[0], "documents", "id") if without else ""
 
-    def _numbered(self, table: str) -> list[tuple[ColumnedFile, ColumnMap]]:
+    def _numbered(self, table: str) -> list[MappedFile]:
         """The files with rows of a table, where none of them has a column of ids."""
         having = [
             (file, columns)

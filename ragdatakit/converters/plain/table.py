@@ -6,26 +6,26 @@ A row is a document, a question, a judgement, or several of these, or an edge; a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from ragdatakit.converters import Converter, Option, Options
+from ragdatakit.converters import Converter, Option, Options, TableFiles
 from ragdatakit.converters.column_maps import ColumnMap, guess_columns, map_columns, parse
-from ragdatakit.converters.plain.row_ids import TRIPLE, ColumnedFile, RowIds
+from ragdatakit.converters.plain.document_parts import SETTLED, Settled, documents_in_parts, row_ids
+from ragdatakit.converters.plain.row_ids import TRIPLE, ColumnedFile, MappedFile
 from ragdatakit.converters.plain.table_graph import GraphRows
-from ragdatakit.converters.plain.table_records import TableRow, documents_of, qrels_of, questions_of
+from ragdatakit.converters.plain.table_records import TableRow, TableRows, documents_of, qrels_of, questions_of
 from ragdatakit.converters.usual_names import EDGE
 from ragdatakit.files.containers.sources import IS_POINTER, is_lfs_pointer
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.detection.plain_sources import LABELS, NUMBERED, PASSED_OVER, READ_TOGETHER, split_of
+from ragdatakit.files.detection.plain_sources import LABELS, NUMBERED, PASSED_OVER, READ_TOGETHER
 from ragdatakit.files.detection.triple_files import read_triple_head
 from ragdatakit.files.reading.canonical_tables import RowSource
 from ragdatakit.files.reading.noted_rows import Note, NotedRows
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.files.reading.table_rows import CsvForm, TableFile, text_of
-from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import RagdataError, skip_unreadable
 
@@ -35,51 +35,69 @@ _PARTS = re.compile(r"(?:^|[^a-z])(?:chunks?|text_units?)(?:[^a-z]|$)")
 
 
 def _read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str, RowSource]:
-    form = CsvForm(options["delimiter"] or "", options["encoding"], options["header"], options["quoting"] != "none")
-    form.check()
-    map_words = options["map"] or ""
-    files = [ColumnedFile(file, records, _form_of(file, form, map_words)) for file in dataset.files]
-    left_out: list[Note] = [
-        ("dropped", "table", None, "a link that leads out of the folder, or no regular file", f.name)
-        for f in dataset.ignored
-    ]
-    left_out += [("dropped", "table", None, why, name) for name, why in dataset.options.get(PASSED_OVER, {}).items()]
-    files = _without_pointers(files, records.losses)
-    if not map_words:
-        files, side = _without_side_files(files)
-        left_out += [("dropped", "table", None, "a side file of a graph, which is not read", f.name) for f in side]
-        if side:
-            dataset.options[LABELS] = partial(_labels, side)
-    mapped = list(zip(files, _maps(files, map_words), strict=True))
-    for file, columns in mapped:
-        if columns is None:
-            left_out.append(("dropped", "table", None, "a file without a text, question, judgement or edge", file.name))
+    if isinstance(settled := dataset.options.get(SETTLED), Settled):
+        return {"documents": NotedRows(records.losses, settled.documents(dataset, records))}
+    held, side, left_out = mapped_files(dataset, records, options.values)
+    if side:
+        dataset.options[LABELS] = partial(_labels, side)
     for note in left_out:
         records.losses.add(*note)
-    with_texts = [file for file, columns in mapped if columns is not None and columns.documents]
+    with_texts = [file for file, columns in held if columns.documents]
     parts = [file.name for file in with_texts if _PARTS.search(file.stem)]
     dataset.options[READ_TOGETHER] = parts if len(parts) < len(with_texts) else []
-    first = int(options["row-ids"]) if options["row-ids"] else None
-    held = [(file, columns) for file, columns in mapped if columns is not None]
-    ids = RowIds(held, first, options["gold-separator"] or "")
+    ids = row_ids(held, options.values)
     ids.refuse_unknown()
     dataset.options[NUMBERED] = ids.numbered()
     found: dict[str, RowSource] = {}
+    held = [(file.read_by(records), columns) for file, columns in held]
     kinds: dict[str, tuple[Callable[[ColumnMap], bool], Callable[[TableRow], Iterator[Any]]]] = {
         "documents": (lambda m: m.documents, documents_of),
         "questions": (lambda m: m.questions, questions_of),
         "qrels": (lambda m: m.qrels, qrels_of),
     }
     for table, (has, make) in kinds.items():
-        of_table = [(file, columns) for file, columns in mapped if columns is not None and has(columns)]
+        of_table = [(file, columns) for file, columns in held if has(columns)]
         if of_table:
             tells = not found
-            found[table] = NotedRows(records.losses, _Rows(table, of_table, make, tells, ids))
-    with_edges = [(file, columns) for file, columns in mapped if columns is not None and columns.edges]
+            found[table] = NotedRows(records.losses, TableRows(table, of_table, make, tells, ids))
+    with_edges = [(file, columns) for file, columns in held if columns.edges]
     if with_edges:
         graph = GraphRows(with_edges).sources()
         found |= {table: NotedRows(records.losses, rows) for table, rows in graph.items()}
     return found
+
+
+def mapped_files(
+    dataset: Dataset, records: RecordReader, options: Mapping[str, Any]
+) -> tuple[list[MappedFile], list[ColumnedFile], list[Note]]:
+    """The files with rows, and what their columns are; side files of a graph; what is not read. What looking at files
+    meets is accounted when their rows are read."""
+    looking = records.unheard()
+    form = CsvForm(options["delimiter"] or "", options["encoding"], options["header"], options["quoting"] != "none")
+    form.check()
+    map_words = options["map"] or ""
+    files = [ColumnedFile(file, looking, _form_of(file, form, map_words)) for file in dataset.files]
+    left_out: list[Note] = [
+        ("dropped", "table", None, "a link that leads out of the folder, or no regular file", f.name)
+        for f in dataset.ignored
+    ]
+    left_out += [("dropped", "table", None, why, name) for name, why in dataset.options.get(PASSED_OVER, {}).items()]
+    files, side = _without_pointers(files, records.losses), list[ColumnedFile]()
+    if not map_words:
+        files, side = _without_side_files(files)
+        left_out += [("dropped", "table", None, "a side file of a graph, which is not read", f.name) for f in side]
+    held: list[MappedFile] = []
+    for file, columns in zip(files, _maps(files, map_words), strict=True):
+        if columns is None:
+            left_out.append(("dropped", "table", None, "a file without a text, question, judgement or edge", file.name))
+        else:
+            held.append((file, columns))
+    return held, side, left_out
+
+
+def _in_parts(dataset: Dataset, options: Mapping[str, Any]) -> Mapping[str, TableFiles]:
+    held, _, _ = mapped_files(dataset, RecordReader(Losses()), options)
+    return documents_in_parts(held, options)
 
 
 def _form_of(file: DataFile, form: CsvForm, map_words: str) -> CsvForm:
@@ -140,39 +158,10 @@ def _maps(files: list[ColumnedFile], map_words: str) -> list[ColumnMap | None]:
     return map_columns(files, "")
 
 
-@dataclass(slots=True)
-class _Rows:
-    """The rows of one canonical table out of all files that have some.
-
-    ``tells``: what reading the files leaves out is noted here; other tables out of the same files do not tell it again.
-    """
-
-    table: str
-    files: list[tuple[ColumnedFile, ColumnMap]]
-    make: Callable[[TableRow], Iterator[Any]]
-    tells: bool
-    ids: RowIds
-
-    def __call__(self, notes: list[Note]) -> Iterator[Any]:
-        seen: dict[str, int] = {}
-        for file, columns in self.files:
-            repeated = columns.qrels and self.table != "qrels"
-            split = split_of(file.file.path) if "split" not in columns.columns else None
-            number = 0
-            for number, cells in enumerate(file.rows(notes if self.tells else []), 1):
-                row = TableRow(cells, columns, file, number, split, notes, self.ids)
-                for made in self.make(row):
-                    # A table of judgements names the same question, or has the same document, in several rows.
-                    if not repeated or seen.get(made[0]) != hash(made):
-                        yield made
-                    if repeated:
-                        seen.setdefault(made[0], hash(made))
-            file.file.records = number
-
-
 CONVERTER = Converter(
     name="table",
     read=_read,
+    in_parts=_in_parts,
     gives={
         "documents": ("doc_id", "text", "title", "metadata"),
         "questions": ("question_id", "text", "answer", "aliases", "split", "metadata"),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ragdatakit.converters.column_maps import ColumnMap, gold_like_columns, id_like_columns
-from ragdatakit.converters.plain.row_ids import ColumnedFile, RowIds
+from ragdatakit.converters.plain.row_ids import ColumnedFile, MappedFile, RowIds
 from ragdatakit.files.containers import json_text
 from ragdatakit.files.containers.json_text import Raw, dumps
+from ragdatakit.files.detection.plain_sources import split_of
 from ragdatakit.files.reading.noted_rows import Note
 from ragdatakit.files.reading.table_rows import Row, text_of
 from ragdatakit.late_dataclasses import dataclass
@@ -77,6 +78,46 @@ class TableRow:
                 reason += f" (if a column holds it, name it with --map {target}=COLUMN: {like})"
             self.notes.append(("derived", table, column, reason, made))
         return made
+
+
+@dataclass(slots=True)
+class TableRows:
+    """The rows of one canonical table out of all files that have some.
+
+    ``tells``: what reading the files leaves out is noted here; other tables out of the same files do not tell it again.
+    ``again`` are places of rows that are there again, where that is known (else it is seen here).
+    """
+
+    table: str
+    files: list[MappedFile]
+    make: Callable[[TableRow], Iterator[Any]]
+    tells: bool
+    ids: RowIds
+    again: frozenset[int] | None = None
+
+    def __call__(self, notes: list[Note]) -> Iterator[Any]:
+        seen: dict[str, int] = {}
+        place = -1
+        for file, columns in self.files:
+            repeated = self.again is None and may_repeat(columns, self.table)
+            split = split_of(file.file.path) if "split" not in columns.columns else None
+            number = above = file.file.part.rows if file.file.part is not None else 0
+            for number, cells in enumerate(file.rows(notes if self.tells else []), above + 1):
+                row = TableRow(cells, columns, file, number, split, notes, self.ids)
+                for made in self.make(row):
+                    place += 1
+                    is_again = repeated and seen.get(made[0]) == hash(made)
+                    if not (is_again if self.again is None else place in self.again):
+                        yield made
+                    if repeated:
+                        seen.setdefault(made[0], hash(made))
+            file.file.records = number
+
+
+def may_repeat(columns: ColumnMap, table: str) -> bool:
+    """Whether a file has the same row several times: one of judgements names the same question, or has the same
+    document, in several rows."""
+    return columns.qrels and table != "qrels"
 
 
 def documents_of(row: TableRow) -> Iterator[Document]:

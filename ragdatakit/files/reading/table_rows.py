@@ -12,10 +12,12 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from copy import copy
+from dataclasses import replace
 from itertools import chain, islice
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Self
 
 import msgspec
 
@@ -69,22 +71,33 @@ class CsvForm:
         return _DELIMITERS.get(self.delimiter, self.delimiter)
 
 
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What the beginning of a file says of all of it: the names of its columns, in the order of the cells where it is
+    CSV, and of JSON what its rows are in."""
+
+    header: tuple[str, ...] = ()
+    container: str = ""
+
+
 class LineFault(RagdataError):
     """A file of cells cannot be read from a line on; ``is_encoding``: because it has another encoding. ``option`` is
     which option may help."""
 
     def __init__(self, file: DataFile, line: int, reason: str, option: str, is_encoding: bool = False) -> None:
         super().__init__(f"{file.display}: line {line:,}: {reason}{option and f'; {option}'}")
-        self.line, self.reason, self.is_encoding = line, reason, is_encoding
+        self.line, self.reason, self.option, self.is_encoding = line, reason, option, is_encoding
 
 
 class TableFile:
-    """One file of rows."""
+    """One file of rows, or a part of one whose ``shape`` is known. ``lines`` are those of CSV that were read."""
 
-    def __init__(self, file: DataFile, records: RecordReader, form: CsvForm) -> None:
+    def __init__(self, file: DataFile, records: RecordReader, form: CsvForm, shape: Shape | None = None) -> None:
         self.file = file
         self._records = records
-        self._form = form
+        self.form = form
+        self.shape = shape
+        self.lines = 0
         name = file.path.name.lower()
         self.stem = re.sub(r"(?:\.[a-z]+)(?:\.gz)?$", "", name)
         ending = name.removesuffix(".gz").rsplit(".", 1)[-1]
@@ -98,6 +111,24 @@ class TableFile:
             with self._csv() as rows:
                 return list(dict.fromkeys(rows.header))
         return list(dict.fromkeys(name for row in islice(self.rows([]), HEAD_ROWS) for name in row))
+
+    def read_by(self, records: RecordReader) -> Self:
+        """The same file for another reader."""
+        found = copy(self)
+        found._records = records
+        return found
+
+    def known_form(self) -> tuple[CsvForm, Shape]:
+        """How it is written, with what its beginning says of that."""
+        if self.kind == "csv":
+            with self._csv() as rows:
+                return replace(self.form, delimiter=rows.delimiter), Shape(tuple(rows.header))
+        return self.form, Shape(container=self._container() if self.kind == "json" else "")
+
+    def row_groups(self) -> list[int]:
+        """The sizes of the row groups of a Parquet file, in bytes as they are when they are unpacked."""
+        with self._open_parquet() as table:
+            return [table.metadata.row_group(number).total_byte_size for number in range(table.num_row_groups)]
 
     def is_object_by_id(self) -> bool:
         """Whether it is one JSON object whose members are the rows, by their ids."""
@@ -113,15 +144,17 @@ class TableFile:
     def _csv(self) -> Iterator[_CsvRows]:
         try:
             with self._records.stream(self.file) as stream:
-                yield _CsvRows(stream, self.file, self._form)
+                part = self.file.part
+                header = self.shape.header if self.shape is not None and part is not None and not part.exact else None
+                yield _CsvRows(stream, self.file, self.form, header)
         except UnicodeError as error:
             why = error.reason if isinstance(error, UnicodeDecodeError) else str(error)
-            reason, option = f"not {self._form.encoding.upper()} ({why})", "give its encoding with --option encoding=…"
+            reason, option = f"not {self.form.encoding.upper()} ({why})", "give its encoding with --option encoding=…"
             raise LineFault(self.file, self._undecodable_line(), reason, option, is_encoding=True) from None
 
     def _undecodable_line(self) -> int:
         """The line of the first character that is not of the encoding (text is decoded in pieces of many lines)."""
-        decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(self._form.encoding)(), translate=True)
+        decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(self.form.encoding)(), translate=True)
         line = 1
         with self._records.stream(self.file) as stream, suppress(UnicodeError):
             while piece := stream.read(_PIECE):
@@ -138,14 +171,17 @@ class TableFile:
         with self._csv() as rows:
             header, width = rows.header, len(rows.header)
             repeated = len(set(header)) < width
-            for name, count in Counter(header).items():
+            part = self.file.part
+            for name, count in Counter(header).items() if part is None or part.exact else ():
                 notes.extend([("lost", "table", name or None, REPEATED_COLUMN, self.file.name)] * (count - 1))
             for cells in rows:
                 if len(cells) > width:
-                    shown = f"{self.file.name} line {rows.line}: {' '.join(cells[width:])}"
+                    line = rows.line + (part.lines if part is not None else 0)
+                    shown = f"{self.file.name} line {line}: {' '.join(cells[width:])}"
                     notes.append(("lost", "table", None, MORE_CELLS, shown))
                 pairs = zip(header, cells, strict=False)
                 yield dict(reversed(list(pairs))) if repeated else dict(pairs)
+            self.lines = rows.line
 
     def _json_rows(self, notes: list[Note]) -> Iterator[Row]:
         container = self._container()
@@ -160,6 +196,8 @@ class TableFile:
 
     def _container(self) -> str:
         """``members``: one object whose members are the rows; ``strings``: an array of texts."""
+        if self.shape is not None:
+            return self.shape.container
         if self.file.path.name.removesuffix(".gz").lower().endswith((".jsonl", ".ndjson")):
             return "ndjson"
         found = json_container(self.file.path, self.file.boundary)
@@ -205,7 +243,9 @@ class TableFile:
         pa = arrow_library()
         try:
             with self._open_parquet() as table:
-                for batch in table.iter_batches(_BATCH_ROWS):
+                part = self.file.part
+                groups = range(part.start, part.end) if part is not None else None
+                for batch in table.iter_batches(_BATCH_ROWS, row_groups=groups):
                     columns = [_cells(column) for column in batch.columns]
                     for row in zip(*columns, strict=True):
                         yield dict(zip(batch.schema.names, row, strict=True))
@@ -221,13 +261,17 @@ RECORD_NAMES = frozenset(
 
 
 class _CsvRows:
-    """The rows of a CSV file behind its ``header``; ``line`` is where the last one ended, 1-based."""
+    """The rows of a CSV file behind its ``header`` (given where it is not there); ``line`` is where the last one ended,
+    1-based."""
 
-    def __init__(self, stream: BinaryIO, file: DataFile, form: CsvForm) -> None:
+    def __init__(self, stream: BinaryIO, file: DataFile, form: CsvForm, header: Sequence[str] | None = None) -> None:
         self._file, self._form = file, form
         self._text = io.TextIOWrapper(stream, form.encoding, newline="")
-        self.line = 0
+        self.line, self.delimiter = 0, form.separator
         self._rows = self._read()
+        if header is not None:
+            self.header = [*header]
+            return
         first = next(self._rows, [])
         if form.header:
             self.header = first
@@ -242,7 +286,7 @@ class _CsvRows:
         csv.field_size_limit(LONGEST_CELL)
         try:
             line = self._text.readline()
-            delimiter = self._form.separator or _delimiter_of(line, self._file.path.name)
+            delimiter = self.delimiter = self.delimiter or _delimiter_of(line, self._file.path.name)
             # Strict, so that a quote in the wrong place does not swallow rows.
             lines = chain([line], self._text)
             if self._form.quoting:
