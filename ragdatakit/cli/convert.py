@@ -126,8 +126,8 @@ _option = options_of(ConvertOptions)
 @engine_options(
     _option,
     "With --engine local: so many processes (default: one for each processor, at most 8).",
-    "Between light-splade and BEIR, and tables to BEIR: convert documents in parts, by processes here (local), or by the"
-    " workers of a cluster (ray, spark). The output is the same.",
+    "Between light-splade and BEIR, and tables to BEIR: convert documents in parts, by processes here (local), or by"
+    " the workers of a cluster (ray, spark). The output is the same.",
 )
 @click.option("-q", "--quiet", is_flag=True, help="Only the summary.")
 def command(**words: Any) -> int:
