@@ -453,9 +453,9 @@ def test_what_changes_meanwhile_is_reported(tmp_path: Path, in_ranges: Any) -> N
     assert "it changed while it was read" in found
 
 
-def _dying(marker: Path, key: int) -> int:
-    """Ends its process the first time that it is asked for 3."""
-    if key == 3 and not marker.exists():
+def _dying(marker: Path, asking: int, key: int) -> int:
+    """Ends its process, which is not the asking one, the first time that it is asked for 3."""
+    if key == 3 and not marker.exists() and os.getpid() != asking:
         marker.touch()
         os.kill(os.getpid(), signal.SIGKILL)
     return key * key
@@ -465,8 +465,9 @@ def _squared(key: int) -> int:
     return key * key
 
 
-def _always_dying(key: int) -> int:
-    os.kill(os.getpid(), signal.SIGKILL)
+def _always_dying(asking: int, key: int) -> int:
+    if os.getpid() != asking:
+        os.kill(os.getpid(), signal.SIGKILL)
     return key
 
 
@@ -478,7 +479,7 @@ def _failing(key: int) -> int:
 
 def test_a_process_that_is_ended_is_begun_anew(tmp_path: Path) -> None:
     with closing(LocalEngine(2)) as engine:
-        found = list(engine.map(partial(_dying, tmp_path / "marker"), range(6)))
+        found = list(engine.map(partial(_dying, tmp_path / "marker", os.getpid()), range(6)))
         again = list(engine.map(_squared, range(3)))
 
     assert again == [0, 1, 4]
@@ -489,7 +490,7 @@ def test_a_process_that_is_ended_is_begun_anew(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        (_always_dying, "processes that check a part of the data were ended 2 times"),
+        (partial(_always_dying, os.getpid()), "processes that check a part of the data were ended 2 times"),
         (_failing, "a part of the data could not be checked: OSError: the file is not there"),
     ],
 )

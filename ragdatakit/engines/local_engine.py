@@ -93,8 +93,9 @@ class ClusterEngine:
 
 
 class LocalEngine:
-    """Processes on this machine, at most this many at a time; each holds one result that nobody has taken yet. They are
-    begun when they are needed first, and work until the engine is closed."""
+    """Processes on this machine, at most this many at a time, the one that asks among them: to start one takes as long
+    as to check some 50 MB. Each of the others holds one result that nobody has taken yet. They are begun when
+    they are needed first, and work until the engine is closed."""
 
     elsewhere = False
 
@@ -123,11 +124,14 @@ class LocalEngine:
         if workers < 2 or not has_room():
             yield from map(function, keys)
             return
-        streams = [self._begun(function, keys[first::workers]) for first in range(workers)]
+        streams = [self._begun(function, keys[first::workers]) for first in range(1, workers)]
         try:
             begun = 0
-            for number in range(len(keys)):
-                which = number % workers
+            for number, key in enumerate(keys):
+                which = number % workers - 1
+                if which < 0:
+                    yield given_by(attempted(function, key))
+                    continue
                 while (found := next(iter(streams[which]), None)) is None:
                     streams[which].end()
                     begun += 1

@@ -18,7 +18,7 @@ from ragdatakit.validators import checks_of
 from ragdatakit.validators.collector import Selection
 from ragdatakit.validators.dataset_run import DatasetRun
 from ragdatakit.validators.ranges.plan import Range
-from ragdatakit.validators.ranges.range_judges import Gathered, NoSets, judge_of
+from ragdatakit.validators.ranges.range_judges import Gathered, NoSets, Scanners, judge_of
 from ragdatakit.validators.ranges.summaries import RangeSummary
 from ragdatakit.validators.run_options import RunOptions
 from ragdatakit.version import __version__
@@ -53,6 +53,7 @@ class Job:
     elsewhere: bool = False
     keys: WantedKeys | None = None
     carried: Mapping[str, Any] = field(default_factory=dict)
+    scanners: Scanners = field(default_factory=Scanners)
     process: str = field(default_factory=lambda: _PROCESS)
     version: str = __version__
     code: bytes = b""
@@ -114,7 +115,7 @@ def judge_ranges(job: Job, parts: Sequence[Range]) -> list[RangeSummary]:
             gathered = Gathered(job.keys, job.keys.checks())
         sets: Any = gathered.sets if gathered is not None else NoSets()
         judge = judge_of(run.container(file))(run, sets, file, job.fresh)
-        judge.job = job if job.process != _PROCESS else None
+        judge.scanners = job.scanners
         found.append(judge.judge(part, gathered, is_last))
     return found
 

@@ -18,7 +18,7 @@ from ragdatakit.files.paths.folders import size_of
 from ragdatakit.validators import checks_of
 from ragdatakit.validators.dataset_run import DatasetRun
 from ragdatakit.validators.ranges.plan import Range, plan_ranges
-from ragdatakit.validators.ranges.range_judges import ELEMENTS, NoSets, RangeJudge, is_ranged, judge_of
+from ragdatakit.validators.ranges.range_judges import ELEMENTS, NoSets, RangeJudge, Scanners, is_ranged, judge_of
 from ragdatakit.validators.run_options import RunOptions
 from ragdatakit.validators.set_plan import plan_sets
 
@@ -116,7 +116,9 @@ def _judge(run: DatasetRun, file: DataFile) -> RangeJudge:
     mine = DatasetRun(run.dataset, checks, run.collector.profiles, selection, options, Counter(), big=True)
     checks.start_file(file)
     sets: Any = NoSets()
-    return judge_of(run.container(file))(mine, sets, file, True)
+    judge = judge_of(run.container(file))(mine, sets, file, True)
+    judge.scanners = Scanners()
+    return judge
 
 
 def _parts(run: DatasetRun, file: DataFile, size: int) -> list[Range]:

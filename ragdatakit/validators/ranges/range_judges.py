@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -100,22 +100,31 @@ class Gathered:
             self._probed.end(self.sets)
 
 
-_scanners: list[tuple[Any, DataFile, BlockScanner | None]] = []
-"""The last one, with the job and the file that it is for: what it looks keys up in takes long to make."""
+class Scanners:
+    """Of what is judged in this process for a job the last scanner, as what it looks keys up in takes long to make; it
+    goes nowhere else."""
+
+    def __init__(self) -> None:
+        self._last: tuple[DataFile, BlockScanner | None] | None = None
+
+    def __reduce__(self) -> tuple[type[Scanners], tuple[()]]:
+        return Scanners, ()
+
+    def of(self, file: DataFile, make: Callable[[], BlockScanner | None]) -> BlockScanner | None:
+        """That of a file."""
+        if self._last is None or self._last[0] is not file:
+            self._last = file, make()
+        return self._last[1]
 
 
 class RangeJudge(FileRun):
-    """Reads a range. Of its problems no more of a rule are kept than may be shown: ``kept`` counts those. ``job`` is
-    what other ranges are judged for, too, in a process that does nothing else."""
+    """Reads a range. Of its problems no more of a rule are kept than may be shown: ``kept`` counts those.
+    ``scanners`` are for other ranges, too."""
 
-    job: Any = None
+    scanners: Scanners
 
     def _scanner(self) -> BlockScanner | None:
-        if self.job is None:
-            return super()._scanner()
-        if not (_scanners and _scanners[0][0] is self.job and _scanners[0][1] is self.file):
-            _scanners[:] = [(self.job, self.file, super()._scanner())]
-        return _scanners[0][2]
+        return self.scanners.of(self.file, super()._scanner)
 
     def judge(self, part: Range, gathered: Gathered | None, is_last: bool) -> RangeSummary:
         """What it is. Its keys are ``gathered``, with those of others where it is not the last one."""
