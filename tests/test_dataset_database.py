@@ -15,6 +15,7 @@ import pytest
 
 import ragdatakit
 from ragdatakit.api.report import open_database, report
+from ragdatakit.converters import sql_files
 from ragdatakit.converters.run import read_source
 from ragdatakit.converters.sources import ConversionSettings, find_sources
 from ragdatakit.converters.sql_tables import sql_tables
@@ -607,3 +608,17 @@ def test_a_chunk_that_readers_differ_on(tmp_path: Path, line: str, files: int) -
         assert rows(fast, "chunks") == rows(plain, "chunks")
         assert library() is None or "chunks" in fast.taken_by_sql
         assert [loss.as_dict() for loss in fast.losses] == [loss.as_dict() for loss in plain.losses]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        *("", "a,b\n", 'a, "b"\n', 'a,"b" ,"c"\n', 'a,  ""b\n', 'a "b"', "a\r\n", "\n", "a\n\nb", " ", "a\n\t\nb"),
+        *("a\n ", " a\n\tb\n", "a\n \nb", "\0", "\x1f", "a\t\x0b", "é, é\n"),
+    ],
+)
+def test_what_readers_of_tables_read_alike(lines: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = sql_files.is_read_alike(lines.encode())
+    monkeypatch.setattr(sql_files, "library", lambda: None)
+
+    assert sql_files.is_read_alike(lines.encode()) is found

@@ -323,6 +323,38 @@ def test_long_values_of_metadata_are_not_looked_into(monkeypatch: pytest.MonkeyP
     assert found[names[1]] == (("fact", 2),), "the long text is not among the values"
 
 
+ODD_OBJECTS = [
+    '{"a": 1, "a": 2, "é": []}',
+    ' {"a": 1}',
+    '{"a": 1} x',
+    '{"a": 1, }',
+    '{"\\u0061": 12345678901234567890, "b": NaN}',
+    '{"a": {"c": 1, "c": 2}, "level": "easy"}',
+    '{"a": ' + "[" * 40 + "]" * 40 + "}",
+    "{",
+    "[1]",
+    "{}",
+    "",
+    None,
+]
+
+
+def test_texts_and_objects_are_counted_alike_without_a_scanner(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = ["é漢😀", "", " \t\r\n", "\x0b", "x" * 300, "x" * 300, "one", "one", "one", None]
+    rows = [Question(str(n), texts[n % 10] or "", metadata=ODD_OBJECTS[n % 12]) for n in range(60)]
+    documents = [Document(str(n), text) for n, text in enumerate(texts)]  # type: ignore[arg-type]
+    quick = summary_of(questions=rows, documents=documents)
+    for place in ("database.text_facts", "reports.summary.metadata", "reports.summary.texts"):
+        monkeypatch.setattr(f"ragdatakit.{place}.library", lambda: None)
+
+    assert summary_of(questions=rows, documents=documents) == quick
+
+    table = quick.table("documents")
+    assert table is not None
+    (text,) = [column for column in table.columns if column.name == "text"]
+    assert (text.missing, text.empty, text.distinct) == (1, 2, 6)
+
+
 def test_what_reading_adds_is_no_loss(tmp_path: Path) -> None:
     (tmp_path / "page.md").write_text("# Skarn\n\nThe lamp was lit in 1871.\n")
     (summary,) = report(tmp_path, source_format="text")

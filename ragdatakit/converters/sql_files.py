@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ragdatakit.database.arrow_streams import incoming
 from ragdatakit.database.columns import Kind, PackedColumn, Schema
-from ragdatakit.database.dataset_database import Unproved
+from ragdatakit.database.dataset_database import SqlTable, Unproved
 from ragdatakit.database.row_batches import schema_of
+from ragdatakit.database.text_facts import TextFacts
 from ragdatakit.files.containers.sources import Source
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.paths.boundary import refuse_link_out
@@ -24,10 +25,8 @@ if TYPE_CHECKING:
     import duckdb
 
 T = TypeVar("T")
-_LOOSE_QUOTE = re.compile(rb',[ \t]+"(?!")')
-_BLANK_LINE = re.compile(rb"(?:\A|\n)[ \t]+(?:\n|\Z)")
+_READ_APART = re.compile(rb'[\x00-\x08\x0b-\x1f]|\A\n|\n\n|(?:\A|\n)[ \t]+(?:\n|\Z)|,[ \t]+"(?!")')
 _HUGE_LINE = 1 << 26
-_TAB, _LINE, _BLANK, _QUOTE = b'\t\n "'
 
 
 def fill(
@@ -63,23 +62,24 @@ def add(
         connection.execute(f"{start or f'insert into {table}'} {rows}")
 
 
-def read_columns(
-    connection: duckdb.DuckDBPyConnection,
-    table: str,
-    canonical: str,
-    batches: Callable[[], Iterator[Sequence[PackedColumn]]],
-) -> None:
-    """Make a table of batches that have the columns of a canonical one. Raises `Unproved` where there is no scanner,
+def scanned_table(table: str, batches: Callable[[], Iterator[Sequence[PackedColumn]]]) -> SqlTable:
+    """A table that is made of batches of its columns, which the scanner gives. It is `Unproved` where there is none,
     and where a file cannot be read to its end: the reader says how far it comes."""
-    if library() is None:
-        raise Unproved
-    try:
-        with incoming(connection, "decoded_records", schema_of(canonical), batches()):
-            connection.execute(f'create table main."{table}" as select * from decoded_records')
-    except MachineError:
-        raise
-    except RagdataError:
-        raise Unproved from None
+    facts, schema = TextFacts(), schema_of(table)
+
+    def load(connection: duckdb.DuckDBPyConnection, name: str) -> dict[str, int]:
+        if library() is None:
+            raise Unproved
+        try:
+            with incoming(connection, "decoded_records", schema, facts.watched(schema, batches())):
+                connection.execute(f'create table main."{name}" as select * from decoded_records')
+        except MachineError:
+            raise
+        except RagdataError:
+            raise Unproved from None
+        return {}
+
+    return SqlTable(table, load, facts=facts)
 
 
 def canonical_columns(table: str, given: Iterable[str]) -> str:
@@ -137,15 +137,8 @@ def _look_through(file: DataFile, progress: Progress | None) -> None:
 
 def is_read_alike(lines: bytes) -> bool:
     """Whether DuckDB takes no line of a table for nothing, and no cell for quoted that only has quotes in it."""
-    import numpy as np
-
-    data = np.frombuffer(lines, np.uint8)
-    ends, quotes, blanks = data == _LINE, data == _QUOTE, (data == _BLANK) | (data == _TAB)
-    if ((data < _BLANK) & ~ends & ~blanks).any() or ends[:1].any() or (ends[:-1] & ends[1:]).any():
-        return False
-    if (blanks[:1].any() or (ends[:-1] & blanks[1:]).any()) and _BLANK_LINE.search(lines):
-        return False
-    return not ((blanks[:-1] & quotes[1:]).any() and _LOOSE_QUOTE.search(lines))
+    found = library()
+    return _READ_APART.search(lines) is None if found is None else found.rd_read_alike(lines, len(lines)) == 1
 
 
 def paths(files: Iterable[DataFile]) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 from ragdatakit.database.arrow_streams import ColumnStream, incoming
 from ragdatakit.database.quick_plans import plan_at_once
 from ragdatakit.database.row_batches import row_batches, schema_of
+from ragdatakit.database.text_facts import COLUMN, TextFacts
 from ragdatakit.database.views import file_views, path_fault
 from ragdatakit.files.allocation import keep_freed_memory
 from ragdatakit.files.containers.arrow_library import arrow_library
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pandas as pd
     import pyarrow as pa
+
+    from ragdatakit.database.columns import PackedColumn
 
 FILES = "files"
 """The schema of the views."""
@@ -66,13 +69,14 @@ class SqlTable:
     knows them, by what messages call it. It raises `Unproved` (or DuckDB does of itself) where it is not certain that
     the rows are those that the reader would give. ``integers`` are, when it is loaded, columns of which it is known
     that they have integers only, as these are usually written; ``values`` has those of some of them, in the order of
-    the rows.
+    the rows; ``facts`` those of its texts, where these are wanted and it sees them.
     """
 
     table: str
     load: Callable[[duckdb.DuckDBPyConnection, str], dict[str, int]] = field(repr=False)
     integers: Collection[str] = ()
     values: Mapping[str, npt.NDArray[np.int64]] = field(default_factory=dict, repr=False)
+    facts: TextFacts = field(default_factory=TextFacts, repr=False)
 
 
 def _in_memory(memory_limit: int, scratch: Path) -> duckdb.DuckDBPyConnection:
@@ -147,6 +151,9 @@ class DatasetDatabase:
         self.file_records: dict[str, int] = {}
         self.integer_columns: set[tuple[str, str]] = set()
         self.integer_values: dict[tuple[str, str], npt.NDArray[np.int64]] = {}
+        self._facts: dict[str, TextFacts] = {}
+        self.wants_facts = False
+        """Whether facts of texts are to be counted while tables are filled."""
         self._loaded: dict[str, int] = {}
         self._splits: dict[str, dict[str | None, int]] = {}
         self._view_faults: dict[str, str] = {}
@@ -282,6 +289,11 @@ class DatasetDatabase:
             self._splits[table] = found
         return self._splits[table]
 
+    def text_facts(self, table: str, column: str) -> TextFacts | None:
+        """What is known of the texts in a column of a table that is filled; None where that is nothing."""
+        found = self._facts.get(table)
+        return found if column == COLUMN and found is not None and found.known else None
+
     def leave_out(self, table: str, rows: Iterable[int]) -> None:
         """Remove rows of a table, by their places from 0."""
         import numpy as np
@@ -297,6 +309,7 @@ class DatasetDatabase:
         connection.execute(f'alter table main.kept_rows rename to "{table}"')
         self._loaded[table] = _rows_in(connection, table)
         self._splits.pop(table, None)
+        self._facts.pop(table, None)
         self.integer_values = {name: values for name, values in self.integer_values.items() if name[0] != table}
 
     def view_fault(self, view: str) -> str:
@@ -314,6 +327,7 @@ class DatasetDatabase:
             self._connection = self._views = None
         self._loaded.clear()
         self.integer_values.clear()
+        self._facts.clear()
         self._splits.clear()
         if self._scratch is not None:
             self._scratch.remove()
@@ -359,6 +373,7 @@ class DatasetDatabase:
         way = self._by_sql.get(table)
         if way is not None:
             self._tell(f"loading {table}", 0, 1)
+            way.facts.wanted = self.wants_facts
             watched = WatchedFiles(file.path for part in self._parts for file in part.files)
             try:
                 records = way.load(connection, table)
@@ -369,6 +384,7 @@ class DatasetDatabase:
                 connection.execute(f'drop table if exists main."{table}"')
             else:
                 self.taken_by_sql.add(table)
+                self._facts[table] = way.facts
                 self.integer_columns.update((table, column) for column in way.integers)
                 self.integer_values.update(((table, column), values) for column, values in way.values.items())
                 return _rows_in(connection, table)
@@ -409,16 +425,27 @@ class DatasetDatabase:
 
     @staticmethod
     def _take(
-        connection: duckdb.DuckDBPyConnection, statement: str, table: str, rows: Iterator[Any], losses: Losses | None
+        connection: duckdb.DuckDBPyConnection,
+        statement: str,
+        table: str,
+        rows: Iterator[Any],
+        losses: Losses | None,
+        facts: TextFacts | None = None,
     ) -> int:
         """Give rows of a table to a statement that creates it, or adds to it; how many there were."""
-        with incoming(connection, "incoming_rows", schema_of(table), row_batches(table, rows, losses)):
+        schema = schema_of(table)
+        batches: Iterable[Sequence[PackedColumn]] = row_batches(table, rows, losses)
+        if facts is not None:
+            batches = facts.watched(schema, batches)
+        with incoming(connection, "incoming_rows", schema, batches):
             done = connection.execute(f"{statement} select * from incoming_rows")
             return int(done.fetchall()[0][0])
 
     def _fill_by_rows(self, connection: duckdb.DuckDBPyConnection, table: str) -> int:
         losses = None if self._strict else self.losses
-        return self._take(connection, f'create table main."{table}" as', table, self._tables.peek(table), losses)
+        facts = self._facts[table] = TextFacts()
+        facts.wanted = self.wants_facts
+        return self._take(connection, f'create table main."{table}" as', table, self._tables.peek(table), losses, facts)
 
     def _tell(self, what: str, done: int, total: int) -> None:
         if self._progress is not None:

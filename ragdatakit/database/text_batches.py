@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from ragdatakit.late_dataclasses import dataclass
 if TYPE_CHECKING:
     import duckdb
 
+_AT_ONCE = 4 << 20
+"""Characters of texts that are in memory at once."""
 _SHORT_OFFSETS, _LISTS, _INTEGERS = b"u", b"+l", (b"l", b"L")
 
 
@@ -70,6 +73,23 @@ def text_batches(connection: duckdb.DuckDBPyConnection, query: str) -> Iterator[
             bits = _numbers(validity, np.uint8, (column.offset + column.length + 7) // 8)
             missing = np.unpackbits(bits, bitorder="little")[column.offset : column.offset + column.length] == 0
         yield TextBatch(_numbers(data, np.uint8, size), places, missing)
+
+
+def bounded_batches(
+    connection: duckdb.DuckDBPyConnection, table: str, column: str, sizes: npt.NDArray[np.int64], step: int = 1
+) -> Iterator[TextBatch]:
+    """The texts in a column of a table, or every n-th, no more at once than memory holds: ``sizes`` says how long each
+    is."""
+    until = np.cumsum(np.maximum(sizes[::step], 0) + 1)
+    most = int(until[-1]) if len(until) else 0
+    cuts = np.searchsorted(until, np.arange(_AT_ONCE, most, _AT_ONCE))
+    places = [0, *dict.fromkeys(cut for cut in cuts.tolist() if 0 < cut < len(until)), len(until)]
+    with connection.cursor() as cursor:
+        for first, last in pairwise(places):
+            rows = f"rowid >= {first * step} and rowid < {last * step}" + (
+                f" and rowid % {step} = 0" if step > 1 else ""
+            )
+            yield from text_batches(cursor, f'select "{column}" from main."{table}" where {rows}')
 
 
 def _numbers(place: int | None, kind: Any, count: int, first: int = 0) -> npt.NDArray[Any]:

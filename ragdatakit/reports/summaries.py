@@ -112,6 +112,7 @@ class _Summing:
     ) -> None:
         self._database, self._summary, self._progress = database, summary, progress
         self._examples, self._seed = examples, seed
+        database.wants_facts = True
         database.load(*database.tables)  # at once: some are read together
         self._tables = [t for t in database.tables if database.count(t)]
         self._texts: dict[str, Column] = {}

@@ -1,15 +1,16 @@
-"""Tokens and scripts of texts, counted by the compiled library, and numbers of their words."""
+"""Characters, tokens and scripts of texts, counted by the compiled library, and numbers of their words."""
 
 from __future__ import annotations
 
 import ctypes
 import weakref
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ragdatakit.scanner.library import ScannerError, library
+from ragdatakit.scanner.library import ScannerError, code_seeds, library
 
 Numbers = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
@@ -38,6 +39,21 @@ def tokens_and_scripts(
         if reached.value == count:
             return tokens, scripts
         learn(unknown.value)
+
+
+def lengths_and_codes(data: Any, offsets: npt.NDArray[np.int32]) -> tuple[Numbers, npt.NDArray[np.uint64], int]:
+    """The characters of texts that are one behind the other in ``data`` (any buffer), half of the code of each, and how
+    many have nothing but blanks, tabs and line ends. Raises `ScannerError`."""
+    found = library()
+    if found is None:
+        raise ScannerError("there is no compiled scanner")
+    places = np.ascontiguousarray(offsets, np.int32)
+    held = np.frombuffer(data, np.uint8) if data is not None and len(data) else np.empty(0, np.uint8)
+    lengths, codes = np.empty(len(places) - 1, np.int64), np.empty(len(places) - 1, np.uint64)
+    empty = ctypes.c_uint64()
+    given = (held.ctypes.data, len(held), places.ctypes.data, len(lengths))
+    _called(found.rd_text_facts(*code_seeds(), *given, lengths.ctypes.data, codes.ctypes.data, empty))
+    return lengths, codes, empty.value
 
 
 class FoldedCharacters:

@@ -4,6 +4,7 @@
 //! may want to see is a *candidate*, and both go to the checks in Python, alone. So it may always refuse too much,
 //! never too little.
 
+mod alike;
 mod boundary;
 mod cells;
 mod columns;
@@ -25,6 +26,7 @@ mod lines;
 mod literal;
 mod md5;
 mod members;
+mod names;
 mod plan;
 mod predicates;
 mod relations;

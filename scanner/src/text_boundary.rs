@@ -2,11 +2,132 @@
 
 #![allow(unsafe_code)]
 
-use crate::boundary::{guarded, slice, slice_mut, DONE, MISUSED, PANICKED};
+use crate::alike::is_read_alike;
+use crate::boundary::{guarded, slice, slice_mut, View, DONE, MISUSED, PANICKED};
 use crate::finder::{self, Finder};
-use crate::texts::{count, Counting};
+use crate::hash::{hash, Seeds};
+use crate::names::Names;
+use crate::texts::{characters, count, is_empty, Counting};
 use crate::words::{words, Folding, Left};
 use std::ptr::null_mut;
+
+/// Whether `DuckDB` and pandas read the lines of a table alike: 1, or 0.
+///
+/// # Safety
+/// `data` points to `length` bytes.
+#[no_mangle]
+pub unsafe extern "C" fn rd_read_alike(data: *const u8, length: u64) -> i32 {
+    guarded(PANICKED, || slice(data, length).map_or(MISUSED, |data| i32::from(is_read_alike(data))))
+}
+
+/// A text that begins and ends at these places.
+fn text_at<'a>(data: &'a [u8], places: &[i32]) -> Option<&'a [u8]> {
+    data.get(usize::try_from(places[0]).ok()?..usize::try_from(places[1]).ok()?)
+}
+
+/// Count the characters of texts that are one behind the other in `data`, make half of their codes, and count those of
+/// blanks only in `empty`. `offsets` are `number` + 1 places in it.
+///
+/// # Safety
+/// `data` points to `length` bytes, `offsets` to `number` + 1 numbers, `lengths` and `codes` to `number` to be written,
+/// `empty` to one.
+#[no_mangle]
+pub unsafe extern "C" fn rd_text_facts(
+    seed: u64,
+    kept: u64,
+    data: *const u8,
+    length: u64,
+    offsets: *const i32,
+    number: u64,
+    lengths: *mut i64,
+    codes: *mut u64,
+    empty: *mut u64,
+) -> i32 {
+    guarded(PANICKED, || {
+        let (Some(data), Some(offsets)) = (slice(data, length), slice(offsets, number.saturating_add(1))) else {
+            return MISUSED;
+        };
+        let (Some(lengths), Some(codes), Some(empty)) =
+            (slice_mut(lengths, number), slice_mut(codes, number), empty.as_mut())
+        else {
+            return MISUSED;
+        };
+        let seeds = Seeds::of(seed, kept);
+        for ((pair, own), code) in offsets.windows(2).zip(lengths).zip(codes) {
+            let Some(text) = text_at(data, pair) else { return MISUSED };
+            *own = characters(text) as i64;
+            *code = hash(&seeds, text);
+            *empty += u64::from(is_empty(text));
+        }
+        DONE
+    })
+}
+
+/// Names of members, of which none was counted yet.
+#[no_mangle]
+pub extern "C" fn rd_names_new() -> *mut Names {
+    guarded(null_mut(), || Box::into_raw(Box::default()))
+}
+
+/// Give names back.
+///
+/// # Safety
+/// `names` is null or came from `rd_names_new`, and is not used again.
+#[no_mangle]
+pub unsafe extern "C" fn rd_names_free(names: *mut Names) {
+    if !names.is_null() {
+        drop(Box::from_raw(names));
+    }
+}
+
+/// Count the names in objects that are one behind the other in `data`, as above. `proved` says of which that was done;
+/// `different`, how many names there are now.
+///
+/// # Safety
+/// `names` came from here, `data` points to `length` bytes, `offsets` to `number` + 1 numbers, `proved` to `number` bytes to
+/// be written, `different` to a number.
+#[no_mangle]
+pub unsafe extern "C" fn rd_names_add(
+    names: *mut Names,
+    data: *const u8,
+    length: u64,
+    offsets: *const i32,
+    number: u64,
+    proved: *mut u8,
+    different: *mut u64,
+) -> i32 {
+    guarded(PANICKED, || {
+        let (Some(names), Some(data), Some(offsets)) =
+            (names.as_mut(), slice(data, length), slice(offsets, number.saturating_add(1)))
+        else {
+            return MISUSED;
+        };
+        let (Some(proved), Some(different)) = (slice_mut(proved, number), different.as_mut()) else { return MISUSED };
+        for (pair, is_proved) in offsets.windows(2).zip(proved) {
+            let Some(text) = text_at(data, pair) else { return MISUSED };
+            *is_proved = u8::from(names.add(text));
+        }
+        *different = names.len() as u64;
+        DONE
+    })
+}
+
+/// Show all names: where they end, one behind the other, how many objects have each, and the names (a view of bytes).
+///
+/// # Safety
+/// `names` came from here, `views` points to three views.
+#[no_mangle]
+pub unsafe extern "C" fn rd_names_show(names: *mut Names, views: *mut View) -> i32 {
+    guarded(PANICKED, || {
+        let (Some(names), Some(views)) = (names.as_mut(), slice_mut(views, 3)) else { return MISUSED };
+        names.list();
+        for (view, numbers) in views.iter_mut().zip([&names.ends, &names.counts]) {
+            *view = View { start: numbers.as_ptr(), length: numbers.len() as u64 };
+        }
+        views[2] = View { start: names.bytes.as_ptr().cast(), length: names.bytes.len() as u64 };
+        DONE
+    })
+}
 
 /// Count the tokens of texts that stand one behind the other in `data`, and find their scripts: `offsets` are `count` + 1
 /// places in it. `kinds` says what each character is. `reached` is where to begin, and says how far it came: where that is
@@ -47,10 +168,7 @@ pub unsafe extern "C" fn rd_text_numbers(
         let counting = Counting { kinds, longest, kana: kana as usize, han: han as usize };
         while *reached < number {
             let place = *reached as usize;
-            let (Ok(start), Ok(end)) = (usize::try_from(offsets[place]), usize::try_from(offsets[place + 1])) else {
-                return MISUSED;
-            };
-            let Some(text) = data.get(start..end).and_then(|text| std::str::from_utf8(text).ok()) else {
+            let Some(text) = text_at(data, &offsets[place..]).and_then(|text| std::str::from_utf8(text).ok()) else {
                 return MISUSED;
             };
             match count(&counting, text) {
@@ -109,10 +227,9 @@ pub unsafe extern "C" fn rd_text_words(
         let folding = Folding { places, texts, base, mixer };
         while *reached < number {
             let place = *reached as usize;
-            let (Ok(start), Ok(end)) = (usize::try_from(offsets[place]), usize::try_from(offsets[place + 1])) else {
+            let (Some(text), Some(free)) = (text_at(data, &offsets[place..]), codes.get_mut(used..)) else {
                 return MISUSED;
             };
-            let (Some(text), Some(free)) = (data.get(start..end), codes.get_mut(used..)) else { return MISUSED };
             let found = std::str::from_utf8(text).map_or(Err(Left::Odd), |text| words(&folding, text, free));
             counts[place] = match found {
                 Ok(count) => {

@@ -1,4 +1,4 @@
-//! Numbers of texts: their tokens and the script that most of their letters are of.
+//! Numbers of texts: their characters, their tokens and the script that most of their letters are of.
 
 /// What a character is, in the table that Python gives: its script (0: no letter), and these.
 const SCRIPT: u8 = 0x1F;
@@ -67,9 +67,31 @@ pub fn count(counting: &Counting, text: &str) -> Result<(i64, u8), u32> {
     Ok((tokens, most as u8))
 }
 
+/// The characters of a text: the bytes that do not go on with one.
+#[must_use]
+pub fn characters(text: &[u8]) -> u64 {
+    let begins = |count: u8, &byte: &u8| count.wrapping_add(u8::from(byte & 0xC0 != 0x80));
+    text.chunks(usize::from(u8::MAX)).map(|some| u64::from(some.iter().fold(0, begins))).sum()
+}
+
+/// Whether a text has nothing but blanks, tabs and line ends.
+#[must_use]
+pub fn is_empty(text: &[u8]) -> bool {
+    text.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r'))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn characters_are_those_of_the_text() {
+        for text in ["", "a", "é", "a\u{100}\u{1F600}", &"aé漢😀".repeat(500)] {
+            assert_eq!(characters(text.as_bytes()), text.chars().count() as u64);
+        }
+        assert!(is_empty(b"") && is_empty(b" \t\r\n"));
+        assert!(!is_empty(b"\x0b") && !is_empty(b"  a"));
+    }
 
     const HAN: u8 = 14;
     const KANA: u8 = 15;

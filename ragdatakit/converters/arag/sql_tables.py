@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
 
 from ragdatakit.converters.arag.converter import chunk_objects, chunk_of, has_objects
-from ragdatakit.converters.sql_files import read_columns
+from ragdatakit.converters.sql_files import scanned_table
 from ragdatakit.database.columns import PackedColumn
 from ragdatakit.database.dataset_database import SqlTable
 from ragdatakit.database.row_batches import row_batches, schema_of
@@ -15,9 +14,6 @@ from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.scanner.relations import Cut
 from ragdatakit.schemas.arag.format import ARAG
-
-if TYPE_CHECKING:
-    import duckdb
 
 _KEPT = ("chunk_id", "text")
 
@@ -38,8 +34,4 @@ def arag_tables(dataset: Dataset, records: RecordReader) -> dict[str, SqlTable]:
             else:
                 yield from reader.batches_of_array(file, records, partial(chunk_of, file, records))
 
-    def load(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, int]:
-        read_columns(connection, table, "chunks", batches)
-        return {}
-
-    return {"chunks": SqlTable("chunks", load)} if files else {}
+    return {"chunks": scanned_table("chunks", batches)} if files else {}

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from ragdatakit.converters.beir.converter import are_bare, document_of, files_read
-from ragdatakit.converters.sql_files import read_columns
+from ragdatakit.converters.sql_files import scanned_table
 from ragdatakit.database.columns import Kind, PackedColumn
 from ragdatakit.database.dataset_database import SqlTable
 from ragdatakit.database.row_batches import row_batches
@@ -16,9 +15,6 @@ from ragdatakit.files.containers.json_text import compact
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.schemas.beir.format import BEIR
-
-if TYPE_CHECKING:
-    import duckdb
 
 
 def beir_tables(dataset: Dataset, records: RecordReader) -> dict[str, SqlTable]:
@@ -43,11 +39,7 @@ def beir_tables(dataset: Dataset, records: RecordReader) -> dict[str, SqlTable]:
         for file in files:
             yield from reader.batches(file, records, partial(document_of, records, file, bare=bare))
 
-    def load(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, int]:
-        read_columns(connection, table, "documents", batches)
-        return {}
-
-    return {"documents": SqlTable("documents", load)} if files else {}
+    return {"documents": scanned_table("documents", batches)} if files else {}
 
 
 def _members(raw: bytes | None) -> str | None:

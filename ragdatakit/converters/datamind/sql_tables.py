@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from ragdatakit.converters.datamind.graph import Triple, properties_of, triple_of, triples
-from ragdatakit.converters.sql_files import canonical_columns, fill, read_columns
+from ragdatakit.converters.sql_files import canonical_columns, fill, scanned_table
 from ragdatakit.database.columns import Kind, PackedColumn, packed
 from ragdatakit.database.dataset_database import SqlTable
 from ragdatakit.files.containers.json_text import Raw
@@ -43,23 +43,17 @@ _SHAPE = Record(
 def datamind_tables(dataset: Dataset, records: RecordReader) -> dict[str, SqlTable]:
     """The chunks, the nodes and the edges, where the profile has files of them."""
     chunks = sorted(dataset.of_kind("chunks"), key=lambda file: file.name)
-    found = {"chunks": SqlTable("chunks", partial(_load_chunks, chunks, records))} if chunks else {}
+    found = {"chunks": scanned_table("chunks", partial(_chunk_batches, chunks, records))} if chunks else {}
     triplets = _Triplets(sorted(dataset.of_kind("triplets"), key=lambda file: file.name), records)
     if not triplets.files:
         return found
     return found | {"nodes": SqlTable("nodes", triplets.nodes), "edges": SqlTable("edges", triplets.edges)}
 
 
-def _load_chunks(
-    files: list[DataFile], records: RecordReader, connection: duckdb.DuckDBPyConnection, table: str
-) -> dict[str, int]:
-    def batches() -> Iterator[list[PackedColumn]]:
-        from ragdatakit.converters.datamind.chunk_columns import chunk_batches  # needs numpy
+def _chunk_batches(files: list[DataFile], records: RecordReader) -> Iterator[list[PackedColumn]]:
+    from ragdatakit.converters.datamind.chunk_columns import chunk_batches  # needs numpy
 
-        yield from chunk_batches(files, records)
-
-    read_columns(connection, table, "chunks", batches)
-    return {}
+    yield from chunk_batches(files, records)
 
 
 class _Triplets:

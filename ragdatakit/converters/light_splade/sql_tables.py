@@ -3,7 +3,7 @@ masters of the two splits are joined by DuckDB."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import groupby, islice
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ from ragdatakit.converters.light_splade.reading import ID, Reading, size_of_text
 from ragdatakit.converters.sql_files import add, fill
 from ragdatakit.database.columns import Kind, PackedColumn, packed, packed_numbers
 from ragdatakit.database.dataset_database import SqlTable, Unproved
+from ragdatakit.database.text_facts import TextFacts
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.reading.noted_rows import Note
 from ragdatakit.files.reading.record_reading import RecordReader
@@ -36,7 +37,11 @@ def light_splade_tables(dataset: Dataset, records: RecordReader) -> dict[str, Sq
     loader = _Loader(dataset, records)
     return {
         table: SqlTable(
-            table, getattr(loader, table), loader.integers[table], loader.numbers if table == "triplets" else {}
+            table,
+            getattr(loader, table),
+            loader.integers[table],
+            loader.numbers if table == "triplets" else {},
+            loader.facts[table],
         )
         for table, kind in _TABLES.items()
         if dataset.of_kind(kind)
@@ -49,6 +54,7 @@ class _Loader:
         self._reading = Reading(dataset, records)
         self.numbers: dict[str, Numbers] = {}
         self.integers: dict[str, set[str]] = {table: set() for table in _TABLES}
+        self.facts = {table: TextFacts() for table in _TABLES}
 
     def documents(self, connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, int]:
         """The larger split first, then what only the other one has."""
@@ -76,7 +82,12 @@ class _Loader:
         own = "select id, text, {split} as split"
 
         batches = partial(self._texts, notes=notes)
-        fill(connection, f'main."{table}"', files, f"select {row} from ({own} from {{}})", _MASTER, batches)
+
+        def watched(file: DataFile) -> Iterator[Sequence[PackedColumn]]:
+            seen = batches(file)  # of two splits not all rows stay
+            return seen if more_files else self.facts[table].watched(_MASTER, seen, goes_on=file is not files[0])
+
+        fill(connection, f'main."{table}"', files, f"select {row} from ({own} from {{}})", _MASTER, watched)
         for files in more_files:
             fill(connection, "temp.second_split", files, f"{own} from {{}}", _MASTER, batches)
             known = f'select {key} from main."{table}"'

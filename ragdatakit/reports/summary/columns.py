@@ -36,6 +36,10 @@ def table_summary(database: DatasetDatabase, table: str, counted: dict[str, int]
     wanted = []
     for name in names:
         column = f'"{name}"'
+        facts = database.text_facts(table, name)
+        if facts is not None:
+            wanted += [str(facts.missing), str(facts.empty), "null"]
+            continue
         if (table, name) in database.integer_columns:  # no such value is missing or empty
             wanted += ["0", "0", "null" if name in counted else f"count(distinct {column})"]
             continue
@@ -50,7 +54,7 @@ def table_summary(database: DatasetDatabase, table: str, counted: dict[str, int]
         missing_rows, empty, distinct = found[3 * place : 3 * place + 3]
         distinct, repeated = counted.get(name, distinct), None
         if name in UNIQUE.get(table, ()):
-            distinct = distinct_texts(connection, table, name) if name not in counted else distinct
+            distinct = distinct_texts(database, table, name) if name not in counted else distinct
             repeated = rows - missing_rows - distinct
         columns.append(ColumnSummary(name, missing_rows, empty, distinct, repeated))
     return TableSummary(table, rows, database.splits(table), tuple(columns))
@@ -89,7 +93,7 @@ def id_summary(database: DatasetDatabase, table: str, column: str, ids: IdNumber
             select count(*), count(number), min(number), max(number), count(distinct number) from ids
         """
         count, integers, least, most, numbers = connection.execute(query).fetchall()[0]
-        distinct = distinct_texts(connection, table, column)
+        distinct = distinct_texts(database, table, column)
         gaps = most - least + 1 - numbers if integers else None
     if not count:
         return None

@@ -211,14 +211,20 @@ def distinct(numbers: Numbers, count: int) -> int:
     return len(used(numbers, count))
 
 
-def distinct_texts(connection: duckdb.DuckDBPyConnection, table: str, column: str) -> int:
+def distinct_texts(database: DatasetDatabase, table: str, column: str) -> int:
     """How many different texts a column has, most of which appear once: only those with equal hashes are compared."""
+    connection, facts = database.load(table), database.text_facts(table, column)
     given = f'from main."{table}" where "{column}" is not null'
     exact = f'select count(distinct "{column}") {given}'
-    rows = connection.execute(f"select count(*) {given}").fetchall()[0][0]
-    if rows < _WORTH_HASHES:
-        return int(connection.execute(exact).fetchall()[0][0])
-    codes = np.asarray(connection.execute(f'select hash("{column}") as code {given}').fetchnumpy()["code"], np.uint64)
+    if facts is not None:
+        codes = facts.codes[facts.characters >= 0]
+        rows = len(codes)
+    else:
+        rows = connection.execute(f"select count(*) {given}").fetchall()[0][0]
+        if rows < _WORTH_HASHES:
+            return int(connection.execute(exact).fetchall()[0][0])
+        hashes = f'select hash("{column}") as code {given}'
+        codes = np.asarray(connection.execute(hashes).fetchnumpy()["code"], np.uint64)
     codes.sort()
     again = codes[1:][codes[1:] == codes[:-1]]
     repeated = again[np.append(again[:-1] != again[1:], True)] if len(again) else again
@@ -226,12 +232,14 @@ def distinct_texts(connection: duckdb.DuckDBPyConnection, table: str, column: st
         return int(connection.execute(exact).fetchall()[0][0])
     if not len(again):
         return int(rows)
-    connection.register("repeated_codes", {"code": repeated})
+    same = f'hash("{column}")' if facts is None else "rowid"
+    sought = repeated if facts is None else np.flatnonzero(np.isin(facts.codes, repeated))
+    connection.register("sought_texts", {"same": sought})
     try:
-        chosen = f'{exact} and hash("{column}") in (select code from repeated_codes)'
+        chosen = f"{exact} and {same} in (select same from sought_texts)"
         compared = int(connection.execute(chosen).fetchall()[0][0])
     finally:
-        connection.unregister("repeated_codes")
+        connection.unregister("sought_texts")
     return int(rows) - len(again) - len(repeated) + compared
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from ragdatakit.files.containers.json_text import Raw, fields_of, object_text
 from ragdatakit.files.paths.sql_text import sql_text
-from ragdatakit.reports.summary.numbers import MOST_VALUES, frequencies
+from ragdatakit.reports.summary.numbers import MOST_VALUES, frequencies, of_counted
+from ragdatakit.scanner.library import library
 from ragdatakit.schemas.summaries import Frequencies, Note
 
 if TYPE_CHECKING:
@@ -26,6 +28,8 @@ _TABLES = (
 )
 _LONG, _SHORT = 1 << 20, 1 << 10
 """Bytes of an object that DuckDB does not get as a whole, and of a value that it gets then."""
+_MOST_ODD, _MOST_NAMES = 10_000, 1 << 17
+"""Objects that are not proved to be JSON, and keys, from which on DuckDB counts all of them."""
 _RARE = 0.1
 """Where there are many keys and each is in a smaller share of the objects, keys are data: ids, names, dates."""
 
@@ -41,12 +45,22 @@ def metadata_frequencies(database: DatasetDatabase) -> tuple[list[Frequencies], 
         if not database.count(table):
             continue
         connection = database.load(table)
-        given = _objects(connection, table, column)
-        keys = f"select unnest(list_distinct(json_keys(object))) from {given}"
-        title = f"Keys of the {column} of {table}"
-        counted = frequencies(connection, keys, f"{table}.{column}", title)
+        name, title = f"{table}.{column}", f"Keys of the {column} of {table}"
+        names: Collection[str]
+        if (counts := _counts(connection, table, column)) is not None:
+            counted, names = of_counted(counts, name, title), counts
+        else:
+            keys = f"select unnest(list_distinct(json_keys(object))) from {_objects(connection, table, column)}"
+            counted = frequencies(connection, keys, name, title)
+            quoted = ", ".join(f"'{key}'" for key in (*_KINDS, *_EVIDENCE))
+            told = f"select distinct key from ({keys}) given(key) where key in ({quoted})"
+            names = {key for (key,) in connection.execute(told).fetchall()}
         if counted is None:
             continue
+        if counted.distinct <= MOST_VALUES and not any(key in names for key in (*_KINDS, *_EVIDENCE)):
+            found.append(counted)
+            continue
+        given = _objects(connection, table, column)
         if counted.distinct > MOST_VALUES:
             objects = connection.execute(f"select count(*) from {given} where object <> '{{}}'").fetchall()[0][0]
             most = counted.values[0][1]
@@ -56,29 +70,50 @@ def metadata_frequencies(database: DatasetDatabase) -> tuple[list[Frequencies], 
                 notes.append(Note(f"keys.{table}.{column}", words, counted.distinct))
                 continue
         found.append(counted)
-        present = {key for key, _ in counted.values}
-        if counted.distinct > len(present):
-            quoted = ", ".join(f"'{key}'" for key in (*_KINDS, *_EVIDENCE))
-            rare = f"select distinct key from ({keys}) given(key) where key in ({quoted})"
-            present |= {key for (key,) in connection.execute(rare).fetchall()}
-        for key in (k for k in _KINDS if k in present):
+        for key in (k for k in _KINDS if k in names):
             values = f"select object ->> '$.{key}' from {given} where json_type(object, '$.{key}') <> 'ARRAY'"
             found.append(frequencies(connection, values, f"{table}.{column}.{key}", f"{key} of {table}"))
-        for key in (k for k in _EVIDENCE if k in present and table == "questions"):
+        for key in (k for k in _EVIDENCE if k in names and table == "questions"):
             shapes = f"select {_shape(key)} from {given} where json_exists(object, '$.{key}')"
             name = f"{table}.{column}.{key}.shape"
             found.append(frequencies(connection, shapes, name, f"Shape of {key}"))
     return [one for one in found if one is not None], notes
 
 
-def _objects(connection: duckdb.DuckDBPyConnection, table: str, column: str) -> str:
-    """The query for the objects in a column. DuckDB makes a tree of each, which takes many times its size: of long
-    ones it gets the names and what is short."""
-    short = f"select {column} as object from main.{table} where strlen({column}) < {_LONG}"
-    long = connection.cursor().execute(f"select {column} from main.{table} where strlen({column}) >= {_LONG}")
+def _counts(connection: duckdb.DuckDBPyConnection, table: str, column: str) -> dict[str, int] | None:
+    """How many of the objects in a column have each key, by the compiled library; what it cannot prove to be JSON
+    DuckDB reads. None where that is much, or there is no library, or very many keys."""
+    if library() is None:
+        return None
+    import numpy as np
+
+    from ragdatakit.database.text_batches import bounded_batches
+    from ragdatakit.scanner.member_names import MemberNames
+
+    names, read, odd = MemberNames(), 0, list[int]()
+    sizes = connection.execute(f"select coalesce(strlen({column}), 0) as size from main.{table}").fetchnumpy()["size"]
+    for batch in bounded_batches(connection, table, column, np.asarray(sizes, np.int64)):
+        odd += (read + np.flatnonzero(~names.add(batch.data, batch.offsets))).tolist()
+        read += len(batch.offsets) - 1
+        if len(odd) > _MOST_ODD or names.different > _MOST_NAMES:
+            return None
+    found = names.counts()
+    if odd:
+        given = _objects(connection, table, column, f"rowid in ({', '.join(map(str, odd))})")
+        keys = f"select unnest(list_distinct(json_keys(object))) as key from {given}"
+        for name, count in connection.execute(f"select key, count(*) from ({keys}) group by key").fetchall():
+            found[name] = found.get(name, 0) + count
+    return found
+
+
+def _objects(connection: duckdb.DuckDBPyConnection, table: str, column: str, where: str = "true") -> str:
+    """The query for the objects in a column, of some rows. DuckDB makes a tree of each, which takes many times its
+    size: of long ones it gets the names and what is short."""
+    given = f"from main.{table} where {where} and strlen({column})"
+    long = connection.cursor().execute(f"select {column} {given} >= {_LONG}")
     found = [_shortened(text) for (text,) in iter(long.fetchone, None)]
     listed = ", ".join(sql_text(text) for text in found if len(text) < _LONG)
-    both = f"({short} union all select unnest([{listed}]::varchar[]))"
+    both = f"(select {column} as object {given} < {_LONG} union all select unnest([{listed}]::varchar[]))"
     return f"(from {both} where json_valid(object) and object like '{{%')"
 
 

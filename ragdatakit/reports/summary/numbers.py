@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from heapq import nsmallest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -159,6 +160,13 @@ def frequencies(
         select value, count, count(*) over (), sum(count) over () from counted order by count desc, value limit {most}
     """
     return from_rows(connection.execute(grouped).fetchall(), name, title)
+
+
+def of_counted(counts: Mapping[str, int], name: str, title: str) -> Frequencies | None:
+    """The same of texts and how often each occurs."""
+    most = nsmallest(MOST_VALUES, counts.items(), key=lambda pair: (-pair[1], pair[0].encode()))
+    total = sum(counts.values())
+    return from_rows([(value, count, len(counts), total) for value, count in most], name, title)
 
 
 def from_rows(rows: Sequence[tuple[Any, ...]], name: str, title: str) -> Frequencies | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,8 +26,6 @@ _BATCH_BYTES = 4 << 20
 _BATCH_ROWS = 1 << 16
 _MOST_BYTES = 32 << 20
 _WORTH_THREADS = 8 << 20
-_AT_ONCE = 4 << 20
-"""Characters of texts that are in memory at once, where the compiled library counts them."""
 
 
 @dataclass(slots=True)
@@ -75,10 +72,14 @@ def measure(
     n-th."""
     keep_freed_memory()
     connection = database.load(table)
-    numbers = f'coalesce(length("{column}"), -1) as characters, coalesce(strlen("{column}"), 0) as size'
-    found = connection.execute(f'select {numbers} from main."{table}"').fetchnumpy()
-    characters = np.asarray(found["characters"], np.int64)
-    size = int(np.asarray(found["size"]).sum())
+    facts = database.text_facts(table, column)
+    if facts is not None:
+        characters, size = facts.characters, facts.size
+    else:
+        numbers = f'coalesce(length("{column}"), -1) as characters, coalesce(strlen("{column}"), 0) as size'
+        found = connection.execute(f'select {numbers} from main."{table}"').fetchnumpy()
+        characters = np.asarray(found["characters"], np.int64)
+        size = int(np.asarray(found["size"]).sum())
     step = 1 if most_bytes is None else -(-size // most_bytes) or 1
     read = np.arange(0, len(characters), step)
     tokens, scripts = np.full(len(read), -1), np.zeros(len(read), np.uint8)
@@ -101,24 +102,15 @@ def _scanned(
     connection: duckdb.DuckDBPyConnection, table: str, column: str, step: int, characters: Numbers
 ) -> Iterator[tuple[Numbers, npt.NDArray[np.uint8]]]:
     """Tokens and scripts of every n-th text, by the compiled library."""
-    from ragdatakit.database.text_batches import text_batches
+    from ragdatakit.database.text_batches import bounded_batches
     from ragdatakit.reports.summary.text_numbers import counted
 
-    until = np.cumsum(np.maximum(characters[::step], 0) + 1)
-    most = int(until[-1]) if len(until) else 0
-    cuts = np.searchsorted(until, np.arange(_AT_ONCE, most, _AT_ONCE))
-    places = [0, *dict.fromkeys(cut for cut in cuts.tolist() if 0 < cut < len(until)), len(until)]
-    with connection.cursor() as cursor:
-        for first, last in pairwise(places):
-            rows = f"rowid >= {first * step} and rowid < {last * step}" + (
-                f" and rowid % {step} = 0" if step > 1 else ""
-            )
-            for batch in text_batches(cursor, f'select "{column}" from main."{table}" where {rows}'):
-                found = counted(batch.data, batch.offsets)
-                assert found is not None
-                if batch.missing is not None:
-                    found[0][batch.missing] = -1
-                yield found
+    for batch in bounded_batches(connection, table, column, characters, step):
+        found = counted(batch.data, batch.offsets)
+        assert found is not None
+        if batch.missing is not None:
+            found[0][batch.missing] = -1
+        yield found
 
 
 def _in_python(
