@@ -515,6 +515,21 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     assert "local" in other.err
 
 
+def test_what_known_keys_take_counts_not_what_they_might() -> None:
+    count = 1 << 16
+    dense, sparse = np.arange(count, dtype=np.uint64), np.random.default_rng(1).integers(0, 1 << 63, count, np.uint64)
+    store = key_store.KeyStore(LocalEngine(1), 0, 4 * 70 * count)
+    rows = np.arange(count)
+
+    try:
+        assert store.has_room(2 * count) and not store.has_room(3 * count)
+        assert store.takes(KnownIndex(dense, rows))  # 20 bytes each
+        assert store.takes(KnownIndex(sparse, rows))  # 28 or more
+        assert not store.takes(KnownIndex(sparse, rows))
+    finally:
+        store.remove()
+
+
 def test_a_format_of_named_tables_goes_to_processes_as_it_is() -> None:
     table = replace(get_format("beir"), name="table")
 

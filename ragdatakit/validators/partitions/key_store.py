@@ -88,10 +88,14 @@ class KeyStore:
         self._room = memory_limit // _PART_KNOWN if self.is_shared else min(memory_limit // _PART_KNOWN, _SENT_BYTES)
 
     def has_room(self, keys: int) -> bool:
-        """Whether so many more keys may be known everywhere; then they are."""
-        if bytes_of_keys(keys) > self._room:
+        """Whether so many more keys may be known everywhere, as far as can be told before they are there."""
+        return bytes_of_keys(keys) <= self._room
+
+    def takes(self, index: KnownIndex) -> bool:
+        """Whether an index may be known everywhere; then it is."""
+        if index.bytes > self._room:
             return False
-        self._room -= bytes_of_keys(keys)
+        self._room -= index.bytes
         return True
 
     def for_others(self, index: KnownIndex) -> KnownIndex | str:

@@ -24,8 +24,8 @@ from ragdatakit.validators.row_problems import RowProblems
 from ragdatakit.validators.set_plan import NO_CHECKS, IndexKey, SetPlan
 from ragdatakit.validators.sets import SetChecks
 
-_BYTES_OF_KEY = 48
-"""Of memory, at most, for a code, its row and its place in a table."""
+_BYTES_OF_KEY = 32
+"""Of memory, about, for a code, its row and its place in a table: 20 of integers without gaps, at most 48."""
 _PLACES = 8
 """Of a table of ranks for each integer, which then takes no more."""
 Question = tuple[str, str, str]
@@ -38,7 +38,7 @@ def question_of(one: RowProblems) -> Question:
 
 
 def bytes_of_keys(count: int) -> int:
-    """What so many known keys take."""
+    """What so many known keys take, about."""
     return _BYTES_OF_KEY * count
 
 
@@ -50,6 +50,12 @@ class KnownIndex(NumpyIndex):
         ranks = RankTable.of(codes, _PLACES) if codes.dtype != WIDE else None
         self._finder = ranks if ranks is not None else HashTable(codes)
         self._count, self._codes, self._key_rows = len(codes), codes, rows
+
+    @property
+    def bytes(self) -> int:
+        """What it takes."""
+        arrays = (*vars(self._finder).values(), self._key_rows, self._codes)
+        return sum({id(array): array.nbytes for array in arrays if isinstance(array, np.ndarray)}.values())
 
     def to_others(self) -> KnownIndex:
         """What others need of it."""

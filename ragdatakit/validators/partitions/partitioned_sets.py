@@ -144,8 +144,10 @@ class PartitionedSets(SetChecks):
         columns, runs = self._run_plan(kind).columns, self._runs.get(kind, [])
         column = ("codes" if what == "keys" else what, fields)
         place = columns.index(column)
-        if self._store.has_room(sum(run.sizes[place] for run in runs)):
-            index = KnownIndex(*all_of(columns, runs, column, self._store.partitions))
+        if not self._store.has_room(sum(run.sizes[place] for run in runs)):
+            return
+        index = KnownIndex(*all_of(columns, runs, column, self._store.partitions))
+        if self._store.takes(index):
             (self._known.indexes if what == "keys" else self._known.heads)[key] = index
             self._sent[what, key] = self._store.for_others(index)
 
