@@ -37,7 +37,7 @@ from ragdatakit.quality.garbled import (
 )
 from ragdatakit.quality.near_copies import NearCopies
 from ragdatakit.quality.run import Quality
-from ragdatakit.quality.word_codes import word_codes
+from ragdatakit.quality.word_codes import runs, word_codes
 from ragdatakit.schemas import find_rules, get_format
 from ragdatakit.schemas.canonical import Chunk, Document, Edge, Qrel, Question, Triplet
 from ragdatakit.schemas.findings import Finding
@@ -122,6 +122,7 @@ def near(texts: Sequence[str], similarity: float = 0.8, other_words: float = 0.9
     copies = NearCopies(similarity, other_words)
     for start in range(0, len(texts), 50):
         codes, lengths = word_codes(texts[start : start + 50])
+        codes = runs(codes, lengths)
         copies.add(np.arange(start, start + len(lengths)), codes, lengths)
     keys = np.array([hash(text) for text in texts], np.int64)
     return copies.pairs(keys, lambda: enumerate(texts))

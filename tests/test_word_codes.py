@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from ragdatakit.files.texts.flat_text import flat_words
 from ragdatakit.quality import word_codes as module
-from ragdatakit.quality.word_codes import DIGITS, _in_numpy, word_codes
+from ragdatakit.quality.word_codes import DIGITS, _in_numpy, run_codes, runs, word_codes
+from ragdatakit.scanner.texts import Joined
 from tests.broad import examples
 
 TEXTS = st.lists(st.text("abZ_1９ \n\x00é’ßµﬁ市役ー\u0301\ud800-", max_size=30), max_size=6)
@@ -22,6 +23,8 @@ def same(texts: list[str]) -> tuple[Any, Any]:
     others, numbers = _in_numpy(texts)
 
     assert (codes.tolist(), lengths.tolist()) == (others.tolist(), numbers.tolist())
+    joined, counted = run_codes(texts, Joined.of(texts))
+    assert (joined.tolist(), counted.tolist()) == (runs(others, numbers).tolist(), numbers.tolist())
     return codes, lengths
 
 
@@ -43,6 +46,13 @@ def agree(texts: list[str]) -> None:
 @given(TEXTS)
 def test_codes_are_those_of_the_words(texts: list[str]) -> None:
     agree(texts)
+
+
+def test_runs_do_not_go_over_the_end_of_a_text() -> None:
+    codes, lengths = run_codes(["a b c d", "", "b c", "x  B-c D"], Joined.of(["a b c d", "", "b c", "x  B-c D"]))
+
+    assert lengths.tolist() == [4, 0, 2, 4]
+    assert [codes.tolist().index(code) for code in codes.tolist()] == [0, 1, 2, 1]
 
 
 @pytest.mark.parametrize("chunk", [9, 10, 33, 64])

@@ -65,6 +65,10 @@ class Repeats:
             yield row
         self._texts, self._in_splits, self._whole = texts, in_splits, True
 
+    def take(self, codes: npt.NDArray[np.int64]) -> None:
+        """The texts of all rows of a table without splits, as codes that are the same for those that are."""
+        self._texts, self._whole = array("q", codes.tobytes()), True
+
     def before(self, row: int) -> tuple[int, int]:
         """How many rows before it have its text: of all, of those of its split."""
         if not self._ranks:
@@ -206,6 +210,16 @@ class Checked:
         if self.progress is not None:
             self.progress.doing = doing
         return self._rows(self.table)
+
+    def first_passages(self, doing: str) -> Iterator[Any]:
+        """The same; who reads them to the end says by `note_passages` what their texts are."""
+        if self.progress is not None:
+            self.progress.doing = doing
+        return self.tables.peek(self.table)
+
+    def note_passages(self, codes: npt.NDArray[np.int64]) -> None:
+        """The texts of all passages, as codes that are the same for those that are."""
+        self.findings.repeats.setdefault(self.table, Repeats()).take(codes)
 
     def questions(self) -> Iterator[Any]:
         """The questions in order."""

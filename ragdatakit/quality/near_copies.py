@@ -16,14 +16,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ragdatakit.quality.word_codes import DIGITS, mixed, word_codes
+from ragdatakit.quality.word_codes import DIGITS, mixed, number_of_runs, runs, word_codes
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     _Codes = npt.NDArray[np.uint64]
 
-_RUN = 3
 _BANDS, _ROWS = 16, 5
 _SEED = 13
 _TOGETHER = 1 << 20
@@ -42,26 +41,22 @@ class _Held(NamedTuple):
 
 
 class NearCopies:
-    """Takes texts as codes of their words, by ordinal (rising); `pairs` then gives the near copies of earlier ones."""
+    """Takes texts as codes of their runs of words, by ordinal (rising); `pairs` then gives the near copies of others
+    before them."""
 
     def __init__(self, similarity: float, other_words: float) -> None:
         self._similarity = similarity
         self._other_words = other_words
         self._of_batches: list[tuple[Any, Any, Any, Any]] = []
 
-    def add(self, ordinals: npt.NDArray[np.int64], words: _Codes, lengths: npt.NDArray[np.int64]) -> None:
-        """Texts of at least three words each; their words come one after the other."""
+    def add(self, ordinals: npt.NDArray[np.int64], codes: _Codes, lengths: npt.NDArray[np.int64]) -> None:
+        """Texts of so many words each (``lengths``), at least three; their runs come one after the other."""
         from rensa import RMinHash
 
         if not len(ordinals):
             return
-        runs = _runs(words)
-        ends = np.cumsum(lengths)
-        inside = np.ones(len(runs), bool)
-        for back in range(_RUN - 1):  # runs that begin at the end of a text reach into the next one
-            inside[ends - 1 - back] = False
-        offsets = np.concatenate(([0], np.cumsum(lengths - (_RUN - 1)))).astype(np.uint64)
-        found = RMinHash.digest_matrix_from_flat_token_hashes(runs[inside], offsets, _BANDS * _ROWS, _SEED)
+        offsets = np.concatenate(([0], np.cumsum(number_of_runs(lengths)))).astype(np.uint64)
+        found = RMinHash.digest_matrix_from_flat_token_hashes(codes, offsets, _BANDS * _ROWS, _SEED)
         each = array("I")
         for row in found.to_rows():
             each.fromlist(row)  # three times as quick as number by number
@@ -143,8 +138,8 @@ def _held(texts: Iterator[tuple[int, str]]) -> dict[int, _Held]:
         ends = np.cumsum(lengths).tolist()
         for (ordinal, _), start, end in zip(batch, [0, *ends[:-1]], ends, strict=True):
             words = np.unique(codes[start:end])
-            runs = np.unique(_runs(codes[start:end])[: 1 - _RUN])
-            found[ordinal] = _Held(runs, words, words[words & np.uint64(DIGITS) != 0])
+            of_runs = np.unique(runs(codes[start:end], np.array([end - start])))
+            found[ordinal] = _Held(of_runs, words, words[words & np.uint64(DIGITS) != 0])
     return found
 
 
@@ -159,14 +154,6 @@ def _together(texts: Iterator[tuple[int, str]]) -> Iterator[list[tuple[int, str]
             batch, size = [], 0
     if batch:
         yield batch
-
-
-def _runs(words: _Codes) -> _Codes:
-    """A code for each run of words, by where it begins; those at the end run into what is beyond."""
-    found = words
-    for ahead in range(1, _RUN):
-        found = mixed(found) ^ np.roll(words, -ahead)
-    return mixed(found)
 
 
 def _neighbours(

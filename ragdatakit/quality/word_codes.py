@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ragdatakit.files.texts.flat_text import flat_bytes, flat_character
-from ragdatakit.scanner.texts import FoldedCharacters, word_numbers
+from ragdatakit.scanner.texts import FoldedCharacters, Joined, word_numbers
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     Codes = npt.NDArray[np.uint64]
 
+RUN = 3
+"""Words of a run, by which texts are compared."""
 DIGITS = 1
 """The bit of a code that says whether the word has a digit."""
 _CHUNK = 1 << 17
@@ -37,19 +39,43 @@ _WORD_BYTES = bytes(
 
 def word_codes(texts: Sequence[str]) -> tuple[Codes, npt.NDArray[np.int64]]:
     """The codes of the words of all texts, one after the other, and how many words each text has."""
-    found = word_numbers([text.encode("utf-8", "surrogatepass") for text in texts], _characters(), (_BASE, _MIXER))
+    return run_codes(texts, Joined.of(texts), 1)
+
+
+def run_codes(texts: Sequence[str], joined: Joined, words: int = RUN) -> tuple[Codes, npt.NDArray[np.int64]]:
+    """The codes of all runs of so many words, none over the end of a text, and how many words each text has; ``joined``
+    are the texts once more."""
+    found = word_numbers(joined, _characters(), (_BASE, _MIXER), words)
     if found is None:
-        return _in_numpy(texts)
+        codes, counts = _in_numpy(texts)
+        return runs(codes, counts, words), counts
     codes, counts = found
     left = np.flatnonzero(counts < 0)
     if len(left):
         others, counts[left] = _in_numpy([texts[place] for place in left.tolist()])
         of_left = np.zeros(len(texts), bool)
         of_left[left] = True
-        of_left = np.repeat(of_left, counts)
+        of_left = np.repeat(of_left, number_of_runs(counts, words))
         known, codes = codes, np.empty(len(of_left), np.uint64)
-        codes[of_left], codes[~of_left] = others, known
+        codes[of_left], codes[~of_left] = runs(others, counts[left], words), known
     return codes, counts
+
+
+def number_of_runs(counts: npt.NDArray[np.int64], words: int = RUN) -> npt.NDArray[np.int64]:
+    """How many runs texts of so many words have."""
+    return np.maximum(counts - (words - 1), 0)
+
+
+def runs(codes: Codes, counts: npt.NDArray[np.int64], words: int = RUN) -> Codes:
+    """The codes of runs of words, none over the end of a text, of those of the words of texts, which have so many."""
+    if words == 1:
+        return codes
+    found = codes
+    for ahead in range(1, words):
+        found = mixed(found) ^ np.roll(codes, -ahead)
+    # runs that begin at the end of a text reach into the next one
+    inside = np.arange(len(codes)) + (words - 1) < np.repeat(np.cumsum(counts), counts)
+    return mixed(found)[inside]
 
 
 @cache

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-ABI = 13
+ABI = 14
 """The number of the interface. The library must say the same: an editable installation may have an older one."""
 
 _PATH = Path(__file__).with_name("compiled.so")
@@ -84,7 +84,7 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "rd_text_words": (
         _FLAG,
         (
-            *(_POINTER, _LENGTH, ctypes.c_char_p, _LENGTH, _LENGTH, _LENGTH),
+            *(_POINTER, _LENGTH, ctypes.c_char_p, _LENGTH, _LENGTH, _LENGTH, _LENGTH),
             *(ctypes.c_char_p, _LENGTH, _POINTER, _LENGTH),
             *(_POINTER, _LENGTH, _POINTER, _NUMBER, _NUMBER),
         ),
@@ -96,6 +96,13 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
         (
             *(_POINTER, _POINTER, _LENGTH, ctypes.c_char_p, _LENGTH, _POINTER, _LENGTH),
             *(_POINTER, _LENGTH, _POINTER, _NUMBER, _NUMBER),
+        ),
+    ),
+    "rd_text_measures": (
+        _FLAG,
+        (
+            *(ctypes.c_char_p, _LENGTH, ctypes.c_char_p, _LENGTH, ctypes.c_char_p, _LENGTH),
+            *(_LENGTH, ctypes.c_char_p, _LENGTH, _POINTER, _LENGTH, _POINTER, _POINTER),
         ),
     ),
     "rd_hash": (_FLAG, (_LENGTH, _LENGTH, _POINTER, _LENGTH, _POINTER, _LENGTH, _POINTER)),

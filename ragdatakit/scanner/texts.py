@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import weakref
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -35,7 +35,7 @@ def tokens_and_scripts(
     given = (kinds.ctypes.data, len(kinds), *rules, data.ctypes.data, len(data), held.ctypes.data, count)
     written = (tokens.ctypes.data, scripts.ctypes.data, reached, unknown)
     while True:
-        _called(found.rd_text_numbers(*given, *written))
+        called(found.rd_text_numbers(*given, *written))
         if reached.value == count:
             return tokens, scripts
         learn(unknown.value)
@@ -52,7 +52,7 @@ def lengths_and_codes(data: Any, offsets: npt.NDArray[np.int32]) -> tuple[Number
     lengths, codes = np.empty(len(places) - 1, np.int64), np.empty(len(places) - 1, np.uint64)
     empty = ctypes.c_uint64()
     given = (held.ctypes.data, len(held), places.ctypes.data, len(lengths))
-    _called(found.rd_text_facts(*code_seeds(), *given, lengths.ctypes.data, codes.ctypes.data, empty))
+    called(found.rd_text_facts(*code_seeds(), *given, lengths.ctypes.data, codes.ctypes.data, empty))
     return lengths, codes, empty.value
 
 
@@ -77,26 +77,47 @@ class FoldedCharacters:
             self.texts += b"" if text is None else bytes([len(text)]) + text
 
 
+_LONGEST = 1 << 28
+"""Characters of a text that is given to the library; for a longer one comes what is not UTF-8."""
+
+
+class Joined(NamedTuple):
+    """Texts as UTF-8, one behind the other, and where each begins; behind the last is where that ends. Without those
+    that are very long they are to have some million characters together."""
+
+    data: bytes
+    offsets: npt.NDArray[np.int32]
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> Joined:
+        """Halves of surrogate pairs are as they are: no UTF-8."""
+        encoded = [text.encode("utf-8", "surrogatepass") if len(text) < _LONGEST else b"\xff" for text in texts]
+        return cls(*_joined(encoded))
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+
 def word_numbers(
-    texts: Sequence[bytes], characters: FoldedCharacters, made_with: tuple[int, int]
+    texts: Joined, characters: FoldedCharacters, made_with: tuple[int, int], together: int
 ) -> tuple[npt.NDArray[np.uint64], Numbers] | None:
-    """The numbers of the words of texts, one after the other, and how many each text has: -1 where Python has to make
-    them. None where there is no library. ``made_with`` are the base and the mixer. Raises `ScannerError`."""
+    """The numbers of the runs of so many words (``together``) of texts, one after the other, and how many words each
+    text has: -1 where Python has to make them. None where there is no library. ``made_with`` are the base and the
+    mixer. Raises `ScannerError`."""
     found = library()
-    ends = np.cumsum([0, *map(len, texts)])
-    if found is None or ends[-1] >= 1 << 31:
+    if found is None:
         return None
-    data, offsets = b"".join(texts), ends.astype(np.int32)
-    codes, counts = np.empty(len(data) // 2 + len(texts), np.uint64), np.zeros(len(texts), np.int64)
+    (data, offsets), number = texts, len(texts)
+    codes, counts = np.empty(len(data) // 2 + number, np.uint64), np.zeros(number, np.int64)
     reached, unknown = ctypes.c_uint64(), ctypes.c_uint64()
     while True:
         folded = bytes(characters.texts)
-        given = (characters.places.ctypes.data, len(characters.places), folded, len(folded), *made_with)
-        texts_given = (data, len(data), offsets.ctypes.data, len(texts))
+        given = (characters.places.ctypes.data, len(characters.places), folded, len(folded), *made_with, together)
+        texts_given = (data, len(data), offsets.ctypes.data, number)
         written = (codes.ctypes.data, len(codes), counts.ctypes.data, reached, unknown)
-        _called(found.rd_text_words(*given, *texts_given, *written))
-        if reached.value == len(texts):
-            return codes[: counts[counts > 0].sum()], counts
+        called(found.rd_text_words(*given, *texts_given, *written))
+        if reached.value == number:
+            return codes[: np.maximum(counts - (together - 1), 0).sum()], counts
         characters.learn(unknown.value)
 
 
@@ -138,7 +159,7 @@ class CompiledFinder:
             len(texts),
         )
         while True:
-            _called(self._find(*given, found.ctypes.data, len(found), counts.ctypes.data, reached, unknown))
+            called(self._find(*given, found.ctypes.data, len(found), counts.ctypes.data, reached, unknown))
             if reached.value == len(texts):
                 break
             first = unknown.value // self._AT_ONCE * self._AT_ONCE
@@ -159,6 +180,7 @@ def _joined(texts: Sequence[bytes]) -> tuple[bytes, npt.NDArray[np.int32]]:
     return b"".join(texts), ends.astype(np.int32)
 
 
-def _called(status: int) -> None:
+def called(status: int) -> None:
+    """Raise `ScannerError` where a call failed."""
     if status:
         raise ScannerError(f"the scanner failed ({status})")

@@ -25,6 +25,8 @@ mod kinds;
 mod lines;
 mod literal;
 mod md5;
+mod measure_boundary;
+mod measures;
 mod members;
 mod names;
 mod plan;

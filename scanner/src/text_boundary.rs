@@ -184,9 +184,9 @@ pub unsafe extern "C" fn rd_text_numbers(
     })
 }
 
-/// Make numbers of the words of texts that stand one behind the other in `data`, as above: those of all texts one after
-/// the other in `codes`, and how many each has in `counts`, -1 where Python is to make them. `places` and `folded` say what
-/// characters become. `reached` and `unknown` are as above.
+/// Make numbers of the runs of so many words (`together`) of texts that stand one behind the other in `data`, as above:
+/// those of all texts one after the other in `codes`, and how many words each has in `counts`, -1 where Python is to make
+/// them. `places` and `folded` say what characters become. `reached` and `unknown` are as above.
 ///
 /// # Safety
 /// `places` points to `known` numbers, `folded` to `folded_length` bytes, `data` to `length`, `offsets` to `number` + 1
@@ -199,6 +199,7 @@ pub unsafe extern "C" fn rd_text_words(
     folded_length: u64,
     base: u64,
     mixer: u64,
+    together: u64,
     data: *const u8,
     length: u64,
     offsets: *const i32,
@@ -223,8 +224,10 @@ pub unsafe extern "C" fn rd_text_words(
         let Some(done) = usize::try_from(*reached).ok().and_then(|reached| counts.get(..reached)) else {
             return MISUSED;
         };
-        let mut used = done.iter().map(|&count| usize::try_from(count).unwrap_or(0)).sum::<usize>();
-        let folding = Folding { places, texts, base, mixer };
+        let Some(together) = usize::try_from(together).ok().filter(|&number| number > 0) else { return MISUSED };
+        let runs = |&words: &i64| (usize::try_from(words).unwrap_or(0).saturating_add(1)).saturating_sub(together);
+        let mut used = done.iter().map(runs).sum::<usize>();
+        let folding = Folding::of(places, texts, base, mixer);
         while *reached < number {
             let place = *reached as usize;
             let (Some(text), Some(free)) = (text_at(data, &offsets[place..]), codes.get_mut(used..)) else {
@@ -233,7 +236,7 @@ pub unsafe extern "C" fn rd_text_words(
             let found = std::str::from_utf8(text).map_or(Err(Left::Odd), |text| words(&folding, text, free));
             counts[place] = match found {
                 Ok(count) => {
-                    used += count;
+                    used += folding.runs(&mut free[..count], together);
                     count as i64
                 }
                 Err(Left::Odd) => -1,
@@ -327,7 +330,7 @@ pub unsafe extern "C" fn rd_finder_find(
     })
 }
 
-fn piece<'a>(data: &'a [u8], ends: &[i32]) -> Option<&'a [u8]> {
+pub(crate) fn piece<'a>(data: &'a [u8], ends: &[i32]) -> Option<&'a [u8]> {
     let (start, end) = (usize::try_from(*ends.first()?).ok()?, usize::try_from(*ends.get(1)?).ok()?);
     data.get(start..end)
 }

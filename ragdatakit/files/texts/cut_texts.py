@@ -11,10 +11,17 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ragdatakit.late_dataclasses import dataclass
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    _Numbers = npt.NDArray[np.int64]
+    _Marks = npt.NDArray[np.uint8]
 
 _LEAST, _LEAST_SHARE, _STEEP = 20, 0.05, 3
 """Texts of one length, their share of all, and how many times as many they are as those of each length beside it."""
@@ -27,8 +34,10 @@ _SAMPLE, _LOOKED_AT, _ALIKE = 1_000, 1_000, 0.2
 """Texts that are kept, and characters of each; the share of places in them at which most texts of a template have the
 same word."""
 _SHORTEST = {"character": 50, "word": 20}
-_ENDS = tuple(".!?:;)]}»”\"'’。」』\uff01\uff1f\uff09")
-_STOPS, _BEGINS = 1, 2
+ENDS = ".!?:;)]}»”\"'’。」』\uff01\uff1f\uff09"
+_ENDS = tuple(ENDS)
+_STOPS, _BEGINS, _DOUBTFUL = 1, 2, 4
+"""How a text stops and begins, in the library, too; of the last it does not know."""
 _HEAD = 100
 """Characters from which it is seen how a text begins."""
 
@@ -64,17 +73,32 @@ class TextLengths:
         number = len(self._marks)
         self._characters.append(len(text))
         self._words.append(text.count(" ") + 1)
-        stops = _STOPS if text.endswith("...") or _goes_on(text) else 0
-        head = text[:_HEAD]
-        title = head.partition(" ")[0]
-        # a title that the text before has, too, or capitals throughout, do not say that this is another text
-        begins = _BEGINS if head[:1].isupper() and title != self._before and not head.isupper() else 0
-        self._marks.append(stops | begins)
-        self._before = title
+        self._marks.append(_marks(text, self._before))
+        self._before = _title(text)
         if number % self._each == 0:
-            self._sample.append((number, text[:_LOOKED_AT]))
-            if len(self._sample) > _SAMPLE:
-                self._sample, self._each = self._sample[::2], 2 * self._each
+            self._keep(number, text)
+
+    def add_all(self, texts: Sequence[str], characters: _Numbers, blanks: _Numbers, marks: _Marks) -> None:
+        """The next texts, as the library sees them; of those that are doubtful all is found here."""
+        first, characters, words, marks = len(self._marks), characters.copy(), blanks + 1, marks.copy()
+        for place in np.flatnonzero(marks & _DOUBTFUL).tolist():
+            text = texts[place]
+            characters[place], words[place] = len(text), text.count(" ") + 1
+            marks[place] = _marks(text, _title(texts[place - 1]) if place else self._before)
+        self._characters.frombytes(characters.tobytes())
+        self._words.frombytes(words.tobytes())
+        self._marks.frombytes(marks.tobytes())
+        self._before = _title(texts[-1]) if texts else self._before
+        number = -(-first // self._each) * self._each
+        while number < first + len(texts):
+            self._keep(number, texts[number - first])
+            number = (number // self._each + 1) * self._each
+
+    def _keep(self, number: int, text: str) -> None:
+        """A text of which the number is one of the sample's."""
+        self._sample.append((number, text[:_LOOKED_AT]))
+        if len(self._sample) > _SAMPLE:
+            self._sample, self._each = self._sample[::2], 2 * self._each
 
     def cut_off(self) -> CutOff | None:
         """Where the texts were cut off, if they were."""
@@ -98,6 +122,19 @@ class TextLengths:
         if _are_alike([text for number, text in self._sample if lengths[number] == length]):
             return None
         return CutOff(length, unit, count, len(lengths), int(cut[0]))
+
+
+def _title(text: str) -> str:
+    return text[:_HEAD].partition(" ")[0]
+
+
+def _marks(text: str, before: str) -> int:
+    """How a text stops and begins; ``before`` is the title of the text before."""
+    stops = _STOPS if text.endswith("...") or _goes_on(text) else 0
+    head = text[:_HEAD]
+    # a title that the text before has, too, or capitals throughout, do not say that this is another text
+    begins = _BEGINS if head[:1].isupper() and _title(text) != before and not head.isupper() else 0
+    return stops | begins
 
 
 def _goes_on(text: str) -> bool:

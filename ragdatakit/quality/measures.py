@@ -1,0 +1,142 @@
+"""What the rules ask of every passage: of many at once by the compiled library, while the next ones are read; or in
+Python, which means the same."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ragdatakit.late_dataclasses import dataclass
+from ragdatakit.quality.odd_characters import alphabet, ascii_alphabet
+from ragdatakit.quality.word_codes import number_of_runs, run_codes
+from ragdatakit.scanner.library import library
+from ragdatakit.scanner.measures import NOT_UTF8, TextMeasures, text_measures
+from ragdatakit.scanner.texts import Joined
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    import numpy.typing as npt
+
+    from ragdatakit.quality.near_copies import NearCopies
+
+    _Numbers = npt.NDArray[np.int64]
+
+_MOST_CHARACTERS, _MOST_ROWS = 1 << 20, 4096
+"""Of texts that are looked at together."""
+_FEWEST = 2
+"""Of less than so many times as many the library would not be asked quicker than Python looks at them."""
+_AHEAD = 2
+"""So many times as many are read before the first of them are done."""
+
+
+class Measured(NamedTuple):
+    """Passages, their texts, how many words each has, and codes of it without and with its white space (as in
+    `TextMeasures`).
+
+    ``looks`` are the places of those of which a rule may have something to say; ``found`` is there where the library
+    looked at them.
+    """
+
+    rows: Sequence[Any]
+    texts: Sequence[str]
+    words: _Numbers
+    squeezed: _Numbers
+    exact: _Numbers
+    looks: Sequence[int]
+    found: TextMeasures | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measuring:
+    """What is asked of passages: which have fewer words or more characters, and whether their characters matter, and
+    those of their titles; ``near`` takes those of at least ``near_words`` words."""
+
+    least_words: int
+    most_characters: int
+    characters: bool
+    garbled: bool
+    titles: bool
+    near_words: int
+    near: NearCopies | None
+
+    def each(self, rows: Iterable[Any]) -> Iterator[Measured]:
+        """Passages, some thousands at a time."""
+        batches = _batches(rows)
+        first = list(islice(batches, _FEWEST))
+        if len(first) < _FEWEST or library() is None:
+            for number, batch in chain(first, batches):
+                yield self._in_python(number, batch)
+            return
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(1) as beside:
+            waiting: deque[Future[Measured]] = deque()
+            for number, batch in chain(first, batches):
+                waiting.append(beside.submit(self._in_library, number, batch))
+                if len(waiting) > _AHEAD:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+
+    def _words(self, texts: Sequence[str], joined: Joined, first: int) -> _Numbers:
+        """How many words passages have; ``first`` is the number of the first of them."""
+        runs, words = run_codes(texts, joined)
+        if self.near is not None:
+            long = words >= self.near_words
+            if not long.all():
+                runs = runs[np.repeat(long, number_of_runs(words))]
+            self.near.add(np.flatnonzero(long) + first, runs, words[long])
+        return words
+
+    def _in_python(self, first: int, rows: Sequence[Any]) -> Measured:
+        texts = [row.text or "" for row in rows]
+        words = self._words(texts, Joined.of(texts), first)
+        squeezed, exact = (np.array([*map(code, texts)], np.int64) for code in (squeezed_key, hash))
+        return Measured(rows, texts, words, squeezed, exact, range(len(rows)), None)
+
+    def _in_library(self, first: int, rows: Sequence[Any]) -> Measured:
+        texts = [row.text or "" for row in rows]
+        joined = Joined.of(texts)
+        words, found = self._words(texts, joined, first), self._seen(joined)
+        for place in np.flatnonzero(found.looked == NOT_UTF8).tolist():
+            text = texts[place]
+            found.squeezed[place], found.exact[place] = squeezed_key(text), hash(text)
+        looks = (words < self.least_words) | (found.characters > self.most_characters)
+        if self.characters:
+            looks |= found.looked != 0
+            if self.titles:
+                looks |= self._seen(Joined.of([row.title or "" for row in rows])).looked != 0
+        return Measured(rows, texts, words, found.squeezed, found.exact, np.flatnonzero(looks).tolist(), found)
+
+    def _seen(self, joined: Joined) -> TextMeasures:
+        return text_measures(joined, ascii_alphabet() if joined.data.isascii() else alphabet(self.garbled))
+
+
+def _batches(rows: Iterable[Any]) -> Iterator[tuple[int, list[Any]]]:
+    """Passages that are looked at together, with the number of the first of them."""
+    batch: list[Any] = []
+    first = size = 0
+    for row in rows:
+        batch.append(row)
+        size += len(row.text or "")
+        if size >= _MOST_CHARACTERS or len(batch) >= _MOST_ROWS:
+            yield first, batch
+            first += len(batch)
+            batch, size = [], 0
+    if batch:
+        yield first, batch
+
+
+def squeezed_key(text: str) -> int:
+    """A code of a text with single blanks for white space."""
+    return key_of(text.strip(" ") if "  " not in text and text.isprintable() else " ".join(text.split()))
+
+
+def key_of(text: str) -> int:
+    """A code of a text, never 0 except for a blank one; equal texts have equal codes in this process."""
+    return hash(text) or 1 if text else 0

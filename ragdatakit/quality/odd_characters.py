@@ -1,0 +1,141 @@
+"""What the compiled library looks for in texts: characters, and pairs of them, of which a rule may have something to
+say. It may name too many texts, never too few: those that it names are looked at as all are without it.
+
+What `ftfy` takes for odd is taken from its own pattern: of each of its alternatives two sets of characters that stand
+side by side, the smallest ones.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ragdatakit.files.texts.cut_texts import ENDS
+from ragdatakit.quality import garbled
+from ragdatakit.scanner.measures import USES, Alphabet
+from ragdatakit.scanner.predicates import WHITE_SPACE
+
+CONTROL = "\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202d\u202e\ufffd-\uffff"
+"""Control characters, those that turn the direction of a text, and what stands for one that was lost."""
+_ASCII, _ALL = 0x80, 0x10000
+_Set = npt.NDArray[np.bool_]
+"""Whether each character is in it; the last stands for any behind."""
+
+
+@cache
+def ascii_alphabet() -> Alphabet:
+    """What is looked for in texts of ASCII."""
+    return _alphabet({name: found[: _ASCII + 1] for name, found in _uses().items()}, [])
+
+
+@cache
+def alphabet(garbled_too: bool) -> Alphabet:
+    """What is looked for in all texts, with or without mojibake. Raises `ImportError` without ftfy for the first."""
+    uses = _uses()
+    if not garbled_too:
+        return _alphabet(uses, [])
+    from ftfy.badness import BADNESS_RE
+
+    uses["east"], uses["accent"] = _in_ranges(garbled.EAST), _in_ranges(garbled.ACCENTS)
+    uses["reported"] |= _of(map(ord, garbled.SIGNS))
+    pairs: list[tuple[_Set, _Set]] = []
+    try:
+        for window in _windows(BADNESS_RE):
+            if isinstance(window, tuple):
+                pairs.append(window)
+            else:
+                uses["reported"] |= window
+    except (ImportError, AttributeError, TypeError, ValueError):  # of what is Python's own, or a pattern of a new kind
+        uses["reported"][_ASCII:] = True
+    return _alphabet(uses, pairs)
+
+
+def _uses() -> dict[str, _Set]:
+    """By what it is there for, each set of characters that is looked for in all texts."""
+    return {"reported": _in_ranges(CONTROL), "space": _of(map(ord, WHITE_SPACE)), "end": _of(map(ord, ENDS))}
+
+
+def _of(characters: Iterable[int]) -> _Set:
+    found = np.zeros(_ALL + 1, np.bool_)
+    found[[min(code, _ALL) for code in characters]] = True
+    return found
+
+
+def _in_ranges(ranges: str) -> _Set:
+    """Characters that are in a set of a regular expression."""
+    return _of(match.start() for match in re.finditer(f"[{ranges}]", _text()))
+
+
+@cache
+def _text() -> str:
+    return "".join(map(chr, range(_ALL)))
+
+
+def _alphabet(uses: dict[str, _Set], pairs: list[tuple[_Set, _Set]]) -> Alphabet:
+    """One kind for all characters that are in the same sets."""
+    numbers: dict[bytes, int] = {}
+    members = np.zeros(len(uses["space"]), np.uint64)
+    for one in (*uses.values(), *(each for pair in pairs for each in pair)):
+        number = numbers.setdefault(one.tobytes(), len(numbers))
+        members[one] |= np.uint64(1 << number)  # fails beyond 64, of which there are some 30
+    of_kinds, kinds = np.unique(members, return_inverse=True)
+
+    def having(one: _Set) -> npt.NDArray[np.uint8]:
+        return (of_kinds >> np.uint64(numbers[one.tobytes()]) & np.uint64(1)).astype(np.uint8)
+
+    of_uses, beside = np.zeros(len(of_kinds), np.uint8), np.zeros((len(of_kinds),) * 2, np.uint8)
+    for name, one in uses.items():
+        of_uses |= np.uint8(USES[name]) * having(one)
+    for first, second in pairs:
+        beside |= np.outer(having(first), having(second))
+    return Alphabet(kinds.astype(np.uint8).tobytes(), of_uses.tobytes(), beside.tobytes())
+
+
+def _windows(pattern: re.Pattern[str]) -> Iterator[_Set | tuple[_Set, _Set]]:
+    """Of each alternative of a pattern a set of characters, or two sets side by side, of which some are in all that it
+    matches. Raises `ValueError` for one of which that is not known."""
+    parser: Any = importlib.import_module("re._parser")
+    (kind, found), *others = parser.parse(pattern.pattern, pattern.flags & re.VERBOSE)
+    if others or str(kind) != "BRANCH" or pattern.flags & re.IGNORECASE:
+        raise ValueError("no list of alternatives")
+    for alternative in found[1]:
+        sets = [_set_of(str(name), value) for name, value in alternative]
+        pairs = [(a, b) for a, b in pairwise(sets) if a is not None and b is not None]
+        alone = [each for each in sets if each is not None]
+        if pairs:
+            yield min(pairs, key=lambda pair: int(pair[0].sum()) * int(pair[1].sum()))
+        elif alone:
+            yield min(alone, key=lambda one: int(one.sum()))
+        else:
+            raise ValueError("an alternative without a character")
+
+
+def _set_of(name: str, value: Any) -> _Set | None:
+    """The characters that a part of a pattern matches, more perhaps; None where it matches none, or several."""
+    if name == "LITERAL":
+        return _of((value,))
+    if name == "ANY":
+        return ~_of(())
+    if name != "IN":
+        return None
+    negated = str(value[0][0]) == "NEGATE"
+    listed = set[int]()
+    for item, characters in value[negated:]:
+        if str(item) == "LITERAL":
+            listed.add(characters)
+        elif str(item) == "RANGE":
+            listed.update(range(characters[0], characters[1] + 1))
+        else:  # a category, such as white space
+            return ~_of(())
+    found = _of(listed)
+    if negated:
+        found[:-1] = ~found[:-1]
+        found[-1] = True
+    return found

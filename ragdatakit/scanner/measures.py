@@ -1,0 +1,51 @@
+"""What the compiled library finds of texts that the rules of quality ask for."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ragdatakit.scanner.library import ScannerError, library, run_seed
+from ragdatakit.scanner.texts import Bytes, Joined, Numbers, called
+
+
+class Alphabet(NamedTuple):
+    """What the library looks for in texts: the kind of each character (the last is that of all behind), what each kind
+    is there for, and of each kind in turn whether it is looked for before each of the kinds."""
+
+    kinds: bytes
+    uses: bytes
+    pairs: bytes
+
+
+USES = {"reported": 1, "east": 2, "accent": 4, "space": 8, "end": 16}
+"""What kinds of characters are there for: a text that has one is named; or one with six of them in a row, or two times
+six; white space; what ends a sentence."""
+NOT_UTF8 = 2
+"""What is said of a text of which nothing else is; 1 of one that is named, 0 of others."""
+
+
+class TextMeasures(NamedTuple):
+    """Of texts, by number: characters; blanks; codes of it with single blanks for white space (0: nothing is left), and
+    of it as it is; how it stops and begins, as in `measures.rs`; what is said of its characters."""
+
+    characters: Numbers
+    blanks: Numbers
+    squeezed: Numbers
+    exact: Numbers
+    ends: Bytes
+    looked: Bytes
+
+
+def text_measures(texts: Joined, alphabet: Alphabet) -> TextMeasures:
+    """What is found of each text. Raises `ScannerError`, also where there is no library."""
+    found = library()
+    if found is None:
+        raise ScannerError("there is no compiled library")
+    (data, offsets), number = texts, len(texts)
+    numbers, marks = np.zeros((number, 4), np.int64), np.zeros((number, 2), np.uint8)
+    tables = [part for table in alphabet for part in (table, len(table))]
+    given = (data, len(data), offsets.ctypes.data, number)
+    called(found.rd_text_measures(*tables, run_seed(), *given, numbers.ctypes.data, marks.ctypes.data))
+    return TextMeasures(*(np.ascontiguousarray(column) for column in (*numbers.T, *marks.T)))

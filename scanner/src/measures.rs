@@ -1,0 +1,305 @@
+//! What the rules of quality ask of every text, found in one reading: how long it is, how it begins and stops, codes of
+//! it, and whether a rule may have something to say of its characters.
+
+use std::ops::RangeInclusive;
+
+use crate::hash::{hash, Seeds};
+
+/// What kinds of characters are there for: a rule reports one, or may; six in a row may be of the East, or twice six
+/// letters of the West; white space; what ends a sentence.
+const REPORTED: u8 = 1;
+const EAST: u8 = 2;
+const ACCENT: u8 = 4;
+const SPACE: u8 = 8;
+const END: u8 = 16;
+const IN_A_ROW: u32 = 6;
+/// The characters of ASCII that are visible, and blanks.
+const PLAIN: RangeInclusive<char> = ' '..='~';
+/// Characters of which it is seen how a text begins.
+const HEAD: usize = 100;
+
+/// What characters are, as Python says.
+pub struct Alphabet<'a> {
+    /// The kind of each character, by its number; the last is that of all behind.
+    kinds: &'a [u8],
+    /// What each kind is there for.
+    uses: &'a [u8],
+    /// Of each kind in turn, whether a rule may report it (not 0) before each of the kinds.
+    pairs: &'a [u8],
+    /// Of the visible characters of ASCII there is nothing to see, not of two side by side either; and of blanks only
+    /// that they are white space.
+    is_usual: bool,
+}
+
+impl<'a> Alphabet<'a> {
+    /// None where the tables do not fit together.
+    pub fn of(kinds: &'a [u8], uses: &'a [u8], pairs: &'a [u8]) -> Option<Self> {
+        let number = uses.len();
+        let is_whole = number.checked_mul(number) == Some(pairs.len()) && !kinds.is_empty();
+        if !is_whole || kinds.iter().any(|&kind| usize::from(kind) >= number) {
+            return None;
+        }
+        let mut found = Self { kinds, uses, pairs, is_usual: false };
+        let plain = || PLAIN.map(|character| (found.kind_of(character as usize), character));
+        found.is_usual = plain().all(|((uses, kind), character)| {
+            uses & !END == if character == ' ' { SPACE } else { 0 }
+                && plain().all(|((_, next), _)| pairs[kind * number + next] == 0)
+        });
+        Some(found)
+    }
+
+    /// What a character is there for, and its kind.
+    fn kind_of(&self, code: usize) -> (u8, usize) {
+        let kind = self.kinds[code.min(self.kinds.len() - 1)];
+        (self.uses[usize::from(kind)], usize::from(kind))
+    }
+
+    fn is(&self, character: char, what: u8) -> bool {
+        self.kind_of(character as usize).0 & what != 0
+    }
+}
+
+/// How a text stops and begins: inside a sentence; anew; or with what Python has to look at for that.
+const STOPS: u8 = 1;
+const BEGINS: u8 = 2;
+pub const DOUBTFUL: u8 = 4;
+
+/// What is found of a text.
+#[derive(Debug, Default, PartialEq)]
+pub struct Measured {
+    pub characters: u64,
+    pub blanks: u64,
+    /// A code of it with one blank for all white space between words; 0 where nothing is left.
+    pub squeezed: u64,
+    pub exact: u64,
+    pub ends: u8,
+    /// A rule may have something to say of its characters.
+    pub is_seen: bool,
+}
+
+/// What was seen of a text so far.
+struct Reading<'a> {
+    alphabet: &'a Alphabet<'a>,
+    uses: u8,
+    seen: u8,
+    /// White space of another kind than single blanks between words.
+    odd_spaces: bool,
+    was_space: bool,
+    before: Option<char>,
+    east: u32,
+    accents: u32,
+    long_accents: u32,
+}
+
+impl<'a> Reading<'a> {
+    fn of(alphabet: &'a Alphabet) -> Self {
+        let (uses, seen, odd_spaces, was_space) = (0, 0, false, true);
+        let (east, accents, long_accents) = (0, 0, 0);
+        Self { alphabet, uses, seen, odd_spaces, was_space, before: None, east, accents, long_accents }
+    }
+
+    /// Take eight characters that are of ASCII, and visible or blanks: how many are blanks. None, and nothing is taken,
+    /// where others are among them, or something is to be seen before the first.
+    #[inline(always)]
+    fn take_plain(&mut self, eight: [u8; 8]) -> Option<u64> {
+        const EACH: u64 = 0x0101_0101_0101_0101;
+        const HIGH: u64 = 0x80 * EACH;
+        let word = u64::from_le_bytes(eight);
+        let is_odd = |word: u64| (word | !(word.wrapping_add(0x60 * EACH)) | word.wrapping_add(EACH)) & HIGH != 0;
+        if word & HIGH != 0 || is_odd(word) || self.before.is_some_and(|before| !PLAIN.contains(&before)) {
+            return None;
+        }
+        let other = word ^ (0x20 * EACH);
+        let blanks = !((other & !HIGH).wrapping_add(!HIGH) | other) & HIGH;
+        self.odd_spaces |= blanks & (blanks << 8 | u64::from(self.was_space) << 7) != 0;
+        self.was_space = blanks >> 63 != 0;
+        self.before = Some(char::from(eight[7]));
+        (self.east, self.accents) = (0, 0);
+        Some(blanks.count_ones().into())
+    }
+
+    fn take(&mut self, character: char) {
+        let (use_of, kind) = self.alphabet.kind_of(character as usize);
+        if let Some(before) = self.before {
+            self.seen |=
+                self.alphabet.pairs[self.alphabet.kind_of(before as usize).1 * self.alphabet.uses.len() + kind];
+        }
+        self.before = Some(character);
+        self.uses |= use_of;
+        let is_space = use_of & SPACE != 0;
+        self.odd_spaces |= is_space && (self.was_space || character != ' ');
+        self.was_space = is_space;
+        if character.is_ascii() {
+            (self.east, self.accents) = (0, 0);
+            return;
+        }
+        self.east = if use_of & EAST != 0 { self.east + 1 } else { 0 };
+        self.accents = if use_of & ACCENT != 0 { self.accents + 1 } else { 0 };
+        self.long_accents += u32::from(self.accents == IN_A_ROW);
+        self.seen |= u8::from(self.east == IN_A_ROW || self.long_accents == 2);
+    }
+}
+
+/// Look at a text; `title` is the first word of the one before, and then of this one.
+pub fn measure<'a>(
+    alphabet: &Alphabet,
+    seeds: &Seeds,
+    text: &'a str,
+    title: &mut Option<&'a str>,
+    room: &mut Vec<u8>,
+) -> Measured {
+    let mut found = Measured { exact: hash(seeds, text.as_bytes()), ..Measured::default() };
+    let mut reading = Reading::of(alphabet);
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
+        if alphabet.is_usual {
+            if let Some(plain) = rest.first_chunk::<8>().and_then(|eight| reading.take_plain(*eight)) {
+                found.blanks += plain;
+                found.characters += 8;
+                at += 8;
+                continue;
+            }
+        }
+        // up to the end of the eight bytes one by one
+        let end = at + 8;
+        while let Some(character) = text.get(at..).and_then(|rest| rest.chars().next()).filter(|_| at < end) {
+            at += character.len_utf8();
+            found.characters += 1;
+            found.blanks += u64::from(character == ' ');
+            reading.take(character);
+        }
+    }
+    found.is_seen = reading.seen != 0 || reading.uses & REPORTED != 0;
+    let odd_spaces = reading.odd_spaces;
+    let trimmed = text.trim_matches(|c| alphabet.is(c, SPACE));
+    found.squeezed = if trimmed.is_empty() {
+        0
+    } else if odd_spaces {
+        room.clear();
+        for word in trimmed.split(|c| alphabet.is(c, SPACE)).filter(|word| !word.is_empty()) {
+            if !room.is_empty() {
+                room.push(b' ');
+            }
+            room.extend_from_slice(word.as_bytes());
+        }
+        hash(seeds, room).max(1)
+    } else {
+        hash(seeds, trimmed.as_bytes()).max(1)
+    };
+    let kept = text.trim_end_matches(|c| alphabet.is(c, SPACE));
+    let goes_on = !text.ends_with("  ") && !kept.chars().next_back().is_some_and(|c| alphabet.is(c, END));
+    found.ends = if goes_on || text.ends_with("...") { STOPS } else { 0 };
+    let head = text.char_indices().nth(HEAD).map_or(text, |(end, _)| &text[..end]);
+    let word = head.split(' ').next().unwrap_or("");
+    found.ends |= begins(head, title.replace(word).map(|before| before == word));
+    found
+}
+
+/// Whether a head begins anew, with a capital letter; `is_repeated`: whether its first word is that of the text before,
+/// where that is known.
+fn begins(head: &str, is_repeated: Option<bool>) -> u8 {
+    let Some(first) = head.chars().next() else { return 0 };
+    if !first.is_ascii() {
+        return DOUBTFUL;
+    }
+    match (first.is_ascii_uppercase(), is_repeated) {
+        (false, _) | (true, Some(true)) => 0,
+        (true, None) => DOUBTFUL,
+        (true, Some(false)) if head.bytes().any(|byte| byte.is_ascii_lowercase()) => BEGINS,
+        (true, Some(false)) => u8::from(!head.is_ascii()) * DOUBTFUL, // capitals throughout
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fuzz::{tries, Random};
+
+    /// Kinds: 0 all others, 1 of the East, 2 accents, 3 white space, 4 ends, 5 reported, 6 and 7 reported side by side.
+    fn of(texts: &[&str]) -> Vec<Measured> {
+        read(texts, true)
+    }
+
+    fn read(texts: &[&str], together: bool) -> Vec<Measured> {
+        let mut kinds = vec![0; 258];
+        kinds[0x100] = 1;
+        kinds[0xE0..0xF0].fill(2);
+        (kinds[usize::from(b' ')], kinds[usize::from(b'\t')], kinds[0xA0]) = (3, 3, 3);
+        (kinds[usize::from(b'.')], kinds[0x7F], kinds[0xC3], kinds[0xA9]) = (4, 5, 6, 7);
+        let mut pairs = [0; 64];
+        (pairs[6 * 8 + 7], pairs[2 * 8], pairs[5 * 8]) = (1, 1, 1);
+        let uses = [0, EAST, ACCENT, SPACE, END, REPORTED, 0, 0];
+        let mut alphabet = Alphabet::of(&kinds, &uses, &pairs).unwrap();
+        assert!(alphabet.is_usual);
+        alphabet.is_usual = together;
+        let (mut title, mut room) = (None, vec![]);
+        texts.iter().map(|text| measure(&alphabet, &Seeds::of(7, u64::MAX), text, &mut title, &mut room)).collect()
+    }
+
+    #[test]
+    fn fuzz_eight_characters_are_seen_as_one_by_one() {
+        let mut random = Random(5);
+        let mut before = String::new();
+        for _ in 0..tries(2_000) {
+            let text: String = (0..random.below(40))
+                .flat_map(|_| {
+                    let many = if random.below(4) == 0 { 1 + random.below(9) } else { 1 };
+                    vec![
+                        *random.of(&[
+                            ' ', 'a', 'B', '.', '~', '\t', '\u{7f}', '\u{1f}', 'é', '\u{c3}', '\u{a9}', '漢', '😀'
+                        ]);
+                        many
+                    ]
+                })
+                .collect();
+            assert_eq!(read(&[&before, &text], true), read(&[&before, &text], false), "{before:?}, {text:?}");
+            before = text;
+        }
+    }
+
+    fn seen(text: &str) -> bool {
+        of(&[text])[0].is_seen
+    }
+
+    #[test]
+    fn lengths_and_codes() {
+        let found = of(&["a b", " a \t\u{a0}b ", "ab", "", "\t \u{a0}", "é漢 \u{1F600}"]);
+
+        assert_eq!(found.iter().map(|one| one.characters).collect::<Vec<_>>(), [3, 7, 2, 0, 3, 4]);
+        assert_eq!(found.iter().map(|one| one.blanks).collect::<Vec<_>>(), [1, 3, 0, 0, 1, 1]);
+        assert_eq!((found[0].squeezed, found[3].squeezed, found[4].squeezed), (found[1].squeezed, 0, 0));
+        assert_ne!((found[0].squeezed, found[0].exact), (found[2].squeezed, found[1].exact));
+    }
+
+    #[test]
+    fn characters_that_a_rule_may_report() {
+        assert!(seen("a\u{7f}") && seen("\u{c3}\u{a9}") && seen("ab\u{c3}\u{a9}"));
+        assert!(!seen("") && !seen("ab") && !seen("\u{c3}a\u{a9}") && !seen("\u{a9}\u{c3}"));
+        assert!(
+            seen(&"\u{100}".repeat(6))
+                && !seen(&"\u{100}".repeat(5))
+                && !seen("\u{100}\u{100}\u{100}a\u{100}\u{100}\u{100}")
+        );
+        assert!(seen("éééééé éééééé") && !seen(&"é".repeat(20)) && !seen("éééééé ééééé é"));
+    }
+
+    #[test]
+    fn how_texts_stop_and_begin() {
+        let ends = |texts: &[&str]| of(texts).iter().map(|one| one.ends).collect::<Vec<_>>();
+
+        assert_eq!(ends(&["a", "a.", "a. \t", "a...", "a  ", ""]), [STOPS, 0, 0, STOPS, 0, STOPS]);
+        assert_eq!(ends(&["Ab.", "Ab.", "Cb.", "Cb. d.", "D e.", "D f.", "G H.", "É."])[1..], [0, 2, 0, 2, 0, 0, 4]);
+        assert_eq!(ends(&["Ab.", "a.", "B É.", "B.", "B."]), [DOUBTFUL, 0, DOUBTFUL, 0, 0]);
+        let long = format!("{}a.", "A".repeat(HEAD));
+        assert_eq!(ends(&["b.", &long, &long[1..]]), [0, 0, BEGINS]);
+    }
+
+    #[test]
+    fn tables_that_do_not_fit_are_refused() {
+        for (kinds, uses, pairs) in [(&[0_u8][..], 0, 0), (&[], 1, 1), (&[1], 1, 1), (&[0], 2, 3)] {
+            let (uses, pairs) = (vec![0; uses], vec![0; pairs]);
+            assert!(Alphabet::of(kinds, &uses, &pairs).is_none());
+        }
+    }
+}

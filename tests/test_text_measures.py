@@ -1,0 +1,180 @@
+"""What the compiled library sees of texts is what Python sees; it names every text of which a rule says something."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+pytest.importorskip("rensa", reason="needs ragdatakit[quality]")
+pytest.importorskip("ftfy", reason="needs ragdatakit[quality]")
+
+from ftfy.badness import BADNESS_RE
+
+from ragdatakit import validate
+from ragdatakit.files.texts.cut_texts import TextLengths
+from ragdatakit.quality import measures, odd_characters
+from ragdatakit.quality.garbled import garbled
+from ragdatakit.quality.measures import Measured, Measuring
+from ragdatakit.quality.odd_characters import alphabet, ascii_alphabet
+from ragdatakit.quality.texts import _CONTROL
+from ragdatakit.scanner.library import library
+from ragdatakit.scanner.measures import text_measures
+from ragdatakit.scanner.texts import Joined
+from ragdatakit.schemas.canonical import Document
+from tests.broad import examples
+from tests.command_line import FIXTURES
+
+pytestmark = pytest.mark.skipif(library() is None, reason="needs the compiled scanner")
+
+ODD = "aZ É\u0301\xa0\x85\t\n\x00\x1c.\u3000！»漢字縺锟Âêéößœ°–\x9d\ufffd\ufffe\u202e\ud83d\ude00\udfff😀𝒜ǅŁ"
+WHOLE = ["Ab " * 40, "A B ", "…", "ab...", "漢" * 7, "éééééé öööööö", "A" * 99 + "É a", "\ud800", "Ab  c"]
+TEXTS = st.lists(st.one_of(st.text(ODD, max_size=12), st.text(max_size=12), st.sampled_from(WHOLE)), max_size=7)
+ASKED = Measuring(
+    least_words=2, most_characters=30, characters=True, garbled=True, titles=True, near_words=3, near=None
+)
+
+
+def lengths_of(found: Sequence[Measured]) -> list[Any]:
+    """All that is kept of the lengths of texts."""
+    lengths = TextLengths()
+    for one in found:
+        if one.found is not None:
+            lengths.add_all(one.texts, one.found.characters, one.found.blanks, one.found.ends)
+            continue
+        for text in one.texts:
+            lengths.add(text)
+    return [lengths._characters, lengths._words, lengths._marks, lengths._sample, lengths._before]
+
+
+def says_something(text: str) -> bool:
+    return garbled(text) is not None or _CONTROL.search(text) is not None
+
+
+def agree(texts: Sequence[str]) -> None:
+    rows = [Document(f"d{number}", text, texts[-1 - number]) for number, text in enumerate(texts)]
+    mine, plain = (
+        [of(first, rows[first : first + 3]) for first in range(0, len(rows), 3)]
+        for of in (ASKED._in_library, ASKED._in_python)
+    )
+
+    assert lengths_of(mine) == lengths_of(plain)
+    for name in ("words", "squeezed", "exact"):
+        codes, others = (np.concatenate([getattr(b, name) for b in batches]).tolist() for batches in (mine, plain))
+        assert [codes.index(code) for code in codes] == [others.index(code) for code in others]
+        assert name == "exact" or [code != 0 for code in codes] == [code != 0 for code in others]
+    for batch, other in zip(mine, plain, strict=True):
+        assert batch.words.tolist() == other.words.tolist()
+        for place, row in enumerate(batch.rows):
+            is_of_note = batch.words[place] < ASKED.least_words or len(row.text) > ASKED.most_characters
+            assert place in batch.looks or not (is_of_note or says_something(row.text) or says_something(row.title))
+
+
+@settings(max_examples=examples(150), deadline=None)
+@example(["", " ", "\ud800 ", "\ud800", "a\ud800"])
+@example(["Ab c", "Ab c", "Ab  c", " Ab c\t", "Abc.", "É b", "Ab"])
+@given(TEXTS)
+def test_texts(texts: list[str]) -> None:
+    if texts:
+        agree(texts)
+
+
+def test_a_very_long_text_is_for_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ragdatakit.scanner.texts._LONGEST", 40)
+
+    agree(["Ab c", "a\x00" * 20, "b " * 20 + "b", "a\x00" * 20, "c"])
+
+
+def test_each_character() -> None:
+    agree([f"aZ{chr(code)} b{chr(code)}" for code in range(0x11000, 0x10FFFF, 9973)])
+    texts = [chr(code) for code in range(0x10000) if not 0xD800 <= code < 0xE000]
+    found = text_measures(Joined.of(texts), alphabet(garbled_too=True))
+
+    assert [not text.strip() for text in texts] == (found.squeezed == 0).tolist()
+    assert not [text for text, looked in zip(texts, found.looked, strict=True) if says_something(text) and not looked]
+
+
+def named(texts: Sequence[str]) -> list[str]:
+    looked = text_measures(Joined.of(texts), alphabet(garbled_too=True)).looked
+    return [text for text, is_named in zip(texts, looked.tolist(), strict=True) if is_named]
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(st.from_regex(BADNESS_RE), st.text(ODD, max_size=9))
+def test_all_that_ftfy_takes_for_odd_is_named(text: str, more: str) -> None:
+    text = text.encode("utf-8", "ignore").decode()
+
+    assert not BADNESS_RE.search(text) or named([text, more + text, text + more])[:1] == [text]
+
+
+def test_mojibake_is_named_and_true_text_is_not() -> None:
+    true = [
+        "Où est l’œuvre d'été ?",
+        "Größe „überall“ – 5 °C",
+        "Что это такое?",
+        "市役所の開庁時間",
+        "łódź, žluťoučký kůň",
+    ]
+    broken = [t.encode().decode(e, "replace") for t in true for e in ("cp1252", "latin-1", "cp1251", "gbk", "macroman")]
+
+    assert named(true) == []
+    assert {text for text in broken if says_something(text)} <= set(named(broken))
+
+
+def test_texts_of_ascii_have_a_table_of_their_own() -> None:
+    texts = [chr(code) for code in range(0x80)]
+    small, whole = (text_measures(Joined.of(texts), table) for table in (ascii_alphabet(), alphabet(garbled_too=True)))
+
+    assert [column.tolist() for column in small[:]] == [column.tolist() for column in whole[:]]
+
+
+@pytest.mark.parametrize("pattern", ["ab", "(?i)é|b", "é|^", "é|(b|c)"])
+def test_a_pattern_of_a_new_kind_names_all_beyond_ascii(pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ftfy.badness.BADNESS_RE", re.compile(pattern))
+    monkeypatch.setattr(odd_characters, "alphabet", alphabet.__wrapped__)
+    found = text_measures(Joined.of(["ab", "ł", "漢", "b😀"]), odd_characters.alphabet(garbled_too=True))
+
+    assert found.looked.tolist() == [0, 1, 1, 1]
+
+
+def written() -> Iterator[str]:
+    choose = random.Random(3)
+    words = "Lena carries slate, öre äpple kůň 市役所 worldâ€™s \x08 \xa0 ‘é’ Âé縺繧".split(" ")
+    for _ in range(60):
+        chosen = choose.choices(words[:6], k=choose.randint(0, 12)) + choose.choices(words)
+        yield " ".join(chosen * choose.choice([1, 1, 9]))
+
+
+@pytest.fixture(params=["drawn", *sorted(p.name for p in (FIXTURES / "quality").iterdir())])
+def data(request: pytest.FixtureRequest, tmp_path: Any) -> Any:
+    if request.param != "drawn":
+        return FIXTURES / "quality" / request.param / "data"
+    texts = list(written())
+    rows = [{"_id": f"d{n}", "title": text[:9], "text": text} for n, text in enumerate([*texts, *texts[:9]])]
+    (tmp_path / "corpus.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    (tmp_path / "queries.jsonl").write_text('{"_id": "q1", "text": "which barge?"}\n', encoding="utf-8")
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\n", encoding="utf-8")
+    return tmp_path
+
+
+def test_findings_are_the_same(data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    thresholds = {"near-words": 4, "most-tokens": 60}
+
+    def found() -> Any:
+        return validate(data, quality=thresholds, max_per_rule=3)
+
+    plain = found()
+    monkeypatch.setattr(measures, "_MOST_ROWS", 5)
+    monkeypatch.setattr(measures, "_FEWEST", 1)
+
+    again = found()
+    assert again.findings == plain.findings
+    assert (again.datasets, again.by_rule) == (plain.datasets, plain.by_rule)
