@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import gzip
 import json
@@ -26,6 +27,7 @@ import pytest
 from ragdatakit.api import validate as api
 from ragdatakit.engines import local_engine
 from ragdatakit.engines.local_engine import LocalEngine
+from ragdatakit.engines.side_process import SideWorker
 from ragdatakit.files.containers import parquet_tables
 from ragdatakit.schemas import FORMATS, get_format
 from ragdatakit.schemas.errors import EngineError
@@ -513,6 +515,21 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     other = run("validate", folder, "--engine", "dask")
     assert other.code == 2
     assert "local" in other.err
+
+
+def test_where_no_process_can_be_started_all_is_done_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun = iter([local_engine.SideWorker.begun()])
+
+    def begin() -> SideWorker:
+        for worker in begun:
+            return worker
+        raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(local_engine.SideWorker, "begun", begin)
+
+    with closing(LocalEngine(4)) as engine:
+        assert list(engine.map(_squared, range(7))) == [n * n for n in range(7)]
+    assert next(begun, None) is None
 
 
 def test_what_known_keys_take_counts_not_what_they_might() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -124,6 +125,10 @@ class LocalEngine:
         if workers < 2 or not has_room():
             yield from map(function, keys)
             return
+        with suppress(OSError):  # as many as can be started
+            while len(self._idle) < workers - 1:
+                self._idle.append(SideWorker.begun())
+        workers = min(workers, len(self._idle) + 1)
         streams = [self._begun(function, keys[first::workers]) for first in range(1, workers)]
         try:
             begun = 0
@@ -147,6 +152,9 @@ class LocalEngine:
 
     def _begun(self, function: Callable[[K], V], keys: Sequence[K]) -> SideWorker:
         """Who works off these keys."""
-        worker = self._idle.pop() if self._idle else SideWorker.begun()
+        try:
+            worker = self._idle.pop() if self._idle else SideWorker.begun()
+        except OSError as error:
+            raise EngineError(f"no process can be started ({error.strerror})") from None
         worker.ask(partial(attempted, function), keys)
         return worker
