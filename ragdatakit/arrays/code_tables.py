@@ -106,6 +106,11 @@ class HashTable:
             left = np.flatnonzero(~are_same(codes[self._positions[slots]], codes[pending]))
             pending, slots = pending[left], (slots[left] + 1) & self._mask
 
+    @property
+    def codes(self) -> Codes:
+        """Those that it keeps."""
+        return self._codes
+
     def _first_slots(self, codes: Codes) -> Rows:
         return ((first_words(codes) * _ODD_1) >> self._shift).view(np.int64)
 

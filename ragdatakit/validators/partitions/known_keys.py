@@ -63,6 +63,12 @@ class KnownIndex(NumpyIndex):
         other._finder, other._count = self._finder, self._count
         return other
 
+    def find_as(self, other: KnownIndex) -> None:
+        """Have what another one has that is alike."""
+        self._finder = other._finder
+        if isinstance(self._finder, HashTable):
+            self._codes = self._finder.codes
+
     def find(self, codes: Codes) -> npt.NDArray[np.int32]:
         """As that of `NumpyIndex`, of codes that were not narrowed."""
         assert self._finder is not None
@@ -148,8 +154,9 @@ def forget() -> None:
 
 
 def written(index: KnownIndex, path: Path) -> str:
-    """The file that has an index, for others."""
+    """The file that has an index, for others; who has it finds keys there, too, so that it is in memory once."""
     write_mapped(path, index.to_others())
+    index.find_as(_read(str(path)))
     return str(path)
 
 
