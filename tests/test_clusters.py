@@ -24,6 +24,7 @@ import pytest
 
 import ragdatakit
 from ragdatakit.api.in_parts import converting, reporting
+from ragdatakit.converters.light_splade import document_parts
 from ragdatakit.validators.ranges import plan
 from tests.command_line import FIXTURES, run
 
@@ -291,10 +292,11 @@ class TestRay:
     ) -> None:
         monkeypatch.setattr(converting, "PART_BYTES", 9_000)
         monkeypatch.chdir(corpus.parent)
-        expected = converted(Path("beir"), tmp_path / "one")
+        sharded = ("--shard-size", "8KB")
+        expected = converted(Path("beir"), tmp_path / "one", *sharded)
 
         with killing("ray::attempted", times=2) as killed:
-            found = converted(Path("beir"), tmp_path / "two", *words)
+            found = converted(Path("beir"), tmp_path / "two", *sharded, *words)
 
         assert expected[0] == 0
         assert found == expected
@@ -495,15 +497,23 @@ def test_a_conversion_is_killed(who: str, corpus: Path, tmp_path: Path) -> None:
         }
 
 
-def test_a_conversion_of_tables_whose_workers_are_killed(
-    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("corpus.jsonl", ("--to", "beir", "--from", "table", "--map", "text=text,id=_id")),
+        ("", ("--to", "light-splade", "--shard-size", "4KB")),
+    ],
+    ids=["tables", "shards"],
+)
+def test_a_conversion_whose_workers_are_killed(
+    path: str, words: tuple[str, ...], corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    words = ("--to", "beir", "--from", "table", "--map", "text=text,id=_id")
-    expected = converted(corpus / "corpus.jsonl", tmp_path / "one", *words)
+    expected = converted(corpus / path, tmp_path / "one", *words)
     monkeypatch.setattr(converting, "PART_BYTES", 4_000)
+    monkeypatch.setattr(document_parts, "_SPAN_BYTES", 4_000)
 
     with killing("side_process", times=2) as killed:
-        found = converted(corpus / "corpus.jsonl", tmp_path / "two", *words, "--engine", "local", "--jobs", "2")
+        found = converted(corpus / path, tmp_path / "two", *words, "--engine", "local", "--jobs", "2")
 
     assert expected[0] == 0
     assert found == expected

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from ragdatakit import convert
 from ragdatakit.api.in_parts import converting
 from tests.broad import some
 from tests.command_line import FIXTURES, run
@@ -22,7 +23,7 @@ _SOME = [_SETS[n] for n in some(len(_SETS), 4, of="conversions in parts")]
 
 def outcome(source: Path, target: Path, *words: str) -> Any:
     """What is written, and what is said of it."""
-    to = _TO["light-splade" if list(source.rglob("*ndjson*")) else "beir"]
+    to = _TO["light-splade" if list(source.rglob("*master*")) else "beir"]
     found = run("convert", source, target, "--to", to, "--output-format", "json", *words)
     files = {path.relative_to(target).as_posix(): path.read_bytes() for path in target.rglob("*") if path.is_file()}
     return found.code, found.out.replace(str(target), "") or found.err.replace(str(target), ""), files
@@ -130,6 +131,9 @@ _WAYS = [
     ("beir", ("--dry-run",)),
     ("beir", ("--sidecar", "--option", "documents=split")),
     ("beir", ("--container", "parquet")),
+    ("beir", ("--shard-size", "1KiB")),
+    ("beir", ("--shard-size", "2KB", "--option", "documents=split", "--dry-run")),
+    ("faulty_beir", ("--shard-size", "5KB", "--option", "documents=all", "--keep-going")),
     ("faulty_beir", ("--keep-going",)),
     ("faulty_beir", ("--keep-going", "--dry-run")),
     ("beir", ("--option", "documents=all", "--seed", "4")),
@@ -146,10 +150,12 @@ def test_generated_sets(
     words: tuple[str, ...],
     tmp_path: Path,
     small_parts: Callable[[int], None],
+    monkeypatch: pytest.MonkeyPatch,
     request: pytest.FixtureRequest,
 ) -> None:
     data = request.getfixturevalue(name)
     small_parts(1500)
+    monkeypatch.setattr("ragdatakit.converters.light_splade.document_parts._SPAN_BYTES", 3000)
     expected = outcome(data, tmp_path / "one", *words)
 
     found = outcome(data, tmp_path / "two", "--engine", "local", *words)
@@ -157,6 +163,43 @@ def test_generated_sets(
     assert found[0] == (1 if "faulty" in name and not words else 0), found[1]
     assert found == expected
     assert not list(tmp_path.glob(".*"))
+
+
+def test_shards(beir: Path, tmp_path: Path) -> None:
+    found, whole = tmp_path / "shards", tmp_path / "whole"
+    result = convert(beir, found, to="light-splade", shard_size=2000)
+    convert(beir, whole, to="light-splade")
+
+    for name in ("train/doc_master", "train/triplets", "validation/doc_master", "validation/query_master"):
+        shards = sorted((found / name).iterdir())
+        stem = name.split("/")[1]
+        assert [path.name for path in shards] == [
+            f"{stem}-{number:05}-of-{len(shards):05}.ndjson" for number in range(len(shards))
+        ]
+        assert all(path.stat().st_size <= 2000 for path in shards)
+        assert b"".join(path.read_bytes() for path in shards) == (whole / f"{name}.ndjson").read_bytes()
+    assert len(shards := list((found / "validation" / "doc_master").iterdir())) == 8
+    assert {path.name for path in found.iterdir()} == {
+        *("data.yaml", "ragdata.ids.ndjson", "ragdata.json", "train", "validation")
+    }
+    assert sum(file.records or 0 for file in result.conversions[0].files if "doc_master" in file.name) == 487
+    assert run("verify", found).code == 0
+    assert run("validate", found / "data.yaml").code == 0
+    assert outcome(found, tmp_path / "back")[2]["corpus.jsonl"] == outcome(whole, tmp_path / "b")[2]["corpus.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("to", "said"),
+    [
+        ("beir", "loaders of beir take one file of each kind; with --container parquet it may be several"),
+        ("datamind", "loaders of datamind take one file of each kind"),
+    ],
+)
+def test_shards_that_nobody_reads(to: str, said: str, beir: Path, tmp_path: Path) -> None:
+    found = run("convert", beir, tmp_path / "out", "--to", to, "--shard-size", "1MB")
+
+    assert found.code == 2
+    assert found.err.strip().endswith(said)
 
 
 def test_ids_that_stay(beir: Path, tmp_path: Path, small_parts: Callable[[int], None]) -> None:

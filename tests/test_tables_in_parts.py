@@ -16,8 +16,9 @@ import pytest
 from ragdatakit.api.in_parts import converting
 from ragdatakit.converters.plain.cut_tables import cut_table
 from ragdatakit.files.datasets import DataFile
+from ragdatakit.files.reading.csv_tables import CsvForm
 from ragdatakit.files.reading.record_reading import RecordReader
-from ragdatakit.files.reading.table_rows import CsvForm, TableFile
+from ragdatakit.files.reading.table_rows import TableFile
 from ragdatakit.schemas.conversions import Losses
 from tests.command_line import run
 

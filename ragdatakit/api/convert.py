@@ -75,6 +75,7 @@ def _convert(
         profile=options.profile,
         seed=options.seed,
         sidecar=options.sidecar,
+        shard_size=options.shard_size or 0,
         memory_limit=options.memory_limit,
         origin=origin,
     )
@@ -93,6 +94,7 @@ def _convert(
     if engine is not None:
         wanted = _by_engine(found, wanted, options, engine)
     wanted = _in_container(wanted, options)
+    _refuse_shards(options)
     refuse_unknown_options(wanted.values, (found[0].format, options.to))
     extractor, converter = options.extractor, get_converter(options.to)
     if options.source_format == RAW and not extractor and "edges" in converter.holds:
@@ -140,6 +142,18 @@ def _in_container(wanted: ConversionSettings, options: ConvertOptions) -> Conver
     if all(option.name != "container" for option in get_converter(options.to).options):
         raise RagdataError(f"{options.to} is written in its own container only, not in {options.container}")
     return replace(wanted, values={**wanted.values, "container": options.container})
+
+
+def _refuse_shards(options: ConvertOptions) -> None:
+    """Raise where a format has one file of each kind."""
+    if options.shard_size is None or options.container:
+        return
+    if not any(kind.shards for kind in get_format(options.to).files):
+        from ragdatakit.converters import get_converter
+
+        parquet = any(option.name == "container" for option in get_converter(options.to).options)
+        but = "; with --container parquet it may be several" if parquet else ""
+        raise RagdataError(f"--shard-size: loaders of {options.to} take one file of each kind{but}")
 
 
 def pairs(source: str = "", target: str = "") -> tuple[list[Pair], list[str]]:

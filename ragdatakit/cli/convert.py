@@ -47,6 +47,11 @@ _option = options_of(ConvertOptions)
 @_option(
     "--container", metavar="NAME", help="What records are written in: parquet (arag, beir, gfm-rag, light-splade)."
 )
+@_option(
+    "--shard-size",
+    metavar="SIZE",
+    help="Several files of at most SIZE, as 512MB, for each (light-splade; in Parquet about SIZE).",
+)
 @_option("--profile", metavar="NAME", help="A variant of the target format, such as distil.")
 @_option("--name", metavar="NAME", help="What to call the dataset (default: its folder's name).")
 @click.option(

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import click
 
 from ragdatakit.schemas.errors import UnknownNameError
-from ragdatakit.schemas.options import LEAST_MEMORY, Limits
+from ragdatakit.schemas.options import Limits
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12} | {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
@@ -34,7 +34,7 @@ class Size(click.ParamType[int]):
             self.fail(f"{value!r} is not a size such as 512MB or 1GiB", param, ctx)
         number = int(float(match.group(1)) * _UNITS[match.group(2)])
         if number < self._least:
-            self.fail(f"{value!r} is too little to work with; give at least {LEAST_MEMORY >> 20}MiB", param, ctx)
+            self.fail(f"{value!r} is too little to work with; give at least {_size(int(self._least))}", param, ctx)
         return number
 
 
@@ -159,8 +159,11 @@ def _type(limits: Limits) -> click.ParamType[Any]:
 
 
 def _size(number: int) -> str:
-    """``1GiB``, ``768MiB``."""
-    return f"{number >> 30}GiB" if number % (1 << 30) == 0 else f"{number >> 20}MiB"
+    """``1GiB``, ``768MiB``, ``1KiB``."""
+    unit, bits = next(
+        (unit, bits) for unit, bits in (("G", 30), ("M", 20), ("K", 10)) if number >> bits << bits == number
+    )
+    return f"{number >> bits}{unit}iB"
 
 
 def is_given(name: str) -> bool:

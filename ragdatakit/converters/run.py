@@ -22,9 +22,10 @@ from ragdatakit.files.paths.boundary import Boundary, refuse_link_out
 from ragdatakit.files.paths.manifest import Manifest, file_digest, read_manifest, source_digest
 from ragdatakit.files.paths.own_files import MANIFEST, RENAMED_IDS, SIDECAR
 from ragdatakit.files.reading.canonical_tables import CanonicalTables, RowSource
+from ragdatakit.files.reading.csv_tables import LineFault
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.files.reading.refused_records import Refused
-from ragdatakit.files.reading.table_rows import LineFault
+from ragdatakit.outputs.parquet_container import PARQUET
 from ragdatakit.outputs.renamed_ids import map_back, read_renamed
 from ragdatakit.outputs.sidecars import put_back, restored_format, write_sidecar
 from ragdatakit.outputs.written_files import Output
@@ -150,10 +151,11 @@ def convert_dataset(
         why = "a file that looks like parts of the other texts, which may then be there twice: name one file alone"
         losses.add("coerced", "documents", None, why, name)
     _tell_unread(dataset, losses)
-    out = Output(folder, losses)
+    values = target.values(options.values, "write")
+    in_lines = options.shard_size > 0 and values.get("container") != PARQUET
+    out = Output(folder, losses, shard_bytes=options.shard_size, line_shards=in_lines)
     if options.in_parts is not None:
         tables.in_parts = options.in_parts(dataset, replace(options, in_parts=None), tables, folder, refused)
-    values = target.values(options.values, "write")
     words = Options(tables.name, options.profile, tables.format, options.seed, values, options.asker, options.embedder)
     try:
         target.write(tables, out, words)

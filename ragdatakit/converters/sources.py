@@ -50,7 +50,7 @@ class ConversionSettings:
     ``prepared`` are the words in which it was asked for, for the manifest. ``plugged`` are the formats
     of plug-ins that the configuration names, ``below`` reports settings that do not hold to ``tell``. ``origin`` is
     where the source was fetched from: its URL, and which state of it. ``in_parts`` has tables read by others, who write
-    to a folder.
+    to a folder. ``shard_size`` is the most bytes of a file of records (0: each is one file).
     """
 
     target_format: str
@@ -66,6 +66,7 @@ class ConversionSettings:
     embedder: ChosenEmbedder | None = None
     prepared: Mapping[str, str] = field(default_factory=dict)
     sidecar: bool = False
+    shard_size: int = 0
     memory_limit: int = ConvertOptions.memory_limit
     follow_links: bool = False
     config: Path | bool = False
@@ -82,6 +83,7 @@ class ConversionSettings:
         """What has an influence on the output, for the manifest."""
         found: dict[str, Any] = {"name": self.name, "profile": self.profile, "seed": self.seed, **self.values}
         found |= self.prepared
+        found["shard-size"] = self.shard_size or None
         found |= {f"chunk-{name}": str(value) for name, value in (self.chunking or self.usual_chunks).items()}
         return {name: value for name, value in sorted(found.items()) if value not in ("", None)}
 

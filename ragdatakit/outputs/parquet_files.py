@@ -116,7 +116,7 @@ class ParquetShards:
 
     def write(self, row: Mapping[str, Any]) -> None:
         """A row."""
-        if self._writer.bytes >= MOST_BYTES:
+        if self._writer.bytes >= (self._out.shard_bytes or MOST_BYTES):
             self._writer = self._next()
         self._writer.write(row)
 

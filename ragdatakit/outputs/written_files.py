@@ -9,7 +9,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -19,7 +19,7 @@ import msgspec
 
 from ragdatakit.files.paths.boundary import open_listed
 from ragdatakit.files.paths.manifest import file_digest
-from ragdatakit.files.paths.own_files import RENAMED_IDS
+from ragdatakit.files.paths.own_files import RENAMED_IDS, is_own
 from ragdatakit.schemas.conversions import MOST_EXAMPLES, Losses, WrittenFile
 from ragdatakit.schemas.errors import RagdataError
 
@@ -269,23 +269,64 @@ class Output:
     """The target folder of a conversion; ``folder`` None only counts (a dry run).
 
     ``files`` are those that are finished. Names are relative, with ``/``; one that would leave the folder, or is
-    there already, is refused with `RagdataError`.
+    there already, is refused with `RagdataError`. Files may be of ``shard_bytes`` at most (0: as large as they are);
+    with ``line_shards`` each file of lines is a folder of such.
     """
 
-    def __init__(self, folder: Path | None, losses: Losses, scratch: Path | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path | None,
+        losses: Losses,
+        scratch: Path | None = None,
+        *,
+        shard_bytes: int = 0,
+        line_shards: bool = False,
+    ) -> None:
         self.folder = folder
+        self.shard_bytes, self.line_shards = shard_bytes, line_shards
         self.losses = losses
         self.files: dict[str, WrittenFile] = {}
         self._names: set[str] = set()
         self._folders: set[str] = set()
         self._scratch = scratch
+        self._shards: dict[str, int] = {}
         self._ids: LineWriter | None = None
         self._renamed: dict[str, int] = {}
         self._open = ExitStack()
 
     def lines(self, name: str) -> AbstractContextManager[LineWriter]:
         """A file of records, one a line (NDJSON, or plain text)."""
+        if self.line_shards and not is_own(name):
+            return self._writing_shards(name)
         return self._writing(name, LineWriter)
+
+    @contextmanager
+    def _writing_shards(self, name: str) -> Iterator[LineWriter]:
+        from ragdatakit.outputs.line_shards import LineShards, shard_name
+
+        writer = LineShards(name, lambda shard: self._writing(shard, LineWriter), self.shard_bytes)
+        yield writer
+        writer.end_shard()
+        for number in range(writer.count):
+            self._moved(shard_name(name, number), shard_name(name, number, writer.count))
+        self._shards[name] = writer.count
+
+    def written(self, name: str) -> list[str]:
+        """The files that a finished file is."""
+        from ragdatakit.outputs.line_shards import shard_name
+
+        count = self._shards.get(name)
+        return [name] if count is None else [shard_name(name, number, count) for number in range(count)]
+
+    def adopt(self, name: str, written: WrittenFile, path: Path) -> None:
+        """Have a file in its place that somebody else has written, at a path on the same disk."""
+        self._claim(name)
+        if self.folder is not None:
+            (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
+            path.rename(self.folder / name)
+        else:
+            path.unlink()
+        self.files[name] = replace(written, name=name)
 
     def array(self, name: str, indent: int | None = 2) -> AbstractContextManager[ArrayWriter]:
         """A file that is one JSON array."""
@@ -355,19 +396,36 @@ class Output:
 
     def moved(self, name: str, new: str) -> None:
         """Give a finished file another name."""
+        before = self.written(name)
+        if name in self._shards:
+            self._shards[new] = self._shards.pop(name)
+        for old, wanted in zip(before, self.written(new), strict=True):
+            self._moved(old, wanted)
+
+    def _moved(self, name: str, new: str) -> None:
         self._claim(new)
         if self.folder is not None:
             (self.folder / new).parent.mkdir(parents=True, exist_ok=True)
             (self.folder / name).rename(self.folder / new)
+            self._remove_empty(name)
         self.files[new] = replace(self.files.pop(name), name=new)
         self._names.discard(name.lower())
 
     def withdraw(self, name: str) -> None:
         """Remove a file again; what was begun on a wrong assumption may be written anew under its name."""
-        if self.folder is not None:
-            (self.folder / name).unlink()
-        self.files.pop(name, None)
-        self._names.discard(name.lower())
+        for file in self.written(name):
+            if self.folder is not None:
+                (self.folder / file).unlink()
+                self._remove_empty(file)
+            self.files.pop(file, None)
+            self._names.discard(file.lower())
+        self._shards.pop(name, None)
+
+    def _remove_empty(self, name: str) -> None:
+        """The folder of a shard that is no longer there, where that was the last one."""
+        if self.folder is not None and self.line_shards:
+            with suppress(OSError):
+                (self.folder / name).parent.rmdir()
 
     def close(self) -> None:
         """Finish what is still open."""

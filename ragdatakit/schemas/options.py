@@ -30,6 +30,7 @@ EXPORTS = ("croissant", "datapackage")
 SHOWN_SEVERITY: Severity = "warning"
 """The least severe findings that commands print where nothing else is said; Python gets the others, too."""
 LEAST_MEMORY = 16 << 20
+LEAST_SHARD = 1 << 10
 DATABASE_MEMORY = 768 << 20
 MOST_RESULTS = 100_000
 _MOST_SEED = 2**63 - 1
@@ -274,12 +275,17 @@ class ConvertOptions(DatasetOptions):
     anything would be lost, ``dry_run`` nothing at all; both report what would be written, and no model is asked in a
     dry run. ``keep_going`` leaves out the records that have errors and counts them. ``memory_limit`` is in bytes.
     ``container`` is what the records are written in (``parquet``; empty: as the format has them), for formats of which
-    there is a reader of it. With an ``engine`` (and ``engine_options`` and ``jobs``, as in `ValidateOptions`) documents
-    are converted in parts, between light-splade and BEIR, and of tables to BEIR; the output is the same.
+    there is a reader of it. ``shard_size`` writes each file of records in a folder of files of at most so many bytes,
+    for formats whose loaders read such (in Parquet: in several files of about so many). With an ``engine`` (and
+    ``engine_options`` and ``jobs``, as in `ValidateOptions`) documents are converted in parts, between light-splade and
+    BEIR, and of tables to BEIR; the output is the same.
     """
 
     to: str
     container: str = ""
+    shard_size: int | None = field(
+        default=None, metadata={"limits": Limits(LEAST_SHARD, unit="a number of bytes, such as 512 << 20")}
+    )
     profile: str = ""
     name: str = ""
     seed: int = _number(13, -_MOST_SEED, _MOST_SEED)

@@ -25,7 +25,7 @@ from ragdatakit.converters.table_parts import (
     without_refused,
 )
 from ragdatakit.files.reading.record_reading import RecordReader
-from ragdatakit.files.reading.tables_in_parts import Piece, Work
+from ragdatakit.files.reading.tables_in_parts import PartPlace, Piece, SpanWork, Work
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.outputs.written_files import LineWriter
 from ragdatakit.reports.parts.overlaps import MeansAnotherError, Overlaps
@@ -71,7 +71,7 @@ class _Task:
     """What is done with each part, and where what it becomes is written; ``left_out`` as workers of reports have it."""
 
     job: PartJob
-    work: Work[Any]
+    work: Callable[[Any, PartPlace, Any], Any]
     folder: str
     run: int
     left_out: dict[int, bytes]
@@ -108,7 +108,7 @@ class _Place:
             begun.replace(path)
         except OSError as error:
             raise EngineError(f"{self.folder} on {platform.node()} cannot be written ({error.strerror})") from None
-        piece.records = writer.records
+        piece.written = writer.written()
 
 
 class ConversionParts:
@@ -196,6 +196,18 @@ class ConversionParts:
         if rows:
             self._tables.counts[table] = rows
 
+    def spans(self, work: SpanWork[R], given: Sequence[tuple[int, int, Any]]) -> Iterator[R]:
+        """As `TablesInParts` has it."""
+        self._runs += 1
+        parts = self._parts["documents"]
+        left_out = {number: rows for (table, number), rows in self._left_out.items() if table == "documents"}
+        task = _Task(self._job, work, str(self._folder.absolute()), self._runs, left_out)
+        keys = [(number, parts[first : last + 1], own) for number, (first, last, own) in enumerate(given)]
+        for number, found in enumerate(self._engine.map(partial(worked_span, task), keys), 1):
+            if self._progress is not None:
+                self._progress("documents", number, len(keys))
+            yield found
+
     @staticmethod
     def remove(path: Path) -> None:
         """As `TablesInParts` has it."""
@@ -234,23 +246,39 @@ def looked_at(
 def worked(task: _Task, key: tuple[TablePart, Any]) -> _Done:
     """In a worker: what becomes of a part."""
     part, given = key
-    source = task.job.reading(part)
-    folder = Path(task.folder)
-    if not (folder / _SEEN).is_file():
-        words = f"{folder.parent} is not there on {platform.node()}"
-        raise EngineError(f"{words}; convert to a folder on storage that all workers see")
     reading = Losses()
-    tables = read_source(source, task.job.wanted, reading, part.refused, partly=True)
+    tables = _tables_of(task, part, reading)
+    result = task.work(tables, _place(task, part.number), given)
+    assert tables.records is not None
+    extents = [(name, lines, given) for name, (lines, given, _) in tables.records.extents.items()]
+    kinds = {file.kind for file in part.along}
+    return _Done(result, reading.without(kinds), tables.losses, tables.counts.get(part.table, 0), extents)
+
+
+def worked_span(task: _Task, key: tuple[int, Sequence[TablePart], Any]) -> Any:
+    """In a worker: what becomes of parts together."""
+    number, parts, given = key
+    return task.work((_tables_of(task, part, Losses()) for part in parts), _place(task, number), given)
+
+
+def _tables_of(task: _Task, part: TablePart, reading: Losses) -> CanonicalTables:
+    """The tables of a part; what is met in reading is accounted apart."""
+    tables = read_source(task.job.reading(part), task.job.wanted, reading, part.refused, partly=True)
     tables.losses = Losses()
     rows, left_out = tables.sources[part.table], task.left_out.get(part.number)
     if left_out is not None:
         rows = partial(_without, rows, frozenset(Overlaps.places(left_out)))
     tables.sources = {part.table: rows}
-    result = task.work(tables, _Place(folder, f"{task.run}-{part.number}"), given)
-    assert tables.records is not None
-    extents = [(name, lines, given) for name, (lines, given, _) in tables.records.extents.items()]
-    kinds = {file.kind for file in part.along}
-    return _Done(result, reading.without(kinds), tables.losses, tables.counts.get(part.table, 0), extents)
+    return tables
+
+
+def _place(task: _Task, number: int) -> _Place:
+    """Where is written what becomes of a part, or of several. Raises `EngineError` where that is not seen here."""
+    folder = Path(task.folder)
+    if not (folder / _SEEN).is_file():
+        words = f"{folder.parent} is not there on {platform.node()}"
+        raise EngineError(f"{words}; convert to a folder on storage that all workers see")
+    return _Place(folder, f"{task.run}-{number}")
 
 
 def _without(rows: Callable[[], Iterator[Any]], left_out: frozenset[int]) -> Iterator[Any]:

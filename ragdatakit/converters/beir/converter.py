@@ -409,7 +409,7 @@ def _write_in_parts(
         written.update(own)
     with out.lines("corpus.jsonl") as lines:
         for piece in parts.each(_write_part, given):
-            lines.append(Path(piece.path), piece.records)
+            lines.append(Path(piece.path), piece.written.records or 0)
             parts.remove(Path(piece.path))
     tables.took("documents")
     return written

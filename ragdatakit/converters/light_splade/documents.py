@@ -11,6 +11,7 @@ from array import array
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from itertools import chain, islice
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -215,11 +216,15 @@ class DocumentMasters:
         """The lines of a file of all documents, with their numbers; a dry run has no file, and makes them again."""
         ids = range(self.count) if self._kept is None else self._kept
         if self._out.folder is not None:
-            with (self._out.folder / name).open("rb", buffering=1 << 20) as file:
-                yield from zip(ids, file, strict=True)
+            yield from zip(ids, self._lines_of(self._out.folder, name), strict=True)
             return
         for number, _, text in self._again():
             yield number, LINE % (number, text)
+
+    def _lines_of(self, folder: Path, name: str) -> Iterator[bytes]:
+        for written in self._out.written(name):
+            with (folder / written).open("rb", buffering=1 << 20) as file:
+                yield from file
 
     def _again(self) -> Iterator[tuple[int, Document, bytes]]:
         """The passages that are written, read once more: number, row, text."""

@@ -70,7 +70,8 @@ def write(tables: CanonicalTables, out: Output, options: Options) -> None:
     if options["container"] == PARQUET:
         put_into_parquet(out, LIGHT_SPLADE, tables.losses)
     elif plan.splits == (TRAIN, VALIDATION):
-        out.write("data.yaml", _config(len(plan.positives[TRAIN]), counts[TRAIN], teacher is not None))
+        ending = "" if out.line_shards else ".ndjson"
+        out.write("data.yaml", _config(len(plan.positives[TRAIN]), counts[TRAIN], teacher is not None, ending))
 
 
 def _usual_profile(tables: CanonicalTables, options: Options) -> Options:
@@ -193,8 +194,9 @@ def _write_triplets(
     return triplets.counts
 
 
-def _config(queries: int, triplets: int, has_scores: bool) -> str:
-    """A data config. ``eval_loss_size`` samples are held out of the training set, so it must be smaller than that."""
+def _config(queries: int, triplets: int, has_scores: bool, ending: str) -> str:
+    """A data config; files have this ending, folders of shards none. ``eval_loss_size`` samples are held out of the
+    training set, so it must be smaller than that."""
     samples = [min(_MOST_EVALUATED["triplets"], max(1, triplets // 10), triplets - 1)] if triplets else []
     if has_scores:
         samples.append(min(_MOST_EVALUATED["queries"], max(1, queries // 10), queries - 1))
@@ -204,10 +206,10 @@ def _config(queries: int, triplets: int, has_scores: bool) -> str:
     ]
     for split in (TRAIN, VALIDATION):
         for key, stem in (("doc_master",) * 2, ("query_master",) * 2, ("positives", "positive_lists")):
-            lines.append(f"{split}_{key}: ${{.DATA_PATH}}/{split}/{stem}.ndjson")
+            lines.append(f"{split}_{key}: ${{.DATA_PATH}}/{split}/{stem}{ending}")
         if split == TRAIN and triplets:
-            lines.append("train_triplets: ${.DATA_PATH}/train/triplets.ndjson")
+            lines.append(f"train_triplets: ${{.DATA_PATH}}/train/triplets{ending}")
     if has_scores:
-        lines.append(f"hard_negative_scores: ${{.DATA_PATH}}/{SCORES_NAME}")
+        lines.append(f"hard_negative_scores: ${{.DATA_PATH}}/{SCORES_NAME.removesuffix('.ndjson')}{ending}")
     lines.append(f"eval_loss_size: {min(samples)}")
     return "\n".join(lines) + "\n"

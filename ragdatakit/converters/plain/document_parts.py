@@ -17,8 +17,9 @@ from ragdatakit.converters.plain.row_ids import ColumnedFile, MappedFile, RowIds
 from ragdatakit.converters.plain.table_records import TableRow, TableRows, documents_of, may_repeat
 from ragdatakit.converters.table_parts import Looked, TablePart
 from ragdatakit.files.datasets import DataFile, Dataset, FilePart
+from ragdatakit.files.reading.csv_tables import CsvForm, LineFault
 from ragdatakit.files.reading.record_reading import RecordReader
-from ragdatakit.files.reading.table_rows import CsvForm, LineFault, Shape, text_of
+from ragdatakit.files.reading.table_rows import Shape, text_of
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.conversions import Losses
 

@@ -13,8 +13,9 @@ from ragdatakit.files.containers.beginnings import HEAD_BYTES
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.detection.plain_sources import is_table, table_dataset
 from ragdatakit.files.detection.sniffing import beginning
+from ragdatakit.files.reading.csv_tables import CsvForm
 from ragdatakit.files.reading.record_reading import RecordReader
-from ragdatakit.files.reading.table_rows import HEAD_ROWS, CsvForm, text_of
+from ragdatakit.files.reading.table_rows import HEAD_ROWS, text_of
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import MachineError, RagdataError
 from ragdatakit.schemas.settings.tables import MEANINGS, REQUIRED

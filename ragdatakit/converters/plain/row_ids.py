@@ -12,8 +12,9 @@ from itertools import islice
 from ragdatakit.converters.column_maps import ColumnMap, id_like_columns
 from ragdatakit.converters.usual_names import EDGE
 from ragdatakit.files.datasets import DataFile
+from ragdatakit.files.reading.csv_tables import CsvForm
 from ragdatakit.files.reading.record_reading import RecordReader
-from ragdatakit.files.reading.table_rows import HEAD_ROWS, CsvForm, Row, Shape, TableFile, text_of
+from ragdatakit.files.reading.table_rows import HEAD_ROWS, Row, Shape, TableFile, text_of
 from ragdatakit.schemas.errors import RagdataError
 
 TRIPLE = ColumnMap({target: str(number) for number, target in enumerate(EDGE, 1)})

@@ -23,9 +23,10 @@ from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection.plain_sources import LABELS, NUMBERED, PASSED_OVER, READ_TOGETHER
 from ragdatakit.files.detection.triple_files import read_triple_head
 from ragdatakit.files.reading.canonical_tables import RowSource
+from ragdatakit.files.reading.csv_tables import CsvForm
 from ragdatakit.files.reading.noted_rows import Note, NotedRows
 from ragdatakit.files.reading.record_reading import RecordReader
-from ragdatakit.files.reading.table_rows import CsvForm, TableFile, text_of
+from ragdatakit.files.reading.table_rows import TableFile, text_of
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import RagdataError, skip_unreadable
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from ragdatakit.late_dataclasses import dataclass
+from ragdatakit.schemas.conversions import WrittenFile
 
 R = TypeVar("R")
 
@@ -23,10 +25,10 @@ class Lines(Protocol):
 
 @dataclass(slots=True)
 class Piece:
-    """A part of a file of the output, as a worker has written it: where it is, and its records."""
+    """A file of the output, or a part of one, as a worker has written it: where it is, and what it is."""
 
     path: str = ""
-    records: int = 0
+    written: WrittenFile = field(default_factory=lambda: WrittenFile("", 0, 0, ""))
 
 
 class PartPlace(Protocol):
@@ -39,6 +41,9 @@ class PartPlace(Protocol):
 Work = Callable[[Any, PartPlace, Any], R]
 """What is done with the canonical tables of a part, in a worker: a function of a module."""
 
+SpanWork = Callable[[Iterator[Any], PartPlace, Any], R]
+"""The same with the tables of several parts, one after the other."""
+
 
 class TablesInParts(Protocol):
     """The parts of tables; the passages are the documents."""
@@ -49,6 +54,10 @@ class TablesInParts(Protocol):
     def each(self, work: Work[R], given: Sequence[Any], table: str = "documents") -> Iterator[R]:
         """What a function makes of each part and of what is given for it, in their order. What was lost, and how many
         rows there are, is accounted."""
+
+    def spans(self, work: SpanWork[R], given: Sequence[tuple[int, int, Any]]) -> Iterator[R]:
+        """What a function makes of the documents of the parts from a first one to a last one, and of what is given for
+        them, in their order. Nothing is accounted."""
 
     def remove(self, path: Path) -> None:
         """A piece was taken."""
