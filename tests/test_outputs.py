@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from ragdatakit.files.containers.json_text import Raw
 from ragdatakit.files.paths.own_files import RENAMED_IDS
-from ragdatakit.outputs import written_files
+from ragdatakit.outputs import file_writers
 from ragdatakit.outputs.written_files import Output, is_safe_name, safe_part
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import RagdataError
@@ -194,7 +194,7 @@ def test_objects_are_laid_out_as_python_does_it(
 
 
 def test_an_element_of_many_megabytes_is_not_laid_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(written_files, "MOST_LAID_OUT", 20)
+    monkeypatch.setattr(file_writers, "MOST_LAID_OUT", 20)
     values = [{"ids": [1, 2]}, {"ids": list(range(20))}]
 
     written = _written(values, 2, tmp_path)

@@ -249,7 +249,7 @@ def test_shards_are_split_by_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(parquet_files, "MOST_BYTES", 1)
     monkeypatch.setattr(parquet_files, "_ROWS", 1)
     monkeypatch.setattr(parquet_files, "_ROW_GROUP", 1)
-    monkeypatch.setattr("ragdatakit.outputs.written_files._FLUSH", 1)
+    monkeypatch.setattr("ragdatakit.outputs.file_writers.PIECE", 1)
 
     result = ragdatakit.convert(splade(tmp_path / "s"), tmp_path / "out", to="light-splade", container="parquet")
 

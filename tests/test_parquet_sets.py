@@ -280,7 +280,7 @@ def test_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     random = Random(5)
     corpus = [{"_id": f"d{n}", "title": "", "text": random.randbytes(400).hex()} for n in range(1000)]
     folder = make(tmp_path / "s", corpus)
-    monkeypatch.setattr("ragdatakit.outputs.written_files._FLUSH", 1000)
+    monkeypatch.setattr("ragdatakit.outputs.file_writers.PIECE", 1000)
 
     result = ragdatakit.convert(folder, tmp_path / "out", to="beir", container="parquet")
 

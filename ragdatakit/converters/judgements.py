@@ -8,7 +8,8 @@ from contextlib import ExitStack
 
 from ragdatakit.converters.free_names import FreeNames
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
-from ragdatakit.outputs.written_files import IdKind, LineWriter, Output
+from ragdatakit.outputs.file_writers import LineWriter
+from ragdatakit.outputs.written_files import IdKind, Output
 from ragdatakit.schemas.canonical import Qrel, Question
 
 Splits = Mapping[str, str | None]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import PurePosixPath
 
-from ragdatakit.outputs.written_files import LineWriter
+from ragdatakit.outputs.file_writers import LineWriter
 
 Opener = Callable[[str], AbstractContextManager[LineWriter]]
 

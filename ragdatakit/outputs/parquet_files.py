@@ -8,7 +8,8 @@ from functools import partial
 from typing import IO, Any, Literal
 
 from ragdatakit.files.containers.arrow_library import arrow_library, parquet_library
-from ragdatakit.outputs.written_files import FileWriter, Output
+from ragdatakit.outputs.file_writers import FileWriter
+from ragdatakit.outputs.written_files import Output
 
 Holds = Literal["text", "integer", "texts", "integers", "json", "nothing", "empty"]
 """What a column holds, the plurals in lists; ``json`` is JSON text that Parquet knows to be JSON, ``nothing`` is null

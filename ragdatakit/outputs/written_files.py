@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import hashlib
-import io
-import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -13,21 +9,27 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import IO, Any, Literal, TypeVar
+from typing import IO, Literal, TypeVar
 
 import msgspec
 
 from ragdatakit.files.paths.boundary import open_listed
 from ragdatakit.files.paths.manifest import file_digest
 from ragdatakit.files.paths.own_files import RENAMED_IDS, is_own
+from ragdatakit.outputs.file_writers import (
+    PIECE,
+    ArrayWriter,
+    CsvWriter,
+    FileWriter,
+    LineWriter,
+    ObjectWriter,
+    WrappedWriter,
+)
+from ragdatakit.outputs.line_shards import LineShards, shard_name
 from ragdatakit.schemas.conversions import MOST_EXAMPLES, Losses, WrittenFile
 from ragdatakit.schemas.errors import RagdataError
 
 _ENCODER = msgspec.json.Encoder()
-_FLUSH = 1 << 20
-_ROWS = 1 << 10
-"""Rows of a table that are held as text."""
-_LONG_CELL = 200
 IdKind = Literal["passage", "question", "node", "relation"]
 _RESERVED = {"con", "prn", "aux", "nul", *(f"{p}{n}" for p in ("com", "lpt") for n in range(1, 10))}
 
@@ -54,212 +56,6 @@ def safe_part(text: str) -> str:
     cleaned = "".join(c if c.isalnum() or c in "-_." else "-" for c in text).strip("-. ") or "unnamed"
     cleaned = cleaned.encode()[:120].decode("utf-8", "ignore").rstrip("-. ")
     return f"_{cleaned}" if cleaned.split(".")[0].lower() in _RESERVED else cleaned
-
-
-class FileWriter:
-    """One file that is being written; ``records`` counts what was written to it."""
-
-    def __init__(self, name: str, file: IO[bytes] | None, counts_records: bool = True) -> None:
-        self.name = name
-        self.records = 0
-        self.bytes = 0
-        self.counts_records = counts_records
-        self._file = file
-        self._digest = hashlib.sha256()
-        self._held: list[bytes] = []
-        self._held_bytes = 0
-
-    def put(self, data: bytes) -> None:
-        """Write bytes as they are."""
-        self._held.append(data)
-        self._held_bytes += len(data)
-        if self._held_bytes > _FLUSH:
-            self.flush()
-
-    def append(self, path: Path, records: int) -> None:
-        """The content of a file, which has so many records."""
-        with open_listed(path) as source:
-            while piece := source.read(_FLUSH):
-                self.put(piece)
-        self.records += records
-
-    def flush(self) -> None:
-        """Hand on what is held."""
-        data = b"".join(self._held)
-        self._held.clear()
-        self._held_bytes = 0
-        self.bytes += len(data)
-        self._digest.update(data)
-        rest = memoryview(data)
-        while self._file is not None and rest:
-            rest = rest[self._file.write(rest) :]
-
-    def close(self) -> None:
-        """Put what belongs at the end."""
-
-    def written(self) -> WrittenFile:
-        """What was written so far."""
-        return WrittenFile(
-            self.name, self.records if self.counts_records else None, self.bytes, self._digest.hexdigest()
-        )
-
-
-class LineWriter(FileWriter):
-    """Records, one a line."""
-
-    def write(self, value: Any) -> None:
-        """A record as compact JSON; `msgspec.Raw` values are as they are."""
-        self.put(_ENCODER.encode(value) + b"\n")
-        self.records += 1
-
-    def write_json(self, text: str) -> None:
-        """A record that is compact JSON already."""
-        self.put(text.encode() + b"\n")
-        self.records += 1
-
-    def write_line(self, text: str) -> None:
-        """A line of text (without its end)."""
-        self.put(text.encode() + b"\n")
-        self.records += 1
-
-
-MOST_LAID_OUT = 1 << 24
-"""Bytes of an element up to which it is indented."""
-
-
-class ArrayWriter(FileWriter):
-    """One JSON array, an element at a time; laid out as Python's ``json.dump`` with this ``indent`` does it.
-
-    There is no line end behind the last bracket. An element of many megabytes is written in one line: laid out it may
-    take twice the room, and more than its readers take.
-    """
-
-    _opening, _closing = b"[", b"]"
-
-    def __init__(self, name: str, file: IO[bytes] | None, indent: int | None = None) -> None:
-        super().__init__(name, file)
-        self.indent = indent
-        self._margin = b"" if indent is None else b"\n" + b" " * indent
-        self._end = self._margin[:1]
-
-    def write(self, value: Any) -> None:
-        """An element; `msgspec.Raw` values in it are laid out anew, their numbers and strings as they stand."""
-        self._add(b"", value)
-
-    def _add(self, name: bytes, value: Any) -> None:
-        data = _ENCODER.encode(value)
-        if self.indent is not None and not isinstance(value, str) and len(data) < MOST_LAID_OUT:
-            data = msgspec.json.format(data, indent=self.indent).replace(b"\n", self._margin)
-        self.put((b"," if self.records else self._opening) + self._margin + name + data)
-        self.records += 1
-
-    def close(self) -> None:
-        """End the array, and what is around it."""
-        self.put((self._end if self.records else self._opening) + self._closing)
-
-
-class ObjectWriter(ArrayWriter):
-    """One JSON object, a member at a time."""
-
-    _opening, _closing = b"{", b"}"
-
-    def write_member(self, name: str, value: Any) -> None:
-        """A member."""
-        self._add(_ENCODER.encode(name) + (b":" if self.indent is None else b": "), value)
-
-
-class WrappedWriter(ArrayWriter):
-    """One JSON object with an array in a member, an element at a time; ``beside`` are members behind it."""
-
-    _closing = b"]"
-
-    def __init__(self, name: str, file: IO[bytes] | None, member: str) -> None:
-        super().__init__(name, file, indent=2)
-        self._opening = b"{\n  %b: [" % _ENCODER.encode(member)
-        self._margin, self._end = b"\n    ", b"\n  "
-        self.beside: dict[str, Any] = {}
-
-    def close(self) -> None:
-        """End both."""
-        super().close()
-        for name, value in self.beside.items():
-            data = msgspec.json.format(_ENCODER.encode(value), indent=2).replace(b"\n", b"\n  ")
-            self.put(b",\n  %b: %b" % (_ENCODER.encode(name), data))
-        self.put(b"\n}\n")
-
-
-class CsvWriter(FileWriter):
-    """A CSV table with ``\\n`` line ends, which begins with its header."""
-
-    def __init__(self, name: str, file: IO[bytes] | None, header: Sequence[str], delimiter: str) -> None:
-        super().__init__(name, file)
-        self._text = io.StringIO()
-        self._rows = 0
-        self._csv = csv.writer(self._text, delimiter=delimiter, lineterminator="\n")
-        # which leaves a lone carriage return bare, and every reader takes it for a line end
-        self._quoted = csv.writer(self._text, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
-        self._delimiter, self._needs_quotes = delimiter, re.compile(f'["\n{re.escape(delimiter)}]').search
-        self._row(header)
-
-    def write(self, row: Sequence[object]) -> None:
-        """A row of cells."""
-        self._row(row)
-        self.records += 1
-
-    def write_with_json(self, cells: Sequence[str], text: bytes) -> None:
-        """A row of texts, with an object of JSON that has members as its last cell."""
-        if any("\r" in cell for cell in cells):
-            self.write((*cells, text.decode()))
-            return
-        self._hand_on()
-        before = self._delimiter.join(map(self._cell, cells)) + self._delimiter
-        self.put(b'%b"%b"\n' % (before.encode(), text.replace(b'"', b'""')))
-        self.records += 1
-
-    def write_rows(self, rows: Sequence[Sequence[str]]) -> None:
-        """Many rows of texts."""
-        start = self._text.tell()
-        self._csv.writerows(rows)
-        self._text.seek(start)
-        if "\r" not in self._text.read():
-            self._rows += len(rows)
-            self.records += len(rows)
-            self.flush()
-            return
-        self._text.seek(start)
-        self._text.truncate()
-        for row in rows:
-            self.write(row)
-
-    def _row(self, row: Sequence[object]) -> None:
-        writer = self._csv
-        for cell in row:
-            if isinstance(cell, str) and "\r" in cell:
-                writer = self._quoted
-        if writer is self._csv and len(row) and type(row[-1]) is str and len(row[-1]) > _LONG_CELL:
-            self._text.write(self._delimiter.join(map(self._cell, row)) + "\n")
-        else:
-            writer.writerow(row)
-        self._rows += 1
-        if self._rows >= _ROWS or self._text.tell() > _FLUSH:
-            self.flush()
-
-    def _cell(self, cell: object) -> str:
-        """A cell as the library writes it, which looks at its characters one by one."""
-        text = "" if cell is None else str(cell)
-        return text if self._needs_quotes(text) is None else '"' + text.replace('"', '""') + '"'
-
-    def _hand_on(self) -> None:
-        if self._rows:
-            self._held.append(self._text.getvalue().encode())
-            self._text.seek(0)
-            self._text.truncate()
-            self._rows = 0
-
-    def flush(self) -> None:
-        """Hand on what is held."""
-        self._hand_on()
-        super().flush()
 
 
 W = TypeVar("W", bound=FileWriter)
@@ -302,8 +98,6 @@ class Output:
 
     @contextmanager
     def _writing_shards(self, name: str) -> Iterator[LineWriter]:
-        from ragdatakit.outputs.line_shards import LineShards, shard_name
-
         writer = LineShards(name, lambda shard: self._writing(shard, LineWriter), self.shard_bytes)
         yield writer
         writer.end_shard()
@@ -313,8 +107,6 @@ class Output:
 
     def written(self, name: str) -> list[str]:
         """The files that a finished file is."""
-        from ragdatakit.outputs.line_shards import shard_name
-
         count = self._shards.get(name)
         return [name] if count is None else [shard_name(name, number, count) for number in range(count)]
 
@@ -353,7 +145,7 @@ class Output:
         with self._writing(name, partial(FileWriter, counts_records=False)) as writer:
             if isinstance(content, Path):
                 with open_listed(content) as source:
-                    while piece := source.read(_FLUSH):
+                    while piece := source.read(PIECE):
                         writer.put(piece)
             else:
                 writer.put(content.encode() if isinstance(content, str) else content)
@@ -462,6 +254,3 @@ class Output:
             writer.close()
             writer.flush()
             self.files[name] = writer.written()
-
-
-__all__ = ["ArrayWriter", "CsvWriter", "LineWriter", "ObjectWriter", "Output", "is_safe_name", "safe_part"]

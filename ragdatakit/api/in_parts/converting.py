@@ -27,7 +27,7 @@ from ragdatakit.converters.table_parts import (
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.files.reading.tables_in_parts import PartPlace, Piece, SpanWork, Work
 from ragdatakit.late_dataclasses import dataclass
-from ragdatakit.outputs.written_files import LineWriter
+from ragdatakit.outputs.file_writers import LineWriter
 from ragdatakit.reports.parts.overlaps import MeansAnotherError, Overlaps
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import EngineError, RagdataError

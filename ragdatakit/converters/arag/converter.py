@@ -19,8 +19,8 @@ from ragdatakit.converters.free_names import FreeNames
 from ragdatakit.converters.question_fields import QuestionFields
 from ragdatakit.files.containers.json_text import Raw, object_text, string_of
 from ragdatakit.files.texts.compared_answers import without_articles
+from ragdatakit.outputs.file_writers import ArrayWriter
 from ragdatakit.outputs.parquet_container import PARQUET, put_into_parquet
-from ragdatakit.outputs.written_files import ArrayWriter
 from ragdatakit.schemas.arag.format import ARAG
 from ragdatakit.schemas.arag.published import SUBSETS
 from ragdatakit.schemas.canonical import Chunk, Edge, Node, Question

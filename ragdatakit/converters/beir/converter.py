@@ -41,8 +41,9 @@ from ragdatakit.files.reading.canonical_tables import CanonicalTables, RowSource
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.files.reading.tables_in_parts import Lines, PartPlace, Piece, TablesInParts
 from ragdatakit.late_dataclasses import dataclass
+from ragdatakit.outputs.file_writers import LineWriter
 from ragdatakit.outputs.parquet_files import ParquetShards, parquet_shards
-from ragdatakit.outputs.written_files import LineWriter, Output
+from ragdatakit.outputs.written_files import Output
 from ragdatakit.schemas.beir.format import BEIR
 from ragdatakit.schemas.canonical import Document, Qrel, Question
 from ragdatakit.schemas.errors import RagdataError

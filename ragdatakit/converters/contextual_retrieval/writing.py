@@ -21,8 +21,9 @@ from ragdatakit.files.containers.json_text import Raw, dumps, fields_of, loads
 from ragdatakit.files.contextual_retrieval.contexts import extractive_context
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.late_dataclasses import dataclass
+from ragdatakit.outputs.file_writers import LineWriter
 from ragdatakit.outputs.scratch import ScratchFolder
-from ragdatakit.outputs.written_files import LineWriter, Output
+from ragdatakit.outputs.written_files import Output
 from ragdatakit.schemas.canonical import Chunk, Document, Question
 from ragdatakit.schemas.contextual_retrieval.format import CONTEXTS, CORPUS, QUESTIONS
 from ragdatakit.schemas.errors import RagdataError

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from ragdatakit.files.reading.canonical_tables import CanonicalTables
     from ragdatakit.files.reading.kept_rows import Columns
     from ragdatakit.files.reading.record_reading import RecordReader
-    from ragdatakit.outputs.written_files import LineWriter, Output
+    from ragdatakit.outputs.file_writers import LineWriter
+    from ragdatakit.outputs.written_files import Output
 
 CHUNK_COLUMNS = Chunk._fields
 DOCUMENT_COLUMNS = Document._fields

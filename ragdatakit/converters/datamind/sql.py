@@ -19,7 +19,8 @@ from ragdatakit.files.paths.sql_text import sql_name, sql_text
 from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:
-    from ragdatakit.outputs.written_files import LineWriter, Output
+    from ragdatakit.outputs.file_writers import LineWriter
+    from ragdatakit.outputs.written_files import Output
     from ragdatakit.schemas.conversions import Losses
 
 _UNSAFE_IN_NAMES = re.compile(r"[;:\\\x00-\x1f\x7f]")

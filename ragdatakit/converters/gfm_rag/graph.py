@@ -14,7 +14,8 @@ from ragdatakit.files.containers import json_text
 from ragdatakit.files.containers.json_text import Raw
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.files.reading.kept_rows import Columns
-from ragdatakit.outputs.written_files import CsvWriter, Output
+from ragdatakit.outputs.file_writers import CsvWriter
+from ragdatakit.outputs.written_files import Output
 from ragdatakit.schemas.canonical import MENTION, Edge, Node
 from ragdatakit.schemas.conversions import LossKind
 from ragdatakit.schemas.errors import RagdataError

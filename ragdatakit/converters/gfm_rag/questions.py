@@ -13,7 +13,8 @@ from ragdatakit.converters.gfm_rag.reading import DOCUMENT, ENTITY, RESERVED, is
 from ragdatakit.converters.question_fields import ASIDE, BESIDE
 from ragdatakit.files.containers import json_text
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
-from ragdatakit.outputs.written_files import ArrayWriter, Output
+from ragdatakit.outputs.file_writers import ArrayWriter
+from ragdatakit.outputs.written_files import Output
 from ragdatakit.schemas.canonical import Qrel, Question, StartNode
 
 SPLITS = ("train", "test")

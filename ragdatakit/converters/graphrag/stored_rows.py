@@ -8,8 +8,9 @@ from typing import Any
 
 from ragdatakit.converters.graphrag.entities import sound_text
 from ragdatakit.files.containers.arrow_library import arrow_library, parquet_library
+from ragdatakit.outputs.file_writers import LineWriter
 from ragdatakit.outputs.parquet_files import ParquetSink
-from ragdatakit.outputs.written_files import LineWriter, Output
+from ragdatakit.outputs.written_files import Output
 from ragdatakit.schemas.graphrag.tables import Column, Table
 
 _ROWS = 4096

@@ -19,7 +19,8 @@ import msgspec
 from ragdatakit.converters import Options
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.files.texts.titles import only_identifies
-from ragdatakit.outputs.written_files import LineWriter, Output
+from ragdatakit.outputs.file_writers import LineWriter
+from ragdatakit.outputs.written_files import Output
 from ragdatakit.schemas.canonical import Chunk, Document
 from ragdatakit.schemas.conversions import MOST_EXAMPLES
 from ragdatakit.schemas.errors import RagdataError

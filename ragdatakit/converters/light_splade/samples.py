@@ -15,7 +15,8 @@ from ragdatakit.converters.light_splade.documents import DocumentMasters
 from ragdatakit.converters.light_splade.splits import TRAIN, VALIDATION, Judged, Plan, Planner, seeded
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.late_dataclasses import dataclass
-from ragdatakit.outputs.written_files import LineWriter, Output
+from ragdatakit.outputs.file_writers import LineWriter
+from ragdatakit.outputs.written_files import Output
 from ragdatakit.schemas.canonical import PairScore
 from ragdatakit.schemas.errors import RagdataError
 

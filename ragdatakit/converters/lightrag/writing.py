@@ -10,7 +10,8 @@ from ragdatakit.converters.lightrag.graph import Graph
 from ragdatakit.files.containers.json_text import dumps, fields_of, string_of
 from ragdatakit.files.lightrag.names import NO_KEYWORDS, SEPARATOR, sanitized
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
-from ragdatakit.outputs.written_files import LineWriter, Output
+from ragdatakit.outputs.file_writers import LineWriter
+from ragdatakit.outputs.written_files import Output
 from ragdatakit.schemas.canonical import Document
 from ragdatakit.schemas.errors import RagdataError
 

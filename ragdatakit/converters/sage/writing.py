@@ -15,7 +15,8 @@ from ragdatakit.converters.sage.rows import answer_of, is_seconds, question_of, 
 from ragdatakit.files.containers import json_text
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.files.reading.row_groups import RowGroups, TextsById
-from ragdatakit.outputs.written_files import LineWriter, Output
+from ragdatakit.outputs.file_writers import LineWriter
+from ragdatakit.outputs.written_files import Output
 from ragdatakit.schemas.canonical import TABLES, Answer, Question, Run
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.sage.older import STAGES

@@ -28,7 +28,8 @@ from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.reading.canonical_tables import CanonicalTables, RowSource
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.late_dataclasses import dataclass
-from ragdatakit.outputs.written_files import LineWriter, Output
+from ragdatakit.outputs.file_writers import LineWriter
+from ragdatakit.outputs.written_files import Output
 from ragdatakit.schemas.canonical import Document, Qrel, Question, Run
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.trec.format import TREC
