@@ -1,4 +1,4 @@
-"""Records, one a line, in one file of a folder after the other, each of at most so many bytes."""
+"""Records, one a line, in one file of a folder after the other, each up to a size."""
 
 from __future__ import annotations
 

@@ -275,8 +275,8 @@ class ConvertOptions(DatasetOptions):
     anything would be lost, ``dry_run`` nothing at all; both report what would be written, and no model is asked in a
     dry run. ``keep_going`` leaves out the records that have errors and counts them. ``memory_limit`` is in bytes.
     ``container`` is what the records are written in (``parquet``; empty: as the format has them), for formats of which
-    there is a reader of it. ``shard_size`` writes each file of records in a folder of files of at most so many bytes,
-    for formats whose loaders read such (in Parquet: in several files of about so many). With an ``engine`` (and
+    there is a reader of it. ``shard_size`` writes each file of records in a folder of files of at most this many bytes,
+    for formats whose loaders read such (in Parquet: in several files of about as many). With an ``engine`` (and
     ``engine_options`` and ``jobs``, as in `ValidateOptions`) documents are converted in parts, between light-splade and
     BEIR, and of tables to BEIR; the output is the same.
     """
