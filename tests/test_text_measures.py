@@ -29,6 +29,7 @@ from ragdatakit.scanner.library import library
 from ragdatakit.scanner.measures import text_measures
 from ragdatakit.scanner.texts import Joined
 from ragdatakit.schemas.canonical import Document
+from ragdatakit.schemas.errors import RagdataError
 from tests.broad import examples
 from tests.command_line import FIXTURES
 
@@ -178,3 +179,21 @@ def test_findings_are_the_same(data: Any, monkeypatch: pytest.MonkeyPatch) -> No
     again = found()
     assert again.findings == plain.findings
     assert (again.datasets, again.by_rule) == (plain.datasets, plain.by_rule)
+
+
+@pytest.mark.parametrize("fewest", [1, 2, 9])
+def test_what_was_read_before_a_failure_is_looked_at(fewest: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measures, "_MOST_ROWS", 2)
+    monkeypatch.setattr(measures, "_FEWEST", fewest)
+
+    def rows() -> Iterator[Document]:
+        for number in range(9):
+            yield Document(f"d{number}", "a b c")
+        raise RagdataError("cut off")
+
+    seen = list[str]()
+    with pytest.raises(RagdataError, match="cut off"):  # noqa: PT012 - up to there
+        for batch in ASKED.each(rows()):
+            seen += [row.doc_id for row in batch.rows]
+
+    assert seen == [f"d{number}" for number in range(8)]

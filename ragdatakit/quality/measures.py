@@ -34,6 +34,10 @@ _AHEAD = 2
 """So many times as many are read before the first of them are done."""
 
 
+_Batch = tuple[int, list[Any]]
+"""Passages, and the number of the first of them."""
+
+
 class Measured(NamedTuple):
     """Passages, their texts, how many words each has, and codes of it without and with its white space (as in
     `TextMeasures`).
@@ -66,17 +70,24 @@ class Measuring:
 
     def each(self, rows: Iterable[Any]) -> Iterator[Measured]:
         """Passages, some thousands at a time."""
-        batches = _batches(rows)
+        failed: list[Exception] = []
+        batches = _until_failure(_batches(rows), failed)
         first = list(islice(batches, _FEWEST))
         if len(first) < _FEWEST or library() is None:
             for number, batch in chain(first, batches):
                 yield self._in_python(number, batch)
-            return
+        else:
+            yield from self._beside(chain(first, batches))
+        if failed:
+            raise failed[0]
+
+    def _beside(self, batches: Iterable[_Batch]) -> Iterator[Measured]:
+        """The library looks at passages in a thread of its own."""
         from concurrent.futures import ThreadPoolExecutor
 
         with ThreadPoolExecutor(1) as beside:
             waiting: deque[Future[Measured]] = deque()
-            for number, batch in chain(first, batches):
+            for number, batch in batches:
                 waiting.append(beside.submit(self._in_library, number, batch))
                 if len(waiting) > _AHEAD:
                     yield waiting.popleft().result()
@@ -117,8 +128,8 @@ class Measuring:
         return text_measures(joined, ascii_alphabet() if joined.data.isascii() else alphabet(self.garbled))
 
 
-def _batches(rows: Iterable[Any]) -> Iterator[tuple[int, list[Any]]]:
-    """Passages that are looked at together, with the number of the first of them."""
+def _batches(rows: Iterable[Any]) -> Iterator[_Batch]:
+    """Passages that are looked at together."""
     batch: list[Any] = []
     first = size = 0
     for row in rows:
@@ -130,6 +141,14 @@ def _batches(rows: Iterable[Any]) -> Iterator[tuple[int, list[Any]]]:
             batch, size = [], 0
     if batch:
         yield first, batch
+
+
+def _until_failure(batches: Iterator[_Batch], failed: list[Exception]) -> Iterator[_Batch]:
+    """What is read before something fails, which is kept: what came before it is looked at."""
+    try:
+        yield from batches
+    except Exception as error:  # noqa: BLE001 - raised again
+        failed.append(error)
 
 
 def squeezed_key(text: str) -> int:
