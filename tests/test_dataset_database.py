@@ -140,12 +140,14 @@ BAD_LINES = [
 
 
 @pytest.mark.broad
+@pytest.mark.parametrize("reported", [False, True])
 @pytest.mark.parametrize("line", BAD_LINES)
-def test_a_line_that_readers_differ_on(tmp_path: Path, line: str) -> None:
+def test_a_line_that_readers_differ_on(tmp_path: Path, line: str, reported: bool) -> None:
     folder = light_splade(tmp_path)
     with (folder / "triplets.ndjson").open("a") as file:
         file.write(f"{line}\n" + '{"qid": 1, "pos_doc_id": 10, "neg_doc_id": 11}\n')
     with both_ways(tmp_path) as (fast, plain):
+        fast.wants_facts = reported
         assert rows(fast, "triplets") == rows(plain, "triplets")
         assert library() is None or fast.taken_by_sql == {"triplets"}
         assert [loss.as_dict() for loss in fast.losses] == [loss.as_dict() for loss in plain.losses]
@@ -494,6 +496,20 @@ def test_a_saved_database(tmp_path: Path) -> None:
     assert documents == [(r["_id"], r["text"]) for r in map(json.loads, given)]
     assert [p.name for p in tmp_path.iterdir()] == ["saved.duckdb"]
     assert file.read_bytes()[12] == 64, "DuckDB 1.0 reads storage version 64, not later ones"
+
+
+def test_triplets_are_saved_as_they_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a large dataset, too, whose report has a view in their place."""
+    saved, folder = [], FIXTURES / "light-splade" / "valid" / "both"
+    for name, least in (("large", 0), ("small", 1 << 20)):
+        monkeypatch.setattr(sql_tables, "__defaults__", (least,))
+        report(folder, save=tmp_path / name)
+        with duckdb.connect(str(tmp_path / name), read_only=True) as connection:
+            saved.append(
+                (connection.execute("describe triplets").fetchall(), connection.sql("from triplets").fetchall())
+            )
+    assert saved[0] == saved[1]
+    assert len(saved[0][1]) > 0
 
 
 def test_saved_datasets_have_schemas_of_their_own(tmp_path: Path) -> None:

@@ -343,11 +343,12 @@ def test_texts_and_objects_are_counted_alike_without_a_scanner(monkeypatch: pyte
     texts = ["é漢😀", "", " \t\r\n", "\x0b", "x" * 300, "x" * 300, "one", "one", "one", None]
     rows = [Question(str(n), texts[n % 10] or "", metadata=ODD_OBJECTS[n % 12]) for n in range(60)]
     documents = [Document(str(n), text) for n, text in enumerate(texts)]  # type: ignore[arg-type]
-    quick = summary_of(questions=rows, documents=documents)
+    answers = [Answer(str(n), text) for n, text in enumerate(texts)]  # type: ignore[arg-type]
+    quick = summary_of(questions=rows, documents=documents, answers=answers)
     for place in ("database.text_facts", "reports.summary.metadata", "reports.summary.texts"):
         monkeypatch.setattr(f"ragdatakit.{place}.library", lambda: None)
 
-    assert summary_of(questions=rows, documents=documents) == quick
+    assert summary_of(questions=rows, documents=documents, answers=answers) == quick
 
     table = quick.table("documents")
     assert table is not None

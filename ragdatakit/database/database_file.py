@@ -14,6 +14,7 @@ from ragdatakit.database.dataset_database import DatasetDatabase
 from ragdatakit.files.machine import refuse_machine_fault
 from ragdatakit.files.paths.sql_text import sql_name, sql_text
 from ragdatakit.files.paths.writing import named, part_of
+from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:
@@ -66,8 +67,10 @@ class DatabaseFile:
             if schema != "main":
                 connection.execute(f"create schema saved.{sql_name(schema)}")
             for table in (name for name in database.tables if name not in database.unread):
+                columns = ", ".join(map(sql_name, TABLES[table].columns))
                 connection.execute(
-                    f"create table saved.{sql_name(schema)}.{sql_name(table)} as from main.{sql_name(table)}"
+                    f"create table saved.{sql_name(schema)}.{sql_name(table)} as "
+                    f"select {columns} from main.{sql_name(table)}"
                 )
         self._rows.append((schema, path, database.format, database.name))
         self._losses += [

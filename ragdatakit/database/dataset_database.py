@@ -381,7 +381,9 @@ class DatasetDatabase:
                     raise Unproved  # a file changed meanwhile: the reader takes it as it is now, or reports it
                 self.file_records.update(records)
             except (Unproved, duckdb.Error):
-                connection.execute(f'drop table if exists main."{table}"')
+                views = "select 1 from duckdb_views() where schema_name = 'main' and view_name = ?"
+                kind = "view" if connection.execute(views, [table]).fetchall() else "table"
+                connection.execute(f'drop {kind} if exists main."{table}"')
             else:
                 self.taken_by_sql.add(table)
                 self._facts[table] = way.facts

@@ -76,6 +76,7 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "rd_names_new": (_POINTER, ()),
     "rd_names_free": (None, (_POINTER,)),
     "rd_names_add": (_FLAG, (_POINTER, _POINTER, _LENGTH, _POINTER, _LENGTH, _POINTER, _NUMBER)),
+    "rd_names_compact": (_FLAG, (_POINTER, ctypes.c_char_p, _LENGTH, _POINTER, _LENGTH, _POINTER, _POINTER, _POINTER)),
     "rd_names_show": (_FLAG, (_POINTER, ctypes.POINTER(View))),
     "rd_text_numbers": (
         _FLAG,

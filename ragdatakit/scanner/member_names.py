@@ -36,6 +36,17 @@ class MemberNames:
         self.different = different.value
         return proved.view(np.bool_)
 
+    def compact(
+        self, data: bytes, offsets: npt.NDArray[np.int64]
+    ) -> tuple[bytes, npt.NDArray[np.int64], npt.NDArray[np.int64]] | None:
+        """Objects that are one behind the other in ``data``, between these offsets, without the blanks between their
+        parts, the offsets of these, and the rows that have no members; None where one is not proved to be JSON."""
+        places, number = np.ascontiguousarray(offsets, np.int64), len(offsets) - 1
+        found, ends, states = np.empty(len(data), np.uint8), np.zeros(number + 1, np.int64), np.empty(number, np.uint8)
+        written = (found.ctypes.data, ends[1:].ctypes.data, states.ctypes.data)
+        _called(self._library.rd_names_compact(self._address, data, len(data), places.ctypes.data, number, *written))
+        return (found[: ends[-1]].tobytes(), ends, np.flatnonzero(states == 2)) if states.all() else None
+
     def counts(self) -> dict[str, int]:
         """How many objects have each name."""
         views = (View * 3)()

@@ -1,8 +1,8 @@
 //! The names of the members of objects in JSON, and how many objects have them.
 
-use crate::hash::Seeds;
+use crate::hash::{hash, Seeds};
 use crate::isa::Portable;
-use crate::json::{peek, skip, skip_blanks, string};
+use crate::json::{has_twice, peek, skip, skip_blanks, string};
 use crate::plan::Type;
 use std::collections::HashMap;
 
@@ -91,6 +91,32 @@ impl Names {
         (skip_blanks::<Spread>(text, at + 1) == text.len()).then_some(())
     }
 
+    /// Put an object behind others without the blanks between its parts: whether it has any members, or none if it is not
+    /// surely as all readers read it.
+    pub fn compact(&mut self, text: &[u8], to: &mut Vec<u8>) -> Option<bool> {
+        self.places.clear();
+        (text.first() == Some(&b'{')).then_some(())?;
+        self.members(text)?;
+        let names = self.places.iter().map(|&(start, end)| hash(&self.seeds, &text[start..end]));
+        self.scratch.clear();
+        self.scratch.extend(names);
+        if has_twice(&mut self.scratch) {
+            return None;
+        }
+        if self.places.is_empty() {
+            return Some(false);
+        }
+        let mut at = 0;
+        while let Some(&byte) = text.get(at) {
+            let end = if byte == b'"' { string::<Spread>(text, at + 1)?.0 + 1 } else { at + 1 };
+            if !matches!(byte, b' ' | b'\t' | b'\n' | b'\r') {
+                to.extend_from_slice(&text[at..end]);
+            }
+            at = end;
+        }
+        Some(true)
+    }
+
     /// How many different names there are.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -113,6 +139,23 @@ impl Names {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn objects_lose_their_blanks() {
+        let mut names = Names::default();
+        let mut to = Vec::new();
+        for (text, found) in [
+            ("{}", Some(false)),
+            ("{ }\n", Some(false)),
+            ("{ \"a b\" :\t[1 , \"c \\\" d\"] }", Some(true)),
+            ("{\"a\":1,\"a\":2}", None),
+            ("[1]", None),
+            ("{\"a\":1", None),
+        ] {
+            assert_eq!(names.compact(text.as_bytes(), &mut to), found, "{text}");
+        }
+        assert_eq!(to, b"{\"a b\":[1,\"c \\\" d\"]}");
+    }
 
     #[test]
     fn names_count_once_in_an_object() {

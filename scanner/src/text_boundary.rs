@@ -112,6 +112,51 @@ pub unsafe extern "C" fn rd_names_add(
     })
 }
 
+/// Put objects that are one behind the other in `data`, between `number` + 1 places in it, into `compact`, without the
+/// blanks between their parts. `ends` says where each ends; `states`: it has members (1), has none (2), or is not proved (0).
+///
+/// # Safety
+/// `names` came from here, `data` points to `length` bytes, `offsets` to `number` + 1 numbers, `compact` to `length` bytes
+/// to be written, `ends` to `number` numbers, `states` to `number` bytes.
+#[no_mangle]
+pub unsafe extern "C" fn rd_names_compact(
+    names: *mut Names,
+    data: *const u8,
+    length: u64,
+    offsets: *const i64,
+    number: u64,
+    compact: *mut u8,
+    ends: *mut i64,
+    states: *mut u8,
+) -> i32 {
+    guarded(PANICKED, || {
+        let (Some(names), Some(data), Some(offsets)) =
+            (names.as_mut(), slice(data, length), slice(offsets, number.saturating_add(1)))
+        else {
+            return MISUSED;
+        };
+        let (Some(compact), Some(ends), Some(states)) =
+            (slice_mut(compact, length), slice_mut(ends, number), slice_mut(states, number))
+        else {
+            return MISUSED;
+        };
+        let mut found = Vec::with_capacity(data.len());
+        for ((pair, end), state) in offsets.windows(2).zip(ends).zip(states) {
+            let (Ok(first), Ok(last)) = (usize::try_from(pair[0]), usize::try_from(pair[1])) else { return MISUSED };
+            let Some(text) = data.get(first..last) else { return MISUSED };
+            *state = match names.compact(text, &mut found) {
+                _ if text.is_empty() => 2,
+                Some(has_members) => 2 - u8::from(has_members),
+                None => 0,
+            };
+            *end = found.len() as i64;
+        }
+        let Some(compact) = compact.get_mut(..found.len()) else { return MISUSED };
+        compact.copy_from_slice(&found);
+        DONE
+    })
+}
+
 /// Show all names: where they end, one behind the other, how many objects have each, and the names (a view of bytes).
 ///
 /// # Safety

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from ragdatakit.converters.datamind.chunks import chunk_of, file_names, metadata_and_source, placed, plain_metadata
 from ragdatakit.converters.kept_columns import Columns, KeptColumn, KeptColumns, values_of
-from ragdatakit.database.columns import Kind, PackedColumn, packed, packed_texts
+from ragdatakit.database.columns import Kind, PackedColumn, packed, packed_numbers, packed_texts
 from ragdatakit.database.row_batches import row_batches
 from ragdatakit.files.containers.json_text import string_of
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.reading.record_reading import RecordReader
-from ragdatakit.scanner.blocks import ScannedBlock
+from ragdatakit.scanner.blocks import KeptValues, ScannedBlock, text_codes
+from ragdatakit.scanner.member_names import MemberNames
 from ragdatakit.scanner.predicates import MemberCalled
 from ragdatakit.schemas.declarations import Field, Record
 
@@ -57,6 +59,7 @@ class _Chunks(KeptColumns):
         asked = [MemberCalled("metadata", name) for name in _OURS]
         super().__init__(record, columns, batches_of, asked, further=("source", "metadata"))
         self._records, self._ordinals = records, ordinals
+        self._members = MemberNames()
         self._names = ("", "")
 
     def of_file(self, file: DataFile, alone: bool) -> Iterator[Columns]:
@@ -66,16 +69,45 @@ class _Chunks(KeptColumns):
 
     def _slice(self, scanned: ScannedBlock, first: int, last: int) -> Columns:
         ids, texts, modality, image, description = super()._slice(scanned, first, last)
+        count = last - first
+        others = packed(Kind.TEXT, [None] * count)
+        named_all = self._of_named(scanned.kept["source"], scanned.kept["metadata"], first, last)
+        if named_all is not None:
+            documents, ordinals, metadata = named_all
+            return [ids, texts, documents, ordinals, others, modality, image, description, metadata]
         sources = [(source or b"").decode() for source in values_of(scanned.kept["source"], first, last)]
         metadata, named = _metadata(values_of(scanned.kept["metadata"], first, last), sources)
         names, numbers = self._names, self._ordinals
         places = [placed(source or name, names, numbers) for source, name in zip(sources, named, strict=True)]
-        documents, ordinals = zip(*places, strict=True)
-        count = last - first
-        return [
-            *(ids, texts, packed(Kind.TEXT, documents), packed(Kind.INTEGER, ordinals)),
-            *(packed(Kind.TEXT, [None] * count), modality, image, description, metadata),
-        ]
+        named_documents, numbered = zip(*places, strict=True)
+        documents, ordinals = packed(Kind.TEXT, named_documents), packed(Kind.INTEGER, numbered)
+        return [ids, texts, documents, ordinals, others, modality, image, description, metadata]
+
+    def _of_named(
+        self, sources: KeptValues, metadata: KeptValues, first: int, last: int
+    ) -> tuple[PackedColumn, PackedColumn, PackedColumn] | None:
+        """Documents, ordinals and metadata of rows that all name their source, usually many in a row the same one; None
+        where they do not, or metadata must be looked at one by one."""
+        offsets = sources.offsets[first : last + 1]
+        if not np.diff(offsets).all():
+            return None
+        found = self._members.compact(metadata.data, metadata.offsets[first : last + 1])
+        if found is None:
+            return None
+        codes = text_codes(sources.data, offsets.astype(np.int32))
+        starts = [0, *(np.flatnonzero(codes[1:] != codes[:-1]) + 1).tolist(), last - first]
+        ordinals, missing = np.zeros(last - first, np.int64), np.zeros(last - first, np.bool_)
+        for start, end in pairwise(starts):
+            name = sources.data[offsets[start] : offsets[start + 1]].decode()
+            document, ordinal = placed(name, self._names, self._ordinals, end - start)
+            missing[start:end] = document is None
+            ordinals[start:end] = np.arange(ordinal or 0, (ordinal or 0) + end - start)
+        without = np.flatnonzero(missing)
+        return (
+            packed_texts(sources.data, offsets, without),
+            packed_numbers(Kind.INTEGER, ordinals, without),
+            packed_texts(*found),
+        )
 
 
 def _metadata(given: list[bytes | None], sources: list[str]) -> tuple[PackedColumn, list[str | None]]:

@@ -229,12 +229,15 @@ def plain_metadata(data: Sequence[bytes]) -> tuple[list[bytes], list[dict[str, R
     return (texts, fields) if whole.count(b'":') == sum(map(len, fields)) else None
 
 
-def placed(document: str | None, names: tuple[str, str], ordinals: dict[str, int]) -> tuple[str | None, int | None]:
-    """The document of a chunk, where the file's own names are none, and how many chunks of it came before."""
+def placed(
+    document: str | None, names: tuple[str, str], ordinals: dict[str, int], count: int = 1
+) -> tuple[str | None, int | None]:
+    """The document of a chunk, where the file's own names are none, and how many chunks of it came before; of ``count``
+    chunks that follow each other that of the first."""
     if document is None or document in names:
         return None, None
     ordinal = ordinals.get(document, 0)
-    ordinals[document] = ordinal + 1
+    ordinals[document] = ordinal + count
     return document, ordinal
 
 

@@ -16,12 +16,15 @@ from ragdatakit.files.containers.json_text import Raw
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.scanner.library import library
+from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.declarations import Field, Record
 
 if TYPE_CHECKING:
     import duckdb
 
 _SCHEMA = {name: Kind.NUMBER if name == "confidence" else Kind.TEXT for name in Triple._fields}
+_OF_NODES = ("source_type", "target_type", "source_attributes", "target_attributes")
+_LINES = 'main."lines of triples"'
 _AT_ONCE = 1 << 13
 _NAMES = ("subject", "relation", "object")
 _NODE_TYPES = ("subject_type", "object_type")
@@ -69,7 +72,7 @@ class _Triplets:
         self._read(connection)
         mentions = " union all ".join(
             f"select {end} as name, {end}_type as type, {end}_attributes as attributes, 2 * rowid + {place} as place "
-            "from temp.triples"
+            f"from {_LINES}"
             for place, end in enumerate(("source", "target"))
         )
         first = (
@@ -84,21 +87,28 @@ class _Triplets:
     def edges(self, connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, int]:
         """The triples, in the order of the files' names and of the lines."""
         self._read(connection)
-        columns = canonical_columns("edges", ("source", "relation", "target", "attributes", "confidence", "provenance"))
-        connection.execute(f'create table main."{table}" as select {columns} from temp.triples')
+        if self._wanted == {"edges"}:  # the nodes are there, so that nobody wants the other columns
+            for name in _OF_NODES:
+                connection.execute(f"alter table {_LINES} drop column {name}")
+            connection.execute(f'alter table {_LINES} rename to "{table}"')
+        else:
+            connection.execute(
+                f'create table main."{table}" as select {", ".join(TABLES["edges"].columns)} from {_LINES}'
+            )
         self._done(connection, "edges")
         return {}
 
     def _read(self, connection: duckdb.DuckDBPyConnection) -> None:
         if not self._is_read:
-            connection.execute("drop table if exists temp.triples")
-            fill(connection, "temp.triples", self.files, "select * from {}", _SCHEMA, self._batches)
+            connection.execute(f"drop table if exists {_LINES}")
+            columns = ", ".join((*TABLES["edges"].columns, *_OF_NODES))
+            fill(connection, _LINES, self.files, f"select {columns} from {{}}", _SCHEMA, self._batches)
             self._is_read = True
 
     def _done(self, connection: duckdb.DuckDBPyConnection, table: str) -> None:
         self._wanted.discard(table)
         if not self._wanted:
-            connection.execute("drop table temp.triples")
+            connection.execute(f"drop table if exists {_LINES}")
             self._wanted, self._is_read = {"nodes", "edges"}, False
 
     def _batches(self, file: DataFile) -> Iterator[list[PackedColumn]]:

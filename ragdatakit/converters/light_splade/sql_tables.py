@@ -124,7 +124,8 @@ class _Loader:
         return {}
 
     def _ids(self, connection: duckdb.DuckDBPyConnection, table: str, kind: str, row: str) -> dict[str, Numbers]:
-        """Fill a table of ids; their numbers by column, where all are integers."""
+        """Fill a table of ids; their numbers by column, where all are integers. For a report, triplets are a view of
+        their numbers: no SQL but ours sees it, which asks for a few of the texts."""
         import numpy as np
 
         from ragdatakit.converters.light_splade.id_blocks import id_blocks  # needs numpy
@@ -153,13 +154,25 @@ class _Loader:
         integers = ", ".join(f"{name}::varchar as {name}" for name in names)
         texts = ", ".join(f"coalesce(odd[{place}], {name}::varchar) as {name}" for place, name in enumerate(names, 1))
         files = self._dataset.of_kind(kind)
-        whole = f'main."{table}"'
-        fill(connection, whole, files[:1], f"select {row.format(ids=integers)} from {{}}", schema, lambda _: iter(()))
+        place, numbered = f'main."{table}"', f'main."numbers of {table}"'
+        shown = f"select rowid as rowid, {integers}, split from {numbered}"
+        in_numbers = kind == "triplets" and self.facts[table].wanted
+        usual = integers
+        if in_numbers:
+            connection.execute(f"drop table if exists {numbered}")
+            place, usual = numbered, ", ".join(names)
+        fill(connection, place, files[:1], f"select {row.format(ids=usual)} from {{}}", schema, lambda _: iter(()))
         for file in files:
             for is_odd, some in groupby(batches(file), lambda columns: len(columns) > len(names)):
-                ids, columns = (texts, with_odd) if is_odd else (integers, schema)
+                if is_odd and in_numbers:
+                    in_numbers, place, usual = False, f'main."{table}"', integers
+                    rows = f"select {', '.join(names)}, split from ({shown}) order by rowid"
+                    connection.execute(f"create table {place} as {rows}; drop table {numbered}")
+                ids, columns = (texts, with_odd) if is_odd else (usual, schema)
                 query = f"select {row.format(ids=ids)} from {{}}"
-                add(connection, whole, file, query, columns, some)
+                add(connection, place, file, query, columns, some)
+        if in_numbers:
+            connection.execute(f'create view main."{table}" as {shown}')
         self._tell(notes)
         if not all_integers:
             return {}

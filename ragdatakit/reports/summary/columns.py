@@ -52,10 +52,12 @@ def table_summary(database: DatasetDatabase, table: str, counted: dict[str, int]
     columns = []
     for place, name in enumerate(names):
         missing_rows, empty, distinct = found[3 * place : 3 * place + 3]
-        distinct, repeated = counted.get(name, distinct), None
-        if name in UNIQUE.get(table, ()):
-            distinct = distinct_texts(database, table, name) if name not in counted else distinct
-            repeated = rows - missing_rows - distinct
+        is_unique = name in UNIQUE.get(table, ())
+        if name in counted:
+            distinct = counted[name]
+        elif is_unique or database.text_facts(table, name) is not None:
+            distinct = distinct_texts(database, table, name)
+        repeated = rows - missing_rows - distinct if is_unique else None
         columns.append(ColumnSummary(name, missing_rows, empty, distinct, repeated))
     return TableSummary(table, rows, database.splits(table), tuple(columns))
 

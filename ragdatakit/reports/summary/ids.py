@@ -178,6 +178,8 @@ def _without(found: _Integers, rows: Numbers) -> _Integers:
 
 def _less(found: _Integers, least: int, most: int, odd: Mapping[str, int]) -> Numbers:
     """The integers less the least of all; the odd ones come behind ``most``, the greatest."""
+    if not least and found.missing is None and found.odd_rows is None:
+        return found.values
     numbers = found.values - least
     if found.missing is not None:
         numbers[found.missing] = -1
