@@ -104,8 +104,8 @@ def test_repeated_edges(make: Make, graph: Any) -> None:
 
 @both
 @settings(max_examples=examples(150), deadline=None)
-@given(case=asked(), by_node=st.booleans())
-def test_what_is_out_of_reach(make: Make, case: Any, by_node: bool) -> None:
+@given(case=asked(), by_node=st.sampled_from([None, True, False]))
+def test_what_is_out_of_reach(make: Make, case: Any, by_node: bool | None) -> None:
     graph, starts, targets, hops = case
     limit = 99 if hops is None else hops
     expected = []
@@ -116,6 +116,8 @@ def test_what_is_out_of_reach(make: Make, case: Any, by_node: bool) -> None:
         expected.append([at for at in far if begin and end[at] >= 0])
 
     with pytest.MonkeyPatch.context() as patch:
+        if by_node is not None:
+            patch.setattr(module, "ends_by_node", lambda *_: None)
         patch.setattr(module, "_WORTH_SORTING", 0 if by_node else 1 << 30)
         found = make(*graph).unreachable(starts, targets, hops)
 
@@ -123,9 +125,11 @@ def test_what_is_out_of_reach(make: Make, case: Any, by_node: bool) -> None:
 
 
 @pytest.mark.parametrize("hops", [1, 2, 3, 5, None])
-@pytest.mark.parametrize("worth_sorting", [0, 1 << 30])
-def test_both_graphs_agree_beyond_a_chunk(hops: int | None, worth_sorting: int, monkeypatch: Any) -> None:
-    monkeypatch.setattr(module, "_WORTH_SORTING", worth_sorting)
+@pytest.mark.parametrize("worth_sorting", [None, 0, 1 << 30])
+def test_both_graphs_agree_beyond_a_chunk(hops: int | None, worth_sorting: int | None, monkeypatch: Any) -> None:
+    if worth_sorting is not None:
+        monkeypatch.setattr(module, "ends_by_node", lambda *_: None)
+        monkeypatch.setattr(module, "_WORTH_SORTING", worth_sorting)
     monkeypatch.setattr(module, "_CHUNK", 1000)
     monkeypatch.setattr(module._EdgesByNode, "_AT_ONCE", 300)
     random = np.random.default_rng(5)

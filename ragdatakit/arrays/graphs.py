@@ -1,8 +1,8 @@
 """The shape of a big graph, over arrays of node numbers: millions of edges in fractions of a second.
 
-Edges are looked at in chunks that stay in the processor's cache; nothing is kept per edge unless thousands of questions
-ask what they can reach, when it pays to sort the edges by node. Answers are those of
-`ragdatakit.arrays.small_graphs`.
+Edges are looked at in chunks that stay in the processor's cache; nothing is kept per edge unless questions ask what
+they can reach: the compiled library sorts the edges by node, which without it pays for thousands of questions. Answers
+are those of `ragdatakit.arrays.small_graphs`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from ragdatakit.arrays.codes import Codes, mix
 from ragdatakit.arrays.keys import NumpyIndex
 from ragdatakit.arrays.small_graphs import Components, RepeatedEdges
 from ragdatakit.late_dataclasses import dataclass
+from ragdatakit.scanner.graphs import ends_by_node
 
 Nodes = npt.NDArray[np.int32]
 Rows = npt.NDArray[np.int64]
@@ -189,8 +190,12 @@ class NumpyGraph:
     def _walk(self, begin: _Named, end: _Named, max_hops: int) -> list[_Named]:
         """The targets not reached, of questions whose targets are somewhere in the parts of their starts."""
         questions = np.unique(end.questions)
-        if len(questions) >= _WORTH_SORTING and self._by_node is None:
-            self._by_node = _EdgesByNode.of(self.node_count, self._chunks(1 << 20), self.usable())
+        if self._by_node is None and len(questions):
+            sorted_ = ends_by_node(self.node_count, self._source, self._target, self._relation)
+            if sorted_ is not None:
+                self._by_node = _EdgesByNode(*sorted_)
+            elif len(questions) >= _WORTH_SORTING:
+                self._by_node = _EdgesByNode.of(self.node_count, self._chunks(1 << 20), self.usable())
         missed = []
         walk: _Walk | None = None
         for first in range(0, len(questions), 64 * _WORDS):

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-ABI = 14
+ABI = 15
 """The number of the interface. The library must say the same: an editable installation may have an older one."""
 
 _PATH = Path(__file__).with_name("compiled.so")
@@ -106,6 +106,7 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
             *(_LENGTH, ctypes.c_char_p, _LENGTH, _POINTER, _LENGTH, _POINTER, _POINTER),
         ),
     ),
+    "rd_ends_by_node": (_FLAG, (_POINTER, _POINTER, _POINTER, _LENGTH, _LENGTH, _POINTER, _POINTER, _LENGTH)),
     "rd_hash": (_FLAG, (_LENGTH, _LENGTH, _POINTER, _LENGTH, _POINTER, _LENGTH, _POINTER)),
 }
 """Result and arguments of each function of the library."""

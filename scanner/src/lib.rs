@@ -16,6 +16,8 @@ mod firsts;
 mod fuzz;
 #[cfg(test)]
 mod fuzz_kinds;
+mod graph_boundary;
+mod graphs;
 mod hash;
 mod isa;
 mod json;
