@@ -6,7 +6,7 @@ are equal by chance has a probability of about keys² / 2^129.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,7 @@ import numpy.typing as npt
 from ragdatakit.scanner import views
 from ragdatakit.scanner.keys import mixed as mixed_words
 
+T = TypeVar("T", bound=np.generic)
 Codes = npt.NDArray[Any]
 """Integers as ``uint64``, or wide codes (`WIDE`)."""
 Words = npt.NDArray[np.uint64]
@@ -76,6 +77,24 @@ def _stirred(first: Words, second: Words) -> Words:
     h ^= h >> np.uint64(29)
     h *= _ODD_1
     return h
+
+
+def distinct(values: npt.NDArray[T]) -> npt.NDArray[T]:
+    """The different ones, in order: `numpy.unique`, which imports a module as large as a check of small data."""
+    ordered = np.sort(values)
+    is_new = np.ones(len(ordered), np.bool_)
+    is_new[1:] = ordered[1:] != ordered[:-1]
+    return ordered[is_new]
+
+
+def are_among(values: npt.NDArray[T], those: npt.NDArray[T]) -> npt.NDArray[np.bool_]:
+    """Which of the values are among those, which are different ones in order."""
+    if not len(those):
+        return np.zeros(len(values), np.bool_)
+    places = np.searchsorted(those, values)
+    places[places == len(those)] = 0
+    found: npt.NDArray[np.bool_] = those[places] == values
+    return found
 
 
 def first_of_each(*columns: Codes) -> tuple[Rows, Rows]:

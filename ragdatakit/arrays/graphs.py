@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from ragdatakit.arrays.codes import Codes, mix
+from ragdatakit.arrays.codes import Codes, are_among, distinct, mix
 from ragdatakit.arrays.keys import NumpyIndex
 from ragdatakit.arrays.small_graphs import Components, RepeatedEdges
 from ragdatakit.late_dataclasses import dataclass
@@ -136,7 +136,11 @@ class NumpyGraph:
             index.add(codes, range(rows.start, rows.stop) if isinstance(rows, slice) else rows)
         index.freeze()
         later, earlier = index.repeats()
-        return self._directed(np.union1d(later, earlier)) if len(later) else RepeatedEdges(*[_no_rows()] * 4)
+        return (
+            self._directed(distinct(np.concatenate((later, earlier))))
+            if len(later)
+            else RepeatedEdges(*[_no_rows()] * 4)
+        )
 
     def _directed(self, rows: Rows) -> RepeatedEdges:
         """What repeats among these rows, taking the direction into account."""
@@ -173,9 +177,8 @@ class NumpyGraph:
         end = end.only(has_start[end.questions])
         labels = self._component_labels()
         nodes = np.int64(max(self.node_count, 1))
-        away = ~np.isin(
-            end.questions * nodes + labels[end.nodes], np.unique(begin.questions * nodes + labels[begin.nodes])
-        )
+        parts = distinct(begin.questions * nodes + labels[begin.nodes])
+        away = ~are_among(end.questions * nodes + labels[end.nodes], parts)
         missed = [end.only(away)]
         if max_hops is not None:
             missed += self._walk(begin, end.only(~away), max_hops)
@@ -183,13 +186,13 @@ class NumpyGraph:
         for few in missed:
             for question, position in zip(few.questions.tolist(), few.positions.tolist(), strict=True):
                 result[question].append(position)
-        for question in np.unique(missed[0].questions).tolist():
+        for question in distinct(missed[0].questions).tolist():
             result[question].sort()
         return result
 
     def _walk(self, begin: _Named, end: _Named, max_hops: int) -> list[_Named]:
         """The targets not reached, of questions whose targets are somewhere in the parts of their starts."""
-        questions = np.unique(end.questions)
+        questions = distinct(end.questions)
         if self._by_node is None and len(questions):
             sorted_ = ends_by_node(self.node_count, self._source, self._target, self._relation)
             if sorted_ is not None:

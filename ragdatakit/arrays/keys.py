@@ -12,7 +12,19 @@ import numpy as np
 import numpy.typing as npt
 
 from ragdatakit.arrays.code_tables import HashTable, RankTable, RepeatSieve
-from ragdatakit.arrays.codes import WIDE, Codes, Rows, are_same, first_of_each, first_words, flat_words, mix, words_of
+from ragdatakit.arrays.codes import (
+    WIDE,
+    Codes,
+    Rows,
+    are_among,
+    are_same,
+    distinct,
+    first_of_each,
+    first_words,
+    flat_words,
+    mix,
+    words_of,
+)
 from ragdatakit.arrays.text_codes import codes_of_texts
 from ragdatakit.scanner.keys import FirstValues
 from ragdatakit.scanner.library import library
@@ -92,7 +104,7 @@ class NumpyBatch:
         """Codes of the first column where the second has an item, and their rows."""
         owners = self.headed.get(fields[1])
         if owners is None:
-            owners = np.unique(self.lists[fields[1]][1])
+            owners = distinct(self.lists[fields[1]][1])
         valid = self.valid[fields[0]]
         if valid is not None:
             owners = owners[valid[owners]]
@@ -109,7 +121,7 @@ class NumpyBatch:
         equal = np.flatnonzero(same if valid is None else same & valid)
         if not len(equal):
             return found
-        return np.union1d(np.asarray(found, np.int64), equal)
+        return distinct(np.concatenate((np.asarray(found, np.int64), equal)))
 
     def pairs(self, name: str, value: str, default: Any) -> tuple[Codes, Codes, Any]:
         """Codes of the names, of what each is given (a missing value counts as ``default``), and the rows."""
@@ -180,7 +192,7 @@ class RowRuns:
             return positions + self._runs[0].start
         result = np.empty(len(positions), np.int64)
         runs = np.searchsorted(np.asarray(self._starts), positions, side="right") - 1
-        for i in np.unique(runs):
+        for i in distinct(runs):
             chosen = runs == i
             run = self._runs[i]
             within = positions[chosen] - self._starts[i]
@@ -257,7 +269,7 @@ class NumpyIndex:
         twice = ordered[1:][ordered[1:] == ordered[:-1]]
         if not len(twice):
             return
-        where = np.flatnonzero(np.isin(words, np.unique(twice)))
+        where = np.flatnonzero(are_among(words, distinct(twice)))
         places = places[where]
         firsts, numbers = first_of_each(codes[where])
         self._keep_repeats(places, places[firsts[numbers]])
@@ -365,7 +377,7 @@ class NumpyConsistency:
         odd = np.flatnonzero(~(is_same & are_same(self._value_of[places], values)))
         if len(odd):
             self._keep(names[odd], values[odd], _rows_at(rows, odd))
-            known = np.unique(places[odd][is_same[odd]])
+            known = distinct(places[odd][is_same[odd]])
             if len(known):
                 self._keep(self._name_of[known], self._value_of[known], self._row_of[known])
 

@@ -19,7 +19,8 @@ from ragdatakit.converters.sources import ConversionSettings, Source, converted_
 from ragdatakit.files.detection.plain_sources import NUMBERED, READ_TOGETHER
 from ragdatakit.files.machine import machine_fault
 from ragdatakit.files.paths.boundary import Boundary, refuse_link_out
-from ragdatakit.files.paths.manifest import Manifest, file_digest, read_manifest, source_digest
+from ragdatakit.files.paths.digests import file_digest
+from ragdatakit.files.paths.manifest import Manifest, read_manifest, source_digest
 from ragdatakit.files.paths.own_files import MANIFEST, RENAMED_IDS, SIDECAR
 from ragdatakit.files.reading.canonical_tables import CanonicalTables, RowSource
 from ragdatakit.files.reading.csv_tables import LineFault

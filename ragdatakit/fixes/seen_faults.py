@@ -10,7 +10,6 @@ from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.fixes.applying import Change
 from ragdatakit.fixes.find import WithheldFix
 from ragdatakit.fixes.groups import ALL_KINDS, MISPLACED, is_grouped, may_forbid, rests_on, unread_rules
-from ragdatakit.fixes.staged_files import StagedFiles
 from ragdatakit.fixes.withheld import FormatRules, Withheld, change_of, file_of
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.fixes import APPLICABILITIES, Applicability, Fix
@@ -71,6 +70,8 @@ class SeenFaults:
         fixes = [*self.single, *((those[0], change) for those, change in self.alike.items())]
         if not fixes:
             return
+        from ragdatakit.fixes.staged_files import StagedFiles  # without it most data do
+
         unseen = self._unseen(faults, is_unasked)
         by_name = self.withheld.rules.by_name
         hopeless = {

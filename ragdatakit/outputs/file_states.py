@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from ragdatakit.files.machine import machine_fault
-from ragdatakit.files.paths.manifest import file_digest
+from ragdatakit.files.paths.digests import file_digest
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import RagdataError
 

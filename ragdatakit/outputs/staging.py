@@ -10,16 +10,18 @@ import ctypes
 import errno
 import os
 import shutil
-import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from ragdatakit.files.paths.folder_locks import DIGITS, FolderBeside, name_beside, remove_unlocked, stem_beside
 from ragdatakit.files.paths.writing import flush_to_disk, named, umask
 from ragdatakit.schemas.errors import RagdataError
+
+if TYPE_CHECKING:
+    import subprocess
 
 _OLD = "old-"
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
@@ -137,6 +139,8 @@ def companion(folder: Path) -> subprocess.Popen[bytes] | None:
     """A process that waits for the end of this one and removes the folder, if it is still there."""
     if os.name != "posix" or not Path("/bin/sh").exists():
         return None
+    import subprocess  # where nothing is written, it is not needed
+
     # The pipe ends with this process, whatever ends it: SIGKILL and the out-of-memory killer leave no other chance. A
     # session of its own, as Ctrl+C would end both; from /, so that it keeps no file system from being unmounted.
     words = ["/bin/sh", "-c", 'cat > /dev/null; rm -rf -- "$1"', "ragdata-staging", str(folder)]

@@ -14,7 +14,7 @@ from typing import IO, Literal, TypeVar
 import msgspec
 
 from ragdatakit.files.paths.boundary import open_listed
-from ragdatakit.files.paths.manifest import file_digest
+from ragdatakit.files.paths.digests import file_digest
 from ragdatakit.files.paths.own_files import RENAMED_IDS, is_own
 from ragdatakit.outputs.file_writers import (
     PIECE,

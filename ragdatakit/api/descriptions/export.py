@@ -15,7 +15,7 @@ from ragdatakit.database.dataset_database import FILES, DatasetDatabase
 from ragdatakit.files.containers.parquet_rows import is_parquet
 from ragdatakit.files.containers.sources import Source
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.paths.manifest import file_digest
+from ragdatakit.files.paths.digests import file_digest
 from ragdatakit.files.paths.sql_text import sql_name
 from ragdatakit.reports.descriptions.croissant import croissant
 from ragdatakit.reports.descriptions.datapackage import datapackage

@@ -175,6 +175,8 @@ def locate(text: str, pointer: str) -> tuple[int, int] | None:
 
 
 _BLANKS = late_pattern(r"[ \t\n\r]*")
+_NAME = late_pattern(r'"([^"\\\x00-\x1f]*+)"[ \t\n\r]*+:[ \t\n\r]*+')
+_FOLLOWING = late_pattern(r"[ \t\n\r]*+,[ \t\n\r]*+")
 _SCAN: Any = make_scanner(json.JSONDecoder())  # type: ignore[arg-type]  # as the decoder itself does it
 
 
@@ -256,15 +258,20 @@ def _member(text: str, begin: int, name: str) -> tuple[int, int] | None:
 def members(text: str, begin: int) -> Iterator[tuple[str, tuple[int, int]]]:
     """The names in an object, and where their values are."""
     at = solid(text, begin + 1)
+    named, following = _NAME.match, _FOLLOWING.match
     while text[at] != "}":
-        key, at = scanstring(text, at + 1)
-        at = solid(text, at)
-        if text[at] != ":":
-            raise ValueError
-        start = solid(text, at + 1)
+        if found := named(text, at):
+            key, start = found[1], found.end()
+        else:
+            key, at = scanstring(text, at + 1)
+            at = solid(text, at)
+            if text[at] != ":":
+                raise ValueError
+            start = solid(text, at + 1)
         at = end_of(text, start)
         yield key, (start, at)
-        at = _next(text, at, "}")
+        comma = following(text, at)
+        at = comma.end() if comma else _next(text, at, "}")
 
 
 def _element(text: str, begin: int, name: str) -> tuple[int, int] | None:

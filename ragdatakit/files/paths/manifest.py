@@ -12,6 +12,7 @@ import msgspec
 import orjson
 
 from ragdatakit.files.paths.boundary import ANYWHERE, Boundary, boundary_of
+from ragdatakit.files.paths.digests import file_digest
 from ragdatakit.files.paths.own_files import MANIFEST as NAME
 from ragdatakit.files.paths.writing import write_whole
 from ragdatakit.late_dataclasses import dataclass
@@ -20,7 +21,6 @@ from ragdatakit.schemas.texts import as_text
 
 VERSION = 1
 _MOST_BYTES = 1 << 26
-_PIECE = 1 << 20
 _MOST_NAME = 255
 
 
@@ -162,15 +162,6 @@ def _names_below(folder: Path) -> Iterator[str]:
     for path in folder.rglob("*"):
         if path.is_file():
             yield path.relative_to(folder).as_posix()
-
-
-def file_digest(path: Path, boundary: Boundary = ANYWHERE) -> str:
-    """The SHA-256 of a file, in hexadecimal."""
-    digest = hashlib.sha256()
-    with boundary.open(path) as file:
-        while piece := file.read(_PIECE):
-            digest.update(piece)
-    return digest.hexdigest()
 
 
 def source_digest(files: Iterable[tuple[str, Path]], boundary: Boundary = ANYWHERE) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from ragdatakit.database.file_counts import unpacked_size
 from ragdatakit.database.quick_plans import plan_at_once
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.memory_database import memory_database
-from ragdatakit.files.paths.manifest import file_digest
+from ragdatakit.files.paths.digests import file_digest
 from ragdatakit.files.paths.own_files import MANIFEST
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.reports.diff.kinds import KindSide, compare_kind

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ragdatakit.files.paths.manifest import file_digest
+from ragdatakit.files.paths.digests import file_digest
 from ragdatakit.files.paths.writing import write_whole
 from ragdatakit.outputs.file_states import file_states, read_states
 from ragdatakit.outputs.sealed_json import read_sealed, sealed
