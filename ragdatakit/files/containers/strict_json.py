@@ -56,9 +56,9 @@ class Decoded:
 
 def decode(text: str) -> Decoded:
     """Decode one JSON text; never raises."""
-    result = Decoded()
+    result, odd = Decoded(), _Odd()
     try:
-        result.value = _DECODER.decode(text)
+        result.value = odd.decoder.decode(text)
     except json.JSONDecodeError as error:
         result.error, result.position = _reason(text, error)
     except RecursionError:
@@ -66,7 +66,8 @@ def decode(text: str) -> Decoded:
     except ValueError:
         result.error = "a number with more digits than Python's reader takes"
     else:
-        _find_oddities(result)
+        if odd.found or "\\u" in text or _has_half(text):
+            _find_oddities(result)
     return result
 
 
@@ -80,25 +81,58 @@ def _reason(text: str, error: json.JSONDecodeError) -> tuple[str, int]:
     return (error.msg[0].lower() + error.msg[1:]).removesuffix(" starting at"), error.pos
 
 
-def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    plain = dict(pairs)
-    if len(plain) == len(pairs):
-        return plain
-    seen: set[str] = set()
-    repeated = _Repeated(plain)
-    repeated.repeated = tuple(dict.fromkeys(k for k, _ in pairs if k in seen or seen.add(k)))  # type: ignore[func-returns-value]
-    return repeated
+def _has_half(text: str) -> bool:
+    """Whether half a character is in a text as it stands."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
-def _float(literal: str) -> float:
-    value = float(literal)
-    if math.isinf(value):
-        value = _Overflow(value)
-        value.literal = literal
-    return value
+class _Odd:
+    """Decodes one text, and says whether other readers may see something differently; what that is has yet to be found,
+    and where."""
+
+    def __init__(self) -> None:
+        self.found = False
+        self.decoder = json.JSONDecoder(
+            object_pairs_hook=self._pairs,
+            parse_constant=self._constant,
+            parse_float=self._float,
+            parse_int=self._integer,
+        )
+
+    def _pairs(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        plain = dict(pairs)
+        if len(plain) == len(pairs):
+            return plain
+        self.found = True
+        seen: set[str] = set()
+        repeated = _Repeated(plain)
+        repeated.repeated = tuple(dict.fromkeys(k for k, _ in pairs if k in seen or seen.add(k)))  # type: ignore[func-returns-value]
+        return repeated
+
+    def _constant(self, literal: str) -> float:
+        self.found = True
+        return _Constant(literal)
+
+    def _float(self, literal: str) -> float:
+        value = float(literal)
+        if math.isinf(value):
+            self.found = True
+            value = _Overflow(value)
+            value.literal = literal
+        return value
+
+    def _integer(self, literal: str) -> int:
+        if len(literal) > _SHORT_INTEGER:
+            self.found = True
+        return int(literal)
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_Constant, parse_float=_float)
+_SHORT_INTEGER = 15
+"""Digits that every reader's integers have."""
 
 
 def _find_oddities(result: Decoded) -> None:
