@@ -6,6 +6,7 @@ import json
 import random
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,19 +20,26 @@ pytest.importorskip("ftfy", reason="needs ragdatakit[quality]")
 from ftfy.badness import BADNESS_RE
 
 from ragdatakit import validate
+from ragdatakit.converters.beir.sql_tables import beir_passages
+from ragdatakit.converters.kept_texts import TextBlock
+from ragdatakit.converters.sql_tables import passages_of
+from ragdatakit.files.detection.find import detect
+from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.files.texts.cut_texts import TextLengths
 from ragdatakit.quality import measures, odd_characters
 from ragdatakit.quality.garbled import garbled
-from ragdatakit.quality.measures import Measured, Measuring
+from ragdatakit.quality.measures import Measured, Measuring, in_batches
 from ragdatakit.quality.odd_characters import alphabet, ascii_alphabet
 from ragdatakit.quality.texts import _CONTROL
 from ragdatakit.scanner.library import library
 from ragdatakit.scanner.measures import text_measures
 from ragdatakit.scanner.texts import Joined
 from ragdatakit.schemas.canonical import Document
+from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import RagdataError
 from tests.broad import examples
 from tests.command_line import FIXTURES
+from tests.conversion_tools import read_tables
 
 pytestmark = pytest.mark.skipif(library() is None, reason="needs the compiled scanner")
 
@@ -73,7 +81,8 @@ def agree(texts: Sequence[str]) -> None:
         assert name == "exact" or [code != 0 for code in codes] == [code != 0 for code in others]
     for batch, other in zip(mine, plain, strict=True):
         assert batch.words.tolist() == other.words.tolist()
-        for place, row in enumerate(batch.rows):
+        rows_of: Any = batch.rows
+        for place, row in enumerate(rows_of):
             is_of_note = batch.words[place] < ASKED.least_words or len(row.text) > ASKED.most_characters
             assert place in batch.looks or not (is_of_note or says_something(row.text) or says_something(row.title))
 
@@ -145,6 +154,18 @@ def test_a_pattern_of_a_new_kind_names_all_beyond_ascii(pattern: str, monkeypatc
     assert found.looked.tolist() == [0, 1, 1, 1]
 
 
+ODD_LINES = [
+    "",
+    '{"_id": "o1", "text": "half a \\ud83d character, and more", "metadata": {}}',
+    '{"_id": 7, "text": "a number as the id", "title": null}',
+    '{"_id": "o2", "title": "Lena \\u0008 here"}',
+    '{"_id": "o3", "text": "Lena carries slate, \\u00e2\\u20ac\\u2122 and \\"more\\"", "title": "Lena\\u0008"}',
+    "no JSON",
+    '{"_id": "o4", "text": "twice", "text": "two times the text \\ufffd", "url": "x"}',
+    '{"_id": "o5", "text": "Lena carries slate, Lena carries slate,", "title": 5, "metadata": {"year": [1]}}',
+]
+
+
 def written() -> Iterator[str]:
     choose = random.Random(3)
     words = "Lena carries slate, öre äpple kůň 市役所 worldâ€™s \x08 \xa0 ‘é’ Âé縺繧".split(" ")
@@ -159,7 +180,8 @@ def data(request: pytest.FixtureRequest, tmp_path: Any) -> Any:
         return FIXTURES / "quality" / request.param / "data"
     texts = list(written())
     rows = [{"_id": f"d{n}", "title": text[:9], "text": text} for n, text in enumerate([*texts, *texts[:9]])]
-    (tmp_path / "corpus.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    lines = [line for row, odd in zip(rows, ODD_LINES * 10, strict=False) for line in (json.dumps(row), odd)]
+    (tmp_path / "corpus.jsonl").write_text("\n".join(lines), encoding="utf-8")
     (tmp_path / "queries.jsonl").write_text('{"_id": "q1", "text": "which barge?"}\n', encoding="utf-8")
     (tmp_path / "qrels").mkdir()
     (tmp_path / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\n", encoding="utf-8")
@@ -175,10 +197,29 @@ def test_findings_are_the_same(data: Any, monkeypatch: pytest.MonkeyPatch) -> No
     plain = found()
     monkeypatch.setattr(measures, "_MOST_ROWS", 5)
     monkeypatch.setattr(measures, "_FEWEST", 1)
+    for least_bytes in (1 << 20, 0):
+        taken = partial(passages_of, least_bytes=least_bytes)
+        monkeypatch.setattr("ragdatakit.quality.checked_tables.passages_of", taken)
+        again = found()
+        assert again.findings == plain.findings
+        assert (again.datasets, again.by_rule) == (plain.datasets, plain.by_rule)
 
-    again = found()
-    assert again.findings == plain.findings
-    assert (again.datasets, again.by_rule) == (plain.datasets, plain.by_rule)
+
+def test_blocks_of_texts_are_the_rows(tmp_path: Any) -> None:
+    lines = [each for n, odd in enumerate(ODD_LINES) for each in (f'{{"_id": "d{n}", "text": "t\\u00e9xt {n}"}}', odd)]
+    (tmp_path / "corpus.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    (tmp_path / "queries.jsonl").write_text('{"_id": "q1", "text": "which barge?"}\n', encoding="utf-8")
+    (dataset,) = detect(tmp_path).datasets
+    tables = read_tables(tmp_path)
+
+    blocks = list(beir_passages(dataset, RecordReader(Losses())))
+
+    assert [isinstance(block, TextBlock) for block in blocks] == [True]
+    block: Any = blocks[0]
+    rows = [(row.doc_id, row.text, row.title or "") for row in tables.peek("documents")]
+    assert [row[:3] for row in block] == rows
+    assert [*block.columns["text"]] == [row[1] for row in rows]
+    assert [row[0] for row in block[2:-1]] == block.columns["doc_id"][2:-1] == [row[0] for row in rows[2:-1]]
 
 
 @pytest.mark.parametrize("fewest", [1, 2, 9])
@@ -193,7 +234,7 @@ def test_what_was_read_before_a_failure_is_looked_at(fewest: int, monkeypatch: p
 
     seen = list[str]()
     with pytest.raises(RagdataError, match="cut off"):  # noqa: PT012 - up to there
-        for batch in ASKED.each(rows()):
-            seen += [row.doc_id for row in batch.rows]
+        for batch in ASKED.each(in_batches(rows())):
+            seen += map(str, batch.ids)
 
-    assert seen == [f"d{number}" for number in range(8)]
+    assert seen == [f"d{number}" for number in range(9)]

@@ -7,16 +7,23 @@ rows come from the reader.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import TYPE_CHECKING
 
 from ragdatakit.converters.arag.sql_tables import arag_tables
-from ragdatakit.converters.beir.sql_tables import beir_tables
+from ragdatakit.converters.beir.sql_tables import beir_passages, beir_tables
 from ragdatakit.converters.datamind.sql_tables import datamind_tables
 from ragdatakit.converters.gfm_rag.sql_tables import gfm_rag_tables
 from ragdatakit.converters.light_splade.sql_tables import light_splade_tables
 from ragdatakit.converters.sources import ConversionSettings, Source, converted_root
 from ragdatakit.database.dataset_database import SqlTable
+from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.reading.record_reading import RecordReader
+from ragdatakit.scanner.library import library
+
+if TYPE_CHECKING:
+    from ragdatakit.converters.kept_texts import Passages
 
 _LEAST_BYTES = 1 << 20
 """Below that reading rows takes no longer."""
@@ -35,13 +42,28 @@ def sql_tables(
     """The tables by name; none where something is made of the rows (chunks, ids of an earlier conversion). ``records``
     is who reads the dataset's files."""
     tables = _FORMATS.get(source.format)
-    if tables is None or options.chunking or options.prepare is not None:
-        return {}
+    part = _taken_part(source, options, least_bytes) if tables is not None else None
+    return tables(part, records) if tables is not None and part is not None else {}
+
+
+def passages_of(
+    source: Source, options: ConversionSettings, records: RecordReader, least_bytes: int = _LEAST_BYTES
+) -> Callable[[], Iterator[Passages]] | None:
+    """What gives all passages of a source straight from the scanner, as far as they are texts; None where rows have to
+    be read."""
+    part = _taken_part(source, options, least_bytes) if source.format == "beir" and library() is not None else None
+    return partial(beir_passages, part, records) if part is not None else None
+
+
+def _taken_part(source: Source, options: ConversionSettings, least_bytes: int) -> Dataset | None:
+    """The only part of a source that is read as it is, if it is a large one."""
+    if options.chunking or options.prepare is not None:
+        return None
     # Of a DataMind repository the profile alone has what is taken so.
     parts = [part for part in source.parts if source.format != "datamind" or part.layout == "profile"]
     if len(parts) != 1:
-        return {}
+        return None
     part = parts[0]
     if converted_root(part) is not None or sum(path.stat().st_size for _, path in source.files()) < least_bytes:
-        return {}
-    return tables(part, records)
+        return None
+    return part

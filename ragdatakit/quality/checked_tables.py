@@ -10,6 +10,7 @@ from ragdatakit.converters.hipporag.data_sets import each_set, own_parts
 from ragdatakit.converters.plain_folders import asked_dataset, plain_datasets
 from ragdatakit.converters.run import read_source
 from ragdatakit.converters.sources import ConversionSettings, Source
+from ragdatakit.converters.sql_tables import passages_of
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.detection.plain_sources import READ_AS
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
@@ -40,6 +41,8 @@ def checked_tables(
         tables: CanonicalTables | RagdataError
         try:
             tables = read_source(source, wanted, Losses())
+            if tables.records is not None:
+                tables.passage_blocks = passages_of(source, wanted, tables.records)
         except NotMeantError as error:
             not_meant.append(error)
             continue

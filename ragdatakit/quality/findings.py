@@ -211,14 +211,8 @@ class Checked:
             self.progress.doing = doing
         return self._rows(self.table)
 
-    def first_passages(self, doing: str) -> Iterator[Any]:
-        """The same; who reads them to the end says by `note_passages` what their texts are."""
-        if self.progress is not None:
-            self.progress.doing = doing
-        return self.tables.peek(self.table)
-
     def note_passages(self, codes: npt.NDArray[np.int64]) -> None:
-        """The texts of all passages, as codes that are the same for those that are."""
+        """What the texts of all passages are, as codes: who reads the tables without `passages` says it."""
         self.findings.repeats.setdefault(self.table, Repeats()).take(codes)
 
     def questions(self) -> Iterator[Any]:

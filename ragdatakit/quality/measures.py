@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ragdatakit.converters.kept_texts import TextBlock
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.quality.odd_characters import alphabet, ascii_alphabet
 from ragdatakit.quality.word_codes import number_of_runs, run_codes
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from ragdatakit.converters.kept_texts import Passages
     from ragdatakit.quality.near_copies import NearCopies
 
     _Numbers = npt.NDArray[np.int64]
@@ -34,19 +36,16 @@ _AHEAD = 2
 """So many times as many are read before the first of them are done."""
 
 
-_Batch = tuple[int, list[Any]]
-"""Passages, and the number of the first of them."""
-
-
 class Measured(NamedTuple):
-    """Passages, their texts, how many words each has, and codes of it without and with its white space (as in
+    """Passages, their ids and texts, how many words each has, and codes of it without and with its white space (as in
     `TextMeasures`).
 
     ``looks`` are the places of those of which a rule may have something to say; ``found`` is there where the library
     looked at them.
     """
 
-    rows: Sequence[Any]
+    rows: Passages
+    ids: Sequence[str]
     texts: Sequence[str]
     words: _Numbers
     squeezed: _Numbers
@@ -68,10 +67,10 @@ class Measuring:
     near_words: int
     near: NearCopies | None
 
-    def each(self, rows: Iterable[Any]) -> Iterator[Measured]:
-        """Passages, some thousands at a time."""
+    def each(self, passages: Iterator[Passages]) -> Iterator[Measured]:
+        """Some thousands at a time, as they are given."""
         failed: list[Exception] = []
-        batches = _until_failure(_batches(rows), failed)
+        batches = _numbered(passages, failed)
         first = list(islice(batches, _FEWEST))
         if len(first) < _FEWEST or library() is None:
             for number, batch in chain(first, batches):
@@ -81,7 +80,7 @@ class Measuring:
         if failed:
             raise failed[0]
 
-    def _beside(self, batches: Iterable[_Batch]) -> Iterator[Measured]:
+    def _beside(self, batches: Iterable[tuple[int, Passages]]) -> Iterator[Measured]:
         """The library looks at passages in a thread of its own."""
         from concurrent.futures import ThreadPoolExecutor
 
@@ -104,15 +103,14 @@ class Measuring:
             self.near.add(np.flatnonzero(long) + first, runs, words[long])
         return words
 
-    def _in_python(self, first: int, rows: Sequence[Any]) -> Measured:
+    def _in_python(self, first: int, rows: Passages) -> Measured:
         texts = [row.text or "" for row in rows]
         words = self._words(texts, Joined.of(texts), first)
         squeezed, exact = (np.array([*map(code, texts)], np.int64) for code in (squeezed_key, hash))
-        return Measured(rows, texts, words, squeezed, exact, range(len(rows)), None)
+        return Measured(rows, _ids(rows), texts, words, squeezed, exact, range(len(rows)), None)
 
-    def _in_library(self, first: int, rows: Sequence[Any]) -> Measured:
-        texts = [row.text or "" for row in rows]
-        joined = Joined.of(texts)
+    def _in_library(self, first: int, rows: Passages) -> Measured:
+        texts, joined = _column(rows, "text")
         words, found = self._words(texts, joined, first), self._seen(joined)
         for place in np.flatnonzero(found.looked == NOT_UTF8).tolist():
             text = texts[place]
@@ -121,32 +119,52 @@ class Measuring:
         if self.characters:
             looks |= found.looked != 0
             if self.titles:
-                looks |= self._seen(Joined.of([row.title or "" for row in rows])).looked != 0
-        return Measured(rows, texts, words, found.squeezed, found.exact, np.flatnonzero(looks).tolist(), found)
+                looks |= self._seen(_column(rows, "title")[1]).looked != 0
+        places = np.flatnonzero(looks).tolist()
+        return Measured(rows, _ids(rows), texts, words, found.squeezed, found.exact, places, found)
 
     def _seen(self, joined: Joined) -> TextMeasures:
         return text_measures(joined, ascii_alphabet() if joined.data.isascii() else alphabet(self.garbled))
 
 
-def _batches(rows: Iterable[Any]) -> Iterator[_Batch]:
-    """Passages that are looked at together."""
+def _ids(rows: Passages) -> Sequence[str]:
+    return next(iter(rows.columns.values())) if isinstance(rows, TextBlock) else [row[0] for row in rows]
+
+
+def _column(rows: Passages, name: str) -> tuple[Sequence[str], Joined]:
+    """The texts in a column, an empty one where there is none."""
+    if isinstance(rows, TextBlock):
+        return rows.columns[name], rows.columns[name].joined
+    texts = [getattr(row, name) or "" for row in rows]
+    return texts, Joined.of(texts)
+
+
+def in_batches(rows: Iterable[Any]) -> Iterator[list[Any]]:
+    """Passages that are looked at together; also those that were read before something fails."""
     batch: list[Any] = []
-    first = size = 0
-    for row in rows:
-        batch.append(row)
-        size += len(row.text or "")
-        if size >= _MOST_CHARACTERS or len(batch) >= _MOST_ROWS:
-            yield first, batch
-            first += len(batch)
-            batch, size = [], 0
-    if batch:
-        yield first, batch
-
-
-def _until_failure(batches: Iterator[_Batch], failed: list[Exception]) -> Iterator[_Batch]:
-    """What is read before something fails, which is kept: what came before it is looked at."""
+    size = 0
     try:
-        yield from batches
+        for row in rows:
+            batch.append(row)
+            size += len(row.text or "")
+            if size >= _MOST_CHARACTERS or len(batch) >= _MOST_ROWS:
+                yield batch
+                batch, size = [], 0
+    except Exception:
+        yield batch
+        raise
+    yield batch
+
+
+def _numbered(passages: Iterator[Passages], failed: list[Exception]) -> Iterator[tuple[int, Passages]]:
+    """Passages with the number of the first of them, until something fails, which is kept: what was before is looked
+    at."""
+    number = 0
+    try:
+        for rows in passages:
+            if len(rows):
+                yield number, rows
+                number += len(rows)
     except Exception as error:  # noqa: BLE001 - raised again
         failed.append(error)
 

@@ -15,7 +15,7 @@ from ragdatakit.files.texts.cut_texts import TextLengths
 from ragdatakit.files.texts.plain_tokens import count
 from ragdatakit.quality.findings import Checked, RecordLookup, TextKeys, question_lookup, shown_id
 from ragdatakit.quality.garbled import garbled
-from ragdatakit.quality.measures import Measuring, key_of
+from ragdatakit.quality.measures import Measuring, in_batches, key_of
 from ragdatakit.quality.near_copies import NearCopies
 from ragdatakit.quality.odd_characters import CONTROL
 from ragdatakit.quality.word_codes import RUN
@@ -37,10 +37,12 @@ def check_texts(run: Checked) -> TextKeys:
     near = _near_copies(run)
     look = _Look(run)
     lengths = TextLengths()
-    for batch in _measuring(run, near).each(run.first_passages("reading")):
+    for batch in _measuring(run, near).each(_first_passages(run)):
         number, rows = len(ids), batch.rows
-        ids.extend(key_of(row[0]) for row in rows)
-        documents.extend(key_of(row.doc_id) if of_documents and row.doc_id is not None else 0 for row in rows)
+        ids.extend(map(key_of, batch.ids))
+        documents.extend(key_of(row.doc_id or "") for row in rows) if of_documents else documents.extend(
+            [0] * len(rows)
+        )
         keys.append(batch.squeezed)
         exact.append(batch.exact)
         for place in batch.looks:
@@ -63,6 +65,14 @@ def check_texts(run: Checked) -> TextKeys:
         _check_near(run, near, found)
     _check_cut(run, lengths)
     return found
+
+
+def _first_passages(run: Checked) -> Iterator[Sequence[Any]]:
+    """All passages, some thousands at a time."""
+    if run.progress is not None:
+        run.progress.doing = "reading"
+    blocks = run.tables.passage_blocks
+    return blocks() if blocks is not None else in_batches(run.tables.peek(run.table))
 
 
 def _measuring(run: Checked, near: NearCopies | None) -> Measuring:

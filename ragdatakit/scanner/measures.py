@@ -43,7 +43,7 @@ def text_measures(texts: Joined, alphabet: Alphabet) -> TextMeasures:
     found = library()
     if found is None:
         raise ScannerError("there is no compiled library")
-    (data, offsets), number = texts, len(texts)
+    data, offsets, number = *texts, texts.number
     numbers, marks = np.zeros((number, 4), np.int64), np.zeros((number, 2), np.uint8)
     tables = [part for table in alphabet for part in (table, len(table))]
     given = (data, len(data), offsets.ctypes.data, number)

@@ -94,7 +94,9 @@ class Joined(NamedTuple):
         encoded = [text.encode("utf-8", "surrogatepass") if len(text) < _LONGEST else b"\xff" for text in texts]
         return cls(*_joined(encoded))
 
-    def __len__(self) -> int:
+    @property
+    def number(self) -> int:
+        """How many texts they are."""
         return len(self.offsets) - 1
 
 
@@ -107,7 +109,7 @@ def word_numbers(
     found = library()
     if found is None:
         return None
-    (data, offsets), number = texts, len(texts)
+    data, offsets, number = *texts, texts.number
     codes, counts = np.empty(len(data) // 2 + number, np.uint64), np.zeros(number, np.int64)
     reached, unknown = ctypes.c_uint64(), ctypes.c_uint64()
     while True:

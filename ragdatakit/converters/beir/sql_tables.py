@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from ragdatakit.converters.beir.converter import are_bare, document_of, files_read
 from ragdatakit.converters.sql_files import scanned_table
@@ -15,6 +16,10 @@ from ragdatakit.files.containers.json_text import compact
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.schemas.beir.format import BEIR
+from ragdatakit.schemas.canonical import Document
+
+if TYPE_CHECKING:
+    from ragdatakit.converters.kept_texts import Passages
 
 
 def beir_tables(dataset: Dataset, records: RecordReader) -> dict[str, SqlTable]:
@@ -45,3 +50,13 @@ def beir_tables(dataset: Dataset, records: RecordReader) -> dict[str, SqlTable]:
 def _members(raw: bytes | None) -> str | None:
     """Metadata as they are kept."""
     return None if raw is None or raw == b"{}" or (found := compact(raw)) == "{}" else found
+
+
+def beir_passages(dataset: Dataset, records: RecordReader) -> Iterator[Passages]:
+    """The documents, as far as they are texts."""
+    from ragdatakit.converters.kept_texts import KeptTexts  # needs numpy
+
+    columns = {"_id": "doc_id", "text": "text", "title": "title"}
+    reader = KeptTexts(replace(BEIR.file("corpus").record, extra="forbid"), Document, columns)
+    for file in files_read(dataset, "corpus"):
+        yield from reader.passages(file, records, partial(document_of, records, file))

@@ -1,0 +1,129 @@
+"""Texts straight from the scanner, for who looks at all of them and wants hardly a row: blocks of files of lines, whose
+records are rows when somebody asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+from ragdatakit.scanner.blocks import BlockScanner, KeptValues, ScannedBlock
+from ragdatakit.scanner.notes import BLANK
+from ragdatakit.scanner.texts import Joined
+
+if TYPE_CHECKING:
+    from ragdatakit.files.containers.json_text import Raw
+    from ragdatakit.files.datasets import DataFile
+    from ragdatakit.files.reading.record_reading import RecordReader
+    from ragdatakit.schemas.declarations import Record
+
+Row = tuple[Any, ...]
+_MOST_BYTES = 1 << 30
+"""Of the texts of a block; of more than that there are rows."""
+
+
+class TextColumn(Sequence[str]):
+    """Texts as UTF-8, which become texts of Python's when somebody asks."""
+
+    def __init__(self, joined: Joined) -> None:
+        self.joined = joined
+
+    def __len__(self) -> int:
+        return self.joined.number
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[str]: ...
+    def __getitem__(self, place: int | slice) -> str | Sequence[str]:
+        if isinstance(place, slice):
+            return list(self)[place]
+        data, offsets = self.joined.data, self.joined.offsets
+        place = range(len(self))[place]
+        return data[offsets[place] : offsets[place + 1]].decode("utf-8", "surrogatepass")
+
+    def __iter__(self) -> Iterator[str]:
+        data, offsets = self.joined.data, self.joined.offsets
+        places = pairwise(offsets.tolist())
+        if data.isascii():
+            text = data.decode("ascii")
+            return (text[start:end] for start, end in places)
+        return (data[start:end].decode("utf-8", "surrogatepass") for start, end in places)
+
+
+class TextBlock(Sequence[Row]):
+    """Rows of a table, of which only some columns are there, by name: a missing text is empty."""
+
+    def __init__(self, row: type[Row], columns: Mapping[str, TextColumn]) -> None:
+        self.columns = columns
+        self._row = row
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values())))
+
+    @overload
+    def __getitem__(self, place: int) -> Row: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Row]: ...
+    def __getitem__(self, place: int | slice) -> Row | Sequence[Row]:
+        if isinstance(place, slice):
+            return [self[each] for each in range(len(self))[place]]
+        return self._row(**{name: column[place] for name, column in self.columns.items()})
+
+
+Passages = Sequence[Any]
+"""Rows of canonical tables, or a `TextBlock`."""
+
+
+class KeptTexts:
+    """Reads files of lines that are objects as ``record`` declares them. ``columns`` are the columns of a table's rows
+    (``row``) by the fields that they come from."""
+
+    def __init__(self, record: Record, row: type[Row], columns: Mapping[str, str]) -> None:
+        self._row, self._columns = row, columns
+        self._scanner = BlockScanner(record, {}, (), kept=list(columns))
+
+    def passages(
+        self, file: DataFile, records: RecordReader, row_of: Callable[[int, dict[str, Raw]], Row | None]
+    ) -> Iterator[Passages]:
+        """The rows of a file, in its order; ``row_of`` makes those of records that the scanner does not prove."""
+        number = 0
+        for taken in records.taken(file, self._scanner.scan):
+            if isinstance(taken, list):
+                rows = [row_of(number + place, fields) for place, fields in enumerate(taken)]
+                yield [row for row in rows if row is not None]
+                number += len(taken)
+                continue
+            first, data, scanned = taken
+            others: dict[int, Row | None] = {}
+            for why, row, line, start, end in scanned.notes:
+                if why != BLANK:
+                    fields = records.fields_at(file, first + line, data[start:end])
+                    others[row] = row_of(number + row, fields) if fields is not None else None
+            number += scanned.rows
+            yield self._block(scanned, others)
+
+    def _block(self, scanned: ScannedBlock, others: Mapping[int, Row | None]) -> Passages:
+        columns = {
+            name: TextColumn(_with_others(scanned.kept[field], name, others)) for field, name in self._columns.items()
+        }
+        block = TextBlock(self._row, columns)
+        is_huge = any(len(column.joined.data) >= _MOST_BYTES for column in columns.values())
+        return list(map(block.__getitem__, range(len(block)))) if is_huge else block
+
+
+def _with_others(kept: KeptValues, name: str, others: Mapping[int, Row | None]) -> Joined:
+    """The values of a field, those of other rows among them; without those of which there is no row."""
+    if not others:
+        return Joined(kept.data, kept.offsets.astype(np.int32))
+    lengths, there = np.diff(kept.offsets), np.ones(len(kept.offsets) - 1, np.bool_)
+    pieces, behind = [], 0
+    for row, found in others.items():
+        text = (getattr(found, name, "") or "").encode("utf-8", "surrogatepass")
+        start = int(kept.offsets[row])
+        pieces += [kept.data[behind:start], text]
+        behind, lengths[row], there[row] = start, len(text), found is not None
+    pieces.append(kept.data[behind:])
+    return Joined(b"".join(pieces), np.cumsum([0, *lengths[there].tolist()]).astype(np.int32))
