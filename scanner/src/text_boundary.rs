@@ -7,7 +7,7 @@ use crate::boundary::{guarded, slice, slice_mut, View, DONE, MISUSED, PANICKED};
 use crate::finder::{self, Finder};
 use crate::hash::{hash, Seeds};
 use crate::names::Names;
-use crate::texts::{characters, count, is_empty, Counting};
+use crate::texts::{characters, count, is_empty, Ascii, Counting};
 use crate::words::{words, Folding, Left};
 use std::ptr::null_mut;
 
@@ -210,7 +210,7 @@ pub unsafe extern "C" fn rd_text_numbers(
         if kinds.is_empty() || longest == 0 || kana >= 32 || han >= 32 || *reached > number {
             return MISUSED;
         }
-        let counting = Counting { kinds, longest, kana: kana as usize, han: han as usize };
+        let counting = Counting { kinds, longest, ascii: Ascii::of(kinds), kana: kana as usize, han: han as usize };
         while *reached < number {
             let place = *reached as usize;
             let Some(text) = text_at(data, &offsets[place..]).and_then(|text| std::str::from_utf8(text).ok()) else {

@@ -14,27 +14,61 @@ pub struct Counting<'a> {
     pub kinds: &'a [u8],
     /// Characters of a word that count as one token at most.
     pub longest: u64,
+    /// The same of ASCII alone.
+    pub ascii: Option<Ascii<'a>>,
     /// The script that Han characters count with, where it occurs, and theirs.
     pub kana: usize,
     pub han: usize,
 }
 
+/// What ASCII characters are, where all are known and their letters are of one script.
+#[derive(Clone, Copy)]
+pub struct Ascii<'a> {
+    kinds: &'a [u8; 128],
+    script: usize,
+}
+
+impl<'a> Ascii<'a> {
+    /// Those of a table of all characters.
+    #[must_use]
+    pub fn of(kinds: &'a [u8]) -> Option<Self> {
+        let kinds = kinds.first_chunk::<128>()?;
+        let script = kinds.iter().map(|kind| kind & SCRIPT).max()?;
+        let is_plain = |&kind: &u8| {
+            let own = kind & SCRIPT;
+            kind != UNKNOWN && (own == 0 || own == script) && kind & (IN_WORD | ALONE) != IN_WORD | ALONE
+        };
+        kinds.iter().all(is_plain).then_some(Self { kinds, script: script.into() })
+    }
+}
+
 /// The tokens of a text, and its script; the character of which nothing is known, where there is one.
 pub fn count(counting: &Counting, text: &str) -> Result<(i64, u8), u32> {
     let mut scripts = [0_u64; SCRIPTS];
-    let (mut tokens, mut run) = (0, 0);
+    let (mut tokens, mut run) = (0, 0_u64);
     let (mut script, mut letters) = (0, 0); // the last letter's script, and how many are in a row
     let bytes = text.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
-        let code = if bytes[at] < 0x80 {
-            at += 1;
-            u32::from(bytes[at - 1])
-        } else {
-            let Some(character) = text.get(at..).and_then(|rest| rest.chars().next()) else { break };
-            at += character.len_utf8();
-            u32::from(character)
-        };
+        if let Some(ascii) = counting.ascii {
+            let mut of_ascii = 0_u64;
+            while let Some(&byte) = bytes.get(at).filter(|byte| byte.is_ascii()) {
+                let kind = ascii.kinds[usize::from(byte)];
+                let in_word = kind & IN_WORD != 0;
+                tokens += i64::from(kind & ALONE != 0 || (in_word && run == 0));
+                of_ascii = of_ascii.wrapping_add(u64::from(kind & SCRIPT != 0));
+                let next = run.wrapping_add(1);
+                run = if in_word && next != counting.longest { next } else { 0 };
+                at += 1;
+            }
+            scripts[ascii.script] += of_ascii;
+            if at == bytes.len() {
+                break;
+            }
+        }
+        let Some(character) = text.get(at..).and_then(|rest| rest.chars().next()) else { break };
+        at += character.len_utf8();
+        let code = u32::from(character);
         let kind = counting.kinds[(code as usize).min(counting.kinds.len() - 1)];
         if kind == UNKNOWN {
             return Err(code);
@@ -108,13 +142,18 @@ mod tests {
     }
 
     fn of(text: &str) -> Result<(i64, u8), u32> {
-        count(&Counting { kinds: &kinds(), longest: 4, kana: KANA.into(), han: HAN.into() }, text)
+        let kinds = kinds();
+        let counting = |ascii| Counting { kinds: &kinds, longest: 4, ascii, kana: KANA.into(), han: HAN.into() };
+        let found = count(&counting(Ascii::of(&kinds)), text);
+        assert_eq!(found, count(&counting(None), text));
+        found
     }
 
     #[test]
     fn words_are_cut_and_signs_are_tokens() {
         assert_eq!(of(""), Ok((0, 0)));
         assert_eq!(of("ab, cd!"), Ok((4, 1)));
+        assert_eq!(of("abcdefghi abcdé abcéd eé"), Ok((3 + 2 + 2 + 1, 1)));
         assert_eq!(of("abcd abcde"), Ok((3, 1)));
         assert_eq!(of("é"), Ok((1, 1)));
         assert_eq!(of("?!"), Ok((2, 0)));

@@ -71,16 +71,20 @@ class _Triplets:
         """Each entity once, with the type that it has where it comes first."""
         self._read(connection)
         mentions = " union all ".join(
-            f"select {end} as name, {end}_type as type, {end}_attributes as attributes, 2 * rowid + {place} as place "
-            f"from {_LINES}"
+            f"select {end} as name, 2 * rowid + {place} as place from {_LINES}"
             for place, end in enumerate(("source", "target"))
         )
+        said = (
+            f"case when place % 2 = 0 then source_{what} else target_{what} end as {what}"
+            for what in ("type", "attributes")
+        )
         first = (
-            "select name, arg_min_null(type, place) as type, arg_min_null(attributes, place) as attributes "
-            f"from ({mentions}) group by name order by min(place)"
+            f"select name, {', '.join(said)}, place "
+            f"from (select name, min(place) as place from ({mentions}) group by name) "
+            f"join {_LINES} lines on lines.rowid = place // 2"
         )
         columns = canonical_columns("nodes", ("name", "type", "attributes"))
-        connection.execute(f'create table main."{table}" as select {columns} from ({first})')
+        connection.execute(f'create table main."{table}" as select {columns} from ({first}) order by place')
         self._done(connection, "nodes")
         return {}
 

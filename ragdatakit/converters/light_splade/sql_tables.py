@@ -134,6 +134,7 @@ class _Loader:
         names, notes = _IDS[kind], list[Note]()
         kept: list[list[Numbers]] = []
         all_integers = True
+        in_numbers = kind == "triplets" and self.facts[table].wanted
         schema = dict.fromkeys(names, Kind.INTEGER)
         with_odd = {**schema, "odd": Kind.TEXTS}
 
@@ -141,7 +142,7 @@ class _Loader:
             nonlocal all_integers
             for found in id_blocks(self._records, file, notes):
                 columns = [packed_numbers(Kind.INTEGER, numbers) for numbers in found.numbers]
-                if kind == "triplets":
+                if kind == "triplets" and not in_numbers:
                     kept.append(found.numbers)
                 if found.odd:
                     all_integers = False
@@ -156,7 +157,6 @@ class _Loader:
         files = self._dataset.of_kind(kind)
         place, numbered = f'main."{table}"', f'main."numbers of {table}"'
         shown = f"select rowid as rowid, {integers}, split from {numbered}"
-        in_numbers = kind == "triplets" and self.facts[table].wanted
         usual = integers
         if in_numbers:
             connection.execute(f"drop table if exists {numbered}")
@@ -177,6 +177,9 @@ class _Loader:
         if not all_integers:
             return {}
         self.integers[table].update(names)
+        if in_numbers:
+            numbers = (connection.execute(f"select {name} from {numbered}").fetchnumpy()[name] for name in names)
+            return dict(zip(names, map(np.asarray, numbers), strict=True))
         return {name: np.concatenate([numbers[i] for numbers in kept]) for i, name in enumerate(names) if kept}
 
     def _refuse_renamed(self) -> None:
