@@ -111,10 +111,9 @@ def test_elements_are_done_with_up_to_where_python_must_look(seed: int) -> None:
         data = damaged(rng, laid_out(rng, value).strip()[1:-1])
         places = {last_comma(data, portable) for portable in (False, True)}
         assert len(places) == 1
-        place = places.pop()
-        assert place in (-1, None) or (
-            data[place : place + 1] == b"," and data[end_of_space(data, place + 1)] not in b",]}"
-        )
+        place, lines = places.pop() or (-1, 0)
+        assert lines == data[: max(place, 0)].count(b"\n")
+        assert place < 0 or (data[place : place + 1] == b"," and data[end_of_space(data, place + 1)] not in b",]}")
         found = []
         for scanner in ways[number]:
             block, done = scanner.scan_elements(data, records[number][1])

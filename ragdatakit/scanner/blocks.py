@@ -214,19 +214,19 @@ def _column(views: Any, at: int, field: Field) -> ScannedColumn:
     )
 
 
-def last_comma(data: bytes, portable: bool = False) -> int | None:
-    """The place of the last comma between elements of an array, or members of an object, that another one follows;
-    -1 where there is none yet, None where there will be none, as quotes or brackets are broken. ``data`` begins between
-    elements. Raises `ScannerError`."""
+def last_comma(data: bytes, portable: bool = False) -> tuple[int, int] | None:
+    """The place of the last comma between elements of an array, or members of an object, that another one follows, and
+    how many lines end before it; the place is -1 where there is none yet. None where there will be none, as quotes or
+    brackets are broken. ``data`` begins between elements. Raises `ScannerError`."""
     found = library()
     if found is None:
         raise ScannerError("there is no compiled scanner")
-    place = ctypes.c_uint64()
-    if status := found.rd_last_comma(data, len(data), int(portable), place):
+    place, lines = ctypes.c_uint64(), ctypes.c_uint64()
+    if status := found.rd_last_comma(data, len(data), int(portable), place, lines):
         raise ScannerError(f"the scanner failed ({status})")
     if place.value > len(data):
         return None
-    return place.value if place.value < len(data) else -1
+    return place.value if place.value < len(data) else -1, lines.value
 
 
 def text_codes(data: Any, offsets: npt.NDArray[np.int32]) -> npt.NDArray[Any]:

@@ -254,7 +254,10 @@ class Spelled(Predicate):
 def plain_ranges() -> str:
     """Characters beyond ASCII that stay as they are whatever Unicode form, case and white space are reduced to, and
     whatever is next to them: the first and the last of each range, one pair behind the other."""
-    found = [(first, last) for first, last in _runs(range(0x80, 0x3000)) if last]
+    characters = list(map(chr, range(0x80, 0x3000)))
+    apart = "\n".join(characters)  # all at once, as a check of small data would wait for thousands one by one
+    forms = zip(characters, unicodedata.normalize("NFKC", apart).split("\n"), apart.lower().split("\n"), strict=True)
+    found = _runs([ord(c) for c, form, lowered in forms if form == c == lowered and _is_alone(c)])
     return "".join(map(chr, (end for pair in (*found, *_SURELY_PLAIN) for end in pair)))
 
 
@@ -262,23 +265,27 @@ _SURELY_PLAIN = ((0x3041, 0x3096), (0x30A1, 0x30FA), (0x3400, 0x4DBF), (0x4E00, 
 """Kana, Chinese characters, Korean syllables: too many to look at each."""
 
 
-def _runs(codes: range) -> Iterator[tuple[int, int]]:
-    first = last = 0
+def _runs(codes: list[int]) -> Iterator[tuple[int, int]]:
+    """The first and the last of those that follow each other."""
+    first = last = codes[0]
     for code in codes:
-        if is_plain(chr(code)):
-            first, last = (first, code) if last == code - 1 and last else (code, code)
-        elif last:
+        if code > last + 1:
             yield first, last
-            first = last = 0
-    if last:
-        yield first, last
+            first = code
+        last = code
+    yield first, last
+
+
+def _is_alone(character: str) -> bool:
+    """Whether a character never joins what is next to it, and is no white space."""
+    joins = unicodedata.category(character)[0] in "MC" or "\u1100" <= character <= "\u11ff"
+    return not joins and not character.isspace()
 
 
 def is_plain(character: str) -> bool:
     """Whether a character is one of `plain_ranges`."""
-    joins = unicodedata.category(character)[0] in "MC" or "\u1100" <= character <= "\u11ff"
     stays = unicodedata.normalize("NFKC", character) == character == character.lower()
-    return stays and not joins and not character.isspace()
+    return stays and _is_alone(character)
 
 
 @dataclass(frozen=True, slots=True)

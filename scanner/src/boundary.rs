@@ -5,7 +5,7 @@
 #![allow(unsafe_code)]
 
 use crate::columns::Scanned;
-use crate::elements::{self, last_comma, Cut, Elements};
+use crate::elements::{self, last_comma, line_ends, Cut, Elements};
 use crate::hash::{code, Seeds};
 use crate::isa::Level;
 use crate::keys::Table;
@@ -296,13 +296,19 @@ pub unsafe extern "C" fn rd_scan_tagged(
 /// # Safety
 /// `data` points to `length` bytes, `place` to a number to be written.
 #[no_mangle]
-pub unsafe extern "C" fn rd_last_comma(data: *const u8, length: u64, portable: i32, place: *mut u64) -> i32 {
-    guarded(PANICKED, || match slice(data, length) {
-        Some(data) if !place.is_null() => {
-            *place = match last_comma(data, level_of(portable)) {
-                Cut::At(at) => at as u64,
-                Cut::NotYet => length,
-                Cut::Broken => length + 1,
+pub unsafe extern "C" fn rd_last_comma(
+    data: *const u8,
+    length: u64,
+    portable: i32,
+    place: *mut u64,
+    lines: *mut u64,
+) -> i32 {
+    guarded(PANICKED, || match (slice(data, length), place.as_mut(), lines.as_mut()) {
+        (Some(data), Some(place), Some(lines)) => {
+            (*place, *lines) = match last_comma(data, level_of(portable)) {
+                Cut::At(at) => (at as u64, line_ends(&data[..at])),
+                Cut::NotYet => (length, 0),
+                Cut::Broken => (length + 1, 0),
             };
             DONE
         }

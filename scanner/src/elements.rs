@@ -50,6 +50,13 @@ pub fn last_comma(data: &[u8], level: Level) -> Cut {
     last_comma_with::<Portable<true>>(data)
 }
 
+/// How many line ends there are.
+#[must_use]
+pub fn line_ends(data: &[u8]) -> u64 {
+    let of_few = |few: &[u8]| few.iter().fold(0_u8, |count, &byte| count.wrapping_add(u8::from(byte == b'\n')));
+    data.chunks(usize::from(u8::MAX)).map(|few| u64::from(of_few(few))).sum()
+}
+
 #[inline(always)]
 pub fn last_comma_with<I: Isa>(data: &[u8]) -> Cut {
     let (mut depth, mut last, mut at) = (0_usize, Cut::NotYet, 0);

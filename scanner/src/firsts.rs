@@ -1,6 +1,7 @@
 //! The first value that each name was given, and what disagrees with it.
 
 use crate::keys::ODD;
+use std::hint::black_box;
 
 /// Names and their values, codes of one column each.
 pub struct Named<'a> {
@@ -30,6 +31,8 @@ const FIRST_BITS: u32 = 16;
 const MORE_BITS: u32 = 2;
 /// Places that are looked at for one name.
 const FAR: usize = 24;
+/// Records whose entries are asked for together.
+const AT_ONCE: usize = 32;
 
 impl Firsts {
     pub fn new(width: usize, value_width: usize, most_bits: u32) -> Option<Self> {
@@ -77,12 +80,27 @@ impl Firsts {
         first: u64,
     ) {
         for place in 0..count {
+            if place % AT_ONCE == 0 {
+                self.ask_for::<N, V>(columns, place, count.min(place + AT_ONCE));
+            }
             let row = rows.map_or(first.wrapping_add(place as u64), |rows| rows[place]);
             for column in columns {
                 let (name, value) = (&column.names[place * N..place * N + N], &column.values[place * V..place * V + V]);
                 self.take::<N, V>(name, value, row);
             }
         }
+    }
+
+    /// Ask for the memory of the entries of some records together: one by one each would wait for the one before it.
+    fn ask_for<const N: usize, const V: usize>(&self, columns: &[Named], from: usize, to: usize) {
+        let (width, mut seen) = (1 + N + V, 0);
+        for column in columns {
+            for name in column.names[from * N..to * N].chunks_exact(N) {
+                let entry = slot(name, self.bits) * width;
+                seen ^= self.entries[entry] ^ self.entries[entry + width - 1];
+            }
+        }
+        black_box(seen);
     }
 
     #[inline(always)]

@@ -149,22 +149,23 @@ class ArraySource:
         most = size if self.end is None else min(size, max(self.end - 1 - reader.offset, 0))
         return reader.data if len(reader.data) <= most else reader.data[:most]
 
-    def cut_part(self, reader: Buffer, last_comma: Callable[[bytes], int | None]) -> Part | None:
+    def cut_part(self, reader: Buffer, last_comma: Callable[[bytes], tuple[int, int] | None]) -> Part | None:
         """Elements up to the last comma that is surely between two, neither proved nor counted; None where there is
         none within `LONG_PART` bytes."""
         size = self.source.block_bytes
         while True:
             reader.fill_to(size)
             window = self._window(reader, size)
-            cut = last_comma(window)
-            if cut is not None and cut > 0:
+            found = last_comma(window)
+            if found is not None and found[0] > 0:
                 break
-            if cut is None or size > LONG_PART or len(window) < size:
+            if found is None or size > LONG_PART or len(window) < size:
                 return None
             size *= 2
+        cut, lines = found
         part = Part(reader.data[:cut], reader.offset, reader.line, 0, False, indent=reader.indent, scan=self.SCAN)
         part.margin = reader.margin
-        reader.take(cut + 1)
+        reader.take(cut + 1, lines)
         return part
 
     def taken(self, part: Part, count: int, last: int) -> None:
@@ -463,9 +464,10 @@ class Buffer:
             have += len(piece)
         self.data = b"".join(pieces) if len(pieces) > 1 else self.data
 
-    def take(self, length: int) -> None:
-        """These bytes are done with."""
-        lines = self.data.count(b"\n", 0, length)
+    def take(self, length: int, lines: int | None = None) -> None:
+        """These bytes are done with, in which so many lines end, if that is known."""
+        if lines is None:
+            lines = self.data.count(b"\n", 0, length)
         self.line += lines
         begin = self.data.rfind(b"\n", 0, length) + 1 if lines else 0
         if lines or len(self.margin) == self.indent.size:
