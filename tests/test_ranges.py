@@ -483,8 +483,10 @@ def test_a_process_that_is_ended_is_begun_anew(tmp_path: Path) -> None:
     with closing(LocalEngine(2)) as engine:
         found = list(engine.map(partial(_dying, tmp_path / "marker", os.getpid()), range(6)))
         again = list(engine.map(_squared, range(3)))
+        many = list(engine.map(_squared, range(50)))
 
     assert again == [0, 1, 4]
+    assert many == [n * n for n in range(50)]
     assert found == [0, 1, 4, 9, 16, 25]
     assert (tmp_path / "marker").exists()
 
@@ -528,7 +530,10 @@ def test_where_no_process_can_be_started_all_is_done_here(monkeypatch: pytest.Mo
     monkeypatch.setattr(local_engine.SideWorker, "begun", begin)
 
     with closing(LocalEngine(4)) as engine:
-        assert list(engine.map(_squared, range(7))) == [n * n for n in range(7)]
+        for count in (7, 99):
+            assert list(engine.map(_squared, range(count))) == [n * n for n in range(count)]
+    with closing(LocalEngine(4)) as engine:
+        assert list(engine.map(_squared, range(99))) == [n * n for n in range(99)]
     assert next(begun, None) is None
 
 

@@ -17,6 +17,8 @@ from ragdatakit.schemas.errors import EngineError, RagdataError
 K = TypeVar("K")
 V = TypeVar("V")
 
+_FEW = 8
+"""For each process: where there are no more keys than that, who asks works along."""
 RETRIES = 3
 """How often work is begun anew of processes that were ended."""
 
@@ -94,9 +96,9 @@ class ClusterEngine:
 
 
 class LocalEngine:
-    """Processes on this machine, at most this many at a time, the one that asks among them: to start one takes as long
-    as to check some 50 MB. Each of the others holds one result that nobody has taken yet. They are begun when
-    they are needed first, and work until the engine is closed."""
+    """Processes on this machine, at most this many at a time; each holds one result that nobody has taken yet. They are
+    begun when they are needed first, and work until the engine is closed. To start one takes as long as to check some
+    50 MB: of few keys the process that asks works off its part, too; of many it has enough to do with the results."""
 
     elsewhere = False
 
@@ -125,15 +127,19 @@ class LocalEngine:
         if workers < 2 or not has_room():
             yield from map(function, keys)
             return
+        own = int(len(keys) <= _FEW * workers)
         with suppress(OSError):  # as many as can be started
-            while len(self._idle) < workers - 1:
+            while len(self._idle) < workers - own:
                 self._idle.append(SideWorker.begun())
-        workers = min(workers, len(self._idle) + 1)
-        streams = [self._begun(function, keys[first::workers]) for first in range(1, workers)]
+        if not self._idle:
+            yield from map(function, keys)
+            return
+        workers = min(workers, len(self._idle) + own)
+        streams = [self._begun(function, keys[first::workers]) for first in range(own, workers)]
         try:
             begun = 0
             for number, key in enumerate(keys):
-                which = number % workers - 1
+                which = number % workers - own
                 if which < 0:
                     yield given_by(attempted(function, key))
                     continue
