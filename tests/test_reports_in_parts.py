@@ -19,7 +19,9 @@ from tests.broad import some
 from tests.command_line import FIXTURES, run
 
 _MADE = ("coverage.", "splits.", "reading.")
-_SETS = sorted(p for f in ("beir", "light-splade") for k in ("valid", "broken") for p in (FIXTURES / f / k).iterdir())
+_SETS = sorted(
+    p for f in ("beir", "light-splade", "trec") for k in ("valid", "broken") for p in (FIXTURES / f / k).iterdir()
+)
 _SETS = [p for p in _SETS if sum(f.stat().st_size for f in p.rglob("*") if f.is_file()) < 6_000]
 _SOME = [_SETS[n] for n in some(len(_SETS), every=20, of="reports in parts")]
 
@@ -97,8 +99,34 @@ def beir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
+@pytest.fixture(scope="module")
+def trec(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two files of documents, some without an id, an end or UTF-8; judgements and ranks that are none."""
+    root, random = tmp_path_factory.mktemp("trec") / "set", Random(7)
+    root.mkdir()
+    for file in ("documents.trec", "more.trec"):
+        elements = []
+        for n in range(300):
+            name = f"<DOCNO>{file[0]}{n % 290}</DOCNO>\n" if n % 50 != 9 else ""
+            end = "</DOC>\n" if n % 40 != 3 else "\n"
+            elements.append(f"<DOC>\n{name}<TEXT>\n{'word ' * (n % 30)}{'é' if n % 25 else chr(0xE9)}\n</TEXT>\n{end}")
+        data = "".join(elements).encode()
+        (root / file).write_bytes(
+            data.replace(b"word \xc3\xa9\n</TEXT>", b"word \xe9\n</TEXT>", 3) + b"<DOC> <DOCNO>last"
+        )
+    topics = [f"<top>\n<num> Number: {n}\n<title> what of {n}\n</top>\n" for n in range(1, 90)]
+    (root / "topics.txt").write_text("".join(topics))
+    for split in ("train", "test"):
+        judged = [(random.randrange(1, 95), random.randrange(320), random.choice((0, 1, 2, "x"))) for _ in range(300)]
+        lines = "".join(f"{q} 0 {random.choice('dm')}{d} {grade}\n" for q, d, grade in judged)
+        (root / f"qrels.{split}.txt").write_text(f"{lines}broken line\n\n{lines[:200]}")
+    results = [f"{q} Q0 d{random.randrange(320)} {rank} {9 - rank} bm25\n" for q in range(1, 60) for rank in range(4)]
+    (root / "run.bm25.txt").write_text("".join(results))
+    return root
+
+
 @pytest.mark.parametrize("large", [False, True], ids=["by-rows", "by-columns"])
-@pytest.mark.parametrize("name", ["splade", "beir"])
+@pytest.mark.parametrize("name", ["splade", "beir", "trec"])
 def test_generated_sets(
     name: str,
     large: bool,
@@ -143,7 +171,7 @@ def test_what_is_not_made_is_named(beir: Path) -> None:
 
 
 def test_other_formats_are_read_here() -> None:
-    found = run("report", FIXTURES / "trec" / "valid" / "collection", "--engine", "local")
+    found = run("report", FIXTURES / "arag" / "valid" / "strings", "--engine", "local")
 
     assert found.code == 0, found.err
     assert "read where the command runs" in found.out

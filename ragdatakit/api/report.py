@@ -118,7 +118,9 @@ def _one_machine_note() -> Note:
     """That the engine had nothing to do."""
     from ragdatakit.schemas.summaries import Note
 
-    words = "read where the command runs: workers measure datasets of beir and light-splade, whose ids mean one thing"
+    words = (
+        "read where the command runs: workers measure datasets of beir, light-splade and trec, if ids mean one thing"
+    )
     return Note("engine.sections", words, 0)
 
 

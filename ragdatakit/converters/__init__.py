@@ -95,7 +95,8 @@ class TableFiles:
     its own: ``groups`` in the order of the rows. Of those in a second group only the records count whose id, in the
     column ``key``, the first has not. ``along`` are read whole with each part.
 
-    ``cut`` says how a file is cut into parts of about so many bytes (None: as files of lines are). ``given`` are
+    ``cut`` says how a file is cut into parts of about so many bytes (None: as files of lines are); all files are one
+    part where they are read ``together``. ``given`` are
     options that the dataset of a part has. Where a part needs to know of others, ``look`` says, in a worker, what it
     shows, and ``settle`` what parts are given that all have shown what they show.
     """
@@ -103,6 +104,7 @@ class TableFiles:
     groups: tuple[tuple[DataFile, ...], ...]
     along: tuple[DataFile, ...] = ()
     key: str = ""
+    together: bool = False
     cut: Callable[[DataFile, int], list[FilePart | None]] | None = None
     given: Mapping[str, Any] = field(default_factory=dict)
     look: Callable[[Dataset, RecordReader], Looked] | None = None

@@ -121,6 +121,10 @@ def cut_tables(source: Source, tables: Mapping[str, TableFiles], target_bytes: i
         for group, members in enumerate(files.groups):
             small: list[tuple[DataFile, FilePart | None]] = []
             new = partial(TablePart, table, group=group, along=files.along, key=files.key, given=files.given)
+            if files.together:
+                found.append(new(number=number, files=tuple((file, None) for file in members)))
+                number += 1
+                continue
             held = 0
             for file in members:
                 quoted = kinds[file.kind].quoted_columns

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack
 from functools import cache
+from typing import Any
 
-from ragdatakit.converters import Converter, Option, Options
+from ragdatakit.converters import Converter, Option, Options, TableFiles
 from ragdatakit.converters.judgements import (
     Judgements,
     SafeIds,
@@ -174,6 +175,19 @@ def _runs(dataset: Dataset, records: RecordReader) -> Iterator[Run]:
                 records.leave_out(file, number, "its score is not a number", score)
                 continue
             yield Run(record["qid"], record["tag"], rank, record["docno"], score=score)
+
+
+def _in_parts(dataset: Dataset, _: Mapping[str, Any]) -> Mapping[str, TableFiles]:
+    """The files of the tables: topics are checked as a whole, and the ranks of a run go by the lines above."""
+    kinds = ("documents", "topics", "topic-lines", "qrels", "run")
+    documents, topics, lines, qrels, runs = (tuple(dataset.of_kind(kind)) for kind in kinds)
+    found = {
+        "documents": TableFiles((documents,)),
+        "questions": TableFiles(((*topics, *lines),), qrels, together=True),
+        "qrels": TableFiles((qrels,)),
+        "runs": TableFiles((runs,), cut=lambda *_: [None]),
+    }
+    return {table: files for table, files in found.items() if files.groups[0]}
 
 
 def _metadata_of(fields: dict[str, str]) -> str | None:
@@ -388,6 +402,7 @@ CONVERTER = Converter(
     name="trec",
     read=_read,
     write=_write,
+    in_parts=_in_parts,
     gives={"documents": _PASSAGES, "questions": _QUESTIONS, "qrels": _QRELS, "runs": _RUNS},
     holds={
         "documents": _PASSAGES,

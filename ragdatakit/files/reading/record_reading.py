@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from copy import copy
 from functools import partial
-from itertools import chain
+from itertools import chain, takewhile
 from typing import Any, BinaryIO, Protocol, TypeVar
 
 import msgspec
@@ -26,8 +26,8 @@ from ragdatakit.files.containers.json_text import HALVES, Raw, without_halves, w
 from ragdatakit.files.containers.lines import iter_lines
 from ragdatakit.files.containers.parquet_rows import RowForm, is_parquet, row_form
 from ragdatakit.files.containers.record_runs import ANY, FIELDS, LineRun, PartRun, Run, as_utf8, is_utf8
-from ragdatakit.files.containers.sources import ARRAY_FOR_LINES, FileFault, Source
-from ragdatakit.files.containers.tagged_text import ElementFinder, TaggedReader
+from ragdatakit.files.containers.sources import ARRAY_FOR_LINES, FileFault, RangeSource, Source
+from ragdatakit.files.containers.tagged_text import ElementFinder, Place, TaggedElement, TaggedReader
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.detection.sniffing import json_container
 from ragdatakit.files.reading.file_sources import source_of
@@ -354,7 +354,9 @@ class RecordReader:
         source = self.source(file)
         refused = self.refused.records(file)
         reader = TaggedReader(kind.tags, tuple(f.name for f in kind.record.fields))
-        for element in ElementFinder(kind.tags, self._longest).elements(source.pieces()):
+        count = 0
+        for element in self._elements_of(source, ElementFinder(kind.tags, self._longest)):
+            count += 1
             self._report(file, source)
             if element.too_long:
                 raise RagdataError(f"{file.display}:{element.line}: an element is too long; give more --memory-limit")
@@ -362,7 +364,19 @@ class RecordReader:
                 self._drop(file, element.record, refused[element.record], element.raw)
             else:
                 yield reader.record(self._text(file, element.record, element.raw))
+        self.extents[file.display] = 0, count, count
         self._close(file, source)
+
+    @staticmethod
+    def _elements_of(source: Source, finder: ElementFinder) -> Iterator[TaggedElement]:
+        """The elements of a file; of a part those whose opening tag is on a line that begins in it."""
+        if not isinstance(source, RangeSource):
+            yield from finder.elements(source.pieces())
+            return
+        begin, end, _ = source.to_whole_lines()
+        passed, pieces = finder.first(source.pieces() if begin < end else iter(()), Place())
+        elements = finder.elements(pieces, begin + passed)
+        yield from takewhile(lambda element: element.byte_offset < end, elements)
 
     def text(self, file: DataFile) -> str:
         """A whole text file (without a byte-order mark)."""
@@ -545,10 +559,11 @@ class RecordReader:
 
     def _where(self, file: DataFile, place: int) -> str:
         """The place of a record, as users look for it: by its line, or its number from 1, as lines have it."""
+        if file.display not in self._in_lines:
+            number = place + 1 if file.part is None else RECORD_OF_PART.format(place + 1)
+            return f"{file.display} record {number}"
         if file.part is not None:
             return f"{file.display}:{LINE_OF_PART.format(place)}"
-        if file.display not in self._in_lines:
-            return f"{file.display} record {place + 1}"
         return f"{file.display} row {place - 1}" if is_parquet(file.path) else f"{file.display}:{place}"
 
 
