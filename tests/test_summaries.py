@@ -342,13 +342,16 @@ ODD_OBJECTS = [
 def test_texts_and_objects_are_counted_alike_without_a_scanner(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = ["é漢😀", "", " \t\r\n", "\x0b", "x" * 300, "x" * 300, "one", "one", "one", None]
     rows = [Question(str(n), texts[n % 10] or "", metadata=ODD_OBJECTS[n % 12]) for n in range(60)]
-    documents = [Document(str(n), text) for n, text in enumerate(texts)]  # type: ignore[arg-type]
+    documents = [Document(f"d{n % 9}", text) for n, text in enumerate(texts)]  # type: ignore[arg-type]
     answers = [Answer(str(n), text) for n, text in enumerate(texts)]  # type: ignore[arg-type]
-    quick = summary_of(questions=rows, documents=documents, answers=answers)
-    for place in ("database.text_facts", "reports.summary.metadata", "reports.summary.texts"):
+    given: dict[str, Any] = {"questions": rows, "documents": documents, "answers": answers}
+    given["qrels"] = [Qrel(f"{n % 7}", f"d{n % 3}") for n in range(9)] + [Qrel("x", None)]  # type: ignore[arg-type]
+    quick = summary_of(**given)
+    for place in ("database.text_facts", "reports.summary.ids", "reports.summary.metadata", "reports.summary.texts"):
         monkeypatch.setattr(f"ragdatakit.{place}.library", lambda: None)
 
-    assert summary_of(questions=rows, documents=documents, answers=answers) == quick
+    assert summary_of(**given) == quick
+    assert "coverage.documents" in notes(quick)
 
     table = quick.table("documents")
     assert table is not None

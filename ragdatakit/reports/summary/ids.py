@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
+from ragdatakit.scanner.library import library
+
 if TYPE_CHECKING:
     import duckdb
     import numpy.typing as npt
@@ -22,10 +24,10 @@ _REACH = 8
 """Integers are far from the others where they are further from the middle one than so many times their number."""
 _MOST_SPREAD = 64
 """Integers are taken as they are where their range is at most this many times as large as their number."""
-
-
 _WORTH_HASHES = 1 << 15
 """Rows from which on hashing texts is quicker than collecting them."""
+_MOST_CODES = 1 << 21
+"""Rows up to which codes of their ids take no more memory than DuckDB does for joining them."""
 _ALL = "true"
 
 
@@ -74,7 +76,9 @@ class IdNumbers:
             if most - least < _MOST_SPREAD * max(sum(f.number for f in given), 1):
                 odd = {text: place for place, text in enumerate(dict.fromkeys(t for f in integers for t in f.odd), 1)}
                 return [_less(found, least, most - least, odd) for found in integers], most - least + 1 + len(odd)
-        return _by_names(self.connection, columns)
+        rows = sum(self._database.count(source.table) for source in columns)
+        by_codes = library() is not None and rows <= _MOST_CODES
+        return (_by_codes if by_codes else _by_names)(self.connection, columns)
 
     def _read(self, source: IdColumn) -> _Integers | None:
         name = (source.table, source.column)
@@ -186,6 +190,27 @@ def _less(found: _Integers, least: int, most: int, odd: Mapping[str, int]) -> Nu
     if found.odd_rows is not None:
         numbers[found.odd_rows] = [most + odd[text] for text in found.odd]
     return numbers
+
+
+def _by_codes(connection: duckdb.DuckDBPyConnection, columns: Sequence[IdColumn]) -> tuple[list[Numbers], int]:
+    """Ids are numbered by the place at which the first one like it is; the compiled library tells them by codes."""
+    from ragdatakit.arrays.code_tables import HashTable
+    from ragdatakit.arrays.codes import WIDE
+    from ragdatakit.database.text_batches import text_batches
+    from ragdatakit.scanner.blocks import text_codes
+
+    codes, missing = [], []
+    for source in columns:
+        own, absent = [np.empty(0, WIDE)], [np.empty(0, np.bool_)]
+        query = f'select "{source.column}" from main."{source.table}" where {source.where}'
+        for batch in text_batches(connection, query):
+            own.append(text_codes(batch.data, batch.offsets))
+            absent.append(np.zeros(len(own[-1]), np.bool_) if batch.missing is None else batch.missing)
+        codes.append(np.concatenate(own))
+        missing.append(np.concatenate(absent))
+    every = np.concatenate(codes)
+    found = zip(missing, map(HashTable(every).positions, codes), strict=True)
+    return [np.where(rows, -1, places).astype(np.int64) for rows, places in found], len(every)
 
 
 def _by_names(connection: duckdb.DuckDBPyConnection, columns: Sequence[IdColumn]) -> tuple[list[Numbers], int]:
