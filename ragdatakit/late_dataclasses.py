@@ -4,7 +4,7 @@ That one looks at each field three times and compiles five methods of a frozen c
 which no run calls: that was half of what a tiny dataset takes, and a quarter of `ragdata report`. Here a class is made
 with what its fields are called, ``__init__`` is compiled when many values are made, and the other methods are functions
 over the names of the fields, which take up to twice as long (0.3 µs). What `fields`, `replace` and the like ask is made
-by the standard library when they ask. It also makes classes that have other bases, class variables or an `InitVar`.
+by the standard library when they ask. It also makes classes that have other bases or class variables.
 A long module, as it is one thing: half of what the standard library's does.
 """
 
@@ -36,11 +36,16 @@ else:
         """The decorator of the standard library; of its options those that are used here."""
 
         def decorate(cls: type) -> type:
-            if any("InitVar" in str(kind) for kind in cls.__annotations__.values()):
+            if any("InitVar" in str(kind) and not _is_passed(kind) for kind in cls.__annotations__.values()):
                 return dataclasses.dataclass(frozen=frozen, slots=slots, kw_only=kw_only, eq=eq, repr=repr)(cls)
             return _finished(cls, frozen=frozen, slots=slots, kw_only=kw_only, eq=eq, repr=repr)
 
         return decorate
+
+
+def _is_passed(kind: Any) -> bool:
+    """Whether a field is none, but passed to ``__post_init__``."""
+    return isinstance(kind, str) and kind.startswith("InitVar[")
 
 
 def _finished(cls: type, *, frozen: bool, slots: bool, kw_only: bool, eq: bool, repr: bool) -> type:  # noqa: A002
@@ -60,8 +65,11 @@ def _finished(cls: type, *, frozen: bool, slots: bool, kw_only: bool, eq: bool, 
 
 def _methods(cls: type, given: list[Any], options: dict[str, bool]) -> dict[str, Any]:
     """The methods of a class with these fields that it does not have itself."""
+    initializer = _Initializer(given, options["frozen"])
+    methods: dict[str, Any] = {"__init__": initializer}
+    if initializer.passed:
+        given = [each for each in given if each.name not in initializer.passed]
     own, names = cls.__dict__, [each.name for each in given]
-    methods: dict[str, Any] = {"__init__": _Initializer(given, options["frozen"])}
     if options["repr"]:
         methods["__repr__"] = _representation([each.name for each in given if each.repr])
     values = _values([each.name for each in given if each.compare])
@@ -112,7 +120,9 @@ def _made_quickly(cls: Any, given: list[Any], options: dict[str, bool]) -> Any:
         names = {each.name for each in given}
         left = {name: value for name, value in cls.__dict__.items() if name not in names | _OF_A_CLASS}
         known = {name for base in cls.__mro__[1:-1] for name in base.__dict__.get("__slots__", ())}
-        slots = tuple(each.name for each in given if each.name not in known)
+        passed = [each for each in given if _is_passed(each.type)]
+        slots = tuple(each.name for each in given if each.name not in known and each not in passed)
+        body |= {each.name: each.default for each in passed if each.default is not dataclasses.MISSING}
         made = type(cls)(cls.__name__, cls.__bases__, {**left, **body, "__slots__": slots})
         made.__qualname__ = cls.__qualname__
         return made
@@ -167,20 +177,26 @@ class _Description:
         cls = _having(owner, self._name, self)
         kinds = {each.name: each.type for each in self._given}
         like = type(cls.__name__, (), {each.name: each for each in self._given})
-        like.__annotations__ = kinds
-        like = _made_by_library(like, self._options, is_plain=True)
+        like.__annotations__, like.__module__ = kinds, cls.__module__
+        like = _made_by_library(like, self._options, is_plain=not any(map(_is_passed, kinds.values())))
         for name in ("__dataclass_fields__", "__dataclass_params__"):
             setattr(cls, name, getattr(like, name))
         return getattr(cls, self._name)
 
 
+_MADE: Any = type("_Made", (), {"__repr__": lambda self: "<factory>"})()
+"""The default of a parameter whose value is made for each object."""
+
+
 class _Initializer:
     """Stands for ``__init__`` until many values were made; the first ones it fills itself."""
 
-    __slots__ = ("_calls", "_frozen", "_given")
+    __slots__ = ("_calls", "_frozen", "_given", "_plan", "passed")
 
     def __init__(self, given: list[Any], frozen: bool) -> None:
         self._given, self._frozen, self._calls = given, frozen, 0
+        self._plan: Any = None
+        self.passed = {each.name for each in given if _is_passed(each.type)}
 
     def __get__(self, instance: object, owner: type) -> Any:
         self._calls += 1
@@ -190,39 +206,38 @@ class _Initializer:
             return function.__get__(instance, owner)
         return partial(self._fill, instance)
 
+    def _planned(self) -> Any:
+        """The names of all fields that have a value, of those that may be given, of those by their place; usual values;
+        and what makes the others."""
+        made = {e.name: e.default_factory for e in self._given if e.default_factory is not dataclasses.MISSING}
+        usual = {e.name: e.default for e in self._given if e.default is not dataclasses.MISSING}
+        names = [e.name for e in self._given if e.init or e.name in usual or e.name in made]
+        may_be_given = {e.name for e in self._given if e.init}
+        return names, may_be_given, [e.name for e in self._given if e.init and not e.kw_only], usual, made
+
     def _fill(self, made: Any, /, *values: Any, **named: Any) -> None:
-        put = object.__setattr__ if self._frozen else setattr
-        rest, used = iter(values), 0
-        taken: list[tuple[str, Any]] = []
-        for each in self._given:
-            name, value = each.name, dataclasses.MISSING
-            if each.init:
-                value = dataclasses.MISSING if each.kw_only else next(rest, dataclasses.MISSING)
-                if value is dataclasses.MISSING and name in named:
-                    value, used = named[name], used + 1
-            if value is dataclasses.MISSING:
-                value = each.default if each.default_factory is dataclasses.MISSING else each.default_factory()
-            if value is not dataclasses.MISSING:
-                taken.append((name, value))
-            elif each.init:
-                used = -1
-                break
-        if used != len(named) or next(rest, rest) is not rest:
+        self._plan = self._plan or self._planned()
+        names, may_be_given, by_place, usual, factories = self._plan
+        placed = dict(zip(by_place, values, strict=False))
+        found = {**usual, **placed, **named}
+        for name, factory in factories.items():
+            if name not in found:
+                found[name] = factory()
+        is_sound = len(placed) == len(values) and named.keys() <= may_be_given and placed.keys().isdisjoint(named)
+        if not is_sound or len(found) < len(names):
             cls = _having(type(made), "__init__", self)
             _initializer(cls, self._given, self._frozen)(made, *values, **named)  # which says what is wrong
             return
-        for name, value in taken:
-            put(made, name, value)
+        put = object.__setattr__ if self._frozen else setattr
+        for name in names:
+            if name not in self.passed:
+                put(made, name, found[name])
         if hasattr(made, "__post_init__"):
-            made.__post_init__()
+            made.__post_init__(*(found[name] for name in names if name in self.passed))
 
 
 _MANY = 64
 """Values from which on it pays to compile the initializer of a class (0.4 ms)."""
-
-
-_MADE: Any = type("_Made", (), {"__repr__": lambda self: "<factory>"})()
-"""The default of a parameter whose value is made for each object."""
 
 
 def _initializer(cls: Any, given_fields: list[Any], frozen: bool) -> Any:
@@ -230,6 +245,7 @@ def _initializer(cls: Any, given_fields: list[Any], frozen: bool) -> Any:
     by_name: list[str] = []
     lines: list[str] = []
     known: dict[str, Any] = {"_made": _MADE, "_set": object.__setattr__}
+    passed = [each.name for each in given_fields if _is_passed(each.type)]
     for each in given_fields:
         name, value = each.name, each.name
         has_factory = each.default_factory is not dataclasses.MISSING
@@ -244,9 +260,10 @@ def _initializer(cls: Any, given_fields: list[Any], frozen: bool) -> Any:
             (by_name if each.kw_only else given).append(name + default)
             if has_factory:
                 value = f"_of_{name}() if {name} is _made else {name}"
-        lines.append(f"_set(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
+        if name not in passed:
+            lines.append(f"_set(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
     if hasattr(cls, "__post_init__"):
-        lines.append("self.__post_init__()")
+        lines.append(f"self.__post_init__({', '.join(passed)})")
     words = ", ".join(["self", *given, *(["*", *by_name] if by_name else [])])
     body = "".join(f"  {line}\n" for line in lines or ["pass"])
     text = f"def make({', '.join(known)}):\n def __init__({words}):\n{body} return __init__"

@@ -98,8 +98,23 @@ def _given(decorate: Callable[..., Any]) -> Any:
     return Given
 
 
+def _passed(decorate: Callable[..., Any]) -> Any:
+    @decorate
+    class Passed:
+        first: "InitVar[str]" = field(default="x", kw_only=False)
+        more: "InitVar[int | None]" = field(default=None, kw_only=False)
+        second: str = ""
+        third: list[int] = field(default_factory=list)
+
+        def __post_init__(self, first: str, more: int | None) -> None:
+            if first:
+                object.__setattr__(self, "second", f"{first} {more}")
+
+    return Passed
+
+
 @both
-@pytest.mark.parametrize("define", [_all_kinds, _written, _bare, _one, _given])
+@pytest.mark.parametrize("define", [_all_kinds, _written, _bare, _one, _given, _passed])
 def test_a_class_is_described_alike(define: Callable[..., Any], options: dict[str, bool]) -> None:
     ours, theirs = made_twice(define, **options)
 
@@ -234,3 +249,23 @@ def test_the_initializer_is_compiled_when_many_values_are_made(options: dict[str
     if options.get("frozen"):
         with pytest.raises(dataclasses.FrozenInstanceError):
             last.plain = 5
+
+
+@both
+@pytest.mark.parametrize("number", [2, 100], ids=["few", "many"])
+def test_what_is_passed_is_no_field(options: dict[str, bool], number: int) -> None:
+    ours, theirs = (
+        [
+            *(cls("a", 3) for _ in range(number)),
+            *(cls(), cls(first="", second="b"), cls("c", more=4, third=[1])),
+            *(dataclasses.replace(cls("d"), third=[2]), copy.copy(cls("e"))),
+        ]
+        for cls in made_twice(_passed, **options)
+    )
+
+    told = ("first", "more", "second", "third")
+    assert [[getattr(one, name) for name in told] for one in ours] == [[getattr(o, n) for n in told] for o in theirs]
+    assert options.get("repr") is False or list(map(repr, ours)) == list(map(repr, theirs))
+    assert [one == ours[0] for one in ours] == [other == theirs[0] for other in theirs]
+    with pytest.raises(TypeError):
+        type(ours[0])("a", 1, first="b")

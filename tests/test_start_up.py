@@ -24,7 +24,7 @@ print("\\n".join(sorted(sys.modules)))
 """
 
 
-LARGE = set("logging hashlib html difflib pickle tempfile shutil random".split())
+LARGE = set("logging hashlib html difflib pickle tempfile shutil random ctypes gzip csv heapq shlex decimal".split())
 """Modules of Python that take a tenth of what a tiny dataset does, and that only large or faulty ones need."""
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import functools
 import sys
 
@@ -20,6 +19,8 @@ def keep_freed_memory() -> None:
     """
     if not sys.platform.startswith("linux"):
         return
+    import ctypes
+
     try:
         mallopt = ctypes.CDLL(None).mallopt
     except (OSError, AttributeError):
@@ -32,5 +33,7 @@ def keep_freed_memory() -> None:
 def give_back_memory() -> None:
     """Give freed memory back to the system: between two files that need it in other sizes."""
     if sys.platform.startswith("linux"):
+        import ctypes
+
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).malloc_trim(0)

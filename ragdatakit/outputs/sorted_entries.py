@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Iterator
 from itertools import chain
 from operator import itemgetter
@@ -41,7 +40,12 @@ class SortedEntries(Generic[Key, Value]):
 
     def __iter__(self) -> Iterator[tuple[Key, Value]]:
         runs = [*(self._read(run) for run in self._runs), sorted(self._recent, key=_BY_KEY)]
-        yield from chain.from_iterable(runs) if self._is_in_order() else heapq.merge(*runs, key=_BY_KEY)
+        if self._is_in_order():
+            yield from chain.from_iterable(runs)
+            return
+        import heapq
+
+        yield from heapq.merge(*runs, key=_BY_KEY)
 
     def values(self) -> Iterator[Value]:
         """The values alone: where the runs follow one another, their keys need not be read."""

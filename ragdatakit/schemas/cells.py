@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Iterator
-from decimal import Decimal
 from typing import Any
 
 from ragdatakit.late_patterns import late_pattern
@@ -43,7 +42,7 @@ def cell_damage(field: Field, value: Any) -> Damage | None:
             value = value.item()  # a numpy scalar
         if is_absent(value):
             return "missing" if field.required else None
-        if isinstance(value, Decimal):
+        if is_decimal(value):
             value = float(value)
     if value is None:
         return None if field.nullable else "null"
@@ -56,6 +55,12 @@ def cell_damage(field: Field, value: Any) -> Damage | None:
     if field.type in ("integer", "number") and not is_within(value, field):
         return "range"
     return _item_damage(field, value)
+
+
+def is_decimal(value: Any) -> bool:
+    """Whether a value is a `Decimal`: only where their module was imported there are any."""
+    decimal = sys.modules.get("decimal")
+    return decimal is not None and isinstance(value, decimal.Decimal)
 
 
 def is_absent(value: Any) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 
@@ -86,6 +85,8 @@ def not_used(files: Iterable[Path], command: str = "validate") -> list[str]:
         of_folder.setdefault(file.parent, []).append(visible_text(str(file)))
     lines = []
     for folder, names in of_folder.items():
+        import shlex
+
         shown, quoted = visible_text(str(folder)), visible_text(shlex.quote(str(folder)))
         hold, are = ("holds", "is") if len(names) == 1 else ("hold", "are")
         remedy = f"run `ragdata {command} {quoted}`" if command else f"give {quoted} as the path"

@@ -12,7 +12,6 @@ import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
-from decimal import Decimal
 from itertools import accumulate
 from pathlib import Path, PurePath, PurePosixPath
 from typing import Any
@@ -24,6 +23,7 @@ from ragdatakit.files.paths.boundary import Boundary
 from ragdatakit.files.paths.sql_text import sql_name
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.late_patterns import late_pattern
+from ragdatakit.schemas.cells import is_decimal
 from ragdatakit.schemas.declarations import File
 
 _ROWS = 2048
@@ -199,12 +199,12 @@ def _as_text(value: Any) -> Any:
         return str(value).lower()
     if isinstance(value, float) and math.isfinite(value):
         return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
-    return str(value) if isinstance(value, int | Decimal) else value
+    return str(value) if isinstance(value, int) or is_decimal(value) else value
 
 
 def _as_integer(value: Any) -> Any:
     """A whole number as an integer, as Arrow casts it; what it refuses to cast stays."""
-    if isinstance(value, float | bool | Decimal) and math.isfinite(value) and value == int(value):
+    if (isinstance(value, float | bool) or is_decimal(value)) and math.isfinite(value) and value == int(value):
         return int(value)
     return value
 

@@ -7,7 +7,6 @@ because all ways of reading share one watch over the file: its head, its end, a 
 
 from __future__ import annotations
 
-import gzip
 import os
 import zlib
 from bisect import bisect_left
@@ -358,6 +357,8 @@ class Source:
 
     def _last_pieces(self, raw: IO[bytes]) -> Iterator[bytes]:
         """What comes before a fault in gzip data, lost with the read that met it: unpacked again, bit by bit."""
+        import gzip
+
         raw.seek(0)
         position, before = 0, self.bytes_read
         with gzip.GzipFile(fileobj=raw, mode="rb") as stream:
@@ -515,6 +516,8 @@ def _gunzip(raw: IO[bytes], size: int) -> IO[bytes]:
         from isal import igzip
 
         return cast(IO[bytes], igzip.IGzipFile(fileobj=raw, mode="rb"))  # type: ignore[no-untyped-call]
+    import gzip
+
     return cast(IO[bytes], gzip.GzipFile(fileobj=raw, mode="rb"))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -94,6 +93,8 @@ def _header_of(text: str) -> Head | None:
     line = text.lstrip("\r\n").split("\n", 1)[0].rstrip("\r")
     if "," not in line or len(line) > HEAD_BYTES:
         return None
+    import csv
+
     try:
         columns = next(csv.reader([line]), [])
     except csv.Error:
