@@ -134,7 +134,7 @@ def _blocks_of(files: list[DataFile], records: RecordReader) -> Iterator[tuple[D
 
 def _plain_names(lines: _Lines) -> tuple[list[str], list[str], list[str]] | None:
     """Subjects, relations and objects of lines of which there is nothing to say; None where there may be."""
-    if not all(isinstance(line, _Line) for line in lines):
+    if set(map(type, lines)) != {_Line}:
         return None
     given = [line.subject for line in lines], [line.relation for line in lines], [line.object for line in lines]
     plain = all("" not in column and list(map(str.strip, column)) == column for column in given)

@@ -241,7 +241,10 @@ def cells_of_edges(
     if not nothing or numbers.count("null") != confidences.count(None):  # which numbers that JSON lacks become, too
         rows = zip(attributes, confidences, provenances, strict=True)
         return [cell_of_json(edge_fields(*row, lost), note) for row in rows]
-    return [NOTHING if number == "null" else cell_of_json(f'{{"confidence":{number}}}', note) for number in numbers]
+    cells = {number: cell_of_json(f'{{"confidence":{number}}}', note) for number in set(numbers)}
+    if "null" in cells:
+        cells["null"] = NOTHING
+    return list(map(cells.__getitem__, numbers))
 
 
 def edge_fields(attributes: str | None, confidence: float | None, provenance: str | None, note: Note) -> str | None:

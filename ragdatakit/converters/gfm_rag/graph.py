@@ -294,8 +294,8 @@ class Graph:
         for columns in self._edges(self._tables.take_columns("edges"), self._drop_repeated):
             sources, named, targets, attributes, confidences, provenances = columns
             cells = cells_of_edges(attributes, confidences, provenances, note, lost)
-            rows = zip(map(names, sources), map(relations, named), map(names, targets), cells, strict=True)
-            file.write_rows(list(rows))
+            columns = names.each(sources), relations.each(named), names.each(targets), cells
+            file.write_rows(list(zip(*columns, strict=True)))
         for name, document in self._pairs:
             reason = f"{MENTION}, from an entity to a document"
             self._tables.losses.add("derived", "edges", None, reason, f"{name}: {document}")

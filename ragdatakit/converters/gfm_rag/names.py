@@ -64,6 +64,10 @@ class Names:
     def __call__(self, name: str) -> str:
         return self.renamed.get(name, name)
 
+    def each(self, names: Sequence[str]) -> Sequence[str]:
+        """What all of these are called."""
+        return list(map(self, names)) if self.renamed else names
+
     def settle(self, names: Iterable[str], numeric: bool, missing: bool) -> None:
         """Find new names: ``numeric`` for all that look like numbers, ``missing`` for those that pandas leaves out."""
         for name in names:

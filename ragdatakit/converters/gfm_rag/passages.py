@@ -116,8 +116,7 @@ class Passages:
         """Key and text of every passage; of one key, the first."""
         seen = set()
         for ids, texts, *_ in self._tables.peek_columns(self._tables.passages):
-            for doc_id, text in zip(ids, texts, strict=True):
-                key = self.key_of(doc_id)
+            for key, text in zip(map(self.key_of, ids) if self._keys else ids, texts, strict=True):
                 if key not in seen:
                     seen.add(key)
                     yield key, text

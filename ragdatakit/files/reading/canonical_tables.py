@@ -122,7 +122,7 @@ class CanonicalTables:
             number += 1
             for place, name in left_out:
                 value = row[place]
-                if name not in covered and not _is_empty(name, value):
+                if value is not None and name not in covered and not _is_empty(name, value):
                     shown = f"{row[0]}: {value}" if key else value
                     losses.add("lost", table, name, "the target has no place for it", shown)
             yield row
