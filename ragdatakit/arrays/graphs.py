@@ -201,8 +201,10 @@ class NumpyGraph:
                 self._by_node = _EdgesByNode.of(self.node_count, self._chunks(1 << 20), self.usable())
         missed = []
         walk: _Walk | None = None
-        for first in range(0, len(questions), 64 * _WORDS):
-            some = questions[first : first + 64 * _WORDS]
+        # edges by node take memory, too, and each look at them is at few
+        together = 64 * (_WORDS if self._by_node is None else _WORDS // 2)
+        for first in range(0, len(questions), together):
+            some = questions[first : first + together]
             if walk is None or walk.words != -(-len(some) // 64):
                 walk = _Walk(self, -(-len(some) // 64))
             missed.append(walk.missed(_numbered(begin, some), _numbered(end, some), max_hops).renamed(some))
