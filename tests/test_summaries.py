@@ -13,9 +13,12 @@ import pytest
 
 import ragdatakit
 from ragdatakit.api.report import report
+from ragdatakit.database.columns import packed_texts
 from ragdatakit.database.dataset_database import DatasetDatabase
 from ragdatakit.database.row_batches import row_batches
+from ragdatakit.database.text_facts import TextFacts
 from ragdatakit.reports.summaries import loss_words, summarize
+from ragdatakit.scanner.library import library
 from ragdatakit.schemas.canonical import (
     Answer,
     Chunk,
@@ -36,7 +39,7 @@ from tests.conversion_tools import tables_of
 from tests.stage1_sets import graph_of, knowledge_graph
 from tests.upstream_data import UPSTREAM_DATA, published
 
-pd = pytest.importorskip("pandas")
+np, pd = pytest.importorskip("numpy"), pytest.importorskip("pandas")
 from tests import summary_oracle as oracle  # noqa: E402 - it needs pandas
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -357,6 +360,15 @@ def test_texts_and_objects_are_counted_alike_without_a_scanner(monkeypatch: pyte
     assert table is not None
     (text,) = [column for column in table.columns if column.name == "text"]
     assert (text.missing, text.empty, text.distinct) == (1, 2, 6)
+
+
+def test_texts_are_measured_where_they_are_in_a_block() -> None:
+    texts = packed_texts(b"a block\xc3\xa9 ", np.array([2, 7, 9, 9, 10]), np.array([2]))
+    facts = TextFacts()
+    facts.wanted = library() is not None
+    assert list(facts.watched(["text"], [[texts]])) == [[texts]]
+    if facts.known:
+        assert (facts.size, facts.missing, facts.empty, facts.characters.tolist()) == (8, 1, 1, [5, 1, -1, 1])
 
 
 def test_what_reading_adds_is_no_loss(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ class TextFacts:
             lengths[missing] = -1
             absent = int(missing.sum())
             self.missing, empty = self.missing + absent, empty - absent
-        self.size += int(places[column.length])
+        self.size += int(places[column.length]) - int(places[0])  # rows may be some of those of a block
         self.empty += empty
         self._characters.append(lengths)
         self._codes.append(codes)
