@@ -121,12 +121,23 @@ def faulty_splade(sound: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
     return root
 
 
+@pytest.fixture(scope="module")
+def no_triplets(sound: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same with triplets that are none."""
+    root = tmp_path_factory.mktemp("refused") / "set"
+    shutil.copytree(sound, root)
+    for path in (root / "train" / "triplets").iterdir():
+        path.write_text('{"qid": 5}\n' * 5)
+    return root
+
+
 _WAYS = [
     ("sound", ()),
     ("sound", ("--dry-run",)),
     ("sound", ("--sidecar",)),
     ("faulty_splade", ()),
     ("faulty_splade", ("--keep-going",)),
+    ("no_triplets", ("--keep-going",)),
     ("beir", ()),
     ("beir", ("--dry-run",)),
     ("beir", ("--sidecar", "--option", "documents=split")),
@@ -186,6 +197,21 @@ def test_shards(beir: Path, tmp_path: Path) -> None:
     assert run("verify", found).code == 0
     assert run("validate", found / "data.yaml").code == 0
     assert outcome(found, tmp_path / "back")[2]["corpus.jsonl"] == outcome(whole, tmp_path / "b")[2]["corpus.jsonl"]
+
+
+@pytest.mark.parametrize("words", [(), ("--dry-run",)], ids=["", "dry"])
+def test_shards_begun_anew(words: tuple[str, ...], tmp_path: Path) -> None:
+    """What was written before an id that is no integer is written again."""
+    (tmp_path / "set" / "qrels").mkdir(parents=True)
+    for name, ids in (("corpus", ["0", "1", "2", "d1", "d2"]), ("queries", ["q1"])):
+        lines = (json.dumps({"_id": each, "text": f"text of {each}" * 50}) + "\n" for each in ids)
+        (tmp_path / "set" / f"{name}.jsonl").write_text("".join(lines))
+    (tmp_path / "set" / "qrels" / "train.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\n")
+
+    expected = outcome(tmp_path / "set", tmp_path / "one", "--shard-size", "1KiB", *words)
+
+    assert expected[0] == 0
+    assert outcome(tmp_path / "set", tmp_path / "two", "--shard-size", "1KiB", "--engine", "local", *words) == expected
 
 
 @pytest.mark.parametrize(

@@ -99,11 +99,13 @@ class Output:
     @contextmanager
     def _writing_shards(self, name: str) -> Iterator[LineWriter]:
         writer = LineShards(name, lambda shard: self._writing(shard, LineWriter), self.shard_bytes)
-        yield writer
-        writer.end_shard()
-        for number in range(writer.count):
-            self._moved(shard_name(name, number), shard_name(name, number, writer.count))
-        self._shards[name] = writer.count
+        try:
+            yield writer
+        finally:  # also what is then withdrawn
+            writer.end_shard()
+            for number in range(writer.count):
+                self._moved(shard_name(name, number), shard_name(name, number, writer.count))
+            self._shards[name] = writer.count
 
     def written(self, name: str) -> list[str]:
         """The files that a finished file is."""

@@ -146,7 +146,7 @@ def in_batches(rows: Iterable[Any]) -> Iterator[list[Any]]:
     try:
         for row in rows:
             batch.append(row)
-            size += len(row.text or "")
+            size += len(row.text or "") + len(getattr(row, "title", None) or "")
             if size >= _MOST_CHARACTERS or len(batch) >= _MOST_ROWS:
                 yield batch
                 batch, size = [], 0

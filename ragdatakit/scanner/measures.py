@@ -42,7 +42,7 @@ def text_measures(texts: Joined, alphabet: Alphabet) -> TextMeasures:
     """What is found of each text. Raises `ScannerError`, also where there is no library."""
     found = library()
     if found is None:
-        raise ScannerError("there is no compiled library")
+        raise ScannerError("there is no compiled scanner")
     data, offsets, number = *texts, texts.number
     numbers, marks = np.zeros((number, 4), np.int64), np.zeros((number, 2), np.uint8)
     tables = [part for table in alphabet for part in (table, len(table))]

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ragdatakit.scanner.library import ScannerError, View, library
+from ragdatakit.scanner.texts import called
 from ragdatakit.scanner.views import numbers
 
 
@@ -32,7 +33,7 @@ class MemberNames:
         places = np.ascontiguousarray(offsets, np.int32)
         proved, different = np.zeros(len(places) - 1, np.uint8), ctypes.c_uint64()
         given = (data.ctypes.data, len(data), places.ctypes.data, len(proved))
-        _called(self._library.rd_names_add(self._address, *given, proved.ctypes.data, different))
+        called(self._library.rd_names_add(self._address, *given, proved.ctypes.data, different))
         self.different = different.value
         return proved.view(np.bool_)
 
@@ -44,19 +45,14 @@ class MemberNames:
         places, number = np.ascontiguousarray(offsets, np.int64), len(offsets) - 1
         found, ends, states = np.empty(len(data), np.uint8), np.zeros(number + 1, np.int64), np.empty(number, np.uint8)
         written = (found.ctypes.data, ends[1:].ctypes.data, states.ctypes.data)
-        _called(self._library.rd_names_compact(self._address, data, len(data), places.ctypes.data, number, *written))
+        called(self._library.rd_names_compact(self._address, data, len(data), places.ctypes.data, number, *written))
         return (found[: ends[-1]].tobytes(), ends, np.flatnonzero(states == 2)) if states.all() else None
 
     def counts(self) -> dict[str, int]:
         """How many objects have each name."""
         views = (View * 3)()
-        _called(self._library.rd_names_show(self._address, views))
+        called(self._library.rd_names_show(self._address, views))
         ends, counts, data = views
         written = ctypes.string_at(data.start, data.length) if data.length else b""
         names = (written[start:end].decode() for start, end in pairwise([0, *numbers(ends).tolist()]))
         return dict(zip(names, numbers(counts).tolist(), strict=True))
-
-
-def _called(status: int) -> None:
-    if status:
-        raise ScannerError(f"the scanner failed ({status})")

@@ -136,7 +136,7 @@ class CompiledFinder:
     def __init__(self, names: Sequence[str], kind: Callable[[str], bool | None]) -> None:
         found = library()
         if found is None:
-            raise ScannerError("there is no scanner")
+            raise ScannerError("there is no compiled scanner")
         self._find, self._kind = found.rd_finder_find, kind
         self._kinds = np.full(self._MOST, self._UNKNOWN, np.uint8)
         self._kinds[-1] = 0  # which is for all behind, and Unicode has no letters there

@@ -104,8 +104,14 @@ class Losses:
         return others
 
     def __iter__(self) -> Any:
+        """By kind and table: not as they were met, which depends on who reads in how many parts."""
         order = list(LOSS_KINDS)
-        return iter(sorted(self._found.values(), key=lambda loss: order.index(loss.kind)))
+        return iter(
+            sorted(
+                self._found.values(),
+                key=lambda loss: (order.index(loss.kind), loss.table, loss.column or "", loss.reason),
+            )
+        )
 
     def __len__(self) -> int:
         return len(self._found)

@@ -20,11 +20,6 @@ pub unsafe extern "C" fn rd_read_alike(data: *const u8, length: u64) -> i32 {
     guarded(PANICKED, || slice(data, length).map_or(MISUSED, |data| i32::from(is_read_alike(data))))
 }
 
-/// A text that begins and ends at these places.
-fn text_at<'a>(data: &'a [u8], places: &[i32]) -> Option<&'a [u8]> {
-    data.get(usize::try_from(places[0]).ok()?..usize::try_from(places[1]).ok()?)
-}
-
 /// Count the characters of texts that are one behind the other in `data`, make half of their codes, and count those of
 /// blanks only in `empty`. `offsets` are `number` + 1 places in it.
 ///
@@ -54,7 +49,7 @@ pub unsafe extern "C" fn rd_text_facts(
         };
         let seeds = Seeds::of(seed, kept);
         for ((pair, own), code) in offsets.windows(2).zip(lengths).zip(codes) {
-            let Some(text) = text_at(data, pair) else { return MISUSED };
+            let Some(text) = piece(data, pair) else { return MISUSED };
             *own = characters(text) as i64;
             *code = hash(&seeds, text);
             *empty += u64::from(is_empty(text));
@@ -75,9 +70,7 @@ pub extern "C" fn rd_names_new() -> *mut Names {
 /// `names` is null or came from `rd_names_new`, and is not used again.
 #[no_mangle]
 pub unsafe extern "C" fn rd_names_free(names: *mut Names) {
-    if !names.is_null() {
-        drop(Box::from_raw(names));
-    }
+    guarded((), || drop((!names.is_null()).then(|| Box::from_raw(names))));
 }
 
 /// Count the names in objects that are one behind the other in `data`, as above. `proved` says of which that was done;
@@ -104,7 +97,7 @@ pub unsafe extern "C" fn rd_names_add(
         };
         let (Some(proved), Some(different)) = (slice_mut(proved, number), different.as_mut()) else { return MISUSED };
         for (pair, is_proved) in offsets.windows(2).zip(proved) {
-            let Some(text) = text_at(data, pair) else { return MISUSED };
+            let Some(text) = piece(data, pair) else { return MISUSED };
             *is_proved = u8::from(names.add(text));
         }
         *different = names.len() as u64;
@@ -213,7 +206,7 @@ pub unsafe extern "C" fn rd_text_numbers(
         let counting = Counting { kinds, longest, ascii: Ascii::of(kinds), kana: kana as usize, han: han as usize };
         while *reached < number {
             let place = *reached as usize;
-            let Some(text) = text_at(data, &offsets[place..]).and_then(|text| std::str::from_utf8(text).ok()) else {
+            let Some(text) = piece(data, &offsets[place..]).and_then(|text| std::str::from_utf8(text).ok()) else {
                 return MISUSED;
             };
             match count(&counting, text) {
@@ -275,7 +268,7 @@ pub unsafe extern "C" fn rd_text_words(
         let folding = Folding::of(places, texts, base, mixer);
         while *reached < number {
             let place = *reached as usize;
-            let (Some(text), Some(free)) = (text_at(data, &offsets[place..]), codes.get_mut(used..)) else {
+            let (Some(text), Some(free)) = (piece(data, &offsets[place..]), codes.get_mut(used..)) else {
                 return MISUSED;
             };
             let found = std::str::from_utf8(text).map_or(Err(Left::Odd), |text| words(&folding, text, free));
@@ -315,10 +308,10 @@ pub unsafe extern "C" fn rd_finder_new(data: *const u8, length: u64, offsets: *c
 /// Give a finder back.
 ///
 /// # Safety
-/// `finder` is one of `rd_finder_new` that was not given back.
+/// `finder` is null, or one of `rd_finder_new` that was not given back.
 #[no_mangle]
 pub unsafe extern "C" fn rd_finder_free(finder: *mut Finder) {
-    guarded((), || drop(Box::from_raw(finder)));
+    guarded((), || drop((!finder.is_null()).then(|| Box::from_raw(finder))));
 }
 
 /// Find names in texts, as above: the numbers of those of all texts one after the other in `found`, and how many each text

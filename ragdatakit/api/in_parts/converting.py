@@ -193,8 +193,8 @@ class ConversionParts:
         if table not in self._known:
             self._known.add(table)
             self._tables.losses.take(placed.losses)
-        if rows:
-            self._tables.counts[table] = rows
+        if keys:  # it may be gone through again, without a look at its rows
+            self._tables.counts[table] = max(rows, self._tables.counts.get(table, 0))
 
     def spans(self, work: SpanWork[R], given: Sequence[tuple[int, int, Any]]) -> Iterator[R]:
         """As `TablesInParts` has it."""

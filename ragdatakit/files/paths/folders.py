@@ -33,7 +33,6 @@ class Tree:
         self._listed: dict[str, tuple[Names, Names]] = {}  # by text: paths are slow to compare
         self._paths: dict[str, dict[str, Path]] = {}  # each is made once: there may be very many
         self._matched: dict[str, dict[str, list[Path]]] = {}
-        self._met: dict[str, dict[tuple[str, ...], tuple[str, ...]]] = {}
         self._odd: dict[str, frozenset[str]] = {}
         self.unreadable: list[Path] = []
 
@@ -115,12 +114,8 @@ class Tree:
 
         Collections of tagged text have 94 patterns, which every folder without names of another format is tried with.
         """
-        known = self._met.setdefault(str(folder), {})
-        found = known.get(patterns)
-        if found is None:
-            numbers = sorted(set(self._reached(folder, _by_segments(patterns))))
-            found = known[patterns] = tuple(patterns[number] for number in numbers)
-        return found
+        numbers = sorted(set(self._reached(folder, _by_segments(patterns))))
+        return tuple(patterns[number] for number in numbers)
 
     def _reached(self, folder: Path, patterns: _Segments) -> Iterator[int]:
         """The numbers of the patterns that lead from ``folder`` to something."""
