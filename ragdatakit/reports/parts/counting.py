@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import field
-from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ragdatakit.late_dataclasses import dataclass
-from ragdatakit.reports.parts.key_files import KeyFile, KeyWriter, PackedKeys, Partition, Role
+from ragdatakit.reports.parts.key_files import KeyFile, KeyWriter, PackedKeys, Partition, Role, among, distinct
 from ragdatakit.reports.summary.training import PASSAGES
 
 if TYPE_CHECKING:
@@ -52,22 +51,24 @@ class KeyCounts:
 def counted_partition(counting: Counting, number: int) -> KeyCounts:
     """What one partition shows."""
     partition, counts = Partition(counting.files, number, counting.partitions), KeyCounts()
-    for role in partition.roles():
+    roles = partition.roles()
+    for role in roles:
         if role[2] in ("", "integer"):
             counts.distinct[role] += len(partition.codes(role))
     counts.named["questions"] = partition.rows_in(QUESTIONS, _all_of(partition, POSITIVES))
     found: list[Codes] = []
     for table, key, kind in PASSAGES:
-        named = _all_of(partition, (("qrels", "target_id", kind), *_NAMING))
-        counts.named[table] = partition.rows_in((table, key, ""), named)
+        if (table, key, "") in roles:
+            named = _all_of(partition, (("qrels", "target_id", kind), *_NAMING))
+            counts.named[table] = partition.rows_in((table, key, ""), named)
         pairs = partition.columns(("qrels", "pairs", kind))
         if pairs:
-            there = np.isin(pairs[0], partition.codes((table, key, ""))) if table in counting.held else None
-            found.append(np.unique(pairs[1][there] if there is not None else pairs[1]))
+            there = among(pairs[0], partition.codes((table, key, ""))) if table in counting.held else None
+            found.append(pairs[1][there] if there is not None else pairs[1])
             counts.lacking += 0 if there is None else int(np.count_nonzero(~there))
     keys = KeyWriter()
     if found:
-        keys.add(FOUND, np.unique(np.concatenate(found)))
+        keys.add(FOUND, distinct(np.concatenate(found)))
     counts.found = keys.packed()
     return counts
 
@@ -81,4 +82,4 @@ def questions_without_gold(counting: Counting, number: int) -> int:
 
 
 def _all_of(partition: Partition, roles: Sequence[Role]) -> Codes:
-    return reduce(np.union1d, (partition.codes(role) for role in roles), np.empty(0, np.uint64))
+    return distinct(np.concatenate([partition.codes(role) for role in roles]))
