@@ -139,13 +139,13 @@ def end(stop: SystemExit) -> NoReturn:
     """End the process of the command, all whose work is done. To take Python and its libraries apart in it, object by
     object, takes as long as a sixth of a short run. A profiler or a debugger is to see the end, though, and what runs
     the command in its own process is to go on."""
-    if not isinstance(stop.code, int) or not _is_the_command() or sys.flags.inspect or _is_watched():
+    if not isinstance(stop.code, int) or not is_the_command() or sys.flags.inspect or _is_watched():
         raise stop
     threading._shutdown()  # type: ignore[attr-defined] # as Python does: waits for threads that are not daemons
     _end_now(stop.code)
 
 
-def _is_the_command() -> bool:
+def is_the_command() -> bool:
     """Whether this process is that of ``ragdata`` or ``python -m ragdatakit``."""
     main = sys.modules["__main__"]
     folder, file = os.path.split(getattr(main, "__file__", None) or "")

@@ -17,6 +17,7 @@ from ragdatakit.cli.progress import say
 from ragdatakit.schemas.errors import UnknownNameError
 from ragdatakit.schemas.options import SearchOptions
 from ragdatakit.schemas.search.modes import MODES
+from ragdatakit.stopping import is_the_command
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -381,5 +382,9 @@ def engine_options(
 
 
 def chosen_engine(words: dict[str, Any]) -> dict[str, Any]:
-    """The field ``engine_options`` of the options."""
+    """The field ``engine_options`` of the options. With Ray the rest of the command is done by a child."""
+    if words["engine"] == "ray" and is_the_command():
+        from ragdatakit.engines.witness import go_on_in_a_child
+
+        go_on_in_a_child("Ray: the node that the command used is gone")
     return {"engine_options": dict(named_value("--engine-option", text) for text in words["engine_options"])}

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import logging
 import os
-import socket
+import signal
 import subprocess
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
+from ragdatakit.engines.addresses import answers_of_ray
 from ragdatakit.engines.local_engine import RETRIES, ClusterEngine, attempted, cause_of, given_by
 from ragdatakit.schemas.errors import EngineError, MissingExtraError
 
@@ -19,8 +21,10 @@ V = TypeVar("V")
 
 SETTINGS = ("address", "namespace", "scratch")
 """What may be said of the cluster; without an address it is a local one (or that of RAY_ADDRESS)."""
-_SECONDS = 15
 _ASK = "import sys; from ray._raylet import GcsClient; GcsClient(address=sys.argv[1])"
+_ENDED = ("WorkerCrashedError", "NodeDiedError", "OutOfMemoryError")
+"""Errors of what was ended from outside."""
+_ENDED_WORDS = f"a worker was ended {RETRIES + 1} times at the same part of the data"
 _AHEAD = 2
 """So many ranges for each processor are with the workers at a time: what they give waits to be taken in order."""
 
@@ -36,6 +40,7 @@ class RayEngine(ClusterEngine):
         except ImportError:
             raise MissingExtraError("ray", "ray") from None
         super().__init__(settings, jobs)
+        self._answers = answers_of_ray(settings.get("address", ""))
         self._ray = ray
         self._printed: Any = None
 
@@ -57,7 +62,8 @@ class RayEngine(ClusterEngine):
         except EngineError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever it is, it is no fault of the data
-            raise EngineError(f"Ray: {cause_of(error)}") from None
+            ended = type(error).__name__ in _ENDED
+            raise EngineError(f"Ray: {_ENDED_WORDS if ended else cause_of(error)}") from None
         finally:
             for each in waiting:
                 ray.cancel(each, force=True)
@@ -69,20 +75,21 @@ class RayEngine(ClusterEngine):
     def _connect(self) -> None:
         if self._ray.is_initialized():
             return
-        address = self._settings.get("address")
-        if _answers(address or ""):
-            _refuse_without_token(address or "")
+        address = self._settings.get("address", "")
+        if self._answers:
+            _refuse_without_token(address)
         local: dict[str, Any] = {}
         if not address and "RAY_ADDRESS" not in os.environ:
             address, local = "local", {"num_cpus": self._jobs, "include_dashboard": False}
         try:
-            self._ray.init(
-                address=address,
-                namespace=self._settings.get("namespace"),
-                log_to_driver=False,
-                logging_level=logging.ERROR,
-                **local,
-            )
+            with _handlers_kept():
+                self._ray.init(
+                    address=address or None,
+                    namespace=self._settings.get("namespace"),
+                    log_to_driver=False,
+                    logging_level=logging.ERROR,
+                    **local,
+                )
         except Exception as error:  # noqa: BLE001 - other versions and nodes that do not start have no class of their own
             raise EngineError(f"Ray does not start: {' '.join(str(error).split())}") from None
         self._ours = True
@@ -107,17 +114,15 @@ class RayEngine(ClusterEngine):
             self._ours = False
 
 
-def _answers(address: str) -> bool:
-    """Whether it is known that somebody answers at ``HOST:PORT``; other words are not looked at. Raises `EngineError`
-    where nobody does: Ray waits for it for minutes."""
-    host, _, port = address.rpartition(":")
-    if "://" in address or not host or not port.isdigit():
-        return False
+@contextmanager
+def _handlers_kept() -> Iterator[None]:
+    """A context at whose end SIGTERM is handled as before: Ray would print a trace, and end with 15."""
+    before = signal.getsignal(signal.SIGTERM)
     try:
-        with socket.create_connection((host, int(port)), timeout=_SECONDS):
-            return True
-    except OSError as error:
-        raise EngineError(f"Ray: nothing answers at {address} ({error.strerror or error})") from None
+        yield
+    finally:
+        with suppress(ValueError, TypeError):  # not in the main thread; a handler that is none of Python's
+            signal.signal(signal.SIGTERM, before)
 
 
 def _refuse_without_token(address: str) -> None:

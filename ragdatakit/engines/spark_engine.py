@@ -10,8 +10,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
+from importlib.util import find_spec
+from shutil import which
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ragdatakit.engines.addresses import refuse_wrong_master
 from ragdatakit.engines.local_engine import RETRIES, ClusterEngine, attempted, cause_of, given_by
 from ragdatakit.schemas.errors import EngineError, MissingExtraError
 
@@ -23,6 +26,7 @@ V = TypeVar("V")
 
 SETTINGS = ("master", "scratch")
 """What may be said of the cluster, beside Spark's own settings (``spark.…``)."""
+_NEEDED = "pyspark, pyarrow and pandas"
 _AHEAD = 8
 """So many ranges for each task at a time are a job: one takes a second to begin."""
 _PARALLEL = 8
@@ -37,8 +41,11 @@ class SparkEngine(ClusterEngine):
             import pyarrow as pa  # noqa: F401 - Spark needs it, too
             import pyspark.sql
         except ImportError:
-            raise MissingExtraError("spark", "pyspark and pyarrow") from None
+            raise MissingExtraError("spark", _NEEDED) from None
+        if find_spec("pandas") is None:  # which Spark looks for when it makes tables
+            raise MissingExtraError("spark", _NEEDED)
         super().__init__(settings, jobs)
+        refuse_wrong_master(settings.get("master", "local"))
         self._sql = pyspark.sql
         self._session: Any = None
 
@@ -110,7 +117,8 @@ class SparkEngine(ClusterEngine):
             with ThreadPoolExecutor(1) as beginning:
                 self._session = beginning.submit(builder.getOrCreate).result()
         except Exception as error:  # noqa: BLE001
-            raise EngineError(f"Spark does not start: {cause_of(error)}; it needs Java 17 or later") from None
+            java = "" if which("java") or "JAVA_HOME" in os.environ else "; it needs Java 17 or later"
+            raise EngineError(f"Spark does not start: {cause_of(error).strip(': .')}{java}") from None
         self._ours = True
         if not remote:
             self._session.sparkContext.setLogLevel("OFF")

@@ -60,7 +60,7 @@ def refuse_other_conversions(source: Source, options: ConvertOptions) -> None:
         "--container": options.container and options.to == "beir",
         "--negatives": options.negatives,
         "--extractor": options.extractor,
-        "--chunk-by": options.chunking,
+        "--chunk-size": options.chunking,
     }
     if given := next((name for name, value in asked.items() if value), None):
         raise RagdataError(f"{given} and --engine do not go together; leave one of them out")

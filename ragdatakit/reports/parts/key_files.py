@@ -122,4 +122,5 @@ def among(codes: Codes, known: Codes) -> npt.NDArray[np.bool_]:
         return np.zeros(len(codes), np.bool_)
     places = np.searchsorted(known, codes)
     places[places == len(known)] = 0
-    return known[places] == codes
+    found: npt.NDArray[np.bool_] = known[places] == codes
+    return found
