@@ -14,7 +14,7 @@ import pytest
 from ragdatakit.engines.addresses import answers_of_ray, refuse_wrong_master
 from ragdatakit.schemas.errors import EngineError
 
-_BEGIN = "import os, sys, time; from ragdatakit.engines.witness import go_on_in_a_child; print('begun'); "
+_BEGIN = "import os, sys, time; from ragdatakit.api.in_parts.witness import go_on_in_a_child; print('begun'); "
 _CHILD = f"{_BEGIN}go_on_in_a_child('the node is gone'); "
 
 

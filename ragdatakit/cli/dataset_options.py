@@ -384,7 +384,7 @@ def engine_options(
 def chosen_engine(words: dict[str, Any]) -> dict[str, Any]:
     """The field ``engine_options`` of the options. With Ray the rest of the command is done by a child."""
     if words["engine"] == "ray" and is_the_command():
-        from ragdatakit.engines.witness import go_on_in_a_child
+        from ragdatakit.api.in_parts.witness import go_on_in_a_child
 
         go_on_in_a_child("Ray: the node that the command used is gone")
     return {"engine_options": dict(named_value("--engine-option", text) for text in words["engine_options"])}
