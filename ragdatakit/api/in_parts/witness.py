@@ -1,6 +1,6 @@
 """A process that sees how the command ends, for libraries that may end it.
 
-Ray ends the process that uses a node together with the node: without a word, and with the exit code of data that has
+Ray ends the process that uses a node together with the node: silently, and with the exit code of data that has
 errors.
 """
 
