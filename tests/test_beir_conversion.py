@@ -241,8 +241,8 @@ def test_one_set_of_queries_is_read() -> None:
     assert rows(plain)["questions"] == [Question("q1", "who mapped the north reef", split="test")]
     assert rows(plain)["qrels"] == [Qrel("q1", "d2", 1, split="test")]
     assert [(loss.kind, loss.table, loss.count) for loss in plain.losses] == [
-        ("dropped", "queries", 1),
         ("dropped", "qrels", 1),
+        ("dropped", "queries", 1),
     ]
     assert [(q.question_id, q.split) for q in rows(prefixed)["questions"]] == [("q1", "train"), ("q2", "train")]
     assert rows(prefixed)["qrels"] == [Qrel("q1", "d1", 1, split="train"), Qrel("q2", "d3", 1, split="train")]

@@ -547,7 +547,7 @@ def test_a_cluster_of_another_version(data: Path, monkeypatch: pytest.MonkeyPatc
     vars(library).update(is_initialized=lambda: False, init=init, exceptions=errors)
     monkeypatch.setitem(sys.modules, "ray", library)
 
-    found = run("validate", data, "--engine", "ray", "--engine-option", "address=head")
+    found = run("validate", data, "--engine", "ray", "--engine-option", "address=ray://head:10001")
 
     assert found.code == 2
     assert found.err == (

@@ -119,7 +119,7 @@ def test_what_is_not_read_is_reported(tmp_path: Path) -> None:
     messages = [f.message for f in validate(tmp_path, select="QU101", quality=True).findings]
 
     assert len(messages) == 2
-    assert "no JSON" in messages[0] and "no JSON object" in messages[1]
+    assert "no JSON object" in messages[0] and "no JSON: " in messages[1]
 
 
 def test_what_cannot_be_read_at_all_is_an_error(tmp_path: Path) -> None:

@@ -7,8 +7,11 @@ import math
 import duckdb
 import pytest
 
+from ragdatakit.database.dataset_database import DatasetDatabase
 from ragdatakit.reports.summary.ids import distinct_texts
 from ragdatakit.reports.summary.numbers import of_counts, of_numbers
+from ragdatakit.schemas.canonical import Document
+from tests.conversion_tools import tables_of
 
 pd = pytest.importorskip("pandas")
 from tests.summary_oracle import check_distribution  # noqa: E402 - it needs pandas
@@ -74,8 +77,9 @@ def test_counts_are_weights() -> None:
 )
 def test_distinct_texts_by_hashes(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     monkeypatch.setattr("ragdatakit.reports.summary.ids._WORTH_HASHES", 0)
+    query = f"select ({value})::varchar from range(1000) given(i)"
     with duckdb.connect() as connection:
-        connection.execute(f"create table texts as select ({value})::varchar as text from range(1000) given(i)")
-        expected = connection.execute("select count(distinct text) from texts").fetchall()[0][0]
+        texts = [text for (text,) in connection.execute(query).fetchall()]
 
-        assert distinct_texts(connection, "texts", "text") == expected
+    with DatasetDatabase(tables_of(documents=[Document(f"d{i}", text) for i, text in enumerate(texts)])) as database:
+        assert distinct_texts(database, "documents", "text") == len({*texts} - {None})

@@ -14,7 +14,10 @@ import pytest
 from ragdatakit.engines.addresses import answers_of_ray, refuse_wrong_master
 from ragdatakit.schemas.errors import EngineError
 
-_BEGIN = "import os, sys, time; from ragdatakit.api.in_parts.witness import go_on_in_a_child; print('begun'); "
+_BEGIN = (
+    "import os, signal, sys, time; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    "from ragdatakit.api.in_parts.witness import go_on_in_a_child; print('begun'); "
+)
 _CHILD = f"{_BEGIN}go_on_in_a_child('the node is gone'); "
 
 
@@ -39,7 +42,7 @@ def test_ends(end: str, code: int, said: str) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_signals_go_to_the_child(number: signal.Signals) -> None:
-    handler = f"import signal; signal.signal({int(number)}, lambda *_: sys.exit(7)); print('ready', flush=True); "
+    handler = f"signal.signal({int(number)}, lambda *_: sys.exit(7)); print('ready', flush=True); "
     with subprocess.Popen([sys.executable, "-c", f"{_CHILD}{handler}time.sleep(60)"], stdout=subprocess.PIPE) as run:
         assert run.stdout is not None
         while b"ready" not in run.stdout.readline():

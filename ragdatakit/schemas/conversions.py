@@ -8,6 +8,7 @@ from itertools import zip_longest
 from typing import Any, ClassVar, Literal
 
 from ragdatakit.late_dataclasses import dataclass
+from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.notebooks.tabular import Tabular
 from ragdatakit.schemas.results import Report
 from ragdatakit.schemas.texts import shortened
@@ -104,14 +105,8 @@ class Losses:
         return others
 
     def __iter__(self) -> Any:
-        """By kind and table: not as they were met, which depends on who reads in how many parts."""
-        order = list(LOSS_KINDS)
-        return iter(
-            sorted(
-                self._found.values(),
-                key=lambda loss: (order.index(loss.kind), loss.table, loss.column or "", loss.reason),
-            )
-        )
+        """By kind, table and column: not as they were met, which depends on who reads in how many parts."""
+        return iter(sorted(self._found.values(), key=_order))
 
     def __len__(self) -> int:
         return len(self._found)
@@ -125,6 +120,15 @@ class Losses:
     def any_lost(self) -> bool:
         """Whether anything is lost: renumbered ids and derived values are not."""
         return any(loss.kind in ("dropped", "lost", "coerced") for loss in self._found.values())
+
+
+def _order(loss: Loss) -> tuple[Any, ...]:
+    """Tables and columns in the order of the declared ones, others behind them."""
+    table = TABLES.get(loss.table)
+    columns = table.columns if table is not None else ()
+    place = columns.index(loss.column) if loss.column in columns else len(columns) * (loss.column is not None)
+    tables = [*TABLES].index(loss.table) if table is not None else len(TABLES)
+    return [*LOSS_KINDS].index(loss.kind), tables, loss.table, place, loss.column or "", loss.reason
 
 
 @dataclass(frozen=True, slots=True)
