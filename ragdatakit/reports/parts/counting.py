@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ragdatakit.arrays.codes import are_among, distinct
 from ragdatakit.late_dataclasses import dataclass
-from ragdatakit.reports.parts.key_files import KeyFile, KeyWriter, PackedKeys, Partition, Role, among, distinct
+from ragdatakit.reports.parts.key_files import KeyFile, KeyWriter, PackedKeys, Partition, Role
 from ragdatakit.reports.summary.training import PASSAGES
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def counted_partition(counting: Counting, number: int) -> KeyCounts:
             counts.named[table] = partition.rows_in((table, key, ""), named)
         pairs = partition.columns(("qrels", "pairs", kind))
         if pairs:
-            there = among(pairs[0], partition.codes((table, key, ""))) if table in counting.held else None
+            there = are_among(pairs[0], partition.codes((table, key, ""))) if table in counting.held else None
             found.append(pairs[1][there] if there is not None else pairs[1])
             counts.lacking += 0 if there is None else int(np.count_nonzero(~there))
     keys = KeyWriter()

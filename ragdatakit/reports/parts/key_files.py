@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ragdatakit.arrays.codes import are_among, distinct
 from ragdatakit.late_dataclasses import dataclass
 
 if TYPE_CHECKING:
@@ -106,21 +107,4 @@ class Partition:
     def rows_in(self, role: Role, known: Codes) -> int:
         """How many rows of a role, whose second column says how often each code is there, have a known code."""
         columns = self.columns(role)
-        return int(columns[1][among(columns[0], known)].sum()) if columns else 0
-
-
-def distinct(codes: Codes) -> Codes:
-    """Each code once, in order. The runs in order that codes of several files are get merged: `numpy.unique` would look
-    each code up in a table, which takes twice as long."""
-    ordered = np.sort(codes, kind="stable")
-    return ordered[np.concatenate(([True] * (len(ordered) > 0), ordered[1:] != ordered[:-1]))]
-
-
-def among(codes: Codes, known: Codes) -> npt.NDArray[np.bool_]:
-    """Which codes are among others, which are in order."""
-    if not len(known):
-        return np.zeros(len(codes), np.bool_)
-    places = np.searchsorted(known, codes)
-    places[places == len(known)] = 0
-    found: npt.NDArray[np.bool_] = known[places] == codes
-    return found
+        return int(columns[1][are_among(columns[0], known)].sum()) if columns else 0
