@@ -177,7 +177,7 @@ def test_near_copies_are_found_with_little_memory(monkeypatch: pytest.MonkeyPatc
     texts = drawn(random.Random(9), 100)
     whole = near(texts)
     monkeypatch.setattr("ragdatakit.quality.near_copies._MOST_HELD", 10)
-    monkeypatch.setattr("ragdatakit.quality.near_copies._TOGETHER", 100)
+    monkeypatch.setattr("ragdatakit.files.texts.texts_together._MOST", 100)
 
     assert near(texts) == whole
 

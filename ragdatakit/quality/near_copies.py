@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ragdatakit.files.texts.texts_together import texts_together
 from ragdatakit.quality.word_codes import DIGITS, mixed, number_of_runs, runs, word_codes
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 
 _BANDS, _ROWS = 16, 5
 _SEED = 13
-_TOGETHER = 1 << 20
-"""Characters of candidates whose words are made codes of at once."""
 _MOST_HELD = 30_000_000
 """Runs of words that are held to compare candidates: 240 MB."""
 Pair = tuple[int, int, float]
@@ -133,7 +132,7 @@ class NearCopies:
 def _held(texts: Iterator[tuple[int, str]]) -> dict[int, _Held]:
     """What is compared of texts, by their ordinals."""
     found: dict[int, _Held] = {}
-    for batch in _together(texts):
+    for batch in texts_together(texts):
         codes, lengths = word_codes([text for _, text in batch])
         ends = np.cumsum(lengths).tolist()
         for (ordinal, _), start, end in zip(batch, [0, *ends[:-1]], ends, strict=True):
@@ -141,19 +140,6 @@ def _held(texts: Iterator[tuple[int, str]]) -> dict[int, _Held]:
             of_runs = np.unique(runs(codes[start:end], np.array([end - start])))
             found[ordinal] = _Held(of_runs, words, words[words & np.uint64(DIGITS) != 0])
     return found
-
-
-def _together(texts: Iterator[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
-    batch: list[tuple[int, str]] = []
-    size = 0
-    for one in texts:
-        batch.append(one)
-        size += len(one[1])
-        if size > _TOGETHER:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
 
 
 def _neighbours(

@@ -12,7 +12,16 @@ import numpy as np
 import numpy.typing as npt
 
 from ragdatakit.late_dataclasses import dataclass
-from ragdatakit.scanner.library import PerThread, Results, ScannerError, View, code_seeds, library
+from ragdatakit.scanner.library import (
+    PerThread,
+    Results,
+    ScannerError,
+    View,
+    called,
+    code_seeds,
+    library,
+    needed_library,
+)
 from ragdatakit.scanner.plan import Asked, counts_of, plan_blob, scopes_of
 from ragdatakit.scanner.relations import Cut
 from ragdatakit.scanner.views import WIDE, numbers, wide_codes
@@ -114,10 +123,7 @@ class BlockScanner:
         tags: tuple[str, ...] = (),
         kept: Sequence[str] = (),
     ) -> None:
-        found = library()
-        if found is None:
-            raise ScannerError("there is no compiled scanner")
-        self._library = found
+        self._library = found = needed_library()
         asked = list(predicates)
         blob = plan_blob(record, set(keys.values()), asked, cells, tags)
         self._counts = counts_of(asked)
@@ -149,8 +155,7 @@ class BlockScanner:
         status = self._library.rd_scan(self._plan, mine.address, data, len(data), self._portable, views, self._views)
         if status == _LONE_RETURN:
             return None
-        if status:
-            raise ScannerError(f"the scanner failed ({status})")
+        called(status)
         return self._found(mine)
 
     def scan_elements(self, data: bytes, members: bool) -> tuple[ScannedBlock, int]:
@@ -162,8 +167,7 @@ class BlockScanner:
         status = self._library.rd_scan_elements(
             self._plan, mine.address, data, len(data), members, self._portable, mine.views, self._views, done
         )
-        if status:
-            raise ScannerError(f"the scanner failed ({status})")
+        called(status)
         return self._found(mine), done.value
 
     def scan_tagged(self, data: bytes) -> tuple[ScannedBlock, int]:
@@ -174,8 +178,7 @@ class BlockScanner:
         status = self._library.rd_scan_tagged(
             self._plan, mine.address, data, len(data), self._portable, mine.views, self._views, done
         )
-        if status:
-            raise ScannerError(f"the scanner failed ({status})")
+        called(status)
         return self._found(mine), done.value
 
     def _found(self, mine: Results) -> ScannedBlock:
@@ -193,8 +196,7 @@ class BlockScanner:
 
     def _kept_values(self, mine: Results, place: int) -> KeptValues:
         views = (View * 3)()
-        if status := self._library.rd_kept(mine.address, place, views):
-            raise ScannerError(f"the scanner failed ({status})")
+        called(self._library.rd_kept(mine.address, place, views))
         ends, missing, data = views
         values = ctypes.string_at(data.start, data.length) if data.length else b""
         offsets = np.concatenate((np.zeros(1, np.int64), numbers(ends).view(np.int64)))
@@ -218,12 +220,9 @@ def last_comma(data: bytes, portable: bool = False) -> tuple[int, int] | None:
     """The place of the last comma between elements of an array, or members of an object, that another one follows, and
     how many lines end before it; the place is -1 where there is none yet. None where there will be none, as quotes or
     brackets are broken. ``data`` begins between elements. Raises `ScannerError`."""
-    found = library()
-    if found is None:
-        raise ScannerError("there is no compiled scanner")
+    found = needed_library()
     place, lines = ctypes.c_uint64(), ctypes.c_uint64()
-    if status := found.rd_last_comma(data, len(data), int(portable), place, lines):
-        raise ScannerError(f"the scanner failed ({status})")
+    called(found.rd_last_comma(data, len(data), int(portable), place, lines))
     if place.value > len(data):
         return None
     return place.value if place.value < len(data) else -1, lines.value
@@ -232,14 +231,11 @@ def last_comma(data: bytes, portable: bool = False) -> tuple[int, int] | None:
 def text_codes(data: Any, offsets: npt.NDArray[np.int32]) -> npt.NDArray[Any]:
     """Codes of the texts that are one behind the other in ``data`` (any buffer), between these offsets: those that
     `BlockScanner` gives the same texts. Raises `ScannerError`."""
-    found = library()
-    if found is None:
-        raise ScannerError("there is no compiled scanner")
+    found = needed_library()
     places = np.ascontiguousarray(offsets, np.int32)
     count = max(len(places) - 1, 0)
     held = np.frombuffer(data, np.uint8) if data is not None and len(data) else np.empty(0, np.uint8)
     codes = np.empty(count, WIDE)
     status = found.rd_hash(*code_seeds(), held.ctypes.data, len(held), places.ctypes.data, count, codes.ctypes.data)
-    if status:
-        raise ScannerError(f"the scanner failed ({status})")
+    called(status)
     return codes

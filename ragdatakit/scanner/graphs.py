@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ragdatakit.scanner.library import ScannerError, library
+from ragdatakit.scanner.library import ScannerError, called, library
 
 Nodes = npt.NDArray[np.int32]
 Rows = npt.NDArray[np.int64]
@@ -27,6 +27,5 @@ def ends_by_node(nodes: int, sources: Nodes, targets: Nodes, relations: Nodes | 
     begins, others = np.empty(nodes + 1, np.int64), np.empty(2 * edges, np.int32)
     addresses = [None if them is None else them.ctypes.data for them in given]
     status = found.rd_ends_by_node(*addresses, edges, nodes, begins.ctypes.data, others.ctypes.data, len(others))
-    if status:
-        raise ScannerError(f"the scanner failed ({status})")
+    called(status)
     return begins, others[: begins[-1]]

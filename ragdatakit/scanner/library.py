@@ -172,6 +172,20 @@ def library() -> ctypes.CDLL | None:
     return _loaded()[0]
 
 
+def needed_library() -> ctypes.CDLL:
+    """The compiled library. Raises `ScannerError` where there is none."""
+    found = library()
+    if found is None:
+        raise ScannerError("there is no compiled scanner")
+    return found
+
+
+def called(status: int) -> None:
+    """Raise `ScannerError` where a call of the library failed."""
+    if status:
+        raise ScannerError(f"the scanner failed ({status})")
+
+
 def engine_words() -> str:
     """Which engine reads big files, in a few words."""
     found, reason = _loaded()

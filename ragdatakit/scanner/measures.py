@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ragdatakit.scanner.library import ScannerError, library, run_seed
-from ragdatakit.scanner.texts import Bytes, Joined, Numbers, called
+from ragdatakit.scanner.library import called, needed_library, run_seed
+from ragdatakit.scanner.texts import Bytes, Joined, Numbers
 
 
 class Alphabet(NamedTuple):
@@ -40,9 +40,7 @@ class TextMeasures(NamedTuple):
 
 def text_measures(texts: Joined, alphabet: Alphabet) -> TextMeasures:
     """What is found of each text. Raises `ScannerError`, also where there is no library."""
-    found = library()
-    if found is None:
-        raise ScannerError("there is no compiled scanner")
+    found = needed_library()
     data, offsets, number = *texts, texts.number
     numbers, marks = np.zeros((number, 4), np.int64), np.zeros((number, 2), np.uint8)
     tables = [part for table in alphabet for part in (table, len(table))]

@@ -9,8 +9,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from ragdatakit.scanner.library import ScannerError, View, library
-from ragdatakit.scanner.texts import called
+from ragdatakit.scanner.library import View, called, needed_library
 from ragdatakit.scanner.views import numbers
 
 
@@ -18,10 +17,7 @@ class MemberNames:
     """Counts objects by the names of their members. Raises `ScannerError` where there is no library."""
 
     def __init__(self) -> None:
-        found = library()
-        if found is None:
-            raise ScannerError("there is no compiled scanner")
-        self._library = found
+        self._library = found = needed_library()
         self._address = found.rd_names_new()
         weakref.finalize(self, found.rd_names_free, self._address).atexit = False
         self.different = 0

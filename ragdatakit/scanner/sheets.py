@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ragdatakit.late_dataclasses import dataclass
-from ragdatakit.scanner.library import ABI, PerThread, ScannerError, code_seeds, library
+from ragdatakit.scanner.library import ABI, PerThread, ScannerError, called, code_seeds, needed_library
 from ragdatakit.scanner.predicates import WHITE_SPACE, PythonDict, plain_ranges
 from ragdatakit.scanner.views import Numbers, numbers, wide_codes
 
@@ -98,10 +98,7 @@ class SheetScanner:
     def __init__(
         self, width: int, columns: Iterable[SheetColumn], dicts: PythonDict | None = None, portable: bool = False
     ) -> None:
-        found = library()
-        if found is None:
-            raise ScannerError("there is no compiled scanner")
-        self._library = found
+        self._library = found = needed_library()
         self._columns = sorted(columns, key=lambda column: column.place)
         blob = _blob(width, self._columns, dicts)
         self._sheet = found.rd_sheet_new(blob, len(blob))
@@ -119,8 +116,7 @@ class SheetScanner:
         status = self._library.rd_rows_scan(
             self._sheet, mine.address, data, len(data), self._portable, views, len(views)
         )
-        if status:
-            raise ScannerError(f"the scanner failed ({status})")
+        called(status)
         rows, lines, python_only, filled = numbers(views[0]).tolist()
         notes = numbers(views[1]).reshape(-1, _NOTE_WIDTH).tolist()
         cells = {c.name: _cells(views, _BEFORE + _OF_COLUMN * n) for n, c in enumerate(self._columns)}
@@ -135,13 +131,10 @@ def cut_records(
     It stops at a quote that may not be closed. A record over several lines must have one of the ``widths``.
     ``ended``: nothing follows the data. Raises `ScannerError`.
     """
-    found = library()
-    if found is None:
-        raise ScannerError("there is no compiled scanner")
+    found = needed_library()
     cut = (ctypes.c_uint64 * 3)()
     width, other = (widths or (0,))[0], (widths or (0,))[-1]
-    if status := found.rd_rows_cut(data, len(data), most, int(ended), width, other, int(portable), cut):
-        raise ScannerError(f"the scanner failed ({status})")
+    called(found.rd_rows_cut(data, len(data), most, int(ended), width, other, int(portable), cut))
     return cut[0], cut[1], cut[2]
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ragdatakit.scanner.library import ScannerError, code_seeds, library
+from ragdatakit.scanner.library import ScannerError, called, code_seeds, library, needed_library
 
 Numbers = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
@@ -44,9 +44,7 @@ def tokens_and_scripts(
 def lengths_and_codes(data: Any, offsets: npt.NDArray[np.int32]) -> tuple[Numbers, npt.NDArray[np.uint64], int]:
     """The characters of texts that are one behind the other in ``data`` (any buffer), half of the code of each, and how
     many have nothing but blanks, tabs and line ends. Raises `ScannerError`."""
-    found = library()
-    if found is None:
-        raise ScannerError("there is no compiled scanner")
+    found = needed_library()
     places = np.ascontiguousarray(offsets, np.int32)
     held = np.frombuffer(data, np.uint8) if data is not None and len(data) else np.empty(0, np.uint8)
     lengths, codes = np.empty(len(places) - 1, np.int64), np.empty(len(places) - 1, np.uint64)
@@ -134,9 +132,7 @@ class CompiledFinder:
     _MOST, _AT_ONCE = 0x40000, 128
 
     def __init__(self, names: Sequence[str], kind: Callable[[str], bool | None]) -> None:
-        found = library()
-        if found is None:
-            raise ScannerError("there is no compiled scanner")
+        found = needed_library()
         self._find, self._kind = found.rd_finder_find, kind
         self._kinds = np.full(self._MOST, self._UNKNOWN, np.uint8)
         self._kinds[-1] = 0  # which is for all behind, and Unicode has no letters there
@@ -180,9 +176,3 @@ def _joined(texts: Sequence[bytes]) -> tuple[bytes, npt.NDArray[np.int32]]:
     if ends[-1] >= 1 << 31:
         raise ScannerError("texts of 2 GB at once")
     return b"".join(texts), ends.astype(np.int32)
-
-
-def called(status: int) -> None:
-    """Raise `ScannerError` where a call failed."""
-    if status:
-        raise ScannerError(f"the scanner failed ({status})")

@@ -178,14 +178,9 @@ class ConversionParts:
 
     def each(self, work: Work[R], given: Sequence[Any], table: str = "documents") -> Iterator[R]:
         """As `TablesInParts` has it."""
-        self._runs += 1
-        left_out = {number: rows for (name, number), rows in self._left_out.items() if name == table}
-        task = _Task(self._job, work, str(self._folder.absolute()), self._runs, left_out)
         placed, rows = Placed(Losses()), 0
         keys = list(zip(self._parts.get(table, ()), given, strict=True))
-        for number, done in enumerate(self._engine.map(partial(worked, task), keys), 1):
-            if self._progress is not None:
-                self._progress(table, number, len(keys))
+        for done in self._worked(partial(worked, self._task(work, table)), keys, table):
             placed.take(done.reading, done.extents)
             self._tables.losses.take(done.writing)
             rows += done.rows
@@ -198,14 +193,21 @@ class ConversionParts:
 
     def spans(self, work: SpanWork[R], given: Sequence[tuple[int, int, Any]]) -> Iterator[R]:
         """As `TablesInParts` has it."""
-        self._runs += 1
         parts = self._parts["documents"]
-        left_out = {number: rows for (table, number), rows in self._left_out.items() if table == "documents"}
-        task = _Task(self._job, work, str(self._folder.absolute()), self._runs, left_out)
         keys = [(number, parts[first : last + 1], own) for number, (first, last, own) in enumerate(given)]
-        for number, found in enumerate(self._engine.map(partial(worked_span, task), keys), 1):
+        yield from self._worked(partial(worked_span, self._task(work, "documents")), keys, "documents")
+
+    def _task(self, work: Callable[[Any, PartPlace, Any], Any], table: str) -> _Task:
+        """The next one, with parts of a table."""
+        self._runs += 1
+        left_out = {number: rows for (name, number), rows in self._left_out.items() if name == table}
+        return _Task(self._job, work, str(self._folder.absolute()), self._runs, left_out)
+
+    def _worked(self, function: Callable[[Any], R], keys: Sequence[Any], table: str) -> Iterator[R]:
+        """What workers give for each key, in order."""
+        for number, found in enumerate(self._engine.map(function, keys), 1):
             if self._progress is not None:
-                self._progress("documents", number, len(keys))
+                self._progress(table, number, len(keys))
             yield found
 
     @staticmethod

@@ -8,6 +8,8 @@ from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeVar
 
+from ragdatakit.files.texts.texts_together import texts_together
+
 if TYPE_CHECKING:
     from ragdatakit.scanner.texts import CompiledFinder
 
@@ -15,7 +17,6 @@ _WORDS_ONLY = bytes(code if code < 0x80 and chr(code).isalnum() else 0x20 for co
 _SPACED_UP_TO = "\u0e00"
 """Scripts up to here put blanks between words, so that a name is no part of a longer word."""
 _LEAST = 2
-_TOGETHER = 1 << 20
 K = TypeVar("K")
 
 
@@ -63,7 +64,7 @@ class NameFinder:
                 yield key, self.find(text)
             return
         names = list(self._phrases.values())
-        for batch in _batches(iter(texts)):
+        for batch in texts_together(texts):
             found = finder.find([text.encode("utf-8", "replace") for _, text in batch])
             for (key, text), places in zip(batch, found, strict=True):
                 if places is None:
@@ -121,19 +122,6 @@ def _note_length(lengths: dict[K, list[int]], first: K, length: int) -> None:
     if length not in listed:
         listed.append(length)
         listed.sort(reverse=True)
-
-
-def _batches(texts: Iterator[tuple[K, str]]) -> Iterator[list[tuple[K, str]]]:
-    """Texts of a megabyte or so."""
-    batch, size = [], 0
-    for each in texts:
-        batch.append(each)
-        size += len(each[1])
-        if size > _TOGETHER:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
 
 
 def _is_other_letter(character: str) -> bool | None:
