@@ -7,13 +7,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ragdatakit.arrays.codes import WIDE, Codes, Rows, are_same, first_words, flat_words, words_of
-from ragdatakit.scanner.keys import count_in_sieve, find_in_table, find_ranks, new_table
+from ragdatakit.scanner.keys import count_in_sieve, counted_twice, find_in_table, find_ranks, new_sieve, new_table
 
 _ODD_1 = np.uint64(0x9E3779B97F4A7C15)
 
 
 class RepeatSieve:
-    """Tells, while codes come in, which of them may have come before: a byte per place, a place per leading bits.
+    """Tells, while codes come in, which of them may have come before: a count per place, a place per leading bits.
 
     What it lets through (a few per cent, and every real repeat) is compared exactly; the rest need never be sorted.
     """
@@ -23,12 +23,15 @@ class RepeatSieve:
 
     def __init__(self, bits: int = _BITS) -> None:
         self._bits = min(bits, self._BITS)
-        self._places = np.zeros(1 << self._bits, np.uint8)
-        self._last = np.zeros(1 << self._BLOCK_BITS, np.int32)
+        self._quick = new_sieve(self._bits)
+        if self._quick is None:
+            self._places = np.zeros(1 << self._bits, np.uint8)
+            self._last = np.zeros(1 << self._BLOCK_BITS, np.int32)
 
     def add(self, codes: Codes) -> None:
         """Take in the codes of one block."""
-        if count_in_sieve(self._places, flat_words(codes), len(words_of(codes))):
+        if self._quick is not None:
+            count_in_sieve(self._quick, flat_words(codes), len(words_of(codes)))
             return
         place = (first_words(codes) >> np.uint64(64 - self._bits)).view(np.int64)
         before = self._places[place]
@@ -42,6 +45,8 @@ class RepeatSieve:
 
     def candidates(self, codes: Codes) -> Rows:
         """Positions of the codes, of all that came in, that may appear twice."""
+        if self._quick is not None:
+            return counted_twice(self._quick, flat_words(codes), len(words_of(codes)))
         return np.flatnonzero(self._places[(first_words(codes) >> np.uint64(64 - self._bits)).view(np.int64)] == 2)
 
 

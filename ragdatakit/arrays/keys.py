@@ -224,7 +224,7 @@ class NumpyIndex:
         self._rows.add(rows)
         if self._sieve is not None:
             self._sieve.add(codes)
-        elif self._rows.length > RepeatSieve.WORTH and not self._integers:
+        elif self._rows.length > RepeatSieve.WORTH and not self._integers and not self._lookups:
             self._sieve = RepeatSieve()
             for chunk in self._chunks:
                 self._sieve.add(chunk)
@@ -235,27 +235,27 @@ class NumpyIndex:
             self._sieve = RepeatSieve((4 * self._rows.length).bit_length())
             for chunk in self._chunks:
                 self._sieve.add(chunk)
-        if self._sieve is not None and not self._lookups:
+        if self._sieve is not None:
             self._find_repeats_among(*self._candidates())
-            self._chunks, self._sieve = [], None
+            self._sieve = None
             return
         codes = np.concatenate(self._chunks) if self._chunks else np.empty(0, np.uint64)
         self._chunks = []
-        ranks = RankTable.of(codes) if self._integers else None
-        if ranks is None or ranks.has_repeats(codes):
+        finder: RankTable | HashTable | None = RankTable.of(codes) if self._integers else None
+        if finder is None and self._lookups:
+            finder = HashTable(codes)
+        if finder is None or finder.has_repeats(codes):
             self._find_repeats_among(codes, np.arange(len(codes)))
-        self._sieve = None
         if self._lookups:
-            self._finder = ranks
-            if ranks is None:
-                self._finder = HashTable(codes)
-            self._codes = codes
+            self._finder, self._codes = finder, codes
 
     def _candidates(self) -> tuple[Codes, Rows]:
-        """Codes that may appear twice, and their positions."""
+        """Codes that may appear twice, and their positions; no others are held any more then."""
         assert self._sieve is not None
         codes, places, before = [], [_NO_ROWS], 0
-        for chunk in self._chunks:
+        self._chunks.reverse()
+        while self._chunks:
+            chunk = self._chunks.pop()
             found = self._sieve.candidates(chunk)
             codes.append(chunk[found])
             places.append(found + before)

@@ -53,12 +53,23 @@ def find_ranks(ranks: npt.NDArray[np.int32], least: int, codes: Codes) -> npt.ND
     return found
 
 
-def count_in_sieve(places: npt.NDArray[np.uint8], words: Codes, width: int) -> bool:
-    """Count codes of so many words by their leading bits, up to 2; False where there is no library."""
-    if library() is None:
-        return False
+def new_sieve(bits: int) -> npt.NDArray[np.uint8] | None:
+    """A sieve with a place for each number of so many leading bits; None where there is no library."""
+    return None if library() is None else np.zeros(1 << max(bits - 2, 0), np.uint8)
+
+
+def count_in_sieve(places: npt.NDArray[np.uint8], words: Codes, width: int) -> None:
+    """Count codes of so many words by their leading bits, up to 2."""
     _call("rd_sieve", places.ctypes.data, len(places), words.ctypes.data, len(words), width)
-    return True
+
+
+def counted_twice(places: npt.NDArray[np.uint8], words: Codes, width: int) -> npt.NDArray[np.int64]:
+    """Positions of the codes in whose place of the sieve more than one was counted."""
+    found = np.empty(len(words) // width, np.int64)
+    number = ctypes.c_uint64()
+    arguments = words.ctypes.data, len(words), width, found.ctypes.data, number
+    _call("rd_sieved", places.ctypes.data, len(places), *arguments)
+    return found[: number.value].copy()
 
 
 def mixed(heads: Codes, width: int, tails: Codes, tail_width: int) -> Codes | None:

@@ -1,6 +1,6 @@
 //! The first value that each name was given, and what disagrees with it.
 
-use crate::keys::ODD;
+use crate::keys::{tag_of, ODD};
 use std::hint::black_box;
 
 /// Names and their values, codes of one column each.
@@ -11,11 +11,13 @@ pub struct Named<'a> {
 
 /// A table of names, each with its first value and the row of that.
 ///
-/// An entry is the row plus one (0: free; the upper bit: it was shown), the name, the value. The table grows up to so
-/// many places; what finds none then, or has to look far for one, is `odd` each time that it comes. So whoever compares all
-/// that is odd finds every disagreement.
+/// An entry is the row plus one (the upper bit: it was shown), the name, the value; entries follow one another. A slot is
+/// 0, or the position of an entry plus one and, in its upper half, bits that tell most other names apart. The slots grow
+/// up to so many; what finds none then, or has to look far for one, is `odd` each time that it comes. So whoever compares
+/// all that is odd finds every disagreement.
 pub struct Firsts {
     entries: Vec<u64>,
+    slots: Vec<u64>,
     width: usize,
     value_width: usize,
     bits: u32,
@@ -27,9 +29,7 @@ pub struct Firsts {
 
 const SHOWN: u64 = 1 << 63;
 const FIRST_BITS: u32 = 16;
-/// Twice as many places so many times, as fresh memory costs more than what is left free in it.
-const MORE_BITS: u32 = 2;
-/// Places that are looked at for one name.
+/// Slots that are looked at for one name.
 const FAR: usize = 24;
 /// Records whose entries are asked for together.
 const AT_ONCE: usize = 32;
@@ -39,7 +39,8 @@ impl Firsts {
         let fits = (1..3).contains(&width) && (1..3).contains(&value_width) && (1..32).contains(&most_bits);
         let bits = most_bits.min(FIRST_BITS);
         fits.then(|| Self {
-            entries: vec![0; (1 + width + value_width) << bits],
+            entries: Vec::new(),
+            slots: vec![0; 1 << bits],
             width,
             value_width,
             bits,
@@ -91,13 +92,18 @@ impl Firsts {
         }
     }
 
-    /// Ask for the memory of the entries of some records together: one by one each would wait for the one before it.
+    /// Ask for the memory of the slots of some records together, then of the entries: one by one each would wait for the one
+    /// before it.
     fn ask_for<const N: usize, const V: usize>(&self, columns: &[Named], from: usize, to: usize) {
         let (width, mut seen) = (1 + N + V, 0);
+        let mut there = [0; AT_ONCE];
         for column in columns {
-            for name in column.names[from * N..to * N].chunks_exact(N) {
-                let entry = slot(name, self.bits) * width;
-                seen ^= self.entries[entry] ^ self.entries[entry + width - 1];
+            for (slot, name) in there.iter_mut().zip(column.names[from * N..to * N].chunks_exact(N)) {
+                *slot = self.slots[place_of(name, self.bits)];
+            }
+            for slot in &there[..to - from] {
+                let entry = (*slot as u32).wrapping_sub(1) as usize * width;
+                seen ^= self.entries.get(entry).unwrap_or(&0) ^ self.entries.get(entry + width - 1).unwrap_or(&0);
             }
         }
         black_box(seen);
@@ -106,25 +112,29 @@ impl Firsts {
     #[inline(always)]
     fn take<const N: usize, const V: usize>(&mut self, name: &[u64], value: &[u64], row: u64) {
         let width = 1 + N + V;
+        let tag = tag_of::<N>(name);
         loop {
             let mask = (1 << self.bits) - 1;
-            let mut place = slot(name, self.bits);
+            let mut place = place_of(name, self.bits);
             for _ in 0..FAR {
-                let entry = &mut self.entries[place * width..place * width + width];
-                if entry[0] == 0 {
+                let slot = self.slots[place];
+                if slot == 0 {
                     if self.filled > mask - mask / 4 {
                         break;
                     }
-                    entry[0] = row.wrapping_add(1) & !SHOWN;
-                    entry[1..=N].copy_from_slice(name);
-                    entry[1 + N..].copy_from_slice(value);
+                    self.entries.push(row.wrapping_add(1) & !SHOWN);
+                    self.entries.extend_from_slice(name);
+                    self.entries.extend_from_slice(value);
                     self.filled += 1;
+                    self.slots[place] = tag | self.filled as u64;
                     if self.filled > mask / 2 {
                         self.grow::<N, V>();
                     }
                     return;
                 }
-                if entry[1..=N] == *name {
+                let at = (slot as u32 - 1) as usize * width;
+                if slot >> 32 == tag >> 32 && self.entries[at + 1..=at + N] == *name {
+                    let entry = &mut self.entries[at..at + width];
                     if entry[1 + N..] == *value {
                         return;
                     }
@@ -151,32 +161,32 @@ impl Firsts {
         self.odd.push(row);
     }
 
-    /// More places, if there may be more.
+    /// Twice as many slots, if there may be more.
     #[cold]
     fn grow<const N: usize, const V: usize>(&mut self) -> bool {
         if self.bits == self.most_bits {
             return false;
         }
-        let width = 1 + N + V;
-        let bits = (self.bits + MORE_BITS).min(self.most_bits);
+        let bits = self.bits + 1;
         let mask = (1 << bits) - 1;
-        let mut entries = vec![0; width << bits];
-        for entry in self.entries.chunks_exact(width).filter(|entry| entry[0] != 0) {
-            let from = slot(&entry[1..=N], bits);
-            let free = (0..FAR).map(|n| (from + n) & mask).find(|place| entries[place * width] == 0);
+        let mut slots = vec![0; 1 << bits];
+        for (position, entry) in (1..).zip(self.entries.chunks_exact(1 + N + V)) {
+            let name = &entry[1..=N];
+            let from = place_of(name, bits);
+            let free = (0..FAR).map(|n| (from + n) & mask).find(|&place| slots[place] == 0);
             let Some(place) = free else {
                 self.most_bits = self.bits; // it would not be found there
                 return false;
             };
-            entries[place * width..place * width + width].copy_from_slice(entry);
+            slots[place] = tag_of::<N>(name) | position;
         }
-        (self.entries, self.bits) = (entries, bits);
+        (self.slots, self.bits) = (slots, bits);
         true
     }
 }
 
 #[inline(always)]
-fn slot(name: &[u64], bits: u32) -> usize {
+fn place_of(name: &[u64], bits: u32) -> usize {
     (name[0].wrapping_mul(ODD) >> (64 - bits)) as usize
 }
 
@@ -248,7 +258,7 @@ mod tests {
         let names: Vec<_> = (0..60_000_u64).map(|n| n % 40_000).collect();
         let mut firsts = Firsts::new(1, 1, 20).unwrap();
         assert!(firsts.add(&[Named { names: &names, values: &names }], names.len(), None, 0));
-        assert!(firsts.odd.is_empty() && firsts.bits == 18);
+        assert!(firsts.odd.is_empty() && firsts.bits == 17);
     }
 
     #[test]

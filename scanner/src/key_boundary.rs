@@ -4,7 +4,7 @@
 
 use crate::boundary::{guarded, slice, slice_mut, View, DONE, MISUSED, PANICKED};
 use crate::firsts::{Firsts, Named};
-use crate::keys::{find_ranks, mix, sieve, Table};
+use crate::keys::{find_ranks, mix, sieve, sieved, Table};
 use std::ptr::null_mut;
 
 /// Put codes into a table of 2^`bits` slots, whose memory is all zeros.
@@ -80,7 +80,7 @@ pub unsafe extern "C" fn rd_rank_find(
     })
 }
 
-/// Count codes by their leading bits, up to 2.
+/// Count codes by their leading bits, up to 2, four places in a byte.
 ///
 /// # Safety
 /// `places` points to `length` bytes to be written, a power of two; `codes` to `count` numbers, `width` for each code.
@@ -92,6 +92,32 @@ pub unsafe extern "C" fn rd_sieve(places: *mut u8, length: u64, codes: *const u6
             DONE
         }
         _ => MISUSED,
+    })
+}
+
+/// Positions of the codes that the sieve counted twice; `number` says how many.
+///
+/// # Safety
+/// As of `rd_sieve`; `found` points to as many numbers to be written as there are codes, `number` to one.
+#[no_mangle]
+pub unsafe extern "C" fn rd_sieved(
+    places: *const u8,
+    length: u64,
+    codes: *const u64,
+    count: u64,
+    width: u64,
+    found: *mut i64,
+    number: *mut u64,
+) -> i32 {
+    guarded(PANICKED, || {
+        let Some(each) = count.checked_div(width) else { return MISUSED };
+        match (slice(places, length), slice(codes, count), slice_mut(found, each), number.as_mut()) {
+            (Some(places), Some(codes), Some(found), Some(number)) => {
+                *number = sieved(places, codes, width as usize, found) as u64;
+                DONE
+            }
+            _ => MISUSED,
+        }
     })
 }
 

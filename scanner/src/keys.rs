@@ -54,7 +54,7 @@ impl<Slots: AsRef<[u64]>, Codes: AsRef<[u64]>> Table<Slots, Codes> {
             }
             for ((position, code), &slot) in positions.iter_mut().zip(codes.chunks_exact(N)).zip(&there) {
                 let place = (slot as u32).wrapping_sub(1);
-                let is_it = slot >> 32 == Self::upper::<N>(code) >> 32
+                let is_it = slot >> 32 == tag_of::<N>(code) >> 32
                     && held.get(place as usize * N..).is_some_and(|held| held.starts_with(code));
                 *position = if is_it {
                     place as i32
@@ -67,18 +67,12 @@ impl<Slots: AsRef<[u64]>, Codes: AsRef<[u64]>> Table<Slots, Codes> {
         }
     }
 
-    /// Bits of a code that tell most others apart, where they stand in a slot.
-    #[inline(always)]
-    fn upper<const N: usize>(code: &[u64]) -> u64 {
-        (code[0].wrapping_mul(ODD) ^ code[N - 1]) << 32
-    }
-
     /// The position of a code, or the slot and the bits with which it is to be put in.
     #[inline(always)]
     fn slot<const N: usize>(&self, code: &[u64]) -> Result<usize, (usize, u64)> {
         let (slots, codes) = (self.slots.as_ref(), self.codes.as_ref());
         let spread = code[0].wrapping_mul(ODD);
-        let upper = Self::upper::<N>(code);
+        let upper = tag_of::<N>(code);
         let mut slot = (spread >> self.shift) as usize;
         loop {
             let there = slots[slot];
@@ -92,6 +86,12 @@ impl<Slots: AsRef<[u64]>, Codes: AsRef<[u64]>> Table<Slots, Codes> {
             slot = (slot + 1) & self.mask;
         }
     }
+}
+
+/// Bits of a code that tell most others apart, where they stand in a slot.
+#[inline(always)]
+pub(crate) fn tag_of<const N: usize>(code: &[u64]) -> u64 {
+    (code[0].wrapping_mul(ODD) ^ code[N - 1]) << 32
 }
 
 impl Table<Vec<u64>, Vec<u64>> {
@@ -132,17 +132,36 @@ pub fn find_ranks(ranks: &[i32], least: u64, codes: &[u64], positions: &mut [i32
     }
 }
 
-/// Count codes by their leading bits, up to 2: a place with 1 holds a code that came once.
+/// Count codes by their leading bits, up to 2: a place with 1 holds a code that came once. Four places are in a byte.
 /// Of codes of several numbers the first counts.
 pub fn sieve(places: &mut [u8], codes: &[u64], width: usize) {
-    if !places.len().is_power_of_two() || places.len() < 2 {
-        return;
-    }
-    let shift = 64 - places.len().trailing_zeros();
+    let Some(shift) = sieve_shift(places) else { return };
     for code in codes.iter().step_by(width) {
-        let place = &mut places[(code >> shift) as usize];
-        *place = (*place + 1).min(2);
+        let place = code >> shift;
+        let (four, at) = (&mut places[(place >> 2) as usize], 2 * (place & 3));
+        // 0, 1, 2 become 1, 2, 2
+        let count = *four >> at & 3;
+        *four = *four & !(3 << at) | (count + 1).min(2) << at;
     }
+}
+
+/// The positions of the codes that a sieve counted twice, from the front of `found`: how many.
+pub fn sieved(places: &[u8], codes: &[u64], width: usize, found: &mut [i64]) -> usize {
+    let Some(shift) = sieve_shift(places) else { return 0 };
+    let mut count = 0;
+    for (position, code) in codes.iter().step_by(width).enumerate() {
+        let place = code >> shift;
+        // written each time, kept where it is one: there is nothing to guess for the processor
+        let Some(next) = found.get_mut(count) else { break };
+        *next = position as i64;
+        count += usize::from(places[(place >> 2) as usize] >> (2 * (place & 3)) & 3 == 2);
+    }
+    count
+}
+
+/// By how much a code is shifted to give its place, in bytes of four each.
+fn sieve_shift(places: &[u8]) -> Option<u32> {
+    places.len().is_power_of_two().then(|| 62 - places.len().trailing_zeros())
 }
 
 /// One code for each pair of codes, as `ragdatakit/arrays/codes.py` makes it; false where the lengths do not fit.
@@ -205,6 +224,23 @@ mod tests {
     fn a_text_whose_half_code_is_there_is_not() {
         let table = Table::of(&[5, 6, 5, 7]).unwrap();
         assert!(table.has(7 << 64 | 5) && !table.has(8 << 64 | 5) && !table.has(6 << 64 | 6));
+    }
+
+    #[test]
+    fn a_sieve_keeps_what_shares_its_leading_bits() {
+        for (width, bits) in [(1, 2), (2, 5), (1, 9), (2, 12)] {
+            let codes: Vec<_> = codes(width).iter().map(|code| code.wrapping_mul(ODD)).collect();
+            let mut places = vec![0; 1 << (bits - 2)];
+            let middle = codes.len() / 4 * 2;
+            sieve(&mut places, &codes[..middle], width);
+            sieve(&mut places, &codes[middle..], width);
+            let leading: Vec<_> = codes.iter().step_by(width).map(|code| code >> (64 - bits)).collect();
+            let is_twice = |place: &i64| leading.iter().filter(|&other| *other == leading[*place as usize]).count() > 1;
+            let mut found = vec![0; leading.len()];
+            let count = sieved(&places, &codes, width, &mut found);
+            assert_eq!(found[..count], (0..leading.len() as i64).filter(is_twice).collect::<Vec<_>>());
+        }
+        assert_eq!(sieved(&[], &[1], 1, &mut [0]), 0);
     }
 
     #[test]
