@@ -3,6 +3,8 @@ is there, else numpy."""
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import numpy.typing as npt
 
@@ -19,10 +21,12 @@ class RepeatSieve:
     """
 
     WORTH = 1 << 20  # codes from which on it is filled as they come
-    _BITS, _BLOCK_BITS = 25, 17
+    _BITS, _BLOCK_BITS = 30, 17
 
-    def __init__(self, bits: int = _BITS) -> None:
-        self._bits = min(bits, self._BITS)
+    def __init__(self, count: int) -> None:
+        self._bits = min((4 * count).bit_length() + 1, self._BITS)
+        self.most = (1 << self._bits) // 5 if self._bits < self._BITS else sys.maxsize
+        """With more codes than these too many share a place: a larger one is worth it."""
         self._quick = new_sieve(self._bits)
         if self._quick is None:
             self._places = np.zeros(1 << self._bits, np.uint8)

@@ -210,6 +210,7 @@ class NumpyIndex:
     def __init__(self, lookups: bool, integers: bool) -> None:
         self._lookups = lookups
         self._integers = integers
+        self._is_sieved = not lookups and not integers  # leading bits of integers are all the same
         self._chunks: list[Codes] = []
         self._rows = RowRuns()
         self._repeats: tuple[Rows, Rows] = (_NO_ROWS, _NO_ROWS)
@@ -222,19 +223,24 @@ class NumpyIndex:
             return
         self._chunks.append(codes)
         self._rows.add(rows)
-        if self._sieve is not None:
+        if not self._is_sieved:
+            return
+        if self._sieve is not None and self._rows.length <= self._sieve.most:
             self._sieve.add(codes)
-        elif self._rows.length > RepeatSieve.WORTH and not self._integers and not self._lookups:
-            self._sieve = RepeatSieve()
-            for chunk in self._chunks:
-                self._sieve.add(chunk)
+        elif self._rows.length > RepeatSieve.WORTH:
+            self._sieve = self._filled_sieve()
+
+    def _filled_sieve(self) -> RepeatSieve:
+        """A sieve for some times as many codes as there are now, with all of these."""
+        sieve = RepeatSieve(self._rows.length)
+        for chunk in self._chunks:
+            sieve.add(chunk)
+        return sieve
 
     def freeze(self) -> None:
         """No more keys come: find what repeats, make ready for look-ups."""
-        if self._sieve is None and not self._lookups and self._rows.length > _MANY:
-            self._sieve = RepeatSieve((4 * self._rows.length).bit_length())
-            for chunk in self._chunks:
-                self._sieve.add(chunk)
+        if self._sieve is None and self._is_sieved and self._rows.length > _MANY:
+            self._sieve = self._filled_sieve()
         if self._sieve is not None:
             self._find_repeats_among(*self._candidates())
             self._sieve = None
