@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from ragdatakit.arrays import graphs as module
 from ragdatakit.arrays.graphs import NumpyGraph
 from ragdatakit.arrays.small_graphs import Graph, PlainGraph
+from ragdatakit.scanner import graphs as compiled
 from tests.broad import examples
 
 Make = Callable[..., Graph]
@@ -64,13 +65,15 @@ def distances(graph: Any, start: int) -> dict[int, int]:
 
 
 @both
-@given(graph=graphs(), downward=st.integers(0, 3))
-def test_parts_and_idle_nodes(make: Make, graph: Any, downward: int) -> None:
+@given(graph=graphs(), downward=st.sampled_from([None, 0, 1, 3]))
+def test_parts_and_idle_nodes(make: Make, graph: Any, downward: int | None) -> None:
     made = make(*graph)
     expected = [min(distances(graph, node)) for node in range(graph[0])]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_DOWNWARD_ROUNDS", downward)
+        if downward is not None:
+            patch.setattr(compiled, "library", lambda: None)
+            patch.setattr(module, "_DOWNWARD_ROUNDS", downward)
         found = made.components()
 
     assert list(found.labels) == expected
@@ -85,8 +88,8 @@ def test_parts_and_idle_nodes(make: Make, graph: Any, downward: int) -> None:
 
 
 @both
-@given(graph=graphs())
-def test_repeated_edges(make: Make, graph: Any) -> None:
+@given(graph=graphs(), is_compiled=st.booleans())
+def test_repeated_edges(make: Make, graph: Any, is_compiled: bool) -> None:
     duplicates, reversals = [], []
     edges = usable(graph)
     for at, (row, *edge) in enumerate(edges):
@@ -96,7 +99,10 @@ def test_repeated_edges(make: Make, graph: Any) -> None:
         duplicates += [(row, same[0])] if same else []
         reversals += [(row, turned[0])] if turned else []
 
-    found = make(*graph).repeated_edges()
+    with pytest.MonkeyPatch.context() as patch:
+        if not is_compiled:
+            patch.setattr(compiled, "library", lambda: None)
+        found = make(*graph).repeated_edges()
 
     assert list(zip(found.duplicates, found.duplicate_firsts, strict=True)) == duplicates
     assert list(zip(found.reversals, found.reversal_firsts, strict=True)) == reversals
@@ -117,7 +123,7 @@ def test_what_is_out_of_reach(make: Make, case: Any, by_node: bool | None) -> No
 
     with pytest.MonkeyPatch.context() as patch:
         if by_node is not None:
-            patch.setattr(module, "ends_by_node", lambda *_: None)
+            patch.setattr(compiled, "library", lambda: None)
         patch.setattr(module, "_WORTH_SORTING", 0 if by_node else 1 << 30)
         found = make(*graph).unreachable(starts, targets, hops)
 
@@ -128,7 +134,7 @@ def test_what_is_out_of_reach(make: Make, case: Any, by_node: bool | None) -> No
 @pytest.mark.parametrize("worth_sorting", [None, 0, 1 << 30])
 def test_both_graphs_agree_beyond_a_chunk(hops: int | None, worth_sorting: int | None, monkeypatch: Any) -> None:
     if worth_sorting is not None:
-        monkeypatch.setattr(module, "ends_by_node", lambda *_: None)
+        monkeypatch.setattr(compiled, "library", lambda: None)
         monkeypatch.setattr(module, "_WORTH_SORTING", worth_sorting)
     monkeypatch.setattr(module, "_CHUNK", 1000)
     monkeypatch.setattr(module._EdgesByNode, "_AT_ONCE", 300)
@@ -142,15 +148,19 @@ def test_both_graphs_agree_beyond_a_chunk(hops: int | None, worth_sorting: int |
     plain, big = PlainGraph(*graph), numpy_graph(*graph)
 
     assert list(big.components().labels) == plain.components().labels
-    assert big.unreachable(starts, targets, hops) == plain.unreachable(starts, targets, hops)
+    for few in (len(starts), 20):
+        asked_for = starts[:few], targets[:few], hops
+        assert big.unreachable(*asked_for) == plain.unreachable(*asked_for)
     assert list(big.isolated()) == plain.isolated()
 
 
 @both
-@pytest.mark.parametrize("downward", [0, 3])
+@pytest.mark.parametrize("downward", [None, 0, 3])
 @pytest.mark.parametrize("shape", ["path", "backward path", "star", "late star", "zigzag"])
-def test_shapes_that_take_many_rounds(make: Make, shape: str, downward: int, monkeypatch: Any) -> None:
-    monkeypatch.setattr(module, "_DOWNWARD_ROUNDS", downward)
+def test_shapes_that_take_many_rounds(make: Make, shape: str, downward: int | None, monkeypatch: Any) -> None:
+    if downward is not None:
+        monkeypatch.setattr(compiled, "library", lambda: None)
+        monkeypatch.setattr(module, "_DOWNWARD_ROUNDS", downward)
     count = 3000
     nodes = list(range(count))
     source, target = {

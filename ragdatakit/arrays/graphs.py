@@ -1,8 +1,8 @@
 """The shape of a big graph, over arrays of node numbers: millions of edges in fractions of a second.
 
-Edges are looked at in chunks that stay in the processor's cache; nothing is kept per edge unless questions ask what
-they can reach: the compiled library sorts the edges by node, which without it pays for thousands of questions. Answers
-are those of `ragdatakit.arrays.small_graphs`.
+The compiled library looks at all edges at once; without it they are looked at in chunks that stay in the processor's
+cache. What questions reach is followed among the edges near to them or, where these are most of a graph, among all of
+them, sorted by node. Answers are those of `ragdatakit.arrays.small_graphs`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ragdatakit.arrays.codes import Codes, are_among, distinct, mix
 from ragdatakit.arrays.keys import NumpyIndex
 from ragdatakit.arrays.small_graphs import Components, RepeatedEdges
 from ragdatakit.late_dataclasses import dataclass
-from ragdatakit.scanner.graphs import ends_by_node
+from ragdatakit.scanner.graphs import EdgeArrays, ends_by_node, nodes_beside, part_labels, rows_among, rows_of_repeats
 
 Nodes = npt.NDArray[np.int32]
 Rows = npt.NDArray[np.int64]
@@ -43,6 +43,7 @@ class NumpyGraph:
     ) -> None:
         self.node_count = node_count
         self._source, self._target, self._relation = source, target, relation
+        self._edges = EdgeArrays(node_count, source, target, relation)
         self._labels: Nodes | None = None
         self._by_node: _EdgesByNode | None = None
 
@@ -72,36 +73,39 @@ class NumpyGraph:
         return Components(labels, roots, sizes[roots])
 
     def _component_labels(self) -> Nodes:
-        """For each node the smallest of its part.
-
-        A sample of the edges joins most nodes; of the other edges only those between parts are then looked at again.
-        """
+        """For each node the smallest of its part."""
         if self._labels is None:
-            parent = np.arange(self.node_count, dtype=np.int32)
-            step = max(1, len(self._source) // (self.node_count + 1))
-            if step > 1:
-                source, target = self._source[::step], self._target[::step]
-                signs = source | target
-                if self._relation is not None:
-                    signs |= self._relation[::step]
-                if signs.min(initial=0) < 0:
-                    rows = np.flatnonzero(signs >= 0)
-                    source, target = source[rows], target[rows]
-                del signs
-                _join(parent, source, target)
-            firsts, seconds = [np.empty(0, np.int32)], [np.empty(0, np.int32)]
-            for _, source, target in self._chunks():
-                source, target = parent.take(source), parent.take(target)
-                apart = np.flatnonzero(source != target)
-                if len(apart):
-                    firsts.append(source[apart])
-                    seconds.append(target[apart])
-            _join(parent, np.concatenate(firsts), np.concatenate(seconds))
-            smallest = np.empty(self.node_count, np.int32)
-            # backwards: of the nodes of a part the first remains
-            smallest[parent[::-1]] = np.arange(self.node_count - 1, -1, -1, dtype=np.int32)
-            self._labels = smallest.take(parent)
+            labels = part_labels(self._edges)
+            self._labels = self._joined() if labels is None else labels
         return self._labels
+
+    def _joined(self) -> Nodes:
+        """The same without the library: a sample of the edges joins most nodes; of the other edges only those between
+        parts are then looked at again."""
+        parent = np.arange(self.node_count, dtype=np.int32)
+        step = max(1, len(self._source) // (self.node_count + 1))
+        if step > 1:
+            source, target = self._source[::step], self._target[::step]
+            signs = source | target
+            if self._relation is not None:
+                signs |= self._relation[::step]
+            if signs.min(initial=0) < 0:
+                rows = np.flatnonzero(signs >= 0)
+                source, target = source[rows], target[rows]
+            del signs
+            _join(parent, source, target)
+        firsts, seconds = [np.empty(0, np.int32)], [np.empty(0, np.int32)]
+        for _, source, target in self._chunks():
+            source, target = parent.take(source), parent.take(target)
+            apart = np.flatnonzero(source != target)
+            if len(apart):
+                firsts.append(source[apart])
+                seconds.append(target[apart])
+        _join(parent, np.concatenate(firsts), np.concatenate(seconds))
+        smallest = np.empty(self.node_count, np.int32)
+        # backwards: of the nodes of a part the first remains
+        smallest[parent[::-1]] = np.arange(self.node_count - 1, -1, -1, dtype=np.int32)
+        return smallest.take(parent)
 
     def isolated(self) -> Rows:
         """Nodes that no edge names, in order; a self-loop is an edge."""
@@ -122,6 +126,13 @@ class NumpyGraph:
 
     def repeated_edges(self) -> RepeatedEdges:
         """Edges listed twice, in this or the other direction, ordered by row."""
+        rows = rows_of_repeats(self._edges)
+        if rows is None:
+            rows = self._rows_of_repeats()
+        return self._directed(rows) if len(rows) else RepeatedEdges(*[_no_rows()] * 4)
+
+    def _rows_of_repeats(self) -> Rows:
+        """Those that may repeat, or be repeated, without the library."""
         index = NumpyIndex(lookups=False, integers=False)
         nodes = np.uint64(max(self.node_count, 1))
         highest = 0 if self._relation is None or not len(self._relation) else int(self._relation.max())
@@ -135,12 +146,7 @@ class NumpyGraph:
             codes = _scattered(codes) if codes.dtype == np.uint64 else codes
             index.add(codes, range(rows.start, rows.stop) if isinstance(rows, slice) else rows)
         index.freeze()
-        later, earlier = index.repeats()
-        return (
-            self._directed(distinct(np.concatenate((later, earlier))))
-            if len(later)
-            else RepeatedEdges(*[_no_rows()] * 4)
-        )
+        return distinct(np.concatenate(index.repeats()))
 
     def _directed(self, rows: Rows) -> RepeatedEdges:
         """What repeats among these rows, taking the direction into account."""
@@ -192,9 +198,12 @@ class NumpyGraph:
 
     def _walk(self, begin: _Named, end: _Named, max_hops: int) -> list[_Named]:
         """The targets not reached, of questions whose targets are somewhere in the parts of their starts."""
+        if near := self._near(np.concatenate((begin.nodes, end.nodes)), max_hops):
+            graph, numbers = near
+            return graph._walk(begin.at(numbers), end.at(numbers), max_hops)
         questions = distinct(end.questions)
         if self._by_node is None and len(questions):
-            sorted_ = ends_by_node(self.node_count, self._source, self._target, self._relation)
+            sorted_ = ends_by_node(self._edges)
             if sorted_ is not None:
                 self._by_node = _EdgesByNode(*sorted_)
             elif len(questions) >= _WORTH_SORTING:
@@ -209,6 +218,23 @@ class NumpyGraph:
                 walk = _Walk(self, -(-len(some) // 64))
             missed.append(walk.missed(_numbered(begin, some), _numbered(end, some), max_hops).renamed(some))
         return missed
+
+    def _near(self, nodes: Rows, max_hops: int) -> tuple[NumpyGraph, Nodes] | None:
+        """The edges that walks between these nodes may take, where they leave out half of the nodes or more; and what
+        number each of the other nodes has there."""
+        marks = np.zeros(self.node_count, np.bool_)
+        marks[nodes] = True
+        for _ in range(max_hops // 2):  # each step of a walk is so near to its begin, or to its end
+            beside = nodes_beside(self._edges, marks) if 2 * np.count_nonzero(marks) < self.node_count else None
+            if beside is None:
+                return None
+            marks = beside
+        rows = rows_among(self._edges, marks) if 2 * np.count_nonzero(marks) < self.node_count else None
+        if rows is None:
+            return None
+        numbers = np.cumsum(marks, dtype=np.int32) - np.int32(1)
+        source, target = numbers[self._source[rows]], numbers[self._target[rows]]
+        return NumpyGraph(int(numbers[-1]) + 1, source, target), numbers
 
     def edges_around(self, nodes: Mask) -> Iterator[tuple[Nodes, Nodes]]:
         """Edges with an end among the marked nodes, as (that end, the other end); an edge between two comes twice."""
@@ -293,6 +319,10 @@ class _Named:
 
     def only(self, chosen: Mask) -> _Named:
         return _Named(self.questions[chosen], self.nodes[chosen], self.positions[chosen])
+
+    def at(self, numbers: Nodes) -> _Named:
+        """The same with other numbers of the nodes."""
+        return _Named(self.questions, numbers[self.nodes].astype(np.int64), self.positions)
 
     def renamed(self, questions: Rows) -> _Named:
         return _Named(questions[self.questions], self.nodes, self.positions)

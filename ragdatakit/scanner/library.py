@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-ABI = 17
+ABI = 18
 """The number of the interface. The library must say the same: an editable installation may have an older one."""
 
 _PATH = Path(__file__).with_name("compiled.so")
@@ -28,6 +28,7 @@ class View(ctypes.Structure):
 
 
 _NUMBER = ctypes.POINTER(ctypes.c_uint64)
+_EDGES = (_POINTER, _POINTER, _POINTER, _LENGTH, _LENGTH)
 
 # Data goes in as `c_char_p`: ctypes gives the address of the bytes, nothing is copied, and no NUL ends it, as the
 # length goes along. What comes out are `View`s of memory that the library keeps, which Python copies at once.
@@ -107,7 +108,11 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
             *(_LENGTH, ctypes.c_char_p, _LENGTH, _POINTER, _LENGTH, _POINTER, _POINTER),
         ),
     ),
-    "rd_ends_by_node": (_FLAG, (_POINTER, _POINTER, _POINTER, _LENGTH, _LENGTH, _POINTER, _POINTER, _LENGTH)),
+    "rd_ends_by_node": (_FLAG, (*_EDGES, _POINTER, _POINTER, _LENGTH)),
+    "rd_parts": (_FLAG, (*_EDGES, _POINTER)),
+    "rd_repeated_edges": (_FLAG, (*_EDGES, _POINTER, _LENGTH, _POINTER)),
+    "rd_nodes_beside": (_FLAG, (*_EDGES, _POINTER, _POINTER)),
+    "rd_edges_among": (_FLAG, (*_EDGES, _POINTER, _POINTER, _POINTER)),
     "rd_hash": (_FLAG, (_LENGTH, _LENGTH, _POINTER, _LENGTH, _POINTER, _LENGTH, _POINTER)),
 }
 """Result and arguments of each function of the library."""

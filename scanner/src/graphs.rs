@@ -1,4 +1,7 @@
-//! The edges of a graph by their nodes, for `arrays/graphs.py`, over arrays of node numbers.
+//! What the edges of a graph show, for `arrays/graphs.py`, over arrays of node numbers.
+
+use crate::keys::stirred;
+use std::hint::black_box;
 
 /// The edges of a graph: those that have two ends and, where relations are given, one, none of which is below zero.
 pub struct Edges<'a> {
@@ -21,14 +24,18 @@ impl<'a> Edges<'a> {
         })
     }
 
-    /// The ends of each.
-    fn each(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+    /// The row and the ends of each.
+    fn each(&self) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
         let ends = self.sources.iter().zip(self.targets).enumerate();
         ends.filter_map(|(row, (&source, &target))| {
-            let relation = self.relations.map_or(0, |them| them[row]);
-            let usable = source | target | relation >= 0;
-            usable.then_some((source as usize, target as usize))
+            let usable = source | target | self.relation(row) >= 0;
+            usable.then_some((row, source as usize, target as usize))
         })
+    }
+
+    #[inline(always)]
+    fn relation(&self, row: usize) -> i32 {
+        self.relations.map_or(0, |them| them[row])
     }
 
     /// Put the other ends of each node's edges side by side into `others`: those of a node begin at its place of `begins`,
@@ -38,14 +45,14 @@ impl<'a> Edges<'a> {
             return false;
         }
         begins.fill(0);
-        for (source, target) in self.each() {
+        for (_, source, target) in self.each() {
             begins[source + 1] += 1;
             begins[target + 1] += 1;
         }
         if sum_up(begins) > others.len() {
             return false;
         }
-        for (source, target) in self.each() {
+        for (_, source, target) in self.each() {
             for (near, far) in [(source, target), (target, source)] {
                 others[begins[near] as usize] = far as i32;
                 begins[near] += 1;
@@ -54,6 +61,126 @@ impl<'a> Edges<'a> {
         begins.rotate_right(1); // what each has become is where the next one begins
         begins[0] = 0;
         true
+    }
+
+    /// For each node the smallest of its part. False where there is not a place for each.
+    pub fn parts(&self, labels: &mut [i32]) -> bool {
+        if labels.len() != self.nodes || i32::try_from(self.nodes).is_err() {
+            return false;
+        }
+        for (node, label) in labels.iter_mut().enumerate() {
+            *label = node as i32;
+        }
+        for (_, source, target) in self.each() {
+            if labels[source] != labels[target] {
+                let (first, second) = (root(labels, source), root(labels, target));
+                labels[first.max(second)] = first.min(second) as i32;
+            }
+        }
+        for node in 0..labels.len() {
+            labels[node] = labels[labels[node] as usize]; // none hangs below a greater one
+        }
+        true
+    }
+
+    /// Mark the rows of edges that name the two ends and the relation of another one, in any direction; by chance a few
+    /// more. `counts` is zeros, as many as a power of two. False where there is not a place for each.
+    pub fn repeated(&self, counts: &mut [u64], marks: &mut [u8]) -> bool {
+        if marks.len() != self.sources.len() || !counts.len().is_power_of_two() {
+            return false;
+        }
+        let shift = 59 - counts.len().ilog2(); // 32 edges are counted in each
+        let place = |code: u64| ((code >> shift >> 5) as usize, 2 * (code >> shift & 31));
+        self.some_at_a_time(|some| {
+            ask_for(counts, some.iter().map(|&(code, _)| place(code).0));
+            for &(code, _) in some {
+                let (word, bit) = place(code);
+                counts[word] |= (1 + (counts[word] >> bit & 1)) << bit; // 0, 1 and from then on 3
+            }
+        });
+        let mut found: Vec<(u64, usize)> = Vec::new();
+        self.some_at_a_time(|some| {
+            ask_for(counts, some.iter().map(|&(code, _)| place(code).0));
+            found.extend(some.iter().filter(|&&(code, _)| {
+                let (word, bit) = place(code);
+                counts[word] >> bit & 2 != 0
+            }));
+        });
+        found.sort_unstable();
+        for pair in found.windows(2) {
+            if pair[0].0 == pair[1].0 {
+                marks[pair[0].1] = 1;
+                marks[pair[1].1] = 1;
+            }
+        }
+        true
+    }
+
+    /// Codes of edges, the same for both directions, and their rows.
+    #[inline(always)]
+    fn some_at_a_time(&self, mut work: impl FnMut(&[(u64, usize)])) {
+        let (mut some, mut count) = ([(0, 0); AT_ONCE], 0);
+        for (row, source, target) in self.each() {
+            let ends = (source.min(target) as u64) << 32 | source.max(target) as u64;
+            some[count] = (stirred(ends, self.relation(row) as u64), row);
+            count += 1;
+            if count == AT_ONCE {
+                work(&some);
+                count = 0;
+            }
+        }
+        work(&some[..count]);
+    }
+
+    /// Mark in `next` the nodes that an edge joins to one that is marked. False where there is not a mark for each.
+    pub fn beside(&self, marks: &[u8], next: &mut [u8]) -> bool {
+        if marks.len() != self.nodes || next.len() != self.nodes {
+            return false;
+        }
+        for (_, source, target) in self.each() {
+            if (marks[source] | marks[target]) != 0 {
+                next[source] |= marks[target];
+                next[target] |= marks[source];
+            }
+        }
+        true
+    }
+
+    /// Write the rows of the edges between marked nodes, and say how many there are; none where there is no room.
+    pub fn among(&self, marks: &[u8], rows: &mut [i64]) -> Option<usize> {
+        if marks.len() != self.nodes {
+            return None;
+        }
+        let mut count = 0;
+        for (row, source, target) in self.each() {
+            if (marks[source] & marks[target]) != 0 {
+                *rows.get_mut(count)? = row as i64;
+                count += 1;
+            }
+        }
+        Some(count)
+    }
+}
+
+/// Edges whose counts are asked for together.
+const AT_ONCE: usize = 64;
+
+/// Ask for the memory of these words together: one by one each would wait for the one before it.
+#[inline(always)]
+fn ask_for(words: &[u64], places: impl Iterator<Item = usize>) {
+    black_box(places.fold(0, |seen, place| seen ^ words[place]));
+}
+
+/// The node of a part at which all others of it hang; those on the way hang nearer to it afterwards.
+#[inline(always)]
+fn root(labels: &mut [i32], mut node: usize) -> usize {
+    loop {
+        let above = labels[node] as usize;
+        if above == node {
+            return node;
+        }
+        labels[node] = labels[above];
+        node = labels[above] as usize;
     }
 }
 
@@ -87,6 +214,39 @@ mod tests {
         assert_eq!(others, [2, 1, 2, 2, 5, 4, 5, 4, 3, 3, 3, 3, 9, 9]);
         assert!(!edges().by_node(&mut begins, &mut others[..11]));
         assert!(!edges().by_node(&mut begins[1..], &mut others));
+    }
+
+    #[test]
+    fn parts_have_their_smallest_node() {
+        let mut labels = [0; 7];
+        assert!(edges().parts(&mut labels));
+        assert_eq!(labels, [0, 1, 1, 3, 3, 3, 6]);
+        assert!(!edges().parts(&mut labels[1..]));
+    }
+
+    #[test]
+    fn edges_that_come_again_are_marked() {
+        let sources: Vec<i32> = (0..1000).chain([7, 400, 9, -1, -1]).collect();
+        let targets: Vec<i32> = (1..1001).chain([8, 399, 10, 3, 3]).collect();
+        let relations: Vec<i32> = [0; 1000].into_iter().chain([0, 0, 1, 0, 0]).collect();
+        let edges = Edges::new(&sources, &targets, Some(&relations), 1001).expect("a graph");
+        let mut marks = [0; 1005];
+        assert!(edges.repeated(&mut [0; 256], &mut marks));
+        let rows: Vec<_> = (0..1005).filter(|&row| marks[row] != 0).collect();
+        assert_eq!(rows, [7, 399, 1000, 1001]);
+        assert!(!edges.repeated(&mut [0; 256], &mut marks[1..]) && !edges.repeated(&mut [0; 3], &mut marks));
+    }
+
+    #[test]
+    fn what_is_near_is_found() {
+        let (mut marks, mut next, mut rows) = ([0, 0, 0, 0, 0, 1, 0], [0; 7], [0; 7]);
+        assert!(edges().beside(&marks, &mut next));
+        assert_eq!(next, [0, 0, 0, 1, 0, 0, 0]);
+        marks[3] = 1;
+        assert_eq!(edges().among(&marks, &mut rows), Some(2));
+        assert_eq!(rows[..2], [0, 3]);
+        assert_eq!(edges().among(&marks, &mut rows[..1]), None);
+        assert!(!edges().beside(&marks[1..], &mut next) && edges().among(&marks[1..], &mut rows).is_none());
     }
 
     #[test]

@@ -182,7 +182,7 @@ pub fn mix(heads: (&[u64], usize), tails: (&[u64], usize), mixed: &mut [u64]) ->
 }
 
 #[inline(always)]
-fn stirred(first: u64, second: u64) -> u64 {
+pub(crate) fn stirred(first: u64, second: u64) -> u64 {
     let mut h = first.wrapping_mul(ODD);
     h ^= h >> 32;
     h = h.wrapping_add(second).wrapping_mul(OTHER_ODD);
