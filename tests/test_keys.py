@@ -145,6 +145,33 @@ def test_consistencies_agree_where_names_share_places(quick: bool, data: st.Data
         assert pairs(typed.disagreements()) == pairs(plain.disagreements())
 
 
+@given(data=st.data())
+@settings(max_examples=examples(100), deadline=None)
+def test_columns_with_gaps_are_taken_record_by_record(data: st.DataObject) -> None:
+    plain, typed = PythonConsistency(), NumpyConsistency()
+    first = 0
+    for _ in range(2):
+        length = data.draw(st.integers(1, 12))
+        columns, triples = [], []
+        for _ in range(2):
+            there = data.draw(
+                st.one_of(st.just([True] * length), st.lists(st.booleans(), min_size=length, max_size=length))
+            )
+            rows = [first + n for n, is_there in enumerate(there) if is_there]
+            names, given_values = (
+                data.draw(st.lists(st.sampled_from("abc"), min_size=len(rows), max_size=len(rows))) for _ in "ab"
+            )
+            triples += list(zip(rows, names, given_values, strict=True))
+            held = range(first, first + length) if len(rows) == length else np.array(rows, np.int64)
+            columns.append((codes(names, False), codes(given_values, False), held))
+        triples.sort(key=lambda t: t[0])
+        plain.add([t[1] for t in triples], [t[2] for t in triples], [t[0] for t in triples])
+        typed.add_columns(columns)
+        first += length
+
+    assert pairs(typed.disagreements()) == pairs(plain.disagreements())
+
+
 @pytest.mark.parametrize("widths", [(1, 1), (1, 2), (2, 1), (2, 2)])
 def test_codes_of_pairs_are_the_same_without_the_library(widths: tuple[int, int], monkeypatch: Any) -> None:
     words = np.random.default_rng(5).integers(0, 2**64, (2, 2000), np.uint64)

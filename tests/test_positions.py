@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ragdatakit.files.containers.lines import chosen_lines, iter_lines
+from ragdatakit.files.containers.positions import BlockTable, _counted, _found, locate_lines
+from ragdatakit.files.containers.sources import Block, Source
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.validators import dataset_run
 from ragdatakit.validators.collector import Selection
@@ -283,3 +286,36 @@ def test_chosen_lines_are_those_of_all_lines(end: bytes, monkeypatch: pytest.Mon
         chosen = range(0, len(lines), step)
         assert list(chosen_lines(data, chosen)) == [lines[n] for n in chosen]
     assert list(chosen_lines(data, [59, 60])) == [lines[59]] + [(len(data), b"")] * bool(end)
+
+
+@given(
+    lines=st.lists(st.sampled_from(["{}", " {}", "", " ", "\t", "\v\f ", "x" * 30])),
+    end=st.sampled_from(["", "\n", " "]),
+)
+@settings(max_examples=examples(200), deadline=None)
+def test_records_are_counted_where_they_are(lines: list[str], end: str) -> None:
+    data = ("\n".join(lines) + end).encode()
+    records = [n for n, (_, line, _) in enumerate(iter_lines(data)) if line.strip()]
+    for step in (1, 3):
+        numbers = list(range(0, len(records), step))
+        assert list(_counted(data, numbers, True)) == list(_found(Block(data, 0), numbers))
+
+
+def test_no_more_is_read_again_than_the_blocks_that_are_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, table, lines = tmp_path / "records.jsonl", BlockTable(), [b'{"id": %d}' % n for n in range(5000)]
+    path.write_bytes(MARK + b"\n".join(lines))
+    source = Source(path, False, block_bytes=1000)
+    first = 0
+    for block in source.blocks():
+        table.add(first, first + 1, block.offset)
+        first += block.data.count(b"\n")
+    read: list[int] = []
+    pread = os.pread
+    monkeypatch.setattr(os, "pread", lambda fd, size, at: read.append(size) or pread(fd, size, at))
+
+    found = list(locate_lines(Source(path, False, block_bytes=1000), table, [4999, 0, 2500, 2501]))
+
+    assert [(f.record, f.line, f.raw) for f in found] == [(n, n + 1, lines[n]) for n in (0, 2500, 2501, 4999)]
+    assert sum(read[1:]) < 10_000  # the first look is at the head of the file

@@ -6,6 +6,7 @@ A long module: each set check has a class of keys here, and they share how codes
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,8 @@ _NO_TEXT = np.array((_NO_INTEGER, 0), WIDE)
 _NO_ROWS = np.empty(0, np.int64)
 _MANY = 1 << 12
 """Codes from which on a sieve costs less than sorting them all."""
+_MANY_PIECES = 64
+"""Gaps in the rows of a column from which on to go from one to the next costs more than to copy the column."""
 
 
 class NumpyBatch:
@@ -356,12 +359,11 @@ class NumpyConsistency:
 
     def add_columns(self, columns: list[tuple[Codes, Codes, Any]]) -> None:
         """Take in names, values and rows of each of these columns, record by record."""
-        rows = columns[0][2]
-        together = isinstance(rows, range) and all(isinstance(c[2], range) and c[2] == rows for c in columns)
-        if library() is not None and together and len(rows):
-            self._add_quickly([c[0] for c in columns], [c[1] for c in columns], rows)
-        else:
+        pieces = _in_step(columns) if library() is not None else None
+        if pieces is None:
             self.add(*NumpyBatch.interleaved(columns))
+        for piece in pieces or ():
+            self._add_quickly([c[0] for c in piece], [c[1] for c in piece], piece[0][2])
 
     def add(self, names: Codes, values: Codes, rows: Any) -> None:
         """Take in that record ``row`` gives ``name`` this ``value``."""
@@ -432,6 +434,31 @@ class NumpyConsistency:
         clash = np.arange(len(names)) != firsts[numbers]
         first_rows = rows[firsts][numbers]
         return rows[clash], first_rows[clash]
+
+
+def _in_step(columns: list[tuple[Codes, Codes, Any]]) -> list[list[tuple[Codes, Codes, range]]] | None:
+    """The columns in pieces of consecutive rows, each with those columns that have all of its rows; None where that are
+    too many: rows without a value, where pieces end, are few in most blocks."""
+    borders = set[int]()
+    for _, _, rows in columns:
+        if isinstance(rows, range):
+            borders |= {rows.start, rows.stop} if rows else set()
+        elif len(rows):
+            gaps = np.flatnonzero(np.diff(rows) != 1)
+            if len(gaps) > _MANY_PIECES:
+                return None
+            borders |= {int(rows[0]), int(rows[-1]) + 1, *(rows[gaps] + 1).tolist(), *rows[gaps + 1].tolist()}
+    found = []
+    for begin, end in pairwise(sorted(borders)):
+        piece = []
+        for names, values, rows in columns:
+            at = begin - rows.start if isinstance(rows, range) else int(np.searchsorted(rows, begin))
+            if 0 <= at < len(rows) and rows[at] == begin:
+                there = slice(at, at + end - begin)
+                piece.append((names[there], values[there], range(begin, end)))
+        if piece:
+            found.append(piece)
+    return found
 
 
 def _rows_at(rows: Any, positions: Rows) -> Rows:

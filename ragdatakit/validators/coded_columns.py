@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 
-from ragdatakit.arrays.codes import Codes, mix
+from ragdatakit.arrays.codes import Codes, distinct, mix
 from ragdatakit.arrays.keys import NumpyBatch
 from ragdatakit.arrays.text_codes import codes_of_texts
 from ragdatakit.scanner.notes import REFUSED
@@ -121,4 +121,4 @@ def _put_items(batch: NumpyBatch, name: str, column: ScannedColumn, late: NumpyB
     owners = np.concatenate((column.owners, rows[owners]))
     order = np.argsort(owners, kind="stable")
     batch.lists[name] = (np.concatenate((column.codes, codes))[order], owners[order])
-    batch.headed[name] = np.union1d(column.owners, rows[late.headed[name]])
+    batch.headed[name] = distinct(np.concatenate((column.owners, rows[late.headed[name]])))

@@ -237,7 +237,10 @@ def _outside(found: Any, rows: Any, others: list[Any]) -> Any:
         return [i for i in found if rows[i] not in gone]
     import numpy as np
 
-    return found[~np.isin(_take(rows, found), np.concatenate([np.asarray(each, np.int64) for each in others]))]
+    from ragdatakit.arrays.codes import are_among, distinct
+
+    those = distinct(np.concatenate([np.asarray(each, np.int64) for each in others]))
+    return found[~are_among(_take(rows, found), those)]
 
 
 def _also_equal(found: Any, rows: Any, batch: Batch, member: Membership) -> Any:

@@ -12,11 +12,15 @@ from ragdatakit.files.containers.indents import NO_INDENT, Indent
 from ragdatakit.files.containers.lines import LONG_LINE, chosen_lines, iter_lines
 from ragdatakit.files.containers.sources import Block, Source
 from ragdatakit.late_dataclasses import dataclass
+from ragdatakit.late_patterns import late_pattern
 
 if TYPE_CHECKING:
     from ragdatakit.files.containers.arrays import Part
     from ragdatakit.files.containers.element_scans import Element
     from ragdatakit.files.containers.tagged_text import TaggedElement
+
+_BLANK_LINE = late_pattern(rb"\n[ \t\v\f]*(?=\n)")
+"""The end of a line before a blank one, in data without carriage returns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,19 +100,33 @@ class BlockTable:
         self.lines.append(line)
         self.offsets.append(offset)
 
+    def spans(self, offsets: Iterable[int]) -> Iterator[tuple[int, int | None]]:
+        """The blocks that begin at these offsets, each up to the one behind it (None: to the end of the file)."""
+        for offset in offsets:
+            behind = bisect_right(self.offsets, offset)
+            yield offset, self.offsets[behind] if behind < len(self.offsets) else None
+
+    def has_blank_lines(self, number: int) -> bool:
+        """Whether there may be some in the block with this number."""
+        if number + 1 >= len(self.records):
+            return True
+        return self.lines[number + 1] - self.lines[number] != self.records[number + 1] - self.records[number]
+
     def block_of(self, record: int) -> int:
         """The number of the block that has this record."""
         return bisect_right(self.records, record) - 1
 
 
 def locate_lines(source: Source, table: BlockTable, records: Iterable[int]) -> Iterator[Located]:
-    """Find records of an NDJSON file again; reads it up to the last one asked for."""
+    """Find records of an NDJSON file again: reads the blocks that have them, or all up to the last one where nobody can
+    begin in the middle of the file."""
     wanted: dict[int, list[int]] = {}
     for record in sorted(set(records)):
         wanted.setdefault(table.offsets[table.block_of(record)], []).append(record)
     by_offset = {offset: i for i, offset in reversed(list(enumerate(table.offsets)))}
     remaining = len(wanted)
-    for block in source.blocks():
+    blocks = source.blocks_between(table.spans(wanted)) if source.is_plain() else source.blocks()
+    for block in blocks:
         if not remaining:
             return
         if block.offset not in wanted or not block.data:
@@ -116,23 +134,23 @@ def locate_lines(source: Source, table: BlockTable, records: Iterable[int]) -> I
         remaining -= 1
         i = by_offset[block.offset]
         first, numbers = table.records[i], [record - table.records[i] for record in wanted[block.offset]]
-        behind = bisect_right(table.records, first)
-        known = behind < len(table.records)
-        find = _counted if known and _is_even(block, table.records[behind] - first) else _found
-        for number, line, offset, raw in find(block, numbers):
+        if len(block.data) > LONG_LINE or block.breaks or b"\r" in block.data:
+            found = _found(block, numbers)
+        else:
+            found = _counted(block.data, numbers, table.has_blank_lines(i))
+        for number, line, offset, raw in found:
             yield Located(first + number, table.lines[i] + line, block.offset + offset, raw)
 
 
-def _is_even(block: Block, records: int) -> bool:
-    """Whether each line of a block of so many records is one, and ends in LF."""
-    data = block.data
-    return not block.breaks and b"\r" not in data and data.count(b"\n") + (not data.endswith(b"\n")) == records
-
-
-def _counted(block: Block, numbers: list[int]) -> Iterator[tuple[int, int, int, bytes]]:
-    """The same as `_found`, where each line is a record."""
-    for number, (offset, line) in zip(numbers, chosen_lines(block.data, numbers), strict=True):
-        yield number, number, offset, line[:LONG_LINE]
+def _counted(data: bytes, numbers: list[int], has_blank_lines: bool) -> Iterator[tuple[int, int, int, bytes]]:
+    """The same as `_found`, where each line ends in LF: lines between are counted, not cut."""
+    blank, line, at = list[int](), 0, 0  # how many records come before each blank line
+    for match in _BLANK_LINE.finditer(b"\n" + data) if has_blank_lines else ():
+        line, at = line + data.count(b"\n", at, match.start()), match.start()
+        blank.append(line - len(blank))
+    lines = [number + bisect_right(blank, number) for number in numbers]
+    for number, line, (offset, raw) in zip(numbers, lines, chosen_lines(data, lines), strict=False):
+        yield number, line, offset, raw
 
 
 def _found(block: Block, numbers: list[int]) -> Iterator[tuple[int, int, int, bytes]]:

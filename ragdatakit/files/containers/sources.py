@@ -159,6 +159,24 @@ class Source:
         blocks = self._guarded(self._row_blocks if is_parquet(self.path) else self._line_blocks)
         yield from with_whole_cells(blocks, self.quoted) if self.quoted else blocks
 
+    def is_plain(self) -> bool:
+        """Whether its lines are those of the file, which can be read from wherever one begins."""
+        if type(self) not in (Source, HeadedSource) or self.quoted or is_parquet(self.path):
+            return False
+        try:
+            return not self.is_packed()
+        except OSError:  # nothing can be read from anywhere
+            return True
+
+    def blocks_between(self, spans: Iterable[tuple[int, int | None]]) -> Iterator[Block]:
+        """The lines of a plain file between these offsets (None: to its end), at which lines begin."""
+
+        def read(fd: int, size: int, zipped: bool) -> Iterator[Block]:
+            for begin, end in spans:
+                yield from self._blocks_between(fd, begin, size if end is None else end)
+
+        return self._guarded(read)
+
     def safe_cuts(self) -> list[int]:
         """Offsets at which records begin, if there are line breaks within cells, so that nobody can tell from the
         middle where a line begins, or a quote mark that only the end of the file closes; else none. Where there are
