@@ -16,6 +16,7 @@ from ragdatakit.arrays import code_tables
 from ragdatakit.arrays.codes import WIDE as WIDE_CODES
 from ragdatakit.arrays.codes import mix
 from ragdatakit.arrays.keys import NumpyConsistency, NumpyIndex
+from ragdatakit.arrays.pairs import PairIndex
 from ragdatakit.arrays.text_codes import codes_of_texts
 from ragdatakit.files.paths.sql_text import hash_expression
 from ragdatakit.scanner.keys import FirstValues, mixed
@@ -259,7 +260,7 @@ def run_checks(format_name: str, splits: list[dict[str, Any]], typed: bool, seve
         types = {**columns[kind].types, **columns[kind].item_types}
         return NumpyIndex(lookups, len(fields) == 1 and types.get(fields[0]) == "integer")
 
-    factories = (new_index, NumpyConsistency) if typed else ()
+    factories = (new_index, NumpyConsistency, lambda kind, fields: PairIndex()) if typed else ()
     found: list[RowProblems] = []
     checks: list[SetChecks] = []
     next_row = dict.fromkeys(kinds, 0)

@@ -5,6 +5,7 @@ A long module: each set check has a class of keys here, and they share how codes
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
@@ -66,17 +67,29 @@ class NumpyBatch:
         self.noted: list[tuple[int, Any]] = []
         self.found: dict[str, npt.NDArray[np.int32]] = {}
         self._made: dict[tuple[str, ...], tuple[Codes, Rows | range]] = {}
+        self._taken: dict[tuple[str, ...], tuple[list[Codes], Rows | range]] = {}
 
     def codes(self, fields: tuple[str, ...]) -> tuple[Codes, Any]:
         """Codes of a column, or of several mixed, and the rows they are in (a range where all are readable)."""
         if fields not in self._made:
-            self._made[fields] = self._make(fields)
+            columns, owners = self._taken.get(fields) or self._take(fields)
+            self._made[fields] = functools.reduce(lambda codes, head: mix(head, codes), reversed(columns)), owners
         codes, owners = self._made[fields]
-        if isinstance(owners, range):
-            return codes, range(self.first_row, self.first_row + self.length)
-        return codes, owners + self.first_row
+        return codes, self._rows_of(owners)
 
-    def _make(self, fields: tuple[str, ...]) -> tuple[Codes, Rows | range]:
+    def parts(self, fields: tuple[str, ...]) -> tuple[list[Codes], Any]:
+        """The codes that `codes` mixes, of each column, and the rows they are in."""
+        if fields not in self._taken:
+            self._taken[fields] = self._take(fields)
+        columns, owners = self._taken[fields]
+        return columns, self._rows_of(owners)
+
+    def _rows_of(self, owners: Rows | range) -> Any:
+        if isinstance(owners, range):
+            return range(self.first_row, self.first_row + self.length)
+        return owners + self.first_row
+
+    def _take(self, fields: tuple[str, ...]) -> tuple[list[Codes], Rows | range]:
         last = fields[-1]
         owners: Rows | range = range(self.length)
         keep: npt.NDArray[np.bool_] | None
@@ -85,18 +98,19 @@ class NumpyBatch:
             keep = None
         else:
             codes, keep = self.columns[last], self.valid[last]
+        found = [codes]
         for name in reversed(fields[:-1]):
             head, valid = self.columns[name], self.valid[name]
             if not isinstance(owners, range):
                 head = head[owners]
                 valid = None if valid is None else valid[owners]
-            codes = mix(head, codes)
+            found.insert(0, head)
             keep = valid if keep is None else keep if valid is None else keep & valid
         if keep is not None:
             where = np.flatnonzero(keep)
-            codes = codes[where]
+            found = [codes[where] for codes in found]
             owners = where if isinstance(owners, range) else owners[where]
-        return codes, owners
+        return found, owners
 
     def without(self, field: str) -> list[int]:
         """Rows in which the column has no readable value."""
@@ -115,7 +129,7 @@ class NumpyBatch:
 
     def also_equal(self, found: Any, fields: tuple[str, ...], other: str) -> Any:
         """Positions ``found`` among the codes of ``fields``, and those where the last of them equals another column."""
-        _, owners = self._made[fields]
+        _, owners = self._taken.get(fields) or self._made[fields]
         second, third, valid = self.columns[fields[-1]], self.columns[other], self.valid[other]
         if not isinstance(owners, range):
             second, third = second[owners], third[owners]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ragdatakit.scanner.library import ScannerError, View, library
+from ragdatakit.scanner.library import ScannerError, View, library, needed_library
 from ragdatakit.scanner.views import numbers
 
 Codes = npt.NDArray[np.uint64]
@@ -70,6 +70,33 @@ def counted_twice(places: npt.NDArray[np.uint8], words: Codes, width: int) -> np
     arguments = words.ctypes.data, len(words), width, found.ctypes.data, number
     _call("rd_sieved", places.ctypes.data, len(places), *arguments)
     return found[: number.value].copy()
+
+
+class IntegerPairs:
+    """Pairs of integers, which are asked for by the library."""
+
+    def __init__(self, address: int) -> None:
+        self._address = address
+        weakref.finalize(self, needed_library().rd_pairs_free, address).atexit = False
+
+    @classmethod
+    def of(cls, firsts: Codes, seconds: Codes, most: int) -> IntegerPairs | None:
+        """None where there is no library, or the first ones are spread over more than ``most`` numbers."""
+        found = library()
+        if found is None or len(firsts) != len(seconds):
+            return None
+        held = np.ascontiguousarray(firsts), np.ascontiguousarray(seconds)
+        address = found.rd_pairs_new(held[0].ctypes.data, held[1].ctypes.data, len(firsts), most)
+        return cls(address) if address else None
+
+    def are_there(self, firsts: Codes, seconds: Codes) -> npt.NDArray[np.bool_]:
+        """Which of these pairs there are."""
+        if len(firsts) != len(seconds):
+            raise ScannerError("there are not as many first integers as second ones")
+        held = np.ascontiguousarray(firsts), np.ascontiguousarray(seconds)
+        there = np.empty(len(firsts), np.bool_)
+        _call("rd_pairs_find", self._address, held[0].ctypes.data, held[1].ctypes.data, len(firsts), there.ctypes.data)
+        return there
 
 
 def mixed(heads: Codes, width: int, tails: Codes, tail_width: int) -> Codes | None:

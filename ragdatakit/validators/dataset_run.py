@@ -142,13 +142,20 @@ class DatasetRun:
 
             return PartitionedSets(plan, split, kinds, self._keys(self.options.engine))
         from ragdatakit.arrays.keys import NumpyConsistency, NumpyIndex
+        from ragdatakit.arrays.pairs import PairIndex
 
-        def new_index(kind: str, fields: tuple[str, ...], lookups: bool) -> NumpyIndex:
+        def are_integers(kind: str, fields: tuple[str, ...]) -> bool:
             columns = self.columns(kind)
             types = {**columns.types, **columns.item_types}
-            return NumpyIndex(lookups, len(fields) == 1 and types.get(fields[0]) == "integer")
+            return all(types.get(field) == "integer" for field in fields)
 
-        return SetChecks(plan, split, kinds, new_index, NumpyConsistency)
+        def new_index(kind: str, fields: tuple[str, ...], lookups: bool) -> NumpyIndex:
+            return NumpyIndex(lookups, len(fields) == 1 and are_integers(kind, fields))
+
+        def new_pairs(kind: str, fields: tuple[str, ...]) -> PairIndex | None:
+            return PairIndex() if are_integers(kind, fields) else None
+
+        return SetChecks(plan, split, kinds, new_index, NumpyConsistency, new_pairs)
 
     def _kinds(self) -> set[str]:
         return {file.kind for file in self.dataset.files}

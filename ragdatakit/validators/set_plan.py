@@ -44,6 +44,11 @@ class SetPlan:
         found |= {(m.to_kind, m.to_fields) for m in self.memberships}
         return found | {(c.kind, (c.field,)) for c in self.coverages}
 
+    def paired(self) -> set[IndexKey]:
+        """The indexes that only memberships ask."""
+        found: set[IndexKey] = {(m.to_kind, m.to_fields) for m in self.memberships}
+        return found - {(key.kind, key.fields) for key in self.keys} - self.compared()
+
     def compared(self) -> set[IndexKey]:
         """The indexes that are compared with those of other splits."""
         found: set[IndexKey] = {(d.kind, (d.field,)) for d in self.disjoints}

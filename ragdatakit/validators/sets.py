@@ -48,6 +48,7 @@ class SetChecks:
         kinds: set[str],
         new_index: Callable[[str, tuple[str, ...], bool], Any] = lambda kind, fields, lookups: PythonIndex(),
         new_consistency: Callable[[], Any] = PythonConsistency,
+        new_pairs: Callable[[str, tuple[str, ...]], Any] = lambda kind, fields: None,  # a `PairIndex` where it can be
     ) -> None:
         self.split = split
         self.kinds = kinds
@@ -59,7 +60,10 @@ class SetChecks:
         self.plan = plan
         looked_up, compared = plan.looked_up(), plan.compared()
         self._looked_up = looked_up
-        self.indexes = {key: new_index(*key, key in looked_up or key in compared) for key in plan.indexed()}
+        self._pairs = {key: found for key in plan.paired() if (found := new_pairs(*key)) is not None}
+        self.indexes = {
+            key: self._pairs.get(key) or new_index(*key, key in looked_up or key in compared) for key in plan.indexed()
+        }
         self.heads = {key: new_index(key[0], key[1][:1], True) for key in plan.headed()}
         self._consistencies = [(c, new_consistency()) for c in plan.consistencies]
         self._variants = [(v, new_consistency()) for v in plan.variants]
@@ -100,21 +104,30 @@ class SetChecks:
                     self.indexes[key].mark(find(key, field), self.marks[coverage])
         return found
 
+    def _keys_of(self, batch: Batch, key: IndexKey, fields: tuple[str, ...] = ()) -> tuple[Any, ...]:
+        """What an index takes in or looks up of these columns, its own or others: codes, of pairs two columns of them;
+        and their rows."""
+        if key in self._pairs:
+            columns, rows = batch.parts(fields or key[1])  # type: ignore[attr-defined]
+            return (*columns, rows)
+        return batch.codes(fields or key[1])
+
     def prepare(self, kind: str, batch: Batch) -> None:
         """Have the batch make the keys, which it keeps, that `absorb` takes in: that is done by one thread for all."""
         for of_kind, fields in self.indexes:
             if of_kind == kind:
-                batch.codes(fields)
+                self._keys_of(batch, (of_kind, fields))
 
     def _probe_membership(self, member: Membership, batch: Batch, dangling: list[Any]) -> list[RowProblems]:
-        index = self.indexes[member.to_kind, member.to_fields]
-        pairs, rows = batch.codes(member.fields)
-        looked_up = index.find(pairs)
+        key = member.to_kind, member.to_fields
+        index = self.indexes[key]
+        *pairs, rows = self._keys_of(batch, key, member.fields)
+        looked_up = index.find(*pairs)
         found = index.missing(looked_up) if member.within else index.present(looked_up)
         if member.within and len(found):
             # A row whose reference dangles, or whose list is missing or unreadable, has been reported for that.
             heads, head_rows = batch.codes(member.fields[:1])
-            head_index = self.heads[member.to_kind, member.to_fields]
+            head_index = self.heads[key]
             without = head_index.missing(head_index.find(heads))
             found = _outside(found, rows, [*dangling, _take(head_rows, without)])
         if member.same_as:
@@ -134,7 +147,7 @@ class SetChecks:
             self.keyless.setdefault(kind, []).extend(batch.without(named))
         for (of_kind, fields), index in self.indexes.items():
             if of_kind == kind:
-                index.add(*batch.codes(fields))
+                index.add(*self._keys_of(batch, (of_kind, fields)))
         for (of_kind, fields), index in self.heads.items():
             if of_kind == kind:
                 index.add(*batch.heads(fields))

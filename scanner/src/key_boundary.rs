@@ -5,6 +5,7 @@
 use crate::boundary::{guarded, slice, slice_mut, View, DONE, MISUSED, PANICKED};
 use crate::firsts::{Firsts, Named};
 use crate::keys::{find_ranks, mix, sieve, sieved, Table};
+use crate::pairs::Pairs;
 use std::ptr::null_mut;
 
 /// Put codes into a table of 2^`bits` slots, whose memory is all zeros.
@@ -207,6 +208,51 @@ pub unsafe extern "C" fn rd_firsts_add(
             return MISUSED;
         }
         *odd = View { start: firsts.odd.as_ptr(), length: firsts.odd.len() as u64 };
+        DONE
+    })
+}
+
+/// Pairs of integers that will be asked for; null where those are spread over more than `most` numbers.
+///
+/// # Safety
+/// `firsts` and `seconds` point to `count` numbers.
+#[no_mangle]
+pub unsafe extern "C" fn rd_pairs_new(firsts: *const u64, seconds: *const u64, count: u64, most: u64) -> *mut Pairs {
+    guarded(null_mut(), || match (slice(firsts, count), slice(seconds, count)) {
+        (Some(firsts), Some(seconds)) => {
+            Pairs::of(firsts, seconds, most).map_or(null_mut(), |pairs| Box::into_raw(Box::new(pairs)))
+        }
+        _ => null_mut(),
+    })
+}
+
+/// Give pairs back.
+///
+/// # Safety
+/// `pairs` is null or came from `rd_pairs_new`, and is not used again.
+#[no_mangle]
+pub unsafe extern "C" fn rd_pairs_free(pairs: *mut Pairs) {
+    if !pairs.is_null() {
+        drop(Box::from_raw(pairs));
+    }
+}
+
+/// Whether each of these pairs is there: 1 or 0.
+///
+/// # Safety
+/// `pairs` came from `rd_pairs_new`; `firsts` and `seconds` point to `count` numbers, `there` to `count` bytes to be written.
+#[no_mangle]
+pub unsafe extern "C" fn rd_pairs_find(
+    pairs: *const Pairs,
+    firsts: *const u64,
+    seconds: *const u64,
+    count: u64,
+    there: *mut u8,
+) -> i32 {
+    guarded(PANICKED, || {
+        let (Some(pairs), Some(there)) = (pairs.as_ref(), slice_mut(there, count)) else { return MISUSED };
+        let (Some(firsts), Some(seconds)) = (slice(firsts, count), slice(seconds, count)) else { return MISUSED };
+        pairs.find(firsts, seconds, there);
         DONE
     })
 }

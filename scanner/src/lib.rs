@@ -31,6 +31,7 @@ mod measure_boundary;
 mod measures;
 mod members;
 mod names;
+mod pairs;
 mod plan;
 mod predicates;
 mod relations;

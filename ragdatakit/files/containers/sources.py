@@ -43,6 +43,7 @@ ARRAY_PART_BYTES = 1 << 19
 TEXT_BLOCK_BYTES = 1 << 21
 """Size of a block of records with texts, whose hashing has a cost per block."""
 
+_TAIL_BYTES = 1 << 14
 SMALL_FILE = 1 << 20
 BOMB_RATIO, BOMB_BYTES = 400, 1 << 30  # text packs 3 to 20 times; deflate's best, of zeros, is 1,032 times
 _LONGEST_POINTER = 1024
@@ -304,7 +305,10 @@ class Source:
     def _blocks_between(self, fd: int, offset: int, end: int) -> Iterator[Block]:
         """The lines from where one begins to where one ends."""
         while True:
-            data = os.pread(fd, min(self.block_bytes, max(end - offset, 0)), offset)
+            size = min(self.block_bytes, max(end - offset, 0))
+            if offset + size < end:
+                size = _to_line_end(fd, offset, size)
+            data = os.pread(fd, size, offset)
             if not data:
                 return
             last = offset + len(data) >= end
@@ -519,6 +523,13 @@ class RangeSource(Source):
 def file_state(info: os.stat_result) -> str:
     """What changes when a file does."""
     return f"{info.st_size}-{info.st_mtime_ns}"
+
+
+def _to_line_end(fd: int, offset: int, size: int) -> int:
+    """How many of so many bytes are to be read for their whole lines: all where no line ends near their end. To look
+    there first costs less than to copy a block without its last line."""
+    tail = os.pread(fd, min(size, _TAIL_BYTES), offset + max(size - _TAIL_BYTES, 0))
+    return size - len(tail) + (tail.rfind(b"\n") + 1 or len(tail))
 
 
 SHOWN_OF_HEADER = 1 << 12
