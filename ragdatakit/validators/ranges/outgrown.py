@@ -15,6 +15,7 @@ from ragdatakit.files.containers.parquet_rows import is_parquet
 from ragdatakit.files.containers.parquet_tables import opened_parquet
 from ragdatakit.files.containers.sources import file_state
 from ragdatakit.files.paths.folders import size_of
+from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.validators import checks_of
 from ragdatakit.validators.dataset_run import DatasetRun
 from ragdatakit.validators.ranges.plan import Range, plan_ranges
@@ -81,7 +82,7 @@ def _bytes_of_keys(run: DatasetRun, files: list[DataFile], most: int) -> int:
         return 0
     if total * MOST_OF_BYTE * len(run.dataset.format.files) <= most:
         return 0
-    with suppress(Exception):  # what is wrong with the file is found when it is read
+    with suppress(OSError, RagdataError):  # what is wrong with the file is found when it is read
         keys, length = _sampled(run, largest)
         return int(BYTES_OF_KEY * keys * total / length) if length else 0
     return 0
