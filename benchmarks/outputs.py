@@ -23,7 +23,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from ragdatakit.api.validate import check
+from ragdatakit.api.validating.check import check
 from ragdatakit.reports.findings.output_forms import OUTPUT_FORMS, Found, written
 from ragdatakit.schemas.options import ValidateOptions
 

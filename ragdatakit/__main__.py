@@ -9,6 +9,7 @@ import gc
 import os
 import sys
 
+from ragdatakit.late_modules import put_off
 from ragdatakit.stopping import end, end_at_once
 
 _NO_MATRICES = ("validate", "report", "query", "diff")
@@ -21,6 +22,10 @@ def main() -> None:
     if sys.argv[1:2] and sys.argv[1] in _NO_MATRICES:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     end_at_once()
+    with put_off():
+        import dataclasses  # noqa: F401
+
+        import click  # noqa: F401
     from ragdatakit.cli import main as command
 
     try:

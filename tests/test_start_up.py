@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from functools import cache
 
 import pytest
 
+from ragdatakit.cli import main
+from ragdatakit.late_modules import cleandoc
 from ragdatakit.schemas import all_formats
 from tests.command_line import FIXTURES, GOOD, spawn
 
@@ -15,7 +18,7 @@ HEAVY = set(
 
 SCRIPT = """
 import sys
-from ragdatakit.cli import main
+from ragdatakit.__main__ import main
 try:
     main()
 except SystemExit as stop:
@@ -26,6 +29,8 @@ print("\\n".join(sorted(sys.modules)))
 
 LARGE = set("logging hashlib html difflib pickle tempfile shutil random ctypes gzip csv heapq shlex decimal".split())
 """Modules of Python that take a tenth of what a tiny dataset does, and that only large or faulty ones need."""
+PUT_OFF = {"inspect", "gettext", "locale"}
+"""Modules that click imports and hardly uses."""
 
 
 @cache
@@ -55,6 +60,34 @@ def test_no_heavy_library(words: tuple[str, ...]) -> None:
     names = imported(*words)
 
     assert names & HEAVY == set()
+
+
+@pytest.mark.parametrize(
+    "words", [("--help",), ("validate", "--help"), ("validate", str(GOOD))], ids=["help", "help of a command", "tiny"]
+)
+def test_what_click_hardly_uses_is_not_imported(words: tuple[str, ...]) -> None:
+    assert imported(*words).isdisjoint(PUT_OFF)
+
+
+def test_what_is_put_off_is_there_when_it_is_asked_for() -> None:
+    code = """
+import sys
+from ragdatakit.late_modules import put_off
+with put_off():
+    import click
+assert not {"inspect", "gettext", "uuid"} & sys.modules.keys()
+assert click.UUID("7e3d1c58-02a4-4b8e-9d6f-5a90c1e2b347").version == 4
+import inspect, uuid
+assert click.core.inspect.signature is inspect.signature and click.types.uuid.UUID is uuid.UUID
+"""
+
+    assert spawn(code=("-c", code)).code == 0
+
+
+def test_texts_of_help_lose_their_indentation_as_in_python() -> None:
+    texts = ["", "one", "  one  ", "\n", "a\n\n    b\n      c\n    ", "\n  a\n\tb\n\n", "a\n   \nb", main.__doc__ or ""]
+
+    assert [cleandoc(text) for text in texts] == [inspect.cleandoc(text) for text in texts]
 
 
 def test_a_tiny_dataset_needs_little_of_python() -> None:
@@ -87,7 +120,8 @@ def test_help_imports_no_room_but_its_own() -> None:
     names = {name for name in imported("--help") if name.startswith("ragdatakit.")}
 
     names -= {f"ragdatakit.reports{part}" for part in ("", ".findings", ".findings.ci_commands")}  # of every output
-    assert {name.split(".")[1] for name in names} <= {"cli", "late_patterns", "schemas", "stopping", "version"}
+    rooms = {"__main__", "cli", "late_modules", "late_patterns", "schemas", "stopping", "version"}
+    assert {name.split(".")[1] for name in names} <= rooms
     assert "ragdatakit.schemas.declarations" not in names
 
 

@@ -159,8 +159,7 @@ def command(**words: Any) -> int:
     """
 
     from ragdatakit.api.engine import slow_words
-    from ragdatakit.api.fix import repair
-    from ragdatakit.api.validate import check
+    from ragdatakit.api.validating.check import check
     from ragdatakit.cli.progress import terminal_progress
 
     out, paths = words["output_file"], words["paths"] or (Path(),)
@@ -189,6 +188,8 @@ def command(**words: Any) -> int:
         )
         result = FixResult()
         if fixes:
+            from ragdatakit.api.validating.repair import repair
+
             how = {name: words[word] for name, word in _HOW_TO_FIX.items()}
             result, findings = repair(paths, FixOptions(**options, **how), refused.append)
             report = result.report

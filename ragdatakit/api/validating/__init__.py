@@ -1,0 +1,1 @@
+"""Checks and repairs as the command line and the Python interface both ask for them."""
