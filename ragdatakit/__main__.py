@@ -23,8 +23,6 @@ def main() -> None:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     end_at_once()
     with put_off():
-        import dataclasses  # noqa: F401
-
         import click  # noqa: F401
     from ragdatakit.cli import main as command
 

@@ -116,7 +116,15 @@ def test_a_diff_of_little_imports_no_more_than_it_needs() -> None:
     assert names.isdisjoint({"pandas", "pyarrow.compute", "scipy"})
 
 
+def test_a_tiny_dataset_needs_few_modules() -> None:
+    """Each takes as long as to read and check the records of several tiny datasets."""
+    ours = [name for name in imported("validate", str(GOOD)) if name.startswith("ragdatakit")]
+
+    assert len(ours) <= 162
+
+
 def test_help_imports_no_room_but_its_own() -> None:
+    assert imported("--help").isdisjoint({"pathlib", "dataclasses", "shutil"})
     names = {name for name in imported("--help") if name.startswith("ragdatakit.")}
 
     names -= {f"ragdatakit.reports{part}" for part in ("", ".findings", ".findings.ci_commands")}  # of every output

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from ragdatakit.late_modules import put_off
 from ragdatakit.version import __version__
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -54,8 +55,24 @@ _MEANT = {
 """Options that a command may lack, and what it has instead, the likeliest first."""
 
 
+class _Formatter(click.HelpFormatter):
+    """Help as wide as the terminal, which click measures with more."""
+
+    def __init__(self, indent_increment: int = 2, width: int | None = None, max_width: int | None = None) -> None:
+        from ragdatakit.cli.standard_output import terminal_columns
+
+        widest = max(min(terminal_columns(), max_width or 80) - 2, 50)
+        super().__init__(indent_increment, width or widest, max_width)
+
+
+class _Context(click.Context):
+    formatter_class = _Formatter
+
+
 class _LazyGroup(click.Group):
     """Sub-commands by name; help texts come from the list, so that `--help` imports none of them."""
+
+    context_class = _Context
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -63,6 +80,9 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
+        with put_off():
+            import dataclasses  # noqa: F401 - of which all commands have some
+
         name, _, attribute = COMMANDS[cmd_name][0].partition(":")
         module = importlib.import_module(f"ragdatakit.cli.{name}")
         command: click.Command = getattr(module, attribute or "command")

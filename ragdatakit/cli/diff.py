@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,7 @@ from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import dataset_name_option, dataset_options, read_words
 from ragdatakit.cli.declared_options import DataPath, given, options_of
 from ragdatakit.cli.output_format import check_place, chosen_form, output_options
-from ragdatakit.cli.standard_output import write_output
+from ragdatakit.cli.standard_output import terminal_columns, write_output
 from ragdatakit.schemas.options import DiffOptions
 
 if TYPE_CHECKING:
@@ -123,7 +122,7 @@ def _render(found: DatasetDiff, form: str, quiet: bool, out: Path | None) -> byt
         from ragdatakit.reports.terminal import painter
 
         colour = out is None and wants_colour()
-        width = shutil.get_terminal_size((100, 24)).columns if out is None else 100
+        width = terminal_columns(100) if out is None else 100
         width = min(max(width, _LEAST_WIDTH), _MOST_WIDTH)
         last = [*condition_lines(found, painter(colour)), summary_line(found, painter(colour))]
         lines = last if quiet else diff_lines(found, colour=colour, width=width)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import shlex
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -25,7 +24,7 @@ from ragdatakit.cli.dataset_options import (
 )
 from ragdatakit.cli.declared_options import DataPath, given, options_of
 from ragdatakit.cli.output_format import check_place, chosen_form, output_options
-from ragdatakit.cli.standard_output import write_output
+from ragdatakit.cli.standard_output import terminal_columns, write_output
 from ragdatakit.cli.synonyms import old_spelling
 from ragdatakit.schemas.options import MOST_RESULTS, EvaluateOptions
 from ragdatakit.schemas.search.modes import ALL_MODES
@@ -198,7 +197,7 @@ def _write(done: Evaluation, words: dict[str, Any]) -> None:
     else:
         options = EvaluationOptions(
             colour=words["output_file"] is None and wants_colour(),
-            width=min(max(shutil.get_terminal_size().columns, _LEAST_WIDTH), _MOST_WIDTH),
+            width=min(max(terminal_columns(), _LEAST_WIDTH), _MOST_WIDTH),
             quiet=words["quiet"],
             by_type=words["by_type"],
             worst=words["worst"],

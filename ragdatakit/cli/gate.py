@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,7 @@ from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import dataset_name_option, dataset_options, read_words
 from ragdatakit.cli.declared_options import DataPath, Names, Whole, given, options_of
 from ragdatakit.cli.output_format import check_place, chosen_form, output_options
-from ragdatakit.cli.standard_output import write_output
+from ragdatakit.cli.standard_output import terminal_columns, write_output
 from ragdatakit.schemas.options import GateOptions, SuiteOptions
 
 if TYPE_CHECKING:
@@ -153,7 +152,7 @@ def _rendered(result: GateResult, words: dict[str, Any]) -> bytes:
         return gate_json(result)
     if form == "html":
         return gate_page(result)
-    width = shutil.get_terminal_size((100, 24)).columns if out is None else 100
+    width = terminal_columns(100) if out is None else 100
     lines = gate_lines(
         result,
         colour=out is None and wants_colour(),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 import sys
 from collections.abc import Iterable
 from contextlib import ExitStack
@@ -17,7 +16,7 @@ from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import dataset_name_option, dataset_options, read_words
 from ragdatakit.cli.declared_options import DataPath, Whole, given, options_of, words_after_path
 from ragdatakit.cli.output_format import check_place, chosen_form, output_options
-from ragdatakit.cli.standard_output import write_output
+from ragdatakit.cli.standard_output import terminal_columns, write_output
 from ragdatakit.schemas.errors import QueryError
 from ragdatakit.schemas.options import QueryOptions
 
@@ -156,7 +155,7 @@ def _in_shell(sql: str) -> str:
 
 
 def _width(out: Path | None) -> int:
-    columns = shutil.get_terminal_size((100, 24)).columns if out is None else 100
+    columns = terminal_columns(100) if out is None else 100
     return max(columns, _LEAST_WIDTH)
 
 

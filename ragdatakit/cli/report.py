@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +18,7 @@ from ragdatakit.cli.dataset_options import (
 )
 from ragdatakit.cli.declared_options import DataPath, given, options_of
 from ragdatakit.cli.output_format import check_place, chosen_form, output_options
-from ragdatakit.cli.standard_output import write_output
+from ragdatakit.cli.standard_output import terminal_columns, write_output
 from ragdatakit.schemas.options import ReportOptions
 
 if TYPE_CHECKING:
@@ -145,7 +144,7 @@ def _rendered(summaries: Summaries, words: dict[str, Any], form: str) -> bytes:
 
     to_file = words["output_file"] is not None
     encoding = "utf-8" if to_file else sys.stdout.encoding or "utf-8"
-    columns = _USUAL_WIDTH if to_file else shutil.get_terminal_size((_USUAL_WIDTH, 24)).columns
+    columns = _USUAL_WIDTH if to_file else terminal_columns(_USUAL_WIDTH)
     options = SummaryTextOptions(
         colour=not to_file and wants_colour(),
         width=min(max(columns, _LEAST_WIDTH), _MOST_WIDTH),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -16,7 +15,7 @@ from ragdatakit.cli.declared_options import DataPath, given, options_of, words_a
 from ragdatakit.cli.index import opened
 from ragdatakit.cli.output_format import check_place, chosen_form, output_options
 from ragdatakit.cli.progress import say
-from ragdatakit.cli.standard_output import write_output
+from ragdatakit.cli.standard_output import terminal_columns, write_output
 from ragdatakit.cli.synonyms import old_spelling
 from ragdatakit.schemas.options import RetrieveOptions
 from ragdatakit.schemas.retrieved import Query
@@ -198,7 +197,7 @@ def _text(retriever: Retriever, queries: list[Query], gold: Gold | None, words: 
     from ragdatakit.reports.retrieval import retrieval_lines, time_line
 
     colour = wants_colour() and words["output_file"] is None
-    width = min(max(shutil.get_terminal_size((100, 24)).columns, _LEAST_WIDTH), _MOST_WIDTH)
+    width = min(max(terminal_columns(100), _LEAST_WIDTH), _MOST_WIDTH)
     for number, query in enumerate(queries):
         found = retriever.search(query, words["mode"], words["k"], words["explain"])
         places = _places(retriever, gold, words)

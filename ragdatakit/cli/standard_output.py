@@ -11,12 +11,14 @@ import os
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
-from pathlib import Path
-from typing import Any, BinaryIO, Literal, TextIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TextIO
 
 import click
 
 from ragdatakit.reports.findings.ci_commands import Form, broken_up
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class _Patient(io.RawIOBase):
@@ -91,7 +93,7 @@ def _open_closed_streams() -> None:
     it, and stay so: Python closes a stream that nothing refers to."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            stream = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115 - until the process ends
+            stream = open(os.devnull, mode, encoding="utf-8")  # noqa: PTH123, SIM115 - until the process ends
             setattr(sys, name, stream)
             setattr(sys, f"__{name}__", stream)
 
@@ -121,6 +123,17 @@ def _patient_buffer(stream: TextIO) -> io.BufferedWriter | None:
     except (OSError, ValueError, AttributeError):  # closed, or without a descriptor
         return None
     return io.BufferedWriter(_Patient(descriptor))
+
+
+def terminal_columns(usual: int = 80) -> int:
+    """How wide the terminal is, ``usual`` where there is none: as `shutil.get_terminal_size`, which imports what
+    unpacks archives."""
+    with suppress(KeyError, ValueError):
+        if (columns := int(os.environ["COLUMNS"])) > 0:
+            return columns
+    with suppress(AttributeError, OSError, ValueError):  # closed, or no terminal
+        return os.get_terminal_size(sys.__stdout__.fileno()).columns or usual  # type: ignore[union-attr]
+    return usual
 
 
 def is_deserted() -> bool:

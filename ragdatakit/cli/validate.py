@@ -27,9 +27,8 @@ from ragdatakit.cli.dataset_options import (
 from ragdatakit.cli.declared_options import DataPath, given, is_given, options_of
 from ragdatakit.cli.fix_options import asks_for_fixes, fix_options, say, show_difference
 from ragdatakit.cli.output_format import check_place, chosen_form, output_options
-from ragdatakit.cli.standard_output import write_output
+from ragdatakit.cli.standard_output import terminal_columns, write_output
 from ragdatakit.cli.synonyms import old_spelling
-from ragdatakit.reports.findings.fixes_made import fix_notes
 from ragdatakit.reports.findings.known_notes import known_notes
 from ragdatakit.reports.findings.output_forms import OLD_NAMES, OUTPUT_FORMS, Found, written
 from ragdatakit.reports.findings.text import TextOptions
@@ -202,6 +201,8 @@ def command(**words: Any) -> int:
         elif not words["fix_only"]:
             notes = _write(report, findings, words, most, says_why_not=not fixes)
     if fixes:
+        from ragdatakit.reports.findings.fixes_made import fix_notes
+
         notes += fix_notes(result, words["diff"], words["show_fixes"])
     say((*notes, *known_notes(report)))
     if slow := slow_words(report):
@@ -256,7 +257,7 @@ def _write(
     out = words["output_file"]
     names = ("quiet", "verbose", "statistics", "unsafe_fixes")
     kept = TextOptions(**{name: words[name] for name in names}, says_why_not=says_why_not)
-    width = _terminal_width() if out is None and sys.stdout.isatty() else 0
+    width = terminal_columns() if out is None and sys.stdout.isatty() else 0
     printed = replace(kept, colour=out is None and wants_colour(), width=width)
     outputs = [*((form, file, kept) for form, file in words["reports"]), (words["output_format"], out, printed)]
     notes: list[list[str]] = [[] for _ in outputs]
@@ -278,12 +279,6 @@ def _write(
     if out is None:
         writing(len(outputs) - 1)(findings)
     return list(dict.fromkeys(note for of_output in notes for note in of_output))
-
-
-def _terminal_width() -> int:
-    import shutil
-
-    return shutil.get_terminal_size().columns
 
 
 def _together(pieces: Iterable[bytes]) -> Iterator[bytes]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ragdatakit.files.containers.element_scans import Element
 from ragdatakit.files.paths.boundary import ANYWHERE, Boundary, not_followed
 from ragdatakit.files.paths.folders import not_looked_into
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.declarations import Format
+
+if TYPE_CHECKING:
+    from ragdatakit.files.containers.element_scans import Element
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ragdatakit.fixes.find import WithheldFix, fix_of
-
 if TYPE_CHECKING:
     from ragdatakit.files.datasets import Dataset
+    from ragdatakit.fixes.find import WithheldFix
     from ragdatakit.fixes.seen_faults import SeenFaults
     from ragdatakit.schemas.findings import Finding
     from ragdatakit.schemas.fixes import Fix
@@ -35,6 +34,8 @@ class ForeseenFixes:
 
     def fix(self, fault: Fault) -> Fix | None:
         """What repairs a fault; None where nothing is known to do it."""
+        from ragdatakit.fixes.find import fix_of
+
         fix = fix_of(fault)
         self._faults().see(fault, fix)
         return fix

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 from operator import itemgetter
-from typing import Any, BinaryIO, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, Generic, TypeVar
 
-from ragdatakit.outputs.scratch import ScratchFolder
+if TYPE_CHECKING:
+    from ragdatakit.outputs.scratch import ScratchFolder
 
 Key = TypeVar("Key", bound=tuple[Any, ...])
 Value = TypeVar("Value")
@@ -77,6 +78,8 @@ class SortedEntries(Generic[Key, Value]):
         from pickle import HIGHEST_PROTOCOL, dumps
 
         if self._scratch is None or self._file is None:
+            from ragdatakit.outputs.scratch import ScratchFolder
+
             self._scratch = ScratchFolder()
             self._file = (self._scratch.path / "entries").open("w+b")
         self._recent.sort(key=_BY_KEY)

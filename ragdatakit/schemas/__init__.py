@@ -84,13 +84,9 @@ def all_formats() -> tuple[Format, ...]:
 
 def all_rules(formats: Iterable[Format] | None = None) -> tuple[tuple[Rule, Format | None], ...]:
     """Every rule with its format (None: of all formats), ordered by code; only those of ``formats`` where given."""
-    from ragdatakit.schemas.rules import evaluation as evaluation_rules
-    from ragdatakit.schemas.rules import quality as quality_rules
-    from ragdatakit.schemas.rules import shared
-    from ragdatakit.schemas.rules import tables as table_rules
+    from ragdatakit.schemas.rules import EVALUATION, QUALITY, SHARED, TABLES
 
-    of_all = (*shared.RULES, *evaluation_rules.RULES, *quality_rules.RULES, *table_rules.RULES)
-    found: list[tuple[Rule, Format | None]] = [(rule, None) for rule in of_all]
+    found: list[tuple[Rule, Format | None]] = [(rule, None) for rule in (*SHARED, *EVALUATION, *QUALITY, *TABLES)]
     found += [(rule, fmt) for fmt in (all_formats() if formats is None else formats) for rule in fmt.rules]
     return tuple(sorted(found, key=lambda pair: (pair[1] is not None, pair[0].code)))
 

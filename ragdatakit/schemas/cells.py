@@ -13,13 +13,15 @@ from typing import Any
 
 from ragdatakit.late_patterns import late_pattern
 from ragdatakit.schemas.declarations import Damage, Field
-from ragdatakit.schemas.json_schema import NUMERIC_TEXT
 
 CELL_DAMAGES: tuple[Damage, ...] = ("missing", "null", "type", "empty", "enum", "range", "item-type", "item-range")
 """What a cell can show; the other kinds of damage are about the text of a file."""
 
 MAX_FLOAT = sys.float_info.max
 _PLAIN = frozenset((str, int, bool, list, dict, type(None)))
+_DIGITS = r"[+-]?([0-9]+(_?[0-9]+)*\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
+_NOT_FINITE = r"[+-]?([iI][nN][fF]([iI][nN][iI][tT][yY])?|[nN][aA][nN])"
+NUMERIC_TEXT = rf"^\s*({_DIGITS}|{_NOT_FINITE})\s*$"
 _NUMERIC = late_pattern(NUMERIC_TEXT, re.ASCII)
 
 

@@ -11,12 +11,10 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from ragdatakit.schemas.cells import NUMERIC_TEXT
 from ragdatakit.schemas.declarations import Field, File, Format, Record
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-_DIGITS = r"[+-]?([0-9]+(_?[0-9]+)*\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
-_NOT_FINITE = r"[+-]?([iI][nN][fF]([iI][nN][iI][tT][yY])?|[nN][aA][nN])"
-NUMERIC_TEXT = rf"^\s*({_DIGITS}|{_NOT_FINITE})\s*$"
 _FINITE = {"minimum": -sys.float_info.max, "maximum": sys.float_info.max}
 
 

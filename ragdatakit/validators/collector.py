@@ -12,25 +12,23 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from ragdatakit.files.configuration.reading import refuse_unknown_rule
 from ragdatakit.files.containers.positions import Located, byte_positions
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.machine import refuse_machine_fault
-from ragdatakit.files.paths.project import path_within, project_root
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.declarations import Format, Rule, names_rule
 from ragdatakit.schemas.errors import UnknownNameError
 from ragdatakit.schemas.findings import SEVERITIES, Excerpt, Finding, Problem, Related, Severity, Span, quick_finding
 from ragdatakit.schemas.options import ValidateOptions
-from ragdatakit.schemas.rules.shared import RULES as SHARED
+from ragdatakit.schemas.rules import SHARED
 from ragdatakit.validators.excerpts import line_and_column, line_excerpt, plain_value, show, visible
 from ragdatakit.validators.identity import fingerprint
 
-_SHARED = {rule.name: rule for rule in SHARED}
 NO_RECORD = -1
 """The number of what lies in a file and is no record: a blank line, a header."""
 
@@ -237,7 +235,6 @@ class Collector:
         self._on_finding = on_finding
         self._carried = carried if carried is not None else Counter()
         self._states: dict[str, RuleState] = {}
-        self._own = {rule.name: rule for rule in fmt.rules}
         self._delayed: dict[tuple[str, str], tuple[Problem, DataFile, Place] | None] = {}
         self._root: Path | None = None
         self._names: dict[str, str] = {}
@@ -251,8 +248,12 @@ class Collector:
             self._states[name] = self._make_state(name)
         return self._states[name]
 
+    @cached_property
+    def _own(self) -> dict[str, Rule]:
+        return {rule.name: rule for rule in self.format.rules}
+
     def _make_state(self, name: str) -> RuleState:
-        rule = self._own.get(name) or _SHARED[name]
+        rule = self._own.get(name) or next(rule for rule in SHARED if rule.name == name)
         severity: Severity | None = rule.severity_for(self.profiles)
         adopted = self.format.adopts.get(name) if name not in self._own else None
         upstream = rule.consequence(self.profiles)
@@ -447,6 +448,8 @@ class Collector:
     def _in_project(self, path: str) -> str:
         """What a file is called in the project."""
         if path not in self._names:
+            from ragdatakit.files.paths.project import path_within, project_root
+
             self._root = self._root or project_root()
             self._names[path] = path_within(self._root, path)
         return self._names[path]
@@ -456,8 +459,11 @@ def known_rules(selectors: Iterable[str], own: Sequence[tuple[str, str]] = ()) -
     """Selectors (also several with commas between), if each names a rule; else raises `UnknownNameError`. ``own`` are
     codes and names of the project's own rules."""
     found = tuple(s.strip() for words in selectors for s in words.split(",") if s.strip())
-    for selector in found:
-        refuse_unknown_rule(selector, own=own)
+    if found:
+        from ragdatakit.files.configuration.reading import refuse_unknown_rule
+
+        for selector in found:
+            refuse_unknown_rule(selector, own=own)
     return found
 
 

@@ -11,14 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.engines import Engine
-from ragdatakit.files.allocation import keep_freed_memory
 from ragdatakit.files.containers.parquet_rows import RECODED, is_parquet, row_form
 from ragdatakit.files.containers.positions import Located
 from ragdatakit.files.containers.record_forms import JSON, RecordForm
 from ragdatakit.files.containers.sources import ARRAY_PART_BYTES, BLOCK_BYTES, TEXT_BLOCK_BYTES, HeadedSource, Source
 from ragdatakit.files.containers.strict_json import MOST_LOCATED
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.detection.sniffing import json_container
 from ragdatakit.files.paths.folders import size_of
 from ragdatakit.schemas.declarations import File
 from ragdatakit.schemas.errors import EngineError, MissingExtraError
@@ -27,11 +25,9 @@ from ragdatakit.schemas.results import DatasetSummary, FileSummary
 from ragdatakit.validators.checks import FormatChecks
 from ragdatakit.validators.collector import NO_RECORD, Collector, Place, Selection, crashed
 from ragdatakit.validators.columns import KeyColumns
-from ragdatakit.validators.faults import Fault
 from ragdatakit.validators.identity import key_fields, record_key
 from ragdatakit.validators.pending import PendingFindings, RowMap
 from ragdatakit.validators.reading.choice import reader_of
-from ragdatakit.validators.reading.whole_texts import check_text
 from ragdatakit.validators.row_problems import RowProblems, in_row_order
 from ragdatakit.validators.run_context import Group
 from ragdatakit.validators.run_options import RunOptions
@@ -76,6 +72,8 @@ class DatasetRun:
         self._containers: dict[DataFile, str] = {}
         self.big = big if big is not None else sum(_estimated_bytes(f) for f in dataset.files) > SMALL_DATASET
         if self.big:
+            from ragdatakit.files.allocation import keep_freed_memory
+
             keep_freed_memory()
         self._columns: dict[str, KeyColumns] = {}
         self._last_key: tuple[Located | None, str] = (None, "")
@@ -243,6 +241,8 @@ class DatasetRun:
             file.bytes = size_of(file.path)
             return True, True
         if declared.container == "text":
+            from ragdatakit.validators.reading.whole_texts import check_text
+
             whole = check_text(self, file) if fresh else file.readable
             return whole, whole
         if declared.container == "streamed":
@@ -292,8 +292,12 @@ class DatasetRun:
         That is ``ndjson``, ``json-array``, or ``json-single`` where the whole file is one record.
         """
         if file not in self._containers:
-            declared = self.kind(file).container
-            self._containers[file] = json_container(file.path, file.boundary) if declared == "json" else declared
+            declared: str = self.kind(file).container
+            if declared == "json":
+                from ragdatakit.files.detection.sniffing import json_container
+
+                declared = json_container(file.path, file.boundary)
+            self._containers[file] = declared
         return self._containers[file]
 
     def form(self, file: DataFile) -> RecordForm:
@@ -396,6 +400,8 @@ class DatasetRun:
         declared = self.kind(file)
         there = self.container(other_file) if other_file is not None else ""
         places = located, other, other_file, may_fix, there
+        from ragdatakit.validators.faults import Fault
+
         fault = Fault(rule, problem, self.dataset, file, declared, container, form, *places)
         problem.fix = self._fixer.fix(fault)
 

@@ -8,14 +8,10 @@ from dataclasses import field
 from pathlib import Path
 
 from ragdatakit.files.configuration.chosen import NONE, Configuration
-from ragdatakit.files.configuration.named_places import named_places
-from ragdatakit.files.configuration.named_tables import is_named_table, missing_tables, place_of_tables, tables_at
-from ragdatakit.files.configuration.plugins import not_loaded
 from ragdatakit.files.configuration.settings_below import not_used
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.detection.find import Detected, detect
 from ragdatakit.files.detection.plain_sources import PLAIN_SOURCES
-from ragdatakit.files.detection.whole_datasets import whole_datasets
 from ragdatakit.files.paths.boundary import boundary_of
 from ragdatakit.files.paths.folders import UnreadableError
 from ragdatakit.files.paths.own_files import OWN
@@ -99,6 +95,8 @@ def _is_own(path: Path, configuration: Configuration) -> bool:
 
 def _whole(found: FoundDatasets, paths: list[Path], format_name: str | None, options: RunOptions) -> list[Path]:
     """Take the datasets that files belong to; the paths that are left."""
+    from ragdatakit.files.detection.whole_datasets import whole_datasets
+
     files = [path for path in paths if not os.path.isdir(path)]  # noqa: PTH112 - which never raises
     left = {*paths}.difference(files)
     by_format: dict[tuple[str | None, tuple[str, ...]], list[Path]] = {}
@@ -121,6 +119,8 @@ def _whole(found: FoundDatasets, paths: list[Path], format_name: str | None, opt
 
 def _tables_of(paths: list[Path], options: RunOptions) -> tuple[list[Path], list[Path]]:
     """The paths without configurations of tables and the files that are such tables, and where all of these lie."""
+    from ragdatakit.files.configuration.named_tables import is_named_table, place_of_tables
+
     left: list[Path] = []
     places: dict[Path, None] = {}
     for path in paths:
@@ -136,6 +136,8 @@ def _tables_of(paths: list[Path], options: RunOptions) -> tuple[list[Path], list
 
 def _missing_tables(paths: list[Path], options: RunOptions) -> Iterator[RagdataError]:
     """What the configurations of files name as tables and is not there: one of the files may be it, renamed."""
+    from ragdatakit.files.configuration.named_tables import missing_tables
+
     files = (path for path in paths if not path.is_dir())
     for configuration in {id(one): one for one in map(options.configurations.of, files)}.values():
         yield from missing_tables(configuration)
@@ -143,7 +145,11 @@ def _missing_tables(paths: list[Path], options: RunOptions) -> Iterator[RagdataE
 
 def _named_tables(path: Path, options: RunOptions, missing: Callable[[RagdataError], None]) -> Iterator[Detected]:
     """The tables at a path that its configuration names, as one dataset."""
-    if options.tables is not None and (read_as := tables_at(options.configurations.of(path), path, missing)):
+    if options.tables is None:
+        return
+    from ragdatakit.files.configuration.named_tables import tables_at
+
+    if read_as := tables_at(options.configurations.of(path), path, missing):
         yield Detected(options.tables.find(path, options.follow_links, read_as))
 
 
@@ -171,6 +177,9 @@ def _at_path(
     if named or configuration is NONE:
         yield _detected(path, named, options, excludes, configuration.formats)
         return
+    from ragdatakit.files.configuration.named_places import named_places
+    from ragdatakit.files.configuration.named_tables import is_named_table
+
     places = {
         place: given.value
         for place in named_places(path, configuration)
@@ -208,6 +217,8 @@ def _explained(error: RagdataError, configuration: Configuration) -> RagdataErro
     """The error, and that a plug-in was not loaded, which may know what is there."""
     if not configuration.unloaded or isinstance(error, UnreadableError):
         return error
+    from ragdatakit.files.configuration.plugins import not_loaded
+
     return type(error)(f"{error}; {not_loaded(configuration.unloaded)}")
 
 

@@ -9,7 +9,6 @@ from dataclasses import replace
 
 from ragdatakit.outputs.sorted_entries import SortedEntries
 from ragdatakit.schemas.findings import Finding
-from ragdatakit.validators.identity import numbered
 
 IN_MEMORY = 20_000
 """Findings that are held in memory: about 1 kB each."""
@@ -39,6 +38,8 @@ class KeptFindings:
 
     def entries(self) -> Iterator[tuple[Key, Finding]]:
         """The findings with their keys."""
+        from ragdatakit.validators.identity import numbered
+
         repeated, before = _repeated(self._fingerprints), Counter[str]()
         for key, finding in self._entries:
             first = finding.fingerprint

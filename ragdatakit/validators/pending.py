@@ -22,7 +22,6 @@ from ragdatakit.files.containers.record_forms import RecordForm
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.findings import Problem, Related
-from ragdatakit.schemas.search.id_spellings import loosely_the_same, nearly_the_same
 from ragdatakit.validators.collector import Collector, Pending, PerFile, Place
 from ragdatakit.validators.records import readable_key
 from ragdatakit.validators.row_problems import RowProblems
@@ -339,6 +338,8 @@ def _placed(
 def _name_similar(part: Sequence[Pending[_RecordKey]]) -> None:
     """Name the keys that differ from dangling references in their blanks, their case or their Unicode form only; for
     those that are shown and have none, the only key that is the same written otherwise."""
+    from ragdatakit.schemas.search.id_spellings import loosely_the_same, nearly_the_same
+
     dangling = [p for p in part if p.are_keys is not None and isinstance(p.problem.value, str)]
     for pending, known in _known(dangling, nearly_the_same):
         pending.problem.nearly = known[0] if known else ""

@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ragdatakit.files.configuration.chosen import Configuration
-from ragdatakit.files.configuration.own_rules import own_rules
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection.plain_sources import PLAIN_SOURCES, READ_AS
 from ragdatakit.late_dataclasses import dataclass
@@ -19,11 +19,9 @@ from ragdatakit.outputs.sorted_entries import SortedEntries
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.findings import Finding, Problem
 from ragdatakit.schemas.results import Report
-from ragdatakit.schemas.rules.quality import RULES as QUALITY
-from ragdatakit.schemas.rules.shared import RULES as SHARED
+from ragdatakit.schemas.rules import QUALITY, SHARED
 from ragdatakit.validators import checks_of
 from ragdatakit.validators.baselines.left_out import CheckedDataset, leave_out, say_what_was_checked
-from ragdatakit.validators.baselines.new_findings import Findings, Looking, NewFindings
 from ragdatakit.validators.collector import Collector, Place, Selection, crashed
 from ragdatakit.validators.dataset_run import DatasetRun
 from ragdatakit.validators.found_datasets import FoundDatasets, found_datasets
@@ -37,6 +35,9 @@ from ragdatakit.validators.run_settings import (
     settle,
     why_idle,
 )
+
+if TYPE_CHECKING:
+    from ragdatakit.validators.baselines.new_findings import Findings, NewFindings
 
 _Keep = Callable[[Finding], object]
 
@@ -92,12 +93,15 @@ def check_paths(
     report.unrecognised = list(dict.fromkeys(detected.unrecognised))
     if found:
         _refuse_unknown(profiles, found)
-    if known is not None and isinstance(known.older, Looking):
-        known.older.look(found)
     seen: set[Path] = set()
     kept = KeptFindings()
-    findings = kept if known is None else NewFindings(kept, known)
-    if isinstance(findings, NewFindings):
+    findings: KeptFindings | NewFindings = kept
+    if known is not None:
+        from ragdatakit.validators.baselines.new_findings import Looking, NewFindings
+
+        if isinstance(known.older, Looking):
+            known.older.look(found)
+        findings = NewFindings(kept, known)
         enough = findings.enough
         selection = replace(selection, max_per_rule=0, named_records=selection.max_per_rule, enough=enough)
     checked: list[_Checked] = []
@@ -158,7 +162,7 @@ def _settle(
 ) -> None:
     """Take what is known out of the counts, then say what of the rest passes, or fails, by the configuration."""
     known_by_code: Mapping[tuple[int, str], int] = {}
-    if isinstance(findings, NewFindings):
+    if not isinstance(findings, KeptFindings):
         for number, each in enumerate(checked):
             for collector in each.collectors:
                 _count_others(findings, number, collector)
@@ -336,6 +340,8 @@ def _check_own_rules(
     each: _Checked, configuration: Configuration, options: RunOptions, carried: Counter[str], report: Report
 ) -> None:
     """Check a dataset by the rules of its configuration."""
+    from ragdatakit.files.configuration.own_rules import own_rules
+
     assert options.own_rules is not None
     mine = [own for own in own_rules(configuration) if own.format in ("", each.dataset.format.name)]
     if not mine:
@@ -370,11 +376,14 @@ def _add_to_summaries(report: Report, datasets: list[Dataset], collector: Collec
 def _keeping(findings: KeptFindings | NewFindings, number: int, dataset: Dataset, selection: Selection) -> _Keep:
     """What keeps the findings of a dataset in order: datasets by their numbers, files, lines."""
     places = {f.display: i for i, f in enumerate(dataset.files)}
-    following = {rule.code for rule in dataset.format.rules if rule.follows}
+
+    @cache
+    def following() -> set[str]:  # sound data need no rules
+        return {rule.code for rule in dataset.format.rules if rule.follows}
 
     def key_of(finding: Finding) -> Key:
         place = places.get(finding.path, -1)
-        follows = finding.code in following
+        follows = finding.code in following()
         line = finding.line or (0 if finding.row_group is None else (finding.record or 0) + 1)
         return number, place, finding.path, follows, line, finding.column or 0, finding.code
 

@@ -19,12 +19,12 @@ from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.options import Progress, ValidateOptions
-from ragdatakit.schemas.settings.own_rules import OwnRule
 from ragdatakit.validators.collector import Collector, Selection
-from ragdatakit.validators.faults import Foreseer, Repairer
 
 if TYPE_CHECKING:
+    from ragdatakit.schemas.settings.own_rules import OwnRule
     from ragdatakit.validators.baselines.new_findings import KnownBefore
+    from ragdatakit.validators.faults import Foreseer, Repairer
     from ragdatakit.validators.stamps import Stamps
 
 NO_THRESHOLDS: Mapping[str, float] = MappingProxyType({})

@@ -6,20 +6,16 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import lru_cache, partial
-from glob import has_magic
 from pathlib import Path
 
 from ragdatakit.files.configuration.chosen import NONE, Configuration
-from ragdatakit.files.configuration.own_rules import own_rules
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.declarations import Format, Rule, names_rule
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.findings import SEVERITIES, Problem, Severity
 from ragdatakit.schemas.results import Budget, Report
-from ragdatakit.schemas.rules.quality import RULES as OF_QUALITY
-from ragdatakit.schemas.rules.shared import RULES as SHARED
-from ragdatakit.schemas.rules.tables import RULES as OF_TABLES
+from ragdatakit.schemas.rules import QUALITY, SHARED, TABLES
 from ragdatakit.schemas.texts import many
 from ragdatakit.validators.collector import Collector, Place, Selection
 from ragdatakit.validators.run_options import RunOptions
@@ -93,7 +89,7 @@ def settings_of(
 
 def _by_name(fmt: Format, configuration: Configuration, levels: Mapping[str, Severity]) -> dict[str, Severity]:
     """Severities by the names of the rules that selectors mean; of two selectors the narrower one counts."""
-    rules = [(rule.code, rule.name) for rule in (*fmt.rules, *SHARED, *OF_QUALITY)] + configuration.own_names()
+    rules = [(rule.code, rule.name) for rule in (*fmt.rules, *SHARED, *QUALITY)] + configuration.own_names()
     found: dict[str, Severity] = {}
     for selector in sorted(levels, key=lambda s: (any(s == name for _, name in rules), len(s))):
         for code, name in rules:
@@ -152,7 +148,9 @@ def why_idle(dataset: Dataset, configuration: Configuration, settings: DatasetSe
     def is_named(rule: Rule) -> bool:
         return any(names_rule(each, rule.code, rule.name) for each in selection.select)
 
-    more = [*(OF_QUALITY if options.quality is not None else ()), *(OF_TABLES if options.tables is not None else ())]
+    from ragdatakit.files.configuration.own_rules import own_rules
+
+    more = [*(QUALITY if options.quality is not None else ()), *(TABLES if options.tables is not None else ())]
     own = [own.rule for own in own_rules(configuration) if own.format in ("", fmt.name)]
     if any(is_named(rule) for rule in (*more, *own)):
         return ""
@@ -200,5 +198,7 @@ def report_missing(dataset: Dataset, configuration: Configuration, collector: Co
 
 
 def _required(root: Path, pattern: str) -> Iterator[bool]:
+    from glob import has_magic
+
     found = root.glob(pattern) if has_magic(pattern) else iter((root / pattern,))
     yield from (path.is_file() for path in found)

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.configuration.chosen import Configuration, Configurations
-from ragdatakit.files.configuration.reading import Given, Name, Section
 from ragdatakit.files.configuration.sources import SettingsFile
 from ragdatakit.schemas.errors import MachineError, RagdataError
 
 if TYPE_CHECKING:
+    from ragdatakit.files.configuration.reading import Given, Name, Section
     from ragdatakit.files.datasets import Dataset
     from ragdatakit.schemas.findings import Finding
     from ragdatakit.validators.baselines.known import OlderFindings

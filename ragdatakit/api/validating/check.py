@@ -1,4 +1,4 @@
-"""A check of datasets: what is known before it, what it is told, and what there is to say after it."""
+"""A check of datasets: what is known before it, its options in the terms of a run, and the notes after it."""
 
 from __future__ import annotations
 
@@ -94,14 +94,15 @@ def _known(
     if not (options.baseline or options.since or writes):
         return None, lambda report: None
     from ragdatakit.api.known_findings.baselines import Baselines
+
+    baselines = Baselines(options, paths) if options.baseline or writes else None
+    accepted = baselines if baselines is not None and baselines.matches else None
+    if accepted is None and not options.since:
+        return None, lambda report: None
     from ragdatakit.api.known_findings.since import SinceRevision
     from ragdatakit.validators.baselines.new_findings import KnownBefore
 
-    baselines = Baselines(options, paths) if options.baseline or writes else None
     since = SinceRevision(options.since, tuple(arguments)) if options.since else None
-    accepted = baselines if baselines is not None and baselines.matches else None
-    if accepted is None and since is None:
-        return None, lambda report: None
     known = KnownBefore(accepted, since, options.max_per_rule, options.show_baselined)
 
     def finish(report: Report) -> None:

@@ -6,18 +6,16 @@ import os
 from collections.abc import Iterable
 from dataclasses import field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ragdatakit.files.configuration.patterns import covers, fixed_part
-from ragdatakit.files.configuration.plugins import Plugin, are_forbidden, load_plugin
-from ragdatakit.files.configuration.reading import Given, Name, Section, refuse_unknown_rule, values_of
 from ragdatakit.files.configuration.sources import SettingsFile, named_file, nearest_file
-from ragdatakit.files.detection.plain_sources import PLAIN_SOURCES
 from ragdatakit.late_dataclasses import dataclass
-from ragdatakit.schemas import FORMATS
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
-from ragdatakit.schemas.settings.declared import DATASET, TOP, Setting
-from ragdatakit.schemas.settings.plugins import PLUGGED, PluginError
+
+if TYPE_CHECKING:
+    from ragdatakit.files.configuration.plugins import Plugin
+    from ragdatakit.files.configuration.reading import Given, Name, Section
+    from ragdatakit.schemas.settings.declared import Setting
 
 _MOST_EXTENDED = 32
 
@@ -58,7 +56,11 @@ class Configuration:
     def unloaded(self) -> tuple[str, ...]:
         """The plug-ins that it names where none may be loaded."""
         given = self.values.get(("plugins",))
-        return given.value if given is not None and are_forbidden() else ()
+        if given is None:
+            return ()
+        from ragdatakit.files.configuration.plugins import are_forbidden
+
+        return given.value if are_forbidden() else ()
 
     @property
     def formats(self) -> tuple[str, ...]:
@@ -72,7 +74,11 @@ class Configuration:
 
     def at(self, place: Path) -> dict[Name, Given]:
         """What holds for the dataset at a place: its sections before the top level."""
-        found = {name: given for name, given in self.values.items() if name[0] in _FOR_DATASETS}
+        if not self.files:
+            return {}
+        from ragdatakit.schemas.settings.declared import FOR_DATASETS
+
+        found = {name: given for name, given in self.values.items() if name[0] in FOR_DATASETS}
         for section in self.of_kind("dataset"):
             if is_at(section, place):
                 found |= section.values
@@ -82,7 +88,7 @@ class Configuration:
     def excludes(self, path: Path) -> bool:
         """Whether a file or folder is passed over."""
         given = self.values.get(("exclude",))
-        return given is not None and any(covers(given.file.folder, glob, path) for glob in given.value)
+        return given is not None and any(_covers(given.file, glob, path) for glob in given.value)
 
     def is_from(self, path: Path) -> bool:
         """Whether a file is one of those that it comes from."""
@@ -93,22 +99,30 @@ class Configuration:
         return tuple(
             rule
             for name, given in self.values.items()
-            if name[0] == "per-path-ignores" and covers(given.file.folder, name[1], path)
+            if name[0] == "per-path-ignores" and _covers(given.file, name[1], path)
             for rule in given.value
         )
 
 
-_FOR_DATASETS = frozenset(one.name for one in TOP.within) & {one.name for one in DATASET.within}
+def _covers(file: SettingsFile, glob: str, path: Path) -> bool:
+    """Whether a pattern of a file with settings is that of a path."""
+    from ragdatakit.files.configuration.patterns import covers
+
+    return covers(file.folder, glob, path)
+
+
 NONE = Configuration()
 
 
 def is_at(section: Section, place: Path) -> bool:
     """Whether the path of a section is that of a file or folder, or of one that it is in."""
-    return any(covers(section.file.folder, glob, place) for glob in section.values["path",].value)
+    return any(_covers(section.file, glob, place) for glob in section.values["path",].value)
 
 
 def begins_in(section: Section, folder: Path) -> bool:
     """Whether all that a section is of lies in a folder."""
+    from ragdatakit.files.configuration.patterns import fixed_part
+
     globs = section.values["path",].value
     return all(fixed_part(section.file.folder, glob).is_relative_to(os.path.abspath(folder)) for glob in globs)  # noqa: PTH100
 
@@ -146,6 +160,8 @@ class Configurations:
 
 def _extended(file: SettingsFile) -> list[tuple[SettingsFile, dict[Name, Given], list[Section]]]:
     """The file and those that it extends, the outermost first."""
+    from ragdatakit.files.configuration.reading import values_of
+
     found: list[tuple[SettingsFile, dict[Name, Given], list[Section]]] = []
     seen: set[Path] = set()
     while True:
@@ -176,6 +192,9 @@ def _joined(parts: Iterable[tuple[SettingsFile, dict[Name, Given], list[Section]
 
 
 def _plugins(configuration: Configuration) -> tuple[Plugin, ...]:
+    from ragdatakit.files.configuration.plugins import are_forbidden, load_plugin
+    from ragdatakit.schemas.settings.plugins import PluginError
+
     given = configuration.values.get(("plugins",))
     if given is None or are_forbidden():
         return ()
@@ -186,6 +205,10 @@ def _plugins(configuration: Configuration) -> tuple[Plugin, ...]:
 
 
 def _refuse_unknown_formats(configuration: Configuration) -> None:
+    from ragdatakit.files.detection.plain_sources import PLAIN_SOURCES
+    from ragdatakit.schemas import FORMATS
+    from ragdatakit.schemas.settings.plugins import PLUGGED
+
     formats = [name for name in FORMATS if name not in PLUGGED or name in configuration.formats]
     known = [*formats, *PLAIN_SOURCES]
     for section in configuration.sections:
@@ -198,6 +221,9 @@ def _refuse_unknown_formats(configuration: Configuration) -> None:
 
 def _refuse_unknown_rules(configuration: Configuration) -> None:
     """Raise `UnknownNameError` for a selector of no rule; those of all files are known in each."""
+    from ragdatakit.files.configuration.reading import refuse_unknown_rule
+    from ragdatakit.schemas.settings.declared import TOP
+
     for setting, values in [
         (TOP, configuration.values),
         *((_declared(each.kind), each.values) for each in configuration.sections),
@@ -212,6 +238,8 @@ def _refuse_unknown_rules(configuration: Configuration) -> None:
 
 
 def _declared(kind: str) -> Setting:
+    from ragdatakit.schemas.settings.declared import TOP
+
     found = TOP.named(kind)
     assert found is not None
     return found

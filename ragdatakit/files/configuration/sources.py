@@ -7,12 +7,14 @@ import stat
 from contextlib import suppress
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ragdatakit.files.configuration.toml_lines import Keys, lines_of
 from ragdatakit.files.paths.own_files import PYPROJECT, SETTINGS_FILES
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import RagdataError
+
+if TYPE_CHECKING:
+    from ragdatakit.files.configuration.toml_lines import Keys
 
 _MOST_BYTES = 1 << 20
 
@@ -56,6 +58,8 @@ class SettingsFile:
 
     @cached_property
     def _lines(self) -> dict[Keys, int]:
+        from ragdatakit.files.configuration.toml_lines import lines_of
+
         return lines_of(self.text)
 
 

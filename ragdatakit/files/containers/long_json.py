@@ -21,14 +21,12 @@ from ragdatakit.files.containers.element_scans import ElementScan, end_of_space
 from ragdatakit.files.containers.indents import NO_INDENT, characters
 from ragdatakit.files.containers.readers_alike import read_alike
 from ragdatakit.files.containers.sources import ARRAY_PART_BYTES, Source
-from ragdatakit.files.containers.strict_json import Decoded
+from ragdatakit.files.containers.strict_json import LONG, Decoded
 from ragdatakit.late_patterns import late_pattern
 
 if TYPE_CHECKING:
     from ragdatakit.files.containers.json_text import Raw
 
-LONG = 1 << 23
-"""Bytes of a text from which on it is decoded so."""
 _LONG_PART = 1 << 20
 """Bytes of a list or an object from which on it is not decoded at once."""
 _PIECE = 1 << 18

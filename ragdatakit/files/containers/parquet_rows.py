@@ -14,17 +14,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from itertools import accumulate
 from pathlib import Path, PurePath, PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from ragdatakit.files.containers.parquet_tables import ParquetTable, opened_parquet
 from ragdatakit.files.paths.boundary import Boundary
-from ragdatakit.files.paths.sql_text import sql_name
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.late_patterns import late_pattern
 from ragdatakit.schemas.cells import is_decimal
 from ragdatakit.schemas.declarations import File
+
+if TYPE_CHECKING:
+    from ragdatakit.files.containers.parquet_tables import ParquetTable
 
 _ROWS = 2048
 _NUMBERED = late_pattern(r"(.+?)-\d+-of-\d+")
@@ -103,6 +104,9 @@ class ParquetRows:
     def pieces(self) -> Iterator[list[bytes]]:
         """The text in parts that end between two rows, some thousand at a time. Raises `RagdataError` where the file
         cannot be read."""
+        from ragdatakit.files.containers.parquet_tables import opened_parquet
+        from ragdatakit.files.paths.sql_text import sql_name
+
         with opened_parquet(self.path, self.boundary) as parquet:
             self.groups += accumulate(parquet.group_rows()[:-1], initial=0)
             self.texts |= {name for name, kind in parquet.columns.items() if kind not in _NUMBERS}

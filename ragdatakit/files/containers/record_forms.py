@@ -12,13 +12,10 @@ from typing import Any, Protocol
 import orjson
 
 from ragdatakit.files.containers import strict_json
-from ragdatakit.files.containers.long_json import LONG, decode_long
 from ragdatakit.files.containers.readers_alike import read_alike
-from ragdatakit.files.containers.strict_json import Decoded
-from ragdatakit.files.containers.tagged_text import TaggedReader
+from ragdatakit.files.containers.strict_json import LONG, Decoded
 from ragdatakit.late_patterns import late_pattern
 from ragdatakit.schemas.declarations import File
-from ragdatakit.schemas.line_cells import LineError, LineReader, cut
 
 REFUSED: Any = object()
 """What a quick reader gives for a text that readers may read differently."""
@@ -52,6 +49,8 @@ class JsonForm:
     def plain(self, raw: bytes) -> Any:
         """What orjson reads, if every reader reads the same; else `REFUSED`."""
         if len(raw) >= LONG:
+            from ragdatakit.files.containers.long_json import decode_long
+
             decoded, alike = decode_long(bytes(raw))
             return decoded.value if alike else REFUSED
         try:
@@ -63,6 +62,8 @@ class JsonForm:
     def decode(self, text: str) -> Decoded:
         """The record as Python's own reader decodes it, with whatever other readers would see differently."""
         if len(text) >= LONG:
+            from ragdatakit.files.containers.long_json import decode_long
+
             return decode_long(text.encode("utf-8", "surrogatepass"))[0]
         return strict_json.decode(text)
 
@@ -149,6 +150,8 @@ class ColumnsForm(JsonForm):
     """A record that is one line of cells; it decodes to an object of the columns that are declared."""
 
     def __init__(self, kind: File) -> None:
+        from ragdatakit.schemas.line_cells import LineReader
+
         self._reader = LineReader(kind)
 
     def plain(self, raw: bytes) -> Any:
@@ -160,6 +163,8 @@ class ColumnsForm(JsonForm):
 
     def decode(self, text: str) -> Decoded:
         """The record, or why the line is none."""
+        from ragdatakit.schemas.line_cells import LineError
+
         try:
             return Decoded(self._reader.record(text))
         except LineError as error:
@@ -167,6 +172,8 @@ class ColumnsForm(JsonForm):
 
     def span(self, text: str, pointer: str) -> tuple[int, int] | None:
         """Where a cell is, with its quotes: (first character, length)."""
+        from ragdatakit.schemas.line_cells import LineError, cut
+
         name = pointer.removeprefix("/")
         try:
             cells = cut(text, self._reader.columns)
@@ -188,6 +195,8 @@ class TaggedForm(JsonForm):
     """A record that is one element between tags; it decodes to an object of the elements in it."""
 
     def __init__(self, kind: File) -> None:
+        from ragdatakit.files.containers.tagged_text import TaggedReader
+
         self._reader = TaggedReader(kind.tags, tuple(f.name for f in kind.record.fields))
 
     def plain(self, raw: bytes) -> Any:

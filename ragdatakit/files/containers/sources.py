@@ -30,7 +30,6 @@ from ragdatakit.files.paths.boundary import ANYWHERE, Boundary
 from ragdatakit.files.paths.folders import size_of
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import MissingExtraError, RagdataError
-from ragdatakit.schemas.line_cells import hide_breaks
 
 T = TypeVar("T")
 
@@ -460,6 +459,8 @@ def with_whole_cells(blocks: Iterable[Block], columns: int) -> Iterator[Block]:
 
 def _hidden(block: Block, last: bool, columns: int) -> tuple[list[Block], Block]:
     """The block's whole lines, and what is left of it."""
+    from ragdatakit.schemas.line_cells import hide_breaks
+
     last = last or not block.data.endswith(b"\n")  # blocks have whole lines
     data, places, whole, added = hide_breaks(block.data, last, columns)
     breaks, line, at = list[int](), 0, 0

@@ -34,6 +34,10 @@ class _Overflow(float):
     literal: str = ""
 
 
+LONG = 1 << 23
+"""Bytes of a text from which on it is decoded part by part (`long_json`)."""
+
+
 @dataclass(slots=True)
 class Decoded:
     """What ``json.loads`` makes of a text, and the oddities in it.

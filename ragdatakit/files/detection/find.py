@@ -12,7 +12,6 @@ from pathlib import Path
 
 from ragdatakit.files.containers.parquet_rows import is_parquet
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.detection.known_folders import known_data
 from ragdatakit.files.detection.layout_files import (
     DATA_SUFFIXES,
     files_by_name,
@@ -24,12 +23,9 @@ from ragdatakit.files.detection.layout_files import (
     not_even_json,
     sniffed_files,
 )
-from ragdatakit.files.detection.lone_files import lone_file
-from ragdatakit.files.detection.odd_beginnings import odd_beginning
 from ragdatakit.files.detection.plain_sources import is_about
 from ragdatakit.files.detection.possible_layouts import needed_groups, possible_layouts
 from ragdatakit.files.detection.sniffed_trees import SniffedTree
-from ragdatakit.files.detection.sniffing import guess_kind, has_members, looks_like, read_head
 from ragdatakit.files.detection.written_folders import WrittenFolders
 from ragdatakit.files.paths.boundary import Boundary, boundary_of, not_followed
 from ragdatakit.files.paths.folders import Tree, UnreadableError
@@ -75,6 +71,8 @@ def detect(
     if _is_folder(path):
         found = _found_in_folder(path, formats, format_name, boundary, passed_over)
     else:
+        from ragdatakit.files.detection.lone_files import lone_file
+
         found = Detected([lone_file(path, formats, boundary, format_name is not None, by_content)])
     return _settled(found, boundary)
 
@@ -102,6 +100,8 @@ def _settled(found: Detected, boundary: Boundary) -> Detected:
 def _tell_kinds_apart(dataset: Dataset) -> None:
     """Settle by their content the kinds of files whose names are those of two kinds."""
     for kind in (k for k in dataset.format.files if k.instead_of):
+        from ragdatakit.files.detection.sniffing import has_members, read_head
+
         for file in dataset.files:
             if file.kind in (kind.kind, kind.instead_of):
                 head = read_head(file.path, file.boundary)
@@ -140,6 +140,8 @@ def _is_folder(path: Path) -> bool:
 
 
 def _nothing_below(path: Path, formats: tuple[Format, ...], format_name: str | None, boundary: Boundary) -> str:
+    from ragdatakit.files.detection.known_folders import known_data
+
     named_as_a_file = path.name.lower().endswith(DATA_SUFFIXES)
     if not named_as_a_file and not any(files for _, _, files in os.walk(path)):
         return f"{path} has no files"
@@ -174,6 +176,8 @@ def _dataset_around(path: Path, formats: tuple[Format, ...]) -> str:
 
 def _first_odd(path: Path, boundary: Boundary) -> str:
     """What is odd about the first file that says nothing, though its name promises records."""
+    from ragdatakit.files.detection.odd_beginnings import odd_beginning
+
     tree = Tree(path, boundary)
     files = (folder / name for folder in tree.folders() for name in tree.names(folder)[0])
     for file in islice(files, _LOOKED_AT):
@@ -335,6 +339,8 @@ def _fits(tree: SniffedTree, path: Path, fmt: Format, kind: File, formats: tuple
         return True
     if kind.container in ("columns", "tagged") and not is_parquet(path):
         return tree.text(path).fits(kind)
+    from ragdatakit.files.detection.sniffing import guess_kind, looks_like
+
     head = tree.head(path)
     if head is None or not looks_like(head, kind):
         return False

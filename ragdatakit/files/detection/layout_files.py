@@ -7,7 +7,6 @@ from pathlib import Path
 
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection.sniffed_trees import SniffedTree
-from ragdatakit.files.detection.sniffing import emptiness
 from ragdatakit.files.paths.folders import Tree, is_regular
 from ragdatakit.schemas.declarations import File, Format, Layout
 from ragdatakit.schemas.errors import RagdataError
@@ -131,6 +130,8 @@ def files_by_name(tree: SniffedTree, folder: Path, layout: Layout, known: set[Pa
 
 def named_files(tree: SniffedTree, folder: Path, layout: Layout) -> list[DataFile]:
     """The files whose names are those of this format and whose content says nothing at all."""
+    from ragdatakit.files.detection.sniffing import emptiness
+
     files: dict[Path, DataFile] = {}
     empty = []
     for pattern in tree.may_match(folder, tuple(layout.sniffed)):

@@ -18,7 +18,7 @@ from ragdatakit.files.paths.own_files import SETTINGS_FILES
 from ragdatakit.late_patterns import late_pattern
 from ragdatakit.schemas.declarations import Adopted, File, Format
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.schemas.rules.tables import RULES
+from ragdatakit.schemas.rules import TABLES
 
 TEXT_SUFFIXES = (".txt", ".md", ".markdown")
 PACKABLE_SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
@@ -43,7 +43,7 @@ TABLE = Format(
         File(kind="table", title="Table", container="opaque", suffixes=TABLE_SUFFIXES),
         File(kind="triples", title="Triples", container="opaque", suffixes=TRIPLE_SUFFIXES),
     ),
-    rules=RULES,
+    rules=TABLES,
     adopts={
         "unreadable-file": Adopted("error", "what cannot be read is missing from whatever is made of the table"),
         "invalid-utf8": Adopted("error", "the row is left out of whatever is made of the table"),

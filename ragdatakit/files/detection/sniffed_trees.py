@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ragdatakit.files.containers.beginnings import HEAD_BYTES, unpacked
 from ragdatakit.files.containers.parquet_rows import is_parquet
-from ragdatakit.files.detection.sniffed_text import Beginning
-from ragdatakit.files.detection.sniffing import Head, guess_beginning, guess_kind, head_of_beginning, parquet_head
 from ragdatakit.files.paths.boundary import Boundary
 from ragdatakit.files.paths.folders import Tree, is_regular
 from ragdatakit.schemas.declarations import File, Format
+
+if TYPE_CHECKING:
+    from ragdatakit.files.detection.sniffed_text import Beginning
+    from ragdatakit.files.detection.sniffing import Head
 
 _SMALL = 1 << 12
 """Bytes of a file that is kept whole: next to a dataset there may be a hundred thousand of these."""
@@ -61,16 +64,22 @@ class SniffedTree(Tree):
 
     def head(self, path: Path) -> Head | None:
         """The first records of a file, as `read_head` has it."""
+        from ragdatakit.files.detection.sniffing import head_of_beginning, parquet_head
+
         if is_parquet(path):
             return parquet_head(path, self.boundary)
         return head_of_beginning(lambda length: self.beginning(path, length))
 
     def text(self, path: Path) -> Beginning:
         """How the text of a file begins."""
+        from ragdatakit.files.detection.sniffed_text import Beginning
+
         return Beginning(self.beginning(path, HEAD_BYTES)[0].decode("utf-8", "replace"))
 
     def guess(self, path: Path, formats: tuple[Format, ...]) -> _Guess:
         """What a file is by its content."""
+        from ragdatakit.files.detection.sniffing import guess_beginning, guess_kind
+
         guesses = self._guesses.setdefault(tuple(map(id, formats)), {})
         place = str(path)
         if place not in guesses and is_parquet(path):

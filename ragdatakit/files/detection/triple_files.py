@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ragdatakit.files.containers.beginnings import HEAD_BYTES
-from ragdatakit.files.detection.sniffing import LONG_HEAD_BYTES, beginning
 from ragdatakit.files.paths.boundary import ANYWHERE, Boundary
 from ragdatakit.files.paths.folders import is_regular
 from ragdatakit.late_dataclasses import dataclass
@@ -81,6 +80,8 @@ def read_triple_head(path: Path, boundary: Boundary = ANYWHERE) -> TripleHead | 
     """What the beginning of a file says where each line of it has three cells between tabs; None where not so."""
     if not path.name.lower().endswith(TRIPLE_SUFFIXES) or not is_regular(path, boundary):
         return None
+    from ragdatakit.files.detection.sniffing import LONG_HEAD_BYTES, beginning
+
     found = None
     for length in (_FIRST_BYTES, HEAD_BYTES, LONG_HEAD_BYTES):
         data, more = beginning(path, length, boundary)

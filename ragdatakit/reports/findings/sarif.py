@@ -24,9 +24,7 @@ from ragdatakit.schemas import FORMATS, all_rules, get_format
 from ragdatakit.schemas.declarations import Rule
 from ragdatakit.schemas.findings import Finding, Severity
 from ragdatakit.schemas.results import Report
-from ragdatakit.schemas.rules.quality import RULES as QUALITY
-from ragdatakit.schemas.rules.shared import RULES as SHARED
-from ragdatakit.schemas.rules.tables import RULES as TABLES
+from ragdatakit.schemas.rules import QUALITY, SHARED, TABLES
 from ragdatakit.version import __version__
 
 MOST_RESULTS = 5_000

@@ -343,6 +343,8 @@ TOP = Setting(
         RULE,
     ),
 )
+FOR_DATASETS = frozenset(one.name for one in TOP.within) & {one.name for one in DATASET.within}
+"""What both the top level and the section of a dataset may say."""
 
 _WORDS: Mapping[Kind, str] = {
     "text": "a text",

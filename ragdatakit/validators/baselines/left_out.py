@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas import all_rules
 from ragdatakit.schemas.findings import Finding, Severity
 from ragdatakit.schemas.results import DatasetSummary, Report
-from ragdatakit.schemas.rules.quality import RULES as QUALITY
-from ragdatakit.schemas.rules.shared import NOT_CHECKED
-from ragdatakit.schemas.rules.shared import RULES as SHARED
-from ragdatakit.validators.baselines.new_findings import KnownBefore, NewFindings
+from ragdatakit.schemas.rules import QUALITY, SHARED
 from ragdatakit.validators.collector import Collector, Selection
 
-_NOT_CHECKED = {rule.code for rule in (*SHARED, *QUALITY) if rule.name in NOT_CHECKED}
+if TYPE_CHECKING:
+    from ragdatakit.validators.baselines.new_findings import KnownBefore, NewFindings
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +53,16 @@ def say_what_was_checked(
     known: KnownBefore, checked: Iterable[CheckedDataset], paths: Iterable[Path], selection: Selection, quality: bool
 ) -> None:
     """Which files, and of each for which rules: none where not all of its dataset was read."""
+    from ragdatakit.schemas.rules.shared import NOT_CHECKED
+
     here = known.checked
+    not_checked = {rule.code for rule in (*SHARED, *QUALITY) if rule.name in NOT_CHECKED}
     for one in checked:
         dataset, collector = one.dataset, one.collector
         is_whole = dataset.layout != "file" and not (dataset.unreadable or dataset.outside)
         is_whole = is_whole and all(file.readable and file.to_end for file in dataset.files)
         codes: set[str] = set()
-        if is_whole and not _NOT_CHECKED & collector.by_rule.keys():
+        if is_whole and not not_checked & collector.by_rule.keys():
             codes = {r.code for r in (*dataset.format.rules, *SHARED) if collector.wants(r.name)}
             if quality:
                 codes |= {r.code for r in QUALITY if selection.takes(r.code, r.name, r.severity)}

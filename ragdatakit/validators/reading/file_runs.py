@@ -13,7 +13,6 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ragdatakit.files.containers import strict_json
-from ragdatakit.files.containers.element_scans import Element
 from ragdatakit.files.containers.parquet_rows import is_parquet
 from ragdatakit.files.containers.positions import BlockTable, Located, locate_elements, locate_lines
 from ragdatakit.files.containers.record_forms import RecordForm, form_of
@@ -21,7 +20,6 @@ from ragdatakit.files.containers.sources import Block, HeadedSource, Source
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.scanner.notes import REFUSED
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.schemas.line_cells import LineError, LineReader, cut
 from ragdatakit.validators.collector import NO_RECORD, crashed
 from ragdatakit.validators.columns import KeyColumns
 from ragdatakit.validators.identity import LONG_RECORD
@@ -32,6 +30,7 @@ from ragdatakit.validators.sets import SetChecks
 
 if TYPE_CHECKING:
     from ragdatakit.files.containers.arrays import ArraySource, Part
+    from ragdatakit.files.containers.element_scans import Element
     from ragdatakit.scanner.blocks import BlockScanner, ScannedBlock
     from ragdatakit.scanner.known_blocks import KnownBlocks
     from ragdatakit.scanner.predicates import Predicate
@@ -340,6 +339,8 @@ class LinesRun(FileRun):
         header = self.source.header if isinstance(self.source, HeadedSource) else None
         if not header:
             return
+        from ragdatakit.schemas.line_cells import LineError, LineReader, cut
+
         text, problem = decoded_text(header)
         try:
             cut(text, self.declared.columns)
@@ -464,8 +465,12 @@ class ElementsRun(FileRun):
 
     def _emit(self, problems: list[Problem], found: Element | Part, place: int = 0) -> None:
         """Problems of an element, or of that at ``place`` in a part, which is looked for where one is to be shown."""
+        if not (problems and self.fresh):
+            return
+        from ragdatakit.files.containers.element_scans import Element
+
         collector, located = self.run_.collector, None
-        for problem in problems if self.fresh else ():
+        for problem in problems:
             if problem.rule in self._full or not self.run_.needs_place(problem.rule, self.file):
                 if problem.rule not in self._full and collector.takes_records(problem.rule, self.file):
                     record = found.record if isinstance(found, Element) else found.first_record + place
@@ -481,6 +486,7 @@ class ElementsRun(FileRun):
     def _report_top(self, elements: ArraySource, rules: Any) -> None:
         """The file is one JSON value of another kind, several of them, or no JSON at all."""
         from ragdatakit.files.containers.arrays import MOST_OF_ANOTHER
+        from ragdatakit.files.containers.element_scans import Element
 
         text = elements.head.decode("utf-8", "replace")
         first_line = text.split("\n", 1)[0]
