@@ -116,7 +116,7 @@ def test_files_that_are_left_out_are_reported_by_their_names(tmp_path: Path) -> 
 
 
 quality = pytest.mark.skipif(
-    subprocess.run([sys.executable, "-c", "import rensa, ftfy"], capture_output=True, check=False).returncode != 0,
+    subprocess.run([sys.executable, "-c", "import ftfy"], capture_output=True, check=False).returncode != 0,
     reason="needs ragdatakit[quality]",
 )
 

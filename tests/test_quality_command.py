@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("rensa", reason="needs ragdatakit[quality]")
 pytest.importorskip("ftfy", reason="needs ragdatakit[quality]")
 
 from ragdatakit import validate
@@ -299,14 +298,14 @@ def test_without_the_libraries(monkeypatch: pytest.MonkeyPatch) -> None:
 
     outcome = run("validate", CORPUS, "--quality")
     assert (outcome.code, outcome.out) == (2, "")
-    assert "this needs rensa and ftfy: pip install 'ragdatakit[quality]'" in outcome.err
+    assert "this needs ftfy: pip install 'ragdatakit[quality]'" in outcome.err
     assert codes(CORPUS, "--select", "QU202") == ["QU202"]
 
 
 def test_plain_validation_imports_nothing_of_it() -> None:
     code = (
         "import sys, ragdatakit; ragdatakit.validate(sys.argv[1]); "
-        "print([m for m in sys.modules if m in ('numpy', 'rensa', 'ftfy') or 'quality_' in m and 'api' not in m])"
+        "print([m for m in sys.modules if m in ('numpy', 'ftfy') or 'quality_' in m and 'api' not in m])"
     )
     outcome = spawn(GOOD, code=("-c", code))
 

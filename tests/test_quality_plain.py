@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("rensa", reason="needs ragdatakit[quality]")
 pytest.importorskip("ftfy", reason="needs ragdatakit[quality]")
 
 from ragdatakit import validate

@@ -15,7 +15,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-pytest.importorskip("rensa", reason="needs ragdatakit[quality]")
 pytest.importorskip("ftfy", reason="needs ragdatakit[quality]")
 
 from ftfy.badness import BADNESS_RE, is_bad
@@ -37,7 +36,9 @@ from ragdatakit.quality.garbled import (
 )
 from ragdatakit.quality.near_copies import NearCopies
 from ragdatakit.quality.run import Quality
-from ragdatakit.quality.word_codes import runs, word_codes
+from ragdatakit.quality.sketches import sketches
+from ragdatakit.quality.word_codes import RUN
+from ragdatakit.scanner.texts import Joined
 from ragdatakit.schemas import find_rules, get_format
 from ragdatakit.schemas.canonical import Chunk, Document, Edge, Qrel, Question, Triplet
 from ragdatakit.schemas.findings import Finding
@@ -121,9 +122,8 @@ def near(texts: Sequence[str], similarity: float = 0.8, other_words: float = 0.9
 
     copies = NearCopies(similarity, other_words)
     for start in range(0, len(texts), 50):
-        codes, lengths = word_codes(texts[start : start + 50])
-        codes = runs(codes, lengths)
-        copies.add(np.arange(start, start + len(lengths)), codes, lengths)
+        some = texts[start : start + 50]
+        copies.add(start, sketches(some, Joined.of(some), RUN), RUN)
     keys = np.array([hash(text) for text in texts], np.int64)
     return copies.pairs(keys, lambda: enumerate(texts))
 

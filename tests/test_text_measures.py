@@ -14,7 +14,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-pytest.importorskip("rensa", reason="needs ragdatakit[quality]")
 pytest.importorskip("ftfy", reason="needs ragdatakit[quality]")
 
 from ftfy.badness import BADNESS_RE

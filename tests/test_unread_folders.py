@@ -92,7 +92,6 @@ def test_a_gate_does_not_pass(dataset: Path, tmp_path: Path) -> None:
 
 
 def test_quality_says_that_it_was_not_checked(dataset: Path) -> None:
-    pytest.importorskip("rensa")
     pytest.importorskip("ftfy")
 
     found = ragdatakit.validate(dataset, select="QU")

@@ -43,10 +43,10 @@ def checked_quality(selection: Selection, options: ValidateOptions) -> Quality |
     if wanted is False and not (selection.select and asks_for_quality(selection.select)):
         return None
     from ragdatakit.quality.checked_tables import checked_plain, checked_tables
-    from ragdatakit.quality.run import Quality, refuse_missing_libraries
+    from ragdatakit.quality.run import Quality, refuse_missing_library
     from ragdatakit.schemas.settings.thresholds import QualityOptions
 
-    refuse_missing_libraries(selection)
+    refuse_missing_library(selection)
     given = {str(n).replace("_", "-"): v for n, v in wanted.items()} if isinstance(wanted, Mapping) else {}
     QualityOptions.of_words(given)
     words = option_words(options.options)

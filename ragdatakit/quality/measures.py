@@ -3,6 +3,7 @@ Python, which means the same."""
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
@@ -13,7 +14,7 @@ import numpy as np
 from ragdatakit.converters.kept_texts import TextBlock
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.quality.odd_characters import alphabet, ascii_alphabet
-from ragdatakit.quality.word_codes import number_of_runs, run_codes
+from ragdatakit.quality.sketches import sketches
 from ragdatakit.scanner.library import library
 from ragdatakit.scanner.measures import NOT_UTF8, TextMeasures, text_measures
 from ragdatakit.scanner.texts import Joined
@@ -95,13 +96,10 @@ class Measuring:
 
     def _words(self, texts: Sequence[str], joined: Joined, first: int) -> _Numbers:
         """How many words passages have; ``first`` is the number of the first of them."""
-        runs, words = run_codes(texts, joined)
+        found = sketches(texts, joined, self.near_words if self.near is not None else sys.maxsize)
         if self.near is not None:
-            long = words >= self.near_words
-            if not long.all():
-                runs = runs[np.repeat(long, number_of_runs(words))]
-            self.near.add(np.flatnonzero(long) + first, runs, words[long])
-        return words
+            self.near.add(first, found, self.near_words)
+        return found.words
 
     def _in_python(self, first: int, rows: Passages) -> Measured:
         texts = [row.text or "" for row in rows]

@@ -1,4 +1,4 @@
-"""Texts that are nearly the same: MinHash signatures (by rensa) in bands, candidates proved by comparing their words.
+"""Texts that are nearly the same: sketches in bands bring candidates together, and comparing their words proves them.
 
 A text is the set of its runs of three words. Two texts whose sets have a share of 0.8 in common meet in a band with a
 probability of 99.8 %, at 0.7 with 95 %; those that meet are compared exactly. Where each has a word that the
@@ -9,23 +9,24 @@ candidates at a time their runs of words.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ragdatakit.arrays.code_tables import RepeatSieve
 from ragdatakit.files.texts.texts_together import texts_together
-from ragdatakit.quality.word_codes import DIGITS, mixed, number_of_runs, runs, word_codes
+from ragdatakit.quality.sketches import BANDS
+from ragdatakit.quality.word_codes import DIGITS, runs, word_codes
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from ragdatakit.scanner.texts import Sketches
+
     _Codes = npt.NDArray[np.uint64]
 
-_BANDS, _ROWS = 16, 5
-_SEED = 13
 _MOST_HELD = 30_000_000
 """Runs of words that are held to compare candidates: 240 MB."""
 Pair = tuple[int, int, float]
@@ -40,34 +41,20 @@ class _Held(NamedTuple):
 
 
 class NearCopies:
-    """Takes texts as codes of their runs of words, by ordinal (rising); `pairs` then gives the near copies of others
-    before them."""
+    """Takes sketches of texts, in their order; `pairs` then gives the near copies of others before them."""
 
     def __init__(self, similarity: float, other_words: float) -> None:
         self._similarity = similarity
         self._other_words = other_words
         self._of_batches: list[tuple[Any, Any, Any, Any]] = []
 
-    def add(self, ordinals: npt.NDArray[np.int64], codes: _Codes, lengths: npt.NDArray[np.int64]) -> None:
-        """Texts of so many words each (``lengths``), at least three; their runs come one after the other."""
-        from rensa import RMinHash
-
-        if not len(ordinals):
-            return
-        offsets = np.concatenate(([0], np.cumsum(number_of_runs(lengths)))).astype(np.uint64)
-        found = RMinHash.digest_matrix_from_flat_token_hashes(codes, offsets, _BANDS * _ROWS, _SEED)
-        each = array("I")
-        for row in found.to_rows():
-            each.fromlist(row)  # three times as quick as number by number
-        rows = np.array(each, np.uint32).reshape(len(lengths), _BANDS, _ROWS)
-        bands = np.zeros((len(lengths), _BANDS), np.uint64)
-        for place in range(_ROWS):
-            bands = mixed(bands ^ rows[:, :, place])
-        heads, tails = (
-            np.ascontiguousarray((bands >> np.uint64(bits)).astype(kind).T)
-            for bits, kind in ((32, np.uint32), (16, np.uint16))
-        )
-        self._of_batches.append((ordinals.astype(np.int64), heads, tails, lengths.astype(np.int32)))
+    def add(self, first: int, found: Sketches, least: int) -> None:
+        """The next texts, the first of them by its number; of those that have so many words or more there are
+        sketches."""
+        places = np.flatnonzero(found.words >= least)
+        if len(places):
+            words = found.words[places].astype(np.int32)
+            self._of_batches.append((places + first, found.heads[:, places], found.tails[:, places], words))
 
     def pairs(self, keys: npt.NDArray[np.int64], read: Callable[[], Iterator[tuple[int, str]]]) -> list[Pair]:
         """(text, earlier text, similarity), ordered; each text once, with the earlier one that is most like it.
@@ -85,7 +72,7 @@ class NearCopies:
         counts = is_first[ordinals]
         ordinals, lengths = ordinals[counts], lengths[counts]
         found = []
-        for band in range(_BANDS):
+        for band in range(BANDS):
             heads, tails = (np.concatenate([b[part][band] for b in self._of_batches])[counts] for part in (1, 2))
             found.append(_neighbours(heads, tails, ordinals))
         self._of_batches = []
@@ -149,7 +136,11 @@ def _neighbours(
 
     Heads alone are equal by accident once among so many texts that all of them were to be read again.
     """
-    placed = (heads.astype(np.uint64) << np.uint64(32)) | np.arange(len(heads), dtype=np.uint64)
+    codes = heads.astype(np.uint64) << np.uint64(32)
+    sieve = RepeatSieve((4 * len(codes)).bit_length())
+    sieve.add(codes)
+    perhaps = sieve.candidates(codes).astype(np.uint64)
+    placed = codes[perhaps] | perhaps
     placed.sort()  # which is quicker than to ask for the places
     again = np.flatnonzero((placed[1:] ^ placed[:-1]) >> np.uint64(32) == 0)
     order = (placed[np.unique(np.concatenate((again, again + 1)))] & np.uint64(0xFFFFFFFF)).astype(np.int64)

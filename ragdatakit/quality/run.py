@@ -34,7 +34,7 @@ from ragdatakit.validators.run_options import NO_THRESHOLDS, RunOptions
 
 _SHOWN = 120
 """Characters that a message shows of one fact."""
-_LIBRARIES = {"near-identical-texts": "rensa", "negative-like-positive": "rensa", "garbled-text": "ftfy"}
+_LIBRARY, _ITS_RULE = "ftfy", "garbled-text"
 
 ReadTables = Callable[
     [Sequence[Dataset], Progress | None], Iterable[tuple[Sequence[Dataset], CanonicalTables | RagdataError]]
@@ -92,12 +92,11 @@ class Quality:
         return collector
 
 
-def refuse_missing_libraries(selection: Selection) -> None:
+def refuse_missing_library(selection: Selection) -> None:
     """Raise `MissingExtraError` where a rule that is wanted needs a library that is not there."""
-    wanted = [r.name for r in RULES if r.name in _LIBRARIES and selection.takes_rule(r)]
-    missing = {_LIBRARIES[name]: 0 for name in wanted if importlib.util.find_spec(_LIBRARIES[name]) is None}
-    if missing:
-        raise MissingExtraError("quality", " and ".join(missing))
+    is_wanted = any(rule.name == _ITS_RULE and selection.takes_rule(rule) for rule in RULES)
+    if is_wanted and importlib.util.find_spec(_LIBRARY) is None:
+        raise MissingExtraError("quality", _LIBRARY)
 
 
 def _check(found: QualityFindings, tables: CanonicalTables, options: QualityOptions, progress: Doing | None) -> None:

@@ -31,6 +31,7 @@ _BLANK = 0x20
 # Both are odd, so that multiplying loses no bit; the power of the base is the place of a byte in its word.
 _BASE = 0xD6E8FEB86659FD93
 _MIXER = 0x9E3779B97F4A7C15
+MADE_WITH = (_BASE, _MIXER)
 _WORD_BYTES = bytes(
     code | 0x20 if 0x41 <= code <= 0x5A else code if code >= 0x80 or chr(code).isalnum() else _BLANK
     for code in range(256)
@@ -39,47 +40,34 @@ _WORD_BYTES = bytes(
 
 def word_codes(texts: Sequence[str]) -> tuple[Codes, npt.NDArray[np.int64]]:
     """The codes of the words of all texts, one after the other, and how many words each text has."""
-    return run_codes(texts, Joined.of(texts), 1)
-
-
-def run_codes(texts: Sequence[str], joined: Joined, words: int = RUN) -> tuple[Codes, npt.NDArray[np.int64]]:
-    """The codes of all runs of so many words, none over the end of a text, and how many words each text has; ``joined``
-    are the texts once more."""
-    found = word_numbers(joined, _characters(), (_BASE, _MIXER), words)
+    found = word_numbers(Joined.of(texts), characters(), MADE_WITH)
     if found is None:
-        codes, counts = _in_numpy(texts)
-        return runs(codes, counts, words), counts
+        return in_numpy(texts)
     codes, counts = found
     left = np.flatnonzero(counts < 0)
     if len(left):
-        others, counts[left] = _in_numpy([texts[place] for place in left.tolist()])
+        others, counts[left] = in_numpy([texts[place] for place in left.tolist()])
         of_left = np.zeros(len(texts), bool)
         of_left[left] = True
-        of_left = np.repeat(of_left, number_of_runs(counts, words))
+        of_left = np.repeat(of_left, counts)
         known, codes = codes, np.empty(len(of_left), np.uint64)
-        codes[of_left], codes[~of_left] = runs(others, counts[left], words), known
+        codes[of_left], codes[~of_left] = others, known
     return codes, counts
 
 
-def number_of_runs(counts: npt.NDArray[np.int64], words: int = RUN) -> npt.NDArray[np.int64]:
-    """How many runs texts of so many words have."""
-    return np.maximum(counts - (words - 1), 0)
-
-
-def runs(codes: Codes, counts: npt.NDArray[np.int64], words: int = RUN) -> Codes:
+def runs(codes: Codes, counts: npt.NDArray[np.int64]) -> Codes:
     """The codes of runs of words, none over the end of a text, of those of the words of texts, which have so many."""
-    if words == 1:
-        return codes
     found = codes
-    for ahead in range(1, words):
+    for ahead in range(1, RUN):
         found = mixed(found) ^ np.roll(codes, -ahead)
     # runs that begin at the end of a text reach into the next one
-    inside = np.arange(len(codes)) + (words - 1) < np.repeat(np.cumsum(counts), counts)
+    inside = np.arange(len(codes)) + (RUN - 1) < np.repeat(np.cumsum(counts), counts)
     return mixed(found)[inside]
 
 
 @cache
-def _characters() -> FoldedCharacters:
+def characters() -> FoldedCharacters:
+    """What the library knows of characters."""
     return FoldedCharacters(_word_bytes)
 
 
@@ -88,7 +76,8 @@ def _word_bytes(character: str) -> bytes | None:
     return flat.translate(_WORD_BYTES) if flat is not None else None
 
 
-def _in_numpy(texts: Sequence[str]) -> tuple[Codes, npt.NDArray[np.int64]]:
+def in_numpy(texts: Sequence[str]) -> tuple[Codes, npt.NDArray[np.int64]]:
+    """The same as `word_codes`, without the library."""
     pieces = [flat_bytes(text) for text in texts]
     joined = b" ".join((b"", *pieces, b"")).translate(_WORD_BYTES)
     begins = np.cumsum(np.fromiter(map(len, pieces), np.int64, len(pieces)) + 1)

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-ABI = 19
+ABI = 20
 """The number of the interface. The library must say the same: an editable installation may have an older one."""
 
 _PATH = Path(__file__).with_name("compiled.so")
@@ -90,7 +90,7 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "rd_text_words": (
         _FLAG,
         (
-            *(_POINTER, _LENGTH, ctypes.c_char_p, _LENGTH, _LENGTH, _LENGTH, _LENGTH),
+            *(_POINTER, _LENGTH, ctypes.c_char_p, _LENGTH, _LENGTH, _LENGTH),
             *(ctypes.c_char_p, _LENGTH, _POINTER, _LENGTH),
             *(_POINTER, _LENGTH, _POINTER, _NUMBER, _NUMBER),
         ),
@@ -109,6 +109,15 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
         (
             *(ctypes.c_char_p, _LENGTH, ctypes.c_char_p, _LENGTH, ctypes.c_char_p, _LENGTH),
             *(_LENGTH, ctypes.c_char_p, _LENGTH, _POINTER, _LENGTH, _POINTER, _POINTER),
+        ),
+    ),
+    "rd_text_sketches": (
+        _FLAG,
+        (
+            *(_POINTER, _LENGTH, ctypes.c_char_p, _LENGTH, _LENGTH, _LENGTH),
+            *(_POINTER, _LENGTH, _LENGTH, _LENGTH, _LENGTH, _LENGTH),
+            *(ctypes.c_char_p, _LENGTH, _POINTER, _LENGTH),
+            *(_POINTER, _POINTER, _POINTER, _NUMBER, _NUMBER),
         ),
     ),
     "rd_ends_by_node": (_FLAG, (*_EDGES, _POINTER, _POINTER, _LENGTH)),

@@ -99,25 +99,73 @@ class Joined(NamedTuple):
 
 
 def word_numbers(
-    texts: Joined, characters: FoldedCharacters, made_with: tuple[int, int], together: int
+    texts: Joined, characters: FoldedCharacters, made_with: tuple[int, int]
 ) -> tuple[npt.NDArray[np.uint64], Numbers] | None:
-    """The numbers of the runs of so many words (``together``) of texts, one after the other, and how many words each
-    text has: -1 where Python has to make them. None where there is no library. ``made_with`` are the base and the
-    mixer. Raises `ScannerError`."""
+    """The numbers of the words of texts, one after the other, and how many words each text has: -1 where Python has to
+    make them. None where there is no library. ``made_with`` are the base and the mixer. Raises `ScannerError`."""
     found = library()
     if found is None:
         return None
+    codes, counts = np.empty(len(texts.data) // 2 + texts.number, np.uint64), np.zeros(texts.number, np.int64)
+    written = (codes.ctypes.data, len(codes), counts.ctypes.data)
+    _learning(found.rd_text_words, characters, made_with, (), texts, written)
+    return codes[: np.maximum(counts, 0).sum()], counts
+
+
+class Sketching(NamedTuple):
+    """What sketches are made of and with: runs of so many words; a seed of each round and of the last, what codes are
+    taken times in that and what is added, of each part, one after the other; how many rounds and parts there are, and
+    parts of a band."""
+
+    words: int
+    numbers: npt.NDArray[np.uint64]
+    rounds: int
+    parts: int
+    in_band: int
+
+
+class Sketches(NamedTuple):
+    """Of texts, how many words each has, -1 where Python has to look at it; and the first 32 and the next 16 bits of
+    the numbers of their bands, band by band."""
+
+    words: Numbers
+    heads: npt.NDArray[np.uint32]
+    tails: npt.NDArray[np.uint16]
+
+
+def sketches(
+    texts: Joined, characters: FoldedCharacters, made_with: tuple[int, int], sketching: Sketching, least: int
+) -> Sketches | None:
+    """Sketches of texts that have so many words or more. None where there is no library. Raises `ScannerError`."""
+    found = library()
+    if found is None:
+        return None
+    shape = (sketching.parts // sketching.in_band, texts.number)
+    made = Sketches(np.zeros(texts.number, np.int64), np.zeros(shape, np.uint32), np.zeros(shape, np.uint16))
+    words, numbers, *sizes = sketching
+    wanted = (numbers.ctypes.data, *sizes, words, least)
+    written = tuple(each.ctypes.data for each in made)
+    _learning(found.rd_text_sketches, characters, made_with, wanted, texts, written)
+    return made
+
+
+def _learning(
+    call: Callable[..., int],
+    characters: FoldedCharacters,
+    made_with: tuple[int, int],
+    wanted: tuple[int, ...],
+    texts: Joined,
+    written: tuple[int, ...],
+) -> None:
+    """Call the library for texts until it knows all their characters."""
     data, offsets, number = *texts, texts.number
-    codes, counts = np.empty(len(data) // 2 + number, np.uint64), np.zeros(number, np.int64)
     reached, unknown = ctypes.c_uint64(), ctypes.c_uint64()
     while True:
         folded = bytes(characters.texts)
-        given = (characters.places.ctypes.data, len(characters.places), folded, len(folded), *made_with, together)
-        texts_given = (data, len(data), offsets.ctypes.data, number)
-        written = (codes.ctypes.data, len(codes), counts.ctypes.data, reached, unknown)
-        called(found.rd_text_words(*given, *texts_given, *written))
+        given = (characters.places.ctypes.data, len(characters.places), folded, len(folded), *made_with, *wanted)
+        called(call(*given, data, len(data), offsets.ctypes.data, number, *written, reached, unknown))
         if reached.value == number:
-            return codes[: np.maximum(counts - (together - 1), 0).sum()], counts
+            return
         characters.learn(unknown.value)
 
 

@@ -5,6 +5,7 @@ use crate::hash::Seeds;
 use crate::json;
 use crate::lines::{self, Record};
 use crate::plan::{Plan, Type};
+use crate::words::{Powers, AT_ONCE, BLOCK};
 
 /// Which way of looking at bytes is used; all give the same results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +42,21 @@ impl Level {
     }
 }
 
+/// Whether data is UTF-8, found the quickest way.
+#[must_use]
+pub fn is_utf8(data: &[u8]) -> bool {
+    match Level::best() {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => crate::simd::utf8(data),
+        _ => utf8_with::<Portable>(data),
+    }
+}
+
+#[inline(always)]
+pub fn utf8_with<I: Isa>(data: &[u8]) -> bool {
+    I::utf8(data)
+}
+
 /// Searches that are worth doing many bytes at a time, and the parts of a scan that are functions of their own.
 ///
 /// Whatever calls a search is inlined up to a function that is compiled for the processor, so each place that calls a
@@ -57,8 +73,19 @@ pub trait Isa: Sized {
     fn find_any<const N: usize>(data: &[u8], from: usize, wanted: [u8; N]) -> usize;
     /// The first place from `from` on with the byte `first` and, `apart` bytes behind it, the byte `last`; or the end.
     fn find_both(data: &[u8], from: usize, first: u8, last: u8, apart: usize) -> usize;
+    /// The first place from `from` on that is neither a visible character of ASCII nor a blank, or the end of the data.
+    fn plain_stop(data: &[u8], from: usize) -> usize;
+    /// How many blanks there are, and whether two of them are side by side.
+    fn count_blanks(data: &[u8]) -> (u64, bool);
     /// Whether the data is UTF-8.
     fn utf8(data: &[u8]) -> bool;
+    /// Add the ASCII from `from` on to `flat`, letters in lower case, with blanks for what is neither a letter nor a
+    /// digit; where it ends.
+    fn flat_ascii(data: &[u8], from: usize, flat: &mut Vec<u8>) -> usize;
+    /// Which bytes are blanks: a bit of each, the first is the lowest.
+    fn blanks(block: &[u8; BLOCK]) -> u64;
+    /// The sum of the first `length` bytes, or all, each times its power; and whether a digit is among them.
+    fn sum_of_word(powers: &Powers, bytes: &[u8; AT_ONCE], length: usize) -> (u64, bool);
 
     /// An object of a plan: see `lines::object`.
     #[inline(never)]
@@ -195,6 +222,55 @@ impl<const SPREAD: bool> Isa for Portable<SPREAD> {
     #[inline(always)]
     fn utf8(data: &[u8]) -> bool {
         std::str::from_utf8(data).is_ok()
+    }
+
+    #[inline(always)]
+    fn plain_stop(data: &[u8], from: usize) -> usize {
+        let mut at = from;
+        while let Some(chunk) = data.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+            let word = u64::from_le_bytes(*chunk);
+            // of bytes of ASCII: below a blank, or the last; behind one that is not, others may be wrong
+            let found = (word | !(word & !HIGH).wrapping_add(0x60 * LOW) | (word & !HIGH).wrapping_add(LOW)) & HIGH;
+            if found != 0 {
+                return at + (found.trailing_zeros() / 8) as usize;
+            }
+            at += 8;
+        }
+        let is_plain = |byte: &u8| matches!(byte, b' '..=b'~');
+        data.get(at..).and_then(|rest| rest.iter().position(|byte| !is_plain(byte))).map_or(data.len(), |end| at + end)
+    }
+
+    #[inline(always)]
+    fn count_blanks(data: &[u8]) -> (u64, bool) {
+        let (mut count, mut doubled, mut was_blank) = (0, false, false);
+        for byte in data {
+            let is_blank = *byte == b' ';
+            count += u64::from(is_blank);
+            doubled |= is_blank && was_blank;
+            was_blank = is_blank;
+        }
+        (count, doubled)
+    }
+
+    #[inline(always)]
+    fn flat_ascii(data: &[u8], from: usize, flat: &mut Vec<u8>) -> usize {
+        let rest = data.get(from..).unwrap_or(&[]);
+        let end = rest.iter().position(|byte| !byte.is_ascii()).unwrap_or(rest.len());
+        let kept = |byte: &u8| if byte.is_ascii_alphanumeric() { byte.to_ascii_lowercase() } else { b' ' };
+        flat.extend(rest[..end].iter().map(kept));
+        from + end
+    }
+
+    #[inline(always)]
+    fn blanks(block: &[u8; BLOCK]) -> u64 {
+        block.iter().rev().fold(0, |all, &byte| all << 1 | u64::from(byte == b' '))
+    }
+
+    #[inline(always)]
+    fn sum_of_word(powers: &Powers, bytes: &[u8; AT_ONCE], length: usize) -> (u64, bool) {
+        bytes.iter().zip(&powers.each).take(length).fold((0, false), |(sum, digit), (&byte, &power)| {
+            (sum.wrapping_add(u64::from(byte).wrapping_mul(power)), digit | byte.is_ascii_digit())
+        })
     }
 }
 

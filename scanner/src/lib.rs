@@ -40,6 +40,7 @@ mod scopes;
 mod sheet;
 #[cfg(target_arch = "x86_64")]
 mod simd;
+mod sketches;
 mod spelling;
 mod table_boundary;
 mod tagged;

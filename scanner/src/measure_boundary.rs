@@ -5,7 +5,9 @@
 use crate::boundary::{guarded, slice, slice_mut, DONE, MISUSED, PANICKED};
 use crate::hash::Seeds;
 use crate::measures::{measure, Alphabet, Measured, DOUBTFUL};
-use crate::text_boundary::piece;
+use crate::sketches::Sketching;
+use crate::text_boundary::Texts;
+use crate::words::{words, Folding, Left};
 
 /// What the rules of quality ask of texts that stand one behind the other in `data`: `offsets` are `number` + 1 places in it. `kinds` says what kind each
 /// character is of, `uses` what each kind is there for, `pairs` of each two kinds whether a rule may report them side by
@@ -48,10 +50,11 @@ pub unsafe extern "C" fn rd_text_measures(
         let Some(alphabet) = Alphabet::of(kinds, uses, pairs) else { return MISUSED };
         let seeds = Seeds::of(seed, u64::MAX);
         let (mut title, mut room) = (None, Vec::new());
+        let texts = Texts::of(data);
         let written = numbers.chunks_exact_mut(4).zip(marks.chunks_exact_mut(2));
         for ((numbers, marks), ends) in written.zip(offsets.windows(2)) {
-            let Some(text) = piece(data, ends) else { return MISUSED };
-            let (found, looked) = if let Ok(text) = std::str::from_utf8(text) {
+            let Some(text) = texts.piece(ends) else { return MISUSED };
+            let (found, looked) = if let Ok(text) = text {
                 let found = measure(&alphabet, &seeds, text, &mut title, &mut room);
                 let is_seen = found.is_seen.into();
                 (found, is_seen)
@@ -61,6 +64,84 @@ pub unsafe extern "C" fn rd_text_measures(
             };
             numbers.copy_from_slice(&[found.characters, found.blanks, found.squeezed, found.exact]);
             marks.copy_from_slice(&[found.ends, looked]);
+        }
+        DONE
+    })
+}
+
+/// Make sketches of the runs of so many words (`together`) of texts that stand one behind the other in `data`, as in
+/// `rd_text_words`, of those that have `least` words or more: the upper half of the number of each band of all texts in
+/// `heads`, band by band, and the next 16 bits of it in `tails`. In `counts` comes how many words each text has, -1 where
+/// all of it is for Python. `made_with` are the numbers of `Sketching`, one behind the other.
+///
+/// # Safety
+/// As in `rd_text_words`; `made_with` points to `rounds` numbers and twice `parts`, `heads` and `tails` to `number` times the
+/// bands, to be written.
+#[no_mangle]
+pub unsafe extern "C" fn rd_text_sketches(
+    places: *const u32,
+    known: u64,
+    folded: *const u8,
+    folded_length: u64,
+    base: u64,
+    mixer: u64,
+    made_with: *const u64,
+    rounds: u64,
+    parts: u64,
+    in_band: u64,
+    together: u64,
+    least: u64,
+    data: *const u8,
+    length: u64,
+    offsets: *const i32,
+    number: u64,
+    counts: *mut i64,
+    heads: *mut u32,
+    tails: *mut u16,
+    reached: *mut u64,
+    unknown: *mut u64,
+) -> i32 {
+    guarded(PANICKED, || {
+        let (Some(places), Some(folded), Some(data), Some(offsets)) = (
+            slice(places, known),
+            slice(folded, folded_length),
+            slice(data, length),
+            slice(offsets, number.saturating_add(1)),
+        ) else {
+            return MISUSED;
+        };
+        let made_with = slice(made_with, rounds.saturating_add(parts.saturating_mul(2)));
+        let sketching = made_with.and_then(|numbers| Sketching::of(numbers, rounds, parts, in_band, mixer));
+        let Some(sketching) = sketching.filter(|_| together > 0) else { return MISUSED };
+        let written = number.saturating_mul(sketching.bands() as u64);
+        let (Some(heads), Some(tails)) = (slice_mut(heads, written), slice_mut(tails, written)) else { return MISUSED };
+        let (Some(counts), Some(reached), Some(unknown)) =
+            (slice_mut(counts, number), reached.as_mut(), unknown.as_mut())
+        else {
+            return MISUSED;
+        };
+        let (folding, texts) = (Folding::of(places, folded, base, mixer), Texts::of(data));
+        let (mut codes, mut flat, mut parts) = (Vec::new(), Vec::new(), vec![0; sketching.parts()]);
+        while *reached < number {
+            let place = *reached as usize;
+            let Some(text) = texts.piece(&offsets[place..]) else { return MISUSED };
+            counts[place] = match text.map_or(Err(Left::Odd), |text| words(&folding, text, &mut codes, &mut flat)) {
+                Ok(()) => codes.len() as i64,
+                Err(Left::Odd) => -1,
+                Err(Left::Unknown(character)) => {
+                    *unknown = u64::from(character);
+                    return DONE;
+                }
+            };
+            if u64::try_from(counts[place]).is_ok_and(|count| count >= least) {
+                folding.runs(&mut codes, together as usize);
+                sketching.sketch(&codes, &mut parts);
+                let to = heads.iter_mut().zip(tails.iter_mut()).skip(place).step_by(counts.len());
+                for ((head, tail), band) in to.zip(sketching.of_bands(&parts)) {
+                    (*head, *tail) = ((band >> 32) as u32, (band >> 16) as u16);
+                }
+            }
+            *reached += 1;
         }
         DONE
     })

@@ -4,6 +4,8 @@
 use std::ops::RangeInclusive;
 
 use crate::hash::{hash, Seeds};
+use crate::isa::{Isa, Level, Portable};
+use crate::texts::characters;
 
 /// What kinds of characters are there for: a rule reports one, or may; six in a row may be of the East, or twice six
 /// letters of the West; white space; what ends a sentence.
@@ -77,45 +79,62 @@ pub struct Measured {
     pub is_seen: bool,
 }
 
-/// What was seen of a text so far.
-struct Reading<'a> {
-    alphabet: &'a Alphabet<'a>,
-    uses: u8,
-    seen: u8,
+/// What is seen of the characters of a text.
+#[derive(Debug, PartialEq)]
+pub struct Looked {
+    blanks: u64,
     /// White space of another kind than single blanks between words.
     odd_spaces: bool,
-    was_space: bool,
+    is_seen: bool,
+}
+
+fn look(alphabet: &Alphabet, text: &str) -> Looked {
+    match Level::best() {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => crate::simd::look(alphabet, text),
+        _ => look_with::<Portable>(alphabet, text),
+    }
+}
+
+#[inline(always)]
+pub fn look_with<I: Isa>(alphabet: &Alphabet, text: &str) -> Looked {
+    let bytes = text.as_bytes();
+    let (blanks, doubled) = I::count_blanks(bytes);
+    let mut reading = Reading::of(alphabet, doubled || text.starts_with(' '));
+    let mut at = 0;
+    loop {
+        let stop = if alphabet.is_usual { I::plain_stop(bytes, at) } else { at };
+        // what is before them may be reported with the first, and what is behind them with the last
+        reading.before = if stop > at { bytes.get(stop - 1).map(|&byte| byte.into()) } else { reading.before };
+        at = stop;
+        let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) else { break };
+        for character in rest.chars() {
+            reading.take(character);
+            at += character.len_utf8();
+            if alphabet.is_usual && PLAIN.contains(&character) {
+                break;
+            }
+        }
+    }
+    let is_seen = reading.seen != 0 || reading.uses & REPORTED != 0;
+    Looked { blanks, odd_spaces: reading.odd_spaces, is_seen }
+}
+
+/// What was seen of a text so far.
+struct Reading<'a, 'b> {
+    alphabet: &'b Alphabet<'a>,
+    uses: u8,
+    seen: u8,
+    odd_spaces: bool,
     before: Option<char>,
     east: u32,
     accents: u32,
     long_accents: u32,
 }
 
-impl<'a> Reading<'a> {
-    fn of(alphabet: &'a Alphabet) -> Self {
-        let (uses, seen, odd_spaces, was_space) = (0, 0, false, true);
-        let (east, accents, long_accents) = (0, 0, 0);
-        Self { alphabet, uses, seen, odd_spaces, was_space, before: None, east, accents, long_accents }
-    }
-
-    /// Take eight characters that are of ASCII, and visible or blanks: how many are blanks. None, and nothing is taken,
-    /// where others are among them, or something is to be seen before the first.
-    #[inline(always)]
-    fn take_plain(&mut self, eight: [u8; 8]) -> Option<u64> {
-        const EACH: u64 = 0x0101_0101_0101_0101;
-        const HIGH: u64 = 0x80 * EACH;
-        let word = u64::from_le_bytes(eight);
-        let is_odd = |word: u64| (word | !(word.wrapping_add(0x60 * EACH)) | word.wrapping_add(EACH)) & HIGH != 0;
-        if word & HIGH != 0 || is_odd(word) || self.before.is_some_and(|before| !PLAIN.contains(&before)) {
-            return None;
-        }
-        let other = word ^ (0x20 * EACH);
-        let blanks = !((other & !HIGH).wrapping_add(!HIGH) | other) & HIGH;
-        self.odd_spaces |= blanks & (blanks << 8 | u64::from(self.was_space) << 7) != 0;
-        self.was_space = blanks >> 63 != 0;
-        self.before = Some(char::from(eight[7]));
-        (self.east, self.accents) = (0, 0);
-        Some(blanks.count_ones().into())
+impl<'a, 'b> Reading<'a, 'b> {
+    fn of(alphabet: &'b Alphabet<'a>, odd_spaces: bool) -> Self {
+        Self { alphabet, uses: 0, seen: 0, odd_spaces, before: None, east: 0, accents: 0, long_accents: 0 }
     }
 
     fn take(&mut self, character: char) {
@@ -126,9 +145,7 @@ impl<'a> Reading<'a> {
         }
         self.before = Some(character);
         self.uses |= use_of;
-        let is_space = use_of & SPACE != 0;
-        self.odd_spaces |= is_space && (self.was_space || character != ' ');
-        self.was_space = is_space;
+        self.odd_spaces |= use_of & SPACE != 0 && character != ' ';
         if character.is_ascii() {
             (self.east, self.accents) = (0, 0);
             return;
@@ -148,32 +165,10 @@ pub fn measure<'a>(
     title: &mut Option<&'a str>,
     room: &mut Vec<u8>,
 ) -> Measured {
-    let mut found = Measured { exact: hash(seeds, text.as_bytes()), ..Measured::default() };
-    let mut reading = Reading::of(alphabet);
-    let bytes = text.as_bytes();
-    let mut at = 0;
-    while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
-        if alphabet.is_usual {
-            if let Some(plain) = rest.first_chunk::<8>().and_then(|eight| reading.take_plain(*eight)) {
-                found.blanks += plain;
-                found.characters += 8;
-                at += 8;
-                continue;
-            }
-        }
-        // up to the end of the eight bytes one by one
-        let end = at + 8;
-        while let Some(character) = text.get(at..).and_then(|rest| rest.chars().next()).filter(|_| at < end) {
-            at += character.len_utf8();
-            found.characters += 1;
-            found.blanks += u64::from(character == ' ');
-            reading.take(character);
-        }
-    }
-    found.is_seen = reading.seen != 0 || reading.uses & REPORTED != 0;
-    let odd_spaces = reading.odd_spaces;
+    let Looked { blanks, odd_spaces, is_seen } = look(alphabet, text);
+    let (characters, exact) = (characters(text.as_bytes()), hash(seeds, text.as_bytes()));
     let trimmed = text.trim_matches(|c| alphabet.is(c, SPACE));
-    found.squeezed = if trimmed.is_empty() {
+    let squeezed = if trimmed.is_empty() {
         0
     } else if odd_spaces {
         room.clear();
@@ -184,16 +179,26 @@ pub fn measure<'a>(
             room.extend_from_slice(word.as_bytes());
         }
         hash(seeds, room).max(1)
+    } else if trimmed.len() == text.len() {
+        exact.max(1)
     } else {
         hash(seeds, trimmed.as_bytes()).max(1)
     };
     let kept = text.trim_end_matches(|c| alphabet.is(c, SPACE));
     let goes_on = !text.ends_with("  ") && !kept.chars().next_back().is_some_and(|c| alphabet.is(c, END));
-    found.ends = if goes_on || text.ends_with("...") { STOPS } else { 0 };
-    let head = text.char_indices().nth(HEAD).map_or(text, |(end, _)| &text[..end]);
+    let stops = if goes_on || text.ends_with("...") { STOPS } else { 0 };
+    let head = head(text);
     let word = head.split(' ').next().unwrap_or("");
-    found.ends |= begins(head, title.replace(word).map(|before| before == word));
-    found
+    let ends = stops | begins(head, title.replace(word).map(|before| before == word));
+    Measured { characters, blanks, squeezed, exact, ends, is_seen }
+}
+
+/// The first characters of a text.
+fn head(text: &str) -> &str {
+    match text.get(..HEAD) {
+        Some(head) if head.is_ascii() => head,
+        _ => text.char_indices().nth(HEAD).map_or(text, |(end, _)| &text[..end]),
+    }
 }
 
 /// Whether a head begins anew, with a capital letter; `is_repeated`: whether its first word is that of the text before,
@@ -221,7 +226,7 @@ mod tests {
         read(texts, true)
     }
 
-    fn read(texts: &[&str], together: bool) -> Vec<Measured> {
+    fn tables() -> (Vec<u8>, [u8; 8], [u8; 64]) {
         let mut kinds = vec![0; 258];
         kinds[0x100] = 1;
         kinds[0xE0..0xF0].fill(2);
@@ -229,7 +234,11 @@ mod tests {
         (kinds[usize::from(b'.')], kinds[0x7F], kinds[0xC3], kinds[0xA9]) = (4, 5, 6, 7);
         let mut pairs = [0; 64];
         (pairs[6 * 8 + 7], pairs[2 * 8], pairs[5 * 8]) = (1, 1, 1);
-        let uses = [0, EAST, ACCENT, SPACE, END, REPORTED, 0, 0];
+        (kinds, [0, EAST, ACCENT, SPACE, END, REPORTED, 0, 0], pairs)
+    }
+
+    fn read(texts: &[&str], together: bool) -> Vec<Measured> {
+        let (kinds, uses, pairs) = tables();
         let mut alphabet = Alphabet::of(&kinds, &uses, &pairs).unwrap();
         assert!(alphabet.is_usual);
         alphabet.is_usual = together;
@@ -238,11 +247,11 @@ mod tests {
     }
 
     #[test]
-    fn fuzz_eight_characters_are_seen_as_one_by_one() {
+    fn fuzz_characters_are_seen_together_as_one_by_one() {
         let mut random = Random(5);
         let mut before = String::new();
         for _ in 0..tries(2_000) {
-            let text: String = (0..random.below(40))
+            let text: String = (0..random.below(90))
                 .flat_map(|_| {
                     let many = if random.below(4) == 0 { 1 + random.below(9) } else { 1 };
                     vec![
@@ -254,6 +263,9 @@ mod tests {
                 })
                 .collect();
             assert_eq!(read(&[&before, &text], true), read(&[&before, &text], false), "{before:?}, {text:?}");
+            let (kinds, uses, pairs) = tables();
+            let alphabet = Alphabet::of(&kinds, &uses, &pairs).unwrap();
+            assert_eq!(look(&alphabet, &text), look_with::<Portable>(&alphabet, &text), "{text:?}");
             before = text;
         }
     }

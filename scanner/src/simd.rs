@@ -6,18 +6,23 @@ use crate::columns::Scanned;
 use crate::csv_cut::{self, RowCut};
 use crate::elements::{self, Cut, Elements};
 use crate::hash::Seeds;
-use crate::isa::{Isa, Level, Portable};
+use crate::isa::{self, Isa, Level, Portable};
 use crate::json;
 use crate::lines::{self, Outcome, Record};
+use crate::measures::{self, Alphabet, Looked};
 use crate::plan::{Plan, Type};
 use crate::rows::{self, Rows};
 use crate::sheet::Sheet;
 use crate::tagged;
+use crate::words::{self, Folding, Left, Powers, AT_ONCE, BLOCK};
 use std::arch::x86_64::{
-    __m256i, _mm256_alignr_epi8, _mm256_and_si256, _mm256_broadcastsi128_si256, _mm256_cmpeq_epi8, _mm256_loadu_si256,
-    _mm256_min_epu8, _mm256_movemask_epi8, _mm256_or_si256, _mm256_permute2x128_si256, _mm256_set1_epi8,
-    _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_srli_epi16, _mm256_subs_epu8, _mm256_testz_si256,
-    _mm256_xor_si256, _mm_loadu_si128,
+    __m256i, _mm256_alignr_epi8, _mm256_and_si256, _mm256_blendv_epi8, _mm256_broadcastsi128_si256,
+    _mm256_castsi256_si128, _mm256_cmpeq_epi8, _mm256_cmpgt_epi8, _mm256_cvtepu8_epi16, _mm256_extracti128_si256,
+    _mm256_hadd_epi32, _mm256_loadu_si256, _mm256_madd_epi16, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_or_si256,
+    _mm256_permute2x128_si256, _mm256_set1_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_srli_epi16,
+    _mm256_storeu_si256, _mm256_subs_epu8, _mm256_testz_si256, _mm256_xor_si256, _mm_add_epi32, _mm_and_si128,
+    _mm_cmpeq_epi8, _mm_cvtsi128_si64, _mm_extract_epi64, _mm_loadu_si128, _mm_min_epu8, _mm_movemask_epi8,
+    _mm_set1_epi8, _mm_sub_epi8,
 };
 
 /// AVX2; only for processors of which `Level::best` says that they have it.
@@ -159,6 +164,116 @@ impl<const SPREAD: bool> Isa for Avx2<SPREAD> {
             _mm256_testz_si256(state.error, state.error) == 1
         }
     }
+
+    #[inline(always)]
+    fn plain_stop(data: &[u8], from: usize) -> usize {
+        let mut at = from;
+        while let Some(chunk) = data.get(at..).and_then(|rest| rest.first_chunk::<32>()) {
+            let bytes = load(chunk);
+            // SAFETY: arithmetic on registers, on a processor that has AVX2.
+            let plain = unsafe { _mm256_movemask_epi8(between(bytes, b' ', b'~')) };
+            if plain != -1 {
+                return at + plain.trailing_ones() as usize;
+            }
+            at += 32;
+        }
+        <Portable>::plain_stop(data, at)
+    }
+
+    #[inline(always)]
+    fn count_blanks(data: &[u8]) -> (u64, bool) {
+        let (mut count, mut doubled, mut before, mut rest) = (0, false, 0, data);
+        while let Some((block, behind)) = rest.split_first_chunk::<BLOCK>() {
+            let blanks = Self::blanks(block);
+            count += u64::from(blanks.count_ones());
+            doubled |= blanks & (blanks << 1 | before) != 0;
+            (before, rest) = (blanks >> 63, behind);
+        }
+        let (others, twice) = <Portable>::count_blanks(rest);
+        (count + others, doubled || twice || (before != 0 && rest.first() == Some(&b' ')))
+    }
+
+    #[inline(always)]
+    fn flat_ascii(data: &[u8], from: usize, flat: &mut Vec<u8>) -> usize {
+        let mut at = from;
+        while let Some(chunk) = data.get(at..).and_then(|rest| rest.first_chunk::<32>()) {
+            let bytes = load(chunk);
+            let mut folded = [0; 32];
+            // SAFETY: arithmetic on registers, on a processor that has AVX2; what is written has 32 bytes.
+            let beyond = unsafe {
+                let lower = _mm256_or_si256(bytes, _mm256_set1_epi8(0x20));
+                let letters = between(lower, b'a', b'z');
+                let kept = _mm256_or_si256(letters, between(bytes, b'0', b'9'));
+                let cased = _mm256_or_si256(bytes, _mm256_and_si256(letters, _mm256_set1_epi8(0x20)));
+                let blank = _mm256_set1_epi8(0x20);
+                _mm256_storeu_si256(folded.as_mut_ptr().cast(), _mm256_blendv_epi8(blank, cased, kept));
+                _mm256_movemask_epi8(bytes)
+            };
+            if beyond != 0 {
+                let end = beyond.trailing_zeros() as usize;
+                flat.extend_from_slice(&folded[..end]);
+                return at + end;
+            }
+            flat.extend_from_slice(&folded);
+            at += 32;
+        }
+        <Portable>::flat_ascii(data, at, flat)
+    }
+
+    #[inline(always)]
+    fn blanks(block: &[u8; BLOCK]) -> u64 {
+        let (mut found, mut rest) = (0, &block[..]);
+        while let Some((before, chunk)) = rest.split_last_chunk::<32>() {
+            // SAFETY: arithmetic on registers, on a processor that has AVX2.
+            let mask = unsafe { _mm256_movemask_epi8(_mm256_cmpeq_epi8(load(chunk), _mm256_set1_epi8(0x20))) };
+            (found, rest) = (found << 32 | u64::from(mask as u32), before);
+        }
+        found
+    }
+
+    #[inline(always)]
+    fn sum_of_word(powers: &Powers, bytes: &[u8; AT_ONCE], length: usize) -> (u64, bool) {
+        let kept = KEPT[AT_ONCE - length.min(AT_ONCE)..].first_chunk::<AT_ONCE>().unwrap_or(&[0; AT_ONCE]);
+        // SAFETY: arithmetic on registers, on a processor that has AVX2; what is read has 16 and 32 bytes.
+        unsafe {
+            let word = _mm_and_si128(_mm_loadu_si128(bytes.as_ptr().cast()), _mm_loadu_si128(kept.as_ptr().cast()));
+            let digits = _mm_cmpeq_epi8(
+                _mm_min_epu8(_mm_sub_epi8(word, _mm_set1_epi8(b'0' as i8)), _mm_set1_epi8(9)),
+                _mm_sub_epi8(word, _mm_set1_epi8(b'0' as i8)),
+            );
+            let wide = _mm256_cvtepu8_epi16(word);
+            let [a, b, c, d] = powers.parts.each_ref().map(|part| {
+                _mm256_madd_epi16(wide, _mm256_loadu_si256(part.as_ptr().cast()))
+                //
+            });
+            let sums = _mm256_hadd_epi32(_mm256_hadd_epi32(a, b), _mm256_hadd_epi32(c, d));
+            let four = _mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256::<1>(sums));
+            let (low, high) = (_mm_cvtsi128_si64(four), _mm_extract_epi64::<1>(four));
+            let sum = i64::from(low as i32)
+                .wrapping_add((low >> 32) << 16)
+                .wrapping_add(high << 32)
+                .wrapping_add((high >> 32) << 48);
+            (sum as u64, _mm_movemask_epi8(digits) != 0)
+        }
+    }
+}
+
+/// As many bytes of it as are to be kept, before as many that are not.
+const KEPT: [u8; 2 * AT_ONCE] = {
+    let mut kept = [0; 2 * AT_ONCE];
+    let mut place = 0;
+    while place < AT_ONCE {
+        kept[place] = 0xFF;
+        place += 1;
+    }
+    kept
+};
+
+/// Which bytes are from one to another, both of ASCII.
+#[inline(always)]
+unsafe fn between(bytes: __m256i, first: u8, last: u8) -> __m256i {
+    let above = _mm256_cmpgt_epi8(bytes, _mm256_set1_epi8(first as i8 - 1));
+    _mm256_and_si256(above, _mm256_cmpgt_epi8(_mm256_set1_epi8(last as i8 + 1), bytes))
 }
 
 // The ways into a scan. Call them only where `Level::best` says that the processor has AVX2.
@@ -170,6 +285,11 @@ compiled! {
     pub fn scan_tagged = tagged::scan_with::<Avx2>(plan: &Plan, into: &mut Scanned, data: &[u8]) -> usize;
     pub fn last_comma = elements::last_comma_with::<Avx2<true>>(data: &[u8]) -> Cut;
     pub fn scan_rows = rows::scan_with::<Avx2>(sheet: &Sheet, into: &mut Rows, data: &[u8]) -> ();
+    pub fn words = words::words_with::<Avx2>(
+        folding: &Folding, text: &str, codes: &mut Vec<u64>, flat: &mut Vec<u8>
+    ) -> Result<(), Left>;
+    pub fn look = measures::look_with::<Avx2>(alphabet: &Alphabet, text: &str) -> Looked;
+    pub fn utf8 = isa::utf8_with::<Avx2>(data: &[u8]) -> bool;
     pub fn cut_rows = csv_cut::cut_with::<Avx2>(data: &[u8], most: u64, ended: bool, widths: [u64; 2]) -> RowCut;
 }
 
@@ -294,9 +414,4 @@ pub fn string_stop(data: &[u8], from: usize) -> usize {
 #[cfg(test)]
 pub fn find(data: &[u8], from: usize, wanted: u8) -> usize {
     <Avx2>::find(data, from, wanted)
-}
-
-#[cfg(test)]
-pub fn utf8(data: &[u8]) -> bool {
-    <Avx2>::utf8(data)
 }

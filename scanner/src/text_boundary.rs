@@ -6,6 +6,7 @@ use crate::alike::is_read_alike;
 use crate::boundary::{guarded, slice, slice_mut, View, DONE, MISUSED, PANICKED};
 use crate::finder::{self, Finder};
 use crate::hash::{hash, Seeds};
+use crate::isa::is_utf8;
 use crate::names::Names;
 use crate::texts::{characters, count, is_empty, Ascii, Counting};
 use crate::words::{words, Folding, Left};
@@ -204,11 +205,10 @@ pub unsafe extern "C" fn rd_text_numbers(
             return MISUSED;
         }
         let counting = Counting { kinds, longest, ascii: Ascii::of(kinds), kana: kana as usize, han: han as usize };
+        let texts = Texts::of(data);
         while *reached < number {
             let place = *reached as usize;
-            let Some(text) = piece(data, &offsets[place..]).and_then(|text| std::str::from_utf8(text).ok()) else {
-                return MISUSED;
-            };
+            let Some(Ok(text)) = texts.piece(&offsets[place..]) else { return MISUSED };
             match count(&counting, text) {
                 Ok(found) => (tokens[place], scripts[place]) = found,
                 Err(character) => {
@@ -222,9 +222,8 @@ pub unsafe extern "C" fn rd_text_numbers(
     })
 }
 
-/// Make numbers of the runs of so many words (`together`) of texts that stand one behind the other in `data`, as above:
-/// those of all texts one after the other in `codes`, and how many words each has in `counts`, -1 where Python is to make
-/// them. `places` and `folded` say what characters become. `reached` and `unknown` are as above.
+/// Make numbers of the words of texts that stand one behind the other in `data`, as above: those of all texts one after
+/// the other in `codes`, and how many words each has in `counts`, -1 where Python is to make them. `places` and `folded` say what characters become. `reached` and `unknown` are as above.
 ///
 /// # Safety
 /// `places` points to `known` numbers, `folded` to `folded_length` bytes, `data` to `length`, `offsets` to `number` + 1
@@ -237,7 +236,6 @@ pub unsafe extern "C" fn rd_text_words(
     folded_length: u64,
     base: u64,
     mixer: u64,
-    together: u64,
     data: *const u8,
     length: u64,
     offsets: *const i32,
@@ -249,7 +247,7 @@ pub unsafe extern "C" fn rd_text_words(
     unknown: *mut u64,
 ) -> i32 {
     guarded(PANICKED, || {
-        let (Some(places), Some(texts), Some(data), Some(offsets)) = (
+        let (Some(places), Some(folded), Some(data), Some(offsets)) = (
             slice(places, known),
             slice(folded, folded_length),
             slice(data, length),
@@ -262,22 +260,21 @@ pub unsafe extern "C" fn rd_text_words(
         let Some(done) = usize::try_from(*reached).ok().and_then(|reached| counts.get(..reached)) else {
             return MISUSED;
         };
-        let Some(together) = usize::try_from(together).ok().filter(|&number| number > 0) else { return MISUSED };
-        let runs = |&words: &i64| (usize::try_from(words).unwrap_or(0).saturating_add(1)).saturating_sub(together);
-        let mut used = done.iter().map(runs).sum::<usize>();
-        let folding = Folding::of(places, texts, base, mixer);
+        let mut used = done.iter().map(|&words| usize::try_from(words).unwrap_or(0)).sum::<usize>();
+        let folding = Folding::of(places, folded, base, mixer);
+        let (texts, mut found, mut flat) = (Texts::of(data), Vec::new(), Vec::new());
         while *reached < number {
             let place = *reached as usize;
-            let (Some(text), Some(free)) = (piece(data, &offsets[place..]), codes.get_mut(used..)) else {
+            let (Some(text), Some(free)) = (texts.piece(&offsets[place..]), codes.get_mut(used..)) else {
                 return MISUSED;
             };
-            let found = std::str::from_utf8(text).map_or(Err(Left::Odd), |text| words(&folding, text, free));
-            counts[place] = match found {
-                Ok(count) => {
-                    used += folding.runs(&mut free[..count], together);
-                    count as i64
+            counts[place] = match text.map_or(Err(Left::Odd), |text| words(&folding, text, &mut found, &mut flat)) {
+                Ok(()) if found.len() <= free.len() => {
+                    free[..found.len()].copy_from_slice(&found);
+                    used += found.len();
+                    found.len() as i64
                 }
-                Err(Left::Odd) => -1,
+                Ok(()) | Err(Left::Odd) => -1,
                 Err(Left::Unknown(character)) => {
                     *unknown = u64::from(character);
                     return DONE;
@@ -347,9 +344,10 @@ pub unsafe extern "C" fn rd_finder_find(
             return MISUSED;
         };
         let mut used = done.iter().map(|&count| usize::try_from(count).unwrap_or(0)).sum::<usize>();
+        let texts = Texts::of(data);
         for (place, ends) in offsets.windows(2).enumerate().skip(*reached as usize) {
-            let (Some(text), Some(free)) = (piece(data, ends), found.get_mut(used..)) else { return MISUSED };
-            let names = std::str::from_utf8(text).map_or(Err(finder::Left::Odd), |text| finder.find(kinds, text, free));
+            let (Some(text), Some(free)) = (texts.piece(ends), found.get_mut(used..)) else { return MISUSED };
+            let names = text.map_or(Err(finder::Left::Odd), |text| finder.find(kinds, text, free));
             counts[place] = match names {
                 Ok(count) => {
                     used += count;
@@ -368,7 +366,31 @@ pub unsafe extern "C" fn rd_finder_find(
     })
 }
 
-pub(crate) fn piece<'a>(data: &'a [u8], ends: &[i32]) -> Option<&'a [u8]> {
+/// Texts that stand one behind the other.
+pub(crate) struct Texts<'a> {
+    data: &'a [u8],
+    /// All of it, where it is UTF-8 as a whole: that is seen sooner than of each text.
+    whole: Option<&'a str>,
+}
+
+pub(crate) struct NotUtf8;
+
+impl<'a> Texts<'a> {
+    pub(crate) fn of(data: &'a [u8]) -> Self {
+        // SAFETY: it was just seen that it is UTF-8.
+        Self { data, whole: is_utf8(data).then(|| unsafe { std::str::from_utf8_unchecked(data) }) }
+    }
+
+    /// The text between two places; None where these are not within all.
+    pub(crate) fn piece(&self, ends: &[i32]) -> Option<Result<&'a str, NotUtf8>> {
+        let bytes = piece(self.data, ends)?;
+        let found = || std::str::from_utf8(bytes).map_err(|_| NotUtf8);
+        let start = usize::try_from(*ends.first()?).ok()?;
+        Some(self.whole.map_or_else(found, |whole| whole.get(start..start + bytes.len()).ok_or(NotUtf8)))
+    }
+}
+
+fn piece<'a>(data: &'a [u8], ends: &[i32]) -> Option<&'a [u8]> {
     let (start, end) = (usize::try_from(*ends.first()?).ok()?, usize::try_from(*ends.get(1)?).ok()?);
     data.get(start..end)
 }

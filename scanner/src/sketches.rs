@@ -1,0 +1,140 @@
+//! What sets of codes are compared by: sketches, of which the parts are equal as often as the sets have codes in common,
+//! and bands of parts, one number for several. `quality/sketches.py` makes the same.
+
+/// What sketches are made with.
+pub struct Sketching<'a> {
+    /// Of each round in which codes are spread over the parts, and of the one that is for parts without a code.
+    seeds: &'a [u64],
+    /// Of each part, for that last round.
+    factors: &'a [u64],
+    terms: &'a [u64],
+    /// Parts of a band, and what they are mixed with.
+    in_band: usize,
+    mixer: u64,
+    /// Bits of a part that say in which round it was found.
+    bits: u32,
+    /// Products below it would give some parts more often than others.
+    least: u32,
+}
+
+impl<'a> Sketching<'a> {
+    /// Of the numbers of all fields one behind the other. None where they do not fit together: there are 2, 4 or 8
+    /// rounds, and parts in whole bands.
+    pub fn of(numbers: &'a [u64], rounds: u64, parts: u64, in_band: u64, mixer: u64) -> Option<Self> {
+        let known = u32::try_from(parts).ok().filter(|&parts| parts > 0)?;
+        let bits = rounds.checked_ilog2().filter(|&bits| 1 << bits == rounds && (1..4).contains(&bits))?;
+        let (seeds, rest) = numbers.split_at_checked(rounds as usize)?;
+        let (factors, terms) = rest.split_at_checked(parts as usize)?;
+        let fits = terms.len() == factors.len() && in_band > 0 && parts % in_band == 0;
+        let least = known.wrapping_neg() % known;
+        fits.then_some(Self { seeds, factors, terms, in_band: in_band as usize, mixer, bits, least })
+    }
+
+    pub fn parts(&self) -> usize {
+        self.factors.len()
+    }
+
+    pub fn bands(&self) -> usize {
+        self.factors.len() / self.in_band
+    }
+
+    /// Put the sketch of a set into `parts`: of each the least that any code gives, in the first round that gives one.
+    pub fn sketch(&self, codes: &[u64], parts: &mut [u32]) {
+        parts.fill(u32::MAX);
+        let Some((last, rounds)) = self.seeds.split_last() else { return };
+        let shift = 32 - self.bits;
+        for (round, seed) in (0..).zip(rounds) {
+            let first = round << shift;
+            for code in codes {
+                let mixed = spread(code ^ seed);
+                let value = first | (mixed >> (32 + self.bits)) as u32;
+                if let Some(part) = parts.get_mut(self.place(mixed, parts.len())) {
+                    *part = (*part).min(value);
+                }
+            }
+            if parts.iter().all(|&part| part >> shift <= round) {
+                return;
+            }
+        }
+        let first = u32::MAX << shift;
+        let spread: Vec<u64> = codes.iter().map(|code| spread(code ^ last)).collect();
+        for ((part, factor), term) in parts.iter_mut().zip(self.factors).zip(self.terms) {
+            if *part >= first {
+                let values = spread.iter().map(|code| factor.wrapping_mul(*code).wrapping_add(*term) >> 32);
+                *part = first | values.min().map_or(u32::MAX, |value| value as u32) >> self.bits;
+            }
+        }
+    }
+
+    /// The part to which a code goes, each as often as the others.
+    #[inline(always)]
+    fn place(&self, mut mixed: u64, parts: usize) -> usize {
+        loop {
+            let product = u64::from(mixed as u32).wrapping_mul(parts as u64);
+            if product as u32 >= self.least {
+                return (product >> 32) as usize;
+            }
+            mixed = spread(mixed);
+        }
+    }
+
+    /// The numbers of the bands of a sketch.
+    pub fn of_bands<'b>(&'b self, parts: &'b [u32]) -> impl Iterator<Item = u64> + 'b {
+        let mixed = |band: u64, part: &u32| {
+            let mixed = (band ^ u64::from(*part)).wrapping_mul(self.mixer);
+            mixed ^ (mixed >> 29)
+        };
+        parts.chunks(self.in_band).map(move |band| band.iter().fold(0, mixed))
+    }
+}
+
+/// A number whose bits are spread over all bits.
+#[inline(always)]
+fn spread(number: u64) -> u64 {
+    let number = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let number = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let number = (number ^ (number >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    number ^ (number >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NUMBERS: [u64; 14] = [1, 2, 3, 4, 7, 9, 11, 13, 15, 21, 22, 23, 24, 25];
+
+    fn of(codes: &[u64]) -> Vec<u32> {
+        let sketching = Sketching::of(&NUMBERS, 4, 5, 5, 3).unwrap();
+        let mut parts = vec![0; sketching.parts()];
+        sketching.sketch(codes, &mut parts);
+        parts
+    }
+
+    #[test]
+    fn parts_are_the_least_of_the_first_round_that_gives_one() {
+        let codes: Vec<u64> = (0..99).collect();
+        let (few, many) = (of(&codes[..2]), of(&codes));
+
+        assert!(many.iter().all(|&part| part < 1 << 30) && few.iter().any(|&part| part >= 3 << 30));
+        assert_eq!(of(&[codes.clone(), codes].concat()), many);
+        assert!(many.iter().zip(&few).all(|(more, less)| more <= less));
+        assert_eq!(of(&[]), [u32::MAX; 5]);
+        // as for the last round is written out
+        let places: Vec<usize> =
+            (1..4).map(|seed| Sketching::of(&NUMBERS, 4, 5, 5, 3).unwrap().place(spread(9 ^ seed), 5)).collect();
+        for (place, part) in of(&[9]).into_iter().enumerate().filter(|(place, _)| !places.contains(place)) {
+            let value = NUMBERS[4 + place].wrapping_mul(spread(9 ^ 4)).wrapping_add(NUMBERS[9 + place]);
+            assert_eq!(part, 3 << 30 | (value >> 34) as u32);
+        }
+    }
+
+    #[test]
+    fn numbers_that_do_not_fit_are_refused() {
+        for (numbers, rounds, parts, in_band) in
+            [(14, 4, 5, 2), (14, 4, 5, 0), (13, 4, 5, 5), (14, 3, 5, 5), (4, 4, 0, 1), (3, 4, 5, 5)]
+        {
+            assert!(Sketching::of(&NUMBERS[..numbers], rounds, parts, in_band, 1).is_none());
+        }
+        assert!(Sketching::of(&NUMBERS, 4, 5, 1, 1).is_some_and(|found| found.bands() == 5));
+    }
+}
