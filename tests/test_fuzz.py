@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tempfile
@@ -19,6 +20,7 @@ from tests.fuzz.writing import WRITING, prepare, state, unfinished
 
 SEED = 22
 SHORT = {"commands": 3, "engines": 9, "oracles": 12, "fixes": 6, "parsers": 3, "signals": 2}
+SHORT |= {"ndjson": 3, "json-array": 3, "csv": 3, "gz": 3}
 """How many cases of each part are known; a third of them is run."""
 
 
@@ -55,7 +57,14 @@ def test_a_case_comes_back_and_says_how(tmp_path: Path) -> None:
 
     code, said = harness("--part", "engines", "--dataset", dataset, "--workers", "1")
 
-    assert (code, "1 engines" in said, "0 kinds" in said) == (0, True, True), said
+    assert (code, "engines: 1 cases" in said, "0 kinds" in said) == (0, True, True), said
+
+
+def test_records_are_counted_until_there_are_enough(tmp_path: Path) -> None:
+    code, said = harness("--part", "tagged", "--records", "100", "--seed", "3", "--workers", "1", "--keep", tmp_path)
+
+    counted = re.search(r"tagged: 1 cases, ([\d,]+) records, [\d,]+ findings compared, 0 cases with differences", said)
+    assert (code, counted is not None) == (0, True), said
 
 
 @pytest.mark.parametrize(

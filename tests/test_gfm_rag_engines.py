@@ -126,3 +126,24 @@ def test_questions_are_checked_alike_without_a_table(case: str, gone: tuple[str,
 
     assert found[SMALL] == found[SCANNED]
     assert not any(f["rule"] in ("GF414", "GF415") for f in found[SMALL])
+
+
+def test_types_are_listed_in_one_order_and_files_are_as_long_as_they_are(tmp_path: Path) -> None:
+    folder = tmp_path / "set"
+    shutil.copytree(FIXTURES / "gfm-rag" / "valid" / "minimal", folder)
+    nodes, edges = (folder / "processed" / "stage1" / f"{name}.csv" for name in ("nodes", "edges"))
+    for name, kind in zip("pbnzakc", ("tug", "quay", "mast", "buoy", "1", "lock", "tug"), strict=True):
+        nodes.write_text(f"{nodes.read_text()}{name},{kind},{{}}\n")
+    edges.write_text(f"#\n{edges.read_text()}")  # no header: reading stops
+
+    found = {}
+    for name in (SMALL, SCANNED):
+        with engine(name), mock.patch.object(dataset_run, "BLOCK_BYTES", 20):
+            report = validate(folder, severity="info", max_per_rule=0)
+        found[name] = [f.as_dict() for f in report.findings], report.datasets
+
+    assert found[SMALL] == found[SCANNED]
+    types = [f["message"] for f in found[SMALL][0] if f["rule"] == "unasked-node-type"]
+    assert len(types) == 6 and "tug" in types[0] and types[1:] == sorted(types[1:])
+    sizes = {file.path: file.bytes for file in found[SMALL][1][0].files}
+    assert sizes["processed/stage1/edges.csv"] == edges.stat().st_size

@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 
+from ragdatakit.files.containers.arrays import ArraySource
 from ragdatakit.files.containers.element_scans import end_of_space
+from ragdatakit.files.containers.sources import Source
 from ragdatakit.scanner.blocks import BlockScanner, last_comma
 from tests.block_mutations import TOKENS, tries
 from tests.json_containers import NOTE, TRACE, validate
@@ -133,3 +135,20 @@ def test_sound_elements_are_proved(tmp_path: Path) -> None:
     for data in (json.dumps(value), json.dumps(value, indent=2), json.dumps(value, separators=(",", ":"))):
         block, done = scanner.scan_elements(data[1:-1].encode(), False)
         assert (block.rows, block.notes, done) == (50, [], len(data) - 2)
+
+
+@pytest.mark.parametrize("size", range(1, 12))
+def test_a_part_may_end_with_what_was_read(size: int, tmp_path: Path) -> None:
+    """Nothing is held then, and Python reads on all the same."""
+    path = tmp_path / "numbers.json"
+    path.write_text(json.dumps([*range(30)], separators=(",", ":")))
+    elements = ArraySource(Source(path, gz=False, block_bytes=size))
+    reader, count = elements.begin(), 0
+    assert reader is not None
+
+    while elements.goes_on(reader):
+        part = elements.cut_part(reader, last_comma)
+        count += 0 if part is None else part.data.count(b",") + 1
+        count += elements.scanned_part(reader, count, few=1).count
+
+    assert count == 30

@@ -17,7 +17,7 @@ BLOCK, PART = 2500, 1000
 
 def engine(name: str) -> AbstractContextManager[None]:
     """Validate with the small engine, or with the scanner in tiny blocks whatever the size."""
-    return _settings(SCANNED_SETTINGS) if name == SCANNED else nullcontext()
+    return settings(SCANNED_SETTINGS) if name == SCANNED else nullcontext()
 
 
 SCANNED_SETTINGS: dict[tuple[object, str], int] = {
@@ -37,7 +37,8 @@ SCANNED_SETTINGS: dict[tuple[object, str], int] = {
 
 
 @contextmanager
-def _settings(wanted: dict[tuple[object, str], int]) -> Iterator[None]:
+def settings(wanted: dict[tuple[object, str], int]) -> Iterator[None]:
+    """With these constants of modules and classes."""
     before = {(home, name): getattr(home, name) for home, name in wanted}
     try:
         for (home, name), value in wanted.items():

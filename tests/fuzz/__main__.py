@@ -18,6 +18,8 @@ from tests.command_line import ROOT
 from tests.fuzz.workers import Job, Result, Worker, serve
 
 KEPT = ROOT / ".fuzz"
+COUNTING = ("ndjson", "json-array", "json-object", "csv", "tsv", "tagged", "gz")
+"""The parts whose cases are sets of records of one container (`tests.fuzz.containers`)."""
 _CHANGING = re.compile(r"'[^']*'|\"[^\"]*\"|/\S+|\b\d+\b|[^\x20-\x7e]")
 
 
@@ -35,15 +37,23 @@ def main() -> int:
         jobs = iter([Job(p, seed, 0, str(words.dataset.resolve())) for p in words.part or ("commands", "engines")])
     elif words.case is not None:
         jobs = iter([Job(p, seed, words.case) for p in parts])
+    elif words.records:
+        jobs = None
     else:
         jobs = _schedule(parts, seed, time.monotonic() + words.seconds)
     print(f"seed {seed}, {words.workers} workers, parts: {', '.join(parts)}", flush=True)
-    return _run(jobs, words.workers, words.keep)
+    findings = _Findings(words.keep)
+    return _run(jobs or _until(parts, seed, words.records, findings), words.workers, findings)
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("--seconds", type=float, default=180, help="how long to go on [180]")
+    parser.add_argument(
+        "--records",
+        type=int,
+        help=f"go on until each part has tried so many (parts that count them: {', '.join(COUNTING)})",
+    )
     parser.add_argument("--seed", type=int, help="what to draw from [the time]")
     parser.add_argument("--part", action="append", help="only this part; may be repeated")
     parser.add_argument("--case", type=int, help="only this case of the seed")
@@ -73,17 +83,37 @@ def _schedule(names: list[str], seed: int, end: float) -> Iterator[Job]:
                 yield Job(name, seed, number)
 
 
+def _until(names: list[str], seed: int, records: int, findings: _Findings) -> Iterator[Job]:
+    """Cases of each part that counts records, one part after the other, until so many were tried."""
+    for name in names:
+        for number in itertools.count() if name in COUNTING else ():
+            if findings.records[name] >= records:
+                break
+            yield Job(name, seed, number)
+
+
 class _Findings:
-    """What was found, each kind once; and how many cases there were."""
+    """What was found, each kind once; and how many cases, records and findings there were. Says each minute how far it
+    is."""
 
     def __init__(self, keep: Path) -> None:
         self.keep = keep
         self.kinds: Counter[str] = Counter()
         self.cases: Counter[str] = Counter()
+        self.records: Counter[str] = Counter()
+        self.compared: Counter[str] = Counter()
+        self.differing: Counter[str] = Counter()
+        self._began = self._said = time.monotonic()
 
     def take(self, result: Result, worker: Worker) -> None:
         job = result.job
         self.cases[job.part] += 1
+        self.records[job.part] += result.records
+        self.compared[job.part] += result.compared
+        self.differing[job.part] += bool(result.problems)
+        if time.monotonic() - self._said > 60:
+            self._said = time.monotonic()
+            print(f"{self._said - self._began:.0f} s: {self.words(job.part)}", flush=True)
         for problem in result.problems:
             kind = f"{job.part}: {_CHANGING.sub('…', problem)[:90]}"
             self.kinds[kind] += 1
@@ -92,10 +122,21 @@ class _Findings:
                 again = f"--dataset {job.given}" if job.given else f"--seed {job.seed} --case {job.number}"
                 print(f"\n[{job.part}] {problem[:1500]}\n  {'; '.join(result.history)[:400]}")
                 print(f"  python -m tests.fuzz --part {job.part} {again}{kept}", flush=True)
+                self.keep.mkdir(exist_ok=True)
+                with (self.keep / "found.txt").open("a", encoding="utf-8") as file:
+                    file.write(f"python -m tests.fuzz --part {job.part} {again}  # {problem[:200]!r}\n")
+
+    def words(self, part: str) -> str:
+        """How much of a part was done."""
+        words = f"{part}: {self.cases[part]:,} cases"
+        if not self.records[part]:
+            return words
+        counts = f"{self.records[part]:,} records, {self.compared[part]:,} findings compared"
+        return f"{words}, {counts}, {self.differing[part]:,} cases with differences"
 
     def _keep(self, result: Result, worker: Worker) -> str:
         source = worker.place / "set"
-        if not source.is_dir() or result.job.given or result.job.part not in ("commands", "engines"):
+        if not source.is_dir() or result.job.given or result.job.part not in ("commands", "engines", *COUNTING):
             return ""
         target = self.keep / f"{result.job.part}-{result.job.seed}-{result.job.number}"
         shutil.rmtree(target, ignore_errors=True)
@@ -103,8 +144,8 @@ class _Findings:
         return f"\n  the dataset: {target}"
 
 
-def _run(jobs: Iterator[Job], number: int, keep: Path) -> int:
-    findings, lock = _Findings(keep), threading.Lock()
+def _run(jobs: Iterator[Job], number: int, findings: _Findings) -> int:
+    lock = threading.Lock()
     failed: list[BaseException] = []
 
     def work(place: Path) -> None:
@@ -130,8 +171,8 @@ def _run(jobs: Iterator[Job], number: int, keep: Path) -> int:
             thread.start()
         for thread in threads:
             thread.join()
-    words = ", ".join(f"{count:,} {part}" for part, count in sorted(findings.cases.items()))
-    print(f"\ncases: {words}\nfindings: {len(findings.kinds)} kinds, {findings.kinds.total()} in all")
+    print("", *map(findings.words, sorted(findings.cases)), sep="\n")
+    print(f"findings: {len(findings.kinds)} kinds, {findings.kinds.total()} in all")
     for kind, count in findings.kinds.most_common():
         print(f"  {count:5} × {kind}")
     return 1 if findings.kinds or failed else 0

@@ -1,168 +1,124 @@
-"""Many damaged records in each container, wherever blocks are cut, in any number of threads: both engines say the same.
+"""Very many damaged records of each container, wherever blocks are cut, in 1, 2 and 7 threads: both engines report the
+same, byte by byte.
 
-A case has some hundred records of one container. ``python -m tests.fuzz --part containers --seconds 3600`` goes on for
-an hour; a million records of each take some 10,000 cases.
+A case is a set of some hundred or thousand records of one container. ``python -m tests.fuzz --part csv --records
+1000000 --seed 7`` goes on until a million were tried.
 """
 
 from __future__ import annotations
 
-import json
-import shutil
 from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
 from random import Random
-from typing import Any
 
-from ragdatakit.schemas import get_format
-from tests.block_mutations import mutated
+import ragdatakit
+from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.validators import dataset_run
+from ragdatakit.validators.reading import blocks
+from tests.faults.engines import SCANNED_SETTINGS, settings
+from tests.fuzz import made_sets
 from tests.fuzz.cases import Case
-from tests.test_scanned_elements import damaged
-from tests.test_scanned_items import file_of_results
-from tests.test_scanned_questions import questions_and_predictions
-from tests.test_scanned_tagged import documents
-from tests.test_scanner_cells import lines as cell_lines
-from tests.test_scanner_records import PASSAGES, SOUND, found_in
-from tests.test_scanner_tables import table
-from tests.value_mutations import damaged_line, damaged_value, line_of
+from tests.fuzz.draft_sets import OF_CONTAINER, files_of
+from tests.fuzz.made_sets import Maker
 
-RECORDS = 400
-SIZES = (1, 7, 150, 4096, 1 << 16, 1 << 19, 8 << 20)
-Files = dict[str, bytes]
-
-
-def _values(kind: tuple[str, str], rng: Random) -> list[bytes]:
-    values = [SOUND[kind](rng) for _ in range(RECORDS)]
-    return [_spoilt(value, rng) for value in values]
-
-
-def _spoilt(value: Any, rng: Random) -> bytes:
-    line = line_of(damaged_value(value, rng, rng.choice((0, 0, 1, 1, 2))), rng)
-    return damaged_line(line, rng) if rng.random() < 0.02 else line
-
-
-def _declared(name: str, kind: str, rng: Random) -> bytes:
-    record = get_format(name).file(kind).record
-    blocks = [mutated(record, rng) for _ in range(RECORDS // 4)]
-    return b"\n".join(block.rstrip(b"\n") for block in blocks)
-
-
-def splade(rng: Random) -> Files:
-    """Lines of light-splade."""
-    names = {"doc_master": "documents", "query_master": "queries", "positive_list": "positives"}
-    masters = {f"train/{name}.ndjson": _declared("light-splade", kind, rng) for name, kind in names.items()}
-    return {**masters, "train/hard_negative_scores.ndjson": b"\n".join(_scores(rng) for _ in range(RECORDS))}
-
-
-def _scores(rng: Random) -> bytes:
-    """What a teacher says of a query."""
-    many = rng.choice((1, 2, 8, 20))
-    keys = [rng.choice((str(rng.randrange(99)),) * 30 + ("07", " 7", "-3", "x", "9" * 20, "1_0")) for _ in range(many)]
-    odd = ("0.5", None, True, 1e300, 2**60, [1], {}, -0.0, 7, float("nan"))
-    scores = [rng.choice((round(rng.random(), 4),) * 30 + odd) for _ in keys]
-    if rng.random() < 0.05:
-        scores = [scores[0]] * len(scores)
-    return _spoilt({"qid": rng.randrange(400), "scores": dict(zip(keys, scores, strict=True))}, rng)
-
-
-def beir(rng: Random) -> Files:
-    """Lines and judgements of BEIR."""
-    tsv = b"query-id\tcorpus-id\tscore\n" + b"".join(cell_lines("qrels", "\t", rng) for _ in range(RECORDS // 3))
-    corpus = {f"{kind}.jsonl": _declared("beir", kind, rng) for kind in ("corpus", "queries")}
-    return {**corpus, "qrels/test.tsv": tsv}
-
-
-def sage(rng: Random) -> Files:
-    """Lines of SAGE."""
-    return {"records.jsonl": b"\n".join(_values(("sage", "records"), rng))}
-
-
-def _array(lines: list[bytes], rng: Random) -> bytes:
-    data = b"[" + rng.choice((b", ", b",", b",\n", b" ,\r\n ")).join(lines) + b"]"
-    return damaged(rng, data) if rng.random() < 0.1 else data
-
-
-def hipporag(rng: Random) -> Files:
-    """Arrays of HippoRAG."""
-    corpus = [_spoilt({"title": t, "text": x, "idx": i}, rng) for i, (t, x) in enumerate(PASSAGES)]
-    name, questions = rng.choice(("d", "hotpotqa")), _values(("hipporag", "questions"), rng)
-    return {f"{name}_corpus.json": _array(corpus, rng), f"{name}.json": _array(questions, rng)}
-
-
-def arag(rng: Random) -> Files:
-    """An array of texts."""
-    return {"chunks.json": _array(_values(("arag", "chunks"), rng), rng)}
-
-
-def legacy(rng: Random) -> Files:
-    """An object of lists of texts."""
-    odd: tuple[Any, ...] = (["it lies north"], ["a", "b "], [""], [], "text", None, [1], {"a": 1}, ["é", "\\ud800"])
-    members = [
-        json.dumps(f"Reef {rng.randrange(RECORDS)}").encode() + b": " + line_of(rng.choice(odd[:2] * 6 + odd), rng)
-        for _ in range(RECORDS)
-    ]
-    data = b"{" + rng.choice((b", ", b",\n")).join(members) + b"}"
-    return {"d_corpus.json": damaged(rng, data) if rng.random() < 0.3 else data}
-
-
-def stage1(rng: Random) -> Files:
-    """CSV of GFM-RAG."""
-    rows = b"".join(table(rng) for _ in range(RECORDS // 4))
-    edges = b"".join(table(rng) for _ in range(RECORDS // 8))
-    folder = "processed/stage1"
-    return {
-        f"{folder}/nodes.csv": b"name,type,attributes\n" + rows,
-        f"{folder}/relations.csv": b"name,attributes\nentity,{}\n",
-        f"{folder}/edges.csv": b"source,relation,target,attributes\n" + edges,
-    }
-
-
-def trec(rng: Random) -> Files:
-    """Documents between tags."""
-    judged = b"".join(b"q1 0 D%d 1\n" % number for number in range(70))
-    return {"documents.trec": documents(rng, RECORDS), "qrels.txt": judged}
-
-
-def openie(rng: Random) -> Files:
-    """A record with a list of objects."""
-    corpus = json.dumps([{"title": title, "text": text} for title, text in PASSAGES])
-    return {"d_corpus.json": corpus.encode(), "openie_d_results_ner_m.json": file_of_results(rng, RECORDS)}
-
-
-def predictions(rng: Random) -> Files:
-    """Questions of A-RAG and predictions."""
-    return questions_and_predictions(rng, RECORDS)
-
-
-CONTAINERS: dict[str, tuple[str, Callable[[Random], Files]]] = {
-    "lines": ("light-splade", splade),
-    "lines and cells": ("beir", beir),
-    "nested lines": ("sage", sage),
-    "arrays": ("hipporag", hipporag),
-    "array of texts": ("arag", arag),
-    "object": ("hipporag", legacy),
-    "CSV": ("gfm-rag", stage1),
-    "tags": ("trec", trec),
-    "items": ("hipporag", openie),
-    "lines beside an array": ("arag", predictions),
+JOBS = (1, 2, 7)
+_LARGEST = 23
+"""Blocks are of 1 byte to 8 MB."""
+_MADE: dict[str, tuple[tuple[str, str, Maker], ...]] = {
+    "ndjson": (
+        ("light-splade", "", made_sets.splade),
+        ("sage", "", made_sets.sage),
+        ("arag", "", made_sets.predictions),
+    ),
+    "json-array": (
+        ("hipporag", "", made_sets.hipporag),
+        ("arag", "chunks.json", made_sets.arag),
+        ("hipporag", "", made_sets.openie),
+    ),
+    "json-object": (("hipporag", "", made_sets.legacy),),
+    "csv": (("gfm-rag", "", made_sets.stage1),),
+    "tsv": (("beir", "", made_sets.beir),),
+    "tagged": (("trec", "", made_sets.trec),),
+    "gz": (),
 }
+"""Format, the file that is validated in place of the folder, and what makes the files."""
+CONTAINERS = tuple(_MADE)
 
 
-def check(case: Case) -> Iterator[str]:
-    """Where the engines differ."""
-    name = [*CONTAINERS][case.number % len(CONTAINERS)]
-    fmt, make = CONTAINERS[name]
-    folder = case.scratch / "set"
-    shutil.rmtree(folder, ignore_errors=True)
-    for place, data in make(case.rng).items():
-        path = folder / place
+def _set(container: str, rng: Random, many: int) -> tuple[str | None, str, dict[str, bytes]]:
+    """Format, file in place of the folder, and the files by path."""
+    made = _MADE[container]
+    if made and rng.random() < 0.25:
+        name, entry, make = rng.choice(made)
+        return name, entry, make(rng, many // 4)  # with a fault in most records, which take long
+    draft = rng.choice(OF_CONTAINER[container])
+    files = files_of(draft, container, rng, many)
+    entry = str(draft.notes.get("entry", ""))
+    return draft.notes.get("format"), entry if entry in files else "", files
+
+
+def _sizes(container: str, rng: Random) -> list[int]:
+    """How large blocks are, for each number of jobs: tiny ones take long, and are for small sets."""
+    least = rng.choice((0, 9, 12, 12, 12))
+    if container == "gz":  # what is unpacked first has a byte-order mark as a whole
+        least = max(least, 2)
+    return [int(2 ** rng.uniform(least, _LARGEST)) for _ in JOBS]
+
+
+def check(container: str, case: Case) -> Iterator[str]:
+    """Where the engines differ on a set of the container."""
+    rng = case.rng
+    sizes = _sizes(container, rng)
+    most = 150 if min(sizes) < 300 else 1000 if min(sizes) < 3000 else 4000
+    name, entry, files = _set(container, rng, rng.randrange(most // 3, most))
+    for place, data in files.items():
+        path = case.folder / place
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
-    source = folder / "chunks.json" if name == "array of texts" else folder
-    case.note(f"{name}, plain")
-    plain = found_in(source, fmt, 1 << 40, 1 << 20, 1)
-    for _ in range(2):
-        size, jobs = case.rng.choice(SIZES), case.rng.choice((1, 2, 7))
-        case.note(f"{name}, blocks of {size}, {jobs} jobs")
-        found = found_in(source, fmt, -1, size, jobs)
+    most = rng.choice((0, 0, 0, 0, 3, 20))
+    case.history = [f"{name}: {', '.join(files)}"]
+    case.note("plain")
+    plain, case.records = report(case.folder / entry, name, {(dataset_run, "SMALL_DATASET"): 1 << 40}, 1, most)
+    for jobs, size in zip(JOBS, sizes, strict=True):
+        how = f"blocks of {size}, {jobs} jobs"
+        case.note(how)
+        found, _ = report(case.folder / entry, name, _scanned(size, rng), jobs, most)
+        case.compared += len(plain)
         if found != plain:
-            more, fewer = [f for f in found if f not in plain], [f for f in plain if f not in found]
-            yield f"{name}, blocks of {size}, {jobs} jobs: more {more[:2]}, fewer {fewer[:2]}"
+            yield f"{how}: {_difference(plain, found)}"
+
+
+def _scanned(size: int, rng: Random) -> dict[tuple[object, str], int]:
+    """Settings for the scanner, with blocks of that size; half the time with tables as small as they can be."""
+    sizes = ("BLOCK_BYTES", "TEXT_BLOCK_BYTES", "ARRAY_PART_BYTES")
+    small = SCANNED_SETTINGS if rng.random() < 0.5 else {}
+    wanted = {**small, (dataset_run, "SMALL_DATASET"): -1, (blocks, "PART_BYTES"): rng.choice((size, 1000, 1 << 16))}
+    return {**wanted, **{(dataset_run, each): size for each in sizes}}
+
+
+def report(
+    place: Path, name: str | None, wanted: dict[tuple[object, str], int], jobs: int, most: int
+) -> tuple[list[str], int]:
+    """All that is reported, a text each finding, and how many records there were."""
+    with settings(wanted):
+        try:
+            found = ragdatakit.validate(place, format=name, severity="info", jobs=jobs, max_per_rule=most)
+        except RagdataError as error:  # nothing is recognised
+            return [str(error)], 0
+    findings = [repr((f.as_dict(), f.excerpt, f.byte_columns)) for f in found.findings]
+    document = {key: value for key, value in found.as_dict().items() if key != "findings"}
+    return [*findings, repr(document)], sum(f.records or 0 for d in found.datasets for f in d.files)
+
+
+def _difference(plain: list[str], found: list[str]) -> str:
+    more, fewer = [f for f in found if f not in plain], [f for f in plain if f not in found]
+    if not more and not fewer:
+        at = next(
+            (i for i, (a, b) in enumerate(zip(plain, found, strict=False)) if a != b), min(len(plain), len(found))
+        )
+        return f"in another order from {at} on: {found[at : at + 2]} instead of {plain[at : at + 2]}"
+    return f"more {more[:2]}, fewer {fewer[:2]} ({len(more)} and {len(fewer)})"
+
+
+CHECKS: dict[str, Callable[[Case], Iterator[str]]] = {name: partial(check, name) for name in CONTAINERS}

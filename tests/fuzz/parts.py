@@ -33,7 +33,7 @@ class Part:
 PARTS = {
     "commands": Part(commands.check, 8),
     "engines": Part(engines.check, 12),
-    "containers": Part(containers.check, 8),
+    **{name: Part(check, 1) for name, check in containers.CHECKS.items()},
     "lines": Part(lines.check, 4),
     "parsers": Part(parsers.check, 4),
     "fixes": Part(fixing.check, 8),

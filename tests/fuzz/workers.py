@@ -33,11 +33,13 @@ class Job:
 
 @dataclass(slots=True)
 class Result:
-    """What is wrong in a case, and what had been done to its dataset."""
+    """What is wrong in a case, what had been done to its dataset, how many records were tried and findings compared."""
 
     job: Job
     problems: list[str]
     history: list[str]
+    records: int = 0
+    compared: int = 0
 
 
 class Worker:
@@ -60,10 +62,10 @@ class Worker:
         ready, _, _ = select.select([process.stdout], [], [], PATIENCE)
         answer = process.stdout.readline() if ready else b""
         if answer:
-            problems, history, is_last = json.loads(answer)
+            is_last, *found = json.loads(answer)
             if is_last:
                 self.stop()
-            return Result(job, problems, history)
+            return Result(job, *found)
         code = process.wait() if ready else None
         self.stop()
         now = (self.place / _NOW).read_text(encoding="utf-8")
@@ -95,14 +97,14 @@ def serve(place: Path) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, ADDRESSES))
     for line in sys.stdin:
         part, seed, number, given = json.loads(line)
-        problems, history = perform(Job(part, seed, number, given), place)
+        done = perform(Job(part, seed, number, given), place)
         is_last = _memory() > MOST_MEMORY // 2  # what many cases left adds up, and would count as the next one's
-        answers.write(json.dumps([problems, history, is_last]) + "\n")
+        answers.write(json.dumps([is_last, done.problems, done.history, done.records, done.compared]) + "\n")
         if is_last:
             return
 
 
-def perform(job: Job, place: Path) -> tuple[list[str], list[str]]:
+def perform(job: Job, place: Path) -> Result:
     """Run one case in this process."""
     from tests.fuzz.cases import Case
     from tests.fuzz.parts import PARTS
@@ -118,7 +120,7 @@ def perform(job: Job, place: Path) -> tuple[list[str], list[str]]:
         problems.append(f"the harness: {traceback.format_exc()[-1500:]}")
     if _memory() > MOST_MEMORY:
         problems.append(f"memory: {_memory() >> 20:,} MB")
-    return problems, case.history
+    return Result(job, problems, case.history, case.records, case.compared)
 
 
 def _memory() -> int:

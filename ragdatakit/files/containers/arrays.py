@@ -251,7 +251,7 @@ class ArraySource:
             too_long = len(reader.data) > self.source.max_line_bytes
             if found or scan.closed or reader.ended or too_long or self.carried.spent:
                 break
-            reader.fill_to(len(reader.data) * 2)
+            reader.fill_to(max(len(reader.data) * 2, 1))
         count = sum(1 for e in found if not e.error)
         part = Part(b"", reader.offset, reader.line, record, False, count, reader.indent, found, scan=self.SCAN)
         position, closed, cut = scan.position, scan.closed, scan.cut

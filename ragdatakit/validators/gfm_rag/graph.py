@@ -122,7 +122,7 @@ class GraphFindings:
         for name in (DOCUMENT, ENTITY):
             if self._dataset.of_kind("questions") and 0 < types.get(name, 0) < FEW_NODES:
                 yield nodes, Problem("few-nodes-of-type", facts={"type": name, "nodes": types[name]})
-        for name, number in sorted(types.items(), key=lambda t: -t[1])[:TYPES_REPORTED]:
+        for name, number in sorted(types.items(), key=lambda t: (-t[1], t[0]))[:TYPES_REPORTED]:
             if name and name not in (DOCUMENT, ENTITY):
                 yield nodes, Problem("unasked-node-type", facts={"type": name, "nodes": number})
 

@@ -157,6 +157,8 @@ class FileRun:
     def _finish(self, records: int) -> None:
         self.run_.rows.end(self.file, records)
         self.file.records = records
+        if self.source.progress == self.source.bytes_read and not self.source.faults:
+            self.source.bytes_read = self.source.size  # how far was read behind the last one depends on who has read it
         self.file.bytes = self.source.bytes_read
         faults = [f.rule for f in self.source.faults]
         self.to_end = self.to_end and all(rule in _HARMLESS for rule in faults)
@@ -382,8 +384,6 @@ class ElementsRun(FileRun):
 
     def _end(self, elements: ArraySource, records: int) -> None:
         """After the last of so many records."""
-        if self.source.progress == self.source.bytes_read and not self.source.faults:
-            self.source.bytes_read = self.source.size  # how far was read behind the last one depends on who has read it
         self.whole = self.to_end = elements.whole
         if self.declared.wrapper:
             self._take_wrapper(elements)
