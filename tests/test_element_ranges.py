@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from ragdatakit.api import validate as api
+from ragdatakit.api.validating import check as api
 from ragdatakit.validators.ranges import plan
 from ragdatakit.validators.ranges.element_replaying import RangedElementsRun
 from tests.command_line import FIXTURES

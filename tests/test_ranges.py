@@ -24,7 +24,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ragdatakit.api import validate as api
+from ragdatakit.api.validating import check as api
 from ragdatakit.engines import local_engine
 from ragdatakit.engines.local_engine import LocalEngine
 from ragdatakit.engines.side_process import SideWorker

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ragdatakit.api import validate as api
+from ragdatakit.api.validating import check as api
 from ragdatakit.scanner.library import library
 from ragdatakit.validators.ranges import plan
 from tests.broad import some

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ragdatakit.api import validate as api
+from ragdatakit.api.validating import check as api
 from ragdatakit.validators.ranges import plan
 from tests.broad import some
 from tests.test_ranges import PicklingEngine, cut, folders, named, outcome
