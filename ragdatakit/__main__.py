@@ -19,6 +19,7 @@ _NO_MATRICES = ("validate", "report", "query", "diff")
 def main() -> None:
     """Run the command."""
     gc.set_threshold(200_000, 50, 100)  # millions of small records and hardly a cycle: collecting would be waste
+    sys.setswitchinterval(0.0005)  # a thread that comes out of the scanner waits that long for one that words findings
     if sys.argv[1:2] and sys.argv[1] in _NO_MATRICES:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     end_at_once()

@@ -137,7 +137,11 @@ class FileRun:
                 yield Mistyped(name, rules[0], rules[1], self.seen_mistyped)
 
     def _in_threads(
-        self, blocks: Iterable[_Cut], work: Callable[[_Cut], _Made], is_alone: Callable[[_Cut], bool] = lambda _: False
+        self,
+        blocks: Iterable[_Cut],
+        work: Callable[[_Cut], _Made],
+        is_alone: Callable[[_Cut], bool] = lambda _: False,
+        kept: Callable[[_Cut], _Cut] = lambda block: block,
     ) -> Iterator[tuple[_Cut, _Made]]:
         """Blocks with what ``work`` makes of them, in order: of big datasets in threads (see `InThreads`)."""
         jobs = self.run_.options.jobs
@@ -145,7 +149,7 @@ class FileRun:
             return ((block, work(block)) for block in blocks)
         from ragdatakit.validators.reading.threads import InThreads
 
-        return InThreads(blocks, work, jobs, is_alone).results()
+        return InThreads(blocks, work, jobs, is_alone, kept).results()
 
     def _take_batch(self, first_row: int, batch: Any, values: list[Any] | None, found: list[RowProblems]) -> None:
         for one in found:
@@ -260,7 +264,8 @@ class LinesRun(FileRun):
 
     def _checked(self, checker: BlockChecker) -> Iterator[tuple[Block, CheckedBlock]]:
         blocks, work = self.source.blocks(), partial(self._work, checker)
-        return self._in_threads(blocks, work, lambda block: len(block.data) > LONG_BLOCK)
+        kept = lambda block: Block(b"", block.offset, block.skipped)  # noqa: E731 - what `_take` asks of it
+        return self._in_threads(blocks, work, lambda block: len(block.data) > LONG_BLOCK, kept)
 
     def _work(self, checker: BlockChecker, block: Block) -> CheckedBlock:
         """In a worker: check the block, take its key columns, probe references."""

@@ -17,7 +17,8 @@ class InThreads(Generic[Cut, Made]):
     """``work`` is called of each block, in one of so many threads (``jobs``).
 
     Whichever thread is idle reads the next block, so that the one which takes the results does neither. Of a block
-    that ``is_alone`` nothing is read or held until it was taken and done with: it is very long.
+    that ``is_alone`` nothing is read or held until it was taken and done with: it is very long. Whoever takes results
+    gets what ``kept`` keeps of a block: the memory of the rest, which is in the cache, has the next one.
     """
 
     def __init__(
@@ -26,11 +27,13 @@ class InThreads(Generic[Cut, Made]):
         work: Callable[[Cut], Made],
         jobs: int,
         is_alone: Callable[[Cut], bool] = lambda _: False,
+        kept: Callable[[Cut], Cut] = lambda block: block,
     ) -> None:
         self._blocks = iter(blocks)
         self._work = work
         self._jobs = jobs
         self._is_alone = is_alone
+        self._kept = kept
         self._reading = threading.Lock()
         self._places: deque[Future[_Result[Cut, Made] | None]] = deque()
         self._alone: threading.Event | None = None
@@ -85,6 +88,7 @@ class InThreads(Generic[Cut, Made]):
 
     def _finish(self, place: Future[_Result[Cut, Made] | None], block: Cut, alone: threading.Event | None) -> None:
         try:
-            place.set_result((block, self._work(block), alone))
+            made = self._work(block)
+            place.set_result((self._kept(block), made, alone))
         except BaseException as error:  # noqa: BLE001 - as above
             place.set_exception(error)
