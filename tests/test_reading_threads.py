@@ -18,6 +18,7 @@ def test_results_come_in_the_order_of_the_blocks(jobs: int) -> None:
         return block * block
 
     assert list(InThreads(range(60), work, jobs).results()) == [(n, n * n) for n in range(60)]
+    assert list(InThreads(range(60), work, jobs, kept=lambda n: -n).results()) == [(-n, n * n) for n in range(60)]
 
 
 def test_no_more_is_read_than_may_wait() -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import Any
 
 import numpy as np
@@ -68,6 +68,7 @@ class NumpyBatch:
         self.found: dict[str, npt.NDArray[np.int32]] = {}
         self._made: dict[tuple[str, ...], tuple[Codes, Rows | range]] = {}
         self._taken: dict[tuple[str, ...], tuple[list[Codes], Rows | range]] = {}
+        self._fresh: dict[tuple[str, ...], list[Marks] | None] = {}
 
     def codes(self, fields: tuple[str, ...]) -> tuple[Codes, Any]:
         """Codes of a column, or of several mixed, and the rows they are in (a range where all are readable)."""
@@ -160,9 +161,15 @@ class NumpyBatch:
         reduced = self.spelled[field]
         return reduced if valid is None else reduced[valid], names, rows
 
-    def give(self, store: NumpyConsistency, columns: list[tuple[Codes, Codes, Any]]) -> None:
-        """What `pairs` or `spellings` has of several columns, to where it is compared."""
-        store.add_columns(columns)
+    def give_pairs(self, store: NumpyConsistency, names: Sequence[tuple[str, str]], default: Any) -> None:
+        """What `pairs` has of several columns, to where it is compared."""
+        fields = tuple(name for name, _ in names)
+        self._fresh[fields] = store.add_columns([self.pairs(name, value, default) for name, value in names])
+
+    def give_spellings(self, store: NumpyConsistency, fields: tuple[str, ...]) -> None:
+        """What `spellings` has of them; where pairs of the same names were always given before, of those that were not
+        known then."""
+        store.add_columns([self.spellings(field) for field in fields], self._fresh.get(fields))
 
     @staticmethod
     def interleaved(columns: list[tuple[Codes, Codes, Any]]) -> tuple[Codes, Codes, Any]:
@@ -371,13 +378,21 @@ class NumpyConsistency:
         self._held = 0
         self._limit = 1 << 22
 
-    def add_columns(self, columns: list[tuple[Codes, Codes, Any]]) -> None:
-        """Take in names, values and rows of each of these columns, record by record."""
+    def add_columns(
+        self, columns: list[tuple[Codes, Codes, Any]], asked: list[Marks] | None = None
+    ) -> list[Marks] | None:
+        """Take in names, values and rows of each of these columns, record by record: all, or what is ``asked`` for. In
+        pieces, which names were not known before; None where nobody can say."""
         pieces = _in_step(columns) if library() is not None else None
         if pieces is None:
             self.add(*NumpyBatch.interleaved(columns))
-        for piece in pieces or ():
-            self._add_quickly([c[0] for c in piece], [c[1] for c in piece], piece[0][2])
+            return None
+        fresh = [np.empty(len(piece) * len(piece[0][2]), np.bool_) for piece in pieces]
+        if asked is None or [*map(len, asked)] != [*map(len, fresh)]:
+            asked = []
+        for piece, those, new in zip_longest(pieces, asked, fresh):
+            self._add_quickly([c[0] for c in piece], [c[1] for c in piece], piece[0][2], those, new)
+        return fresh
 
     def add(self, names: Codes, values: Codes, rows: Any) -> None:
         """Take in that record ``row`` gives ``name`` this ``value``."""
@@ -403,14 +418,16 @@ class NumpyConsistency:
             if len(known):
                 self._keep(self._name_of[known], self._value_of[known], self._row_of[known])
 
-    def _add_quickly(self, names: list[Codes], values: list[Codes], rows: Any) -> None:
+    def _add_quickly(
+        self, names: list[Codes], values: list[Codes], rows: Any, asked: Marks | None = None, fresh: Marks | None = None
+    ) -> None:
         """The same of several columns that have the same rows, by the library."""
         kinds = names[0].dtype, values[0].dtype
         width, value_width = len(words_of(names[0])), len(words_of(values[0]))
         if self._firsts is None:
             self._firsts = FirstValues(width, value_width, self._BITS)
         flat = [flat_words(column) for column in names], [flat_words(column) for column in values]
-        odd = self._firsts.add(*flat, len(names[0]), rows)
+        odd = self._firsts.add(*flat, len(names[0]), rows, asked, fresh)
         if len(odd):
             self._keep(
                 np.ascontiguousarray(odd[:, :width]).view(kinds[0]).ravel(),

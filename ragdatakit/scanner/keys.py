@@ -13,6 +13,7 @@ from ragdatakit.scanner.library import ScannerError, View, library, needed_libra
 from ragdatakit.scanner.views import numbers
 
 Codes = npt.NDArray[np.uint64]
+Marks = npt.NDArray[np.bool_]
 
 
 def table_bits(count: int) -> int:
@@ -122,19 +123,31 @@ class FirstValues:
         weakref.finalize(self, found.rd_firsts_free, self._address).atexit = False
         self.width, self._widths = width + value_width + 1, (width, value_width)
 
-    def add(self, names: list[Codes], values: list[Codes], count: int, rows: range | npt.NDArray[np.int64]) -> Codes:
+    def add(
+        self,
+        names: list[Codes],
+        values: list[Codes],
+        count: int,
+        rows: range | npt.NDArray[np.int64],
+        asked: Marks | None = None,
+        fresh: Marks | None = None,
+    ) -> Codes:
         """What disagrees with it, once with what it disagrees with: name, value and row in a line each. All columns of
-        names have ``count`` records."""
+        names have ``count`` records. Of what these say, record by record, what is ``asked`` for is taken in; ``fresh``
+        gets which names were not known before."""
         for columns, width in zip((names, values), self._widths, strict=True):
             if any(len(column) != count * width for column in columns) or len(columns) != len(names):
                 raise ScannerError("names and values are not as many as records")
+        if any(marks is not None and len(marks) != count * len(names) for marks in (asked, fresh)):
+            raise ScannerError("names and marks are not as many")
         addresses = ctypes.c_void_p * len(names)
         of_names = addresses(*(column.ctypes.data for column in names))
         of_values = addresses(*(column.ctypes.data for column in values))
         odd = View()
         first, held = (rows.start, None) if isinstance(rows, range) else (0, np.ascontiguousarray(rows, np.int64))
-        at = held.ctypes.data if held is not None else None
-        _call("rd_firsts_add", self._address, of_names, of_values, len(names), count, at, first, odd)
+        at, of_asked, of_fresh = (None if array is None else array.ctypes.data for array in (held, asked, fresh))
+        marks = of_asked, of_fresh
+        _call("rd_firsts_add", self._address, of_names, of_values, len(names), count, at, first, *marks, odd)
         return numbers(odd).reshape(-1, self.width)
 
 

@@ -67,7 +67,7 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
         _FLAG,
         (
             *(_POINTER, ctypes.POINTER(_POINTER), ctypes.POINTER(_POINTER), _LENGTH, _LENGTH, _POINTER, _LENGTH),
-            ctypes.POINTER(View),
+            *(_POINTER, _POINTER, ctypes.POINTER(View)),
         ),
     ),
     "rd_sheet_new": (_POINTER, (ctypes.c_char_p, _LENGTH)),

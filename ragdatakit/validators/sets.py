@@ -268,7 +268,7 @@ def _also_equal(found: Any, rows: Any, batch: Batch, member: Membership) -> Any:
 def _add_pairs(store: Any, batch: Batch, same: Consistency) -> None:
     """All that the records say of names, record by record."""
     if not isinstance(batch, PythonBatch):
-        batch.give(store, [batch.pairs(n, v, same.default) for n, v in same.names])  # type: ignore[attr-defined]
+        batch.give_pairs(store, same.names, same.default)  # type: ignore[attr-defined]
         return
     triples = []
     for name, value in same.names:
@@ -281,7 +281,7 @@ def _add_pairs(store: Any, batch: Batch, same: Consistency) -> None:
 def _add_spellings(store: Any, batch: Batch, variant: Variants) -> None:
     """The names of the records under what their spelling is reduced to."""
     if not isinstance(batch, PythonBatch):
-        batch.give(store, [batch.spellings(f) for f in variant.fields])  # type: ignore[attr-defined]
+        batch.give_spellings(store, variant.fields)  # type: ignore[attr-defined]
         return
     triples = []
     for field in variant.fields:

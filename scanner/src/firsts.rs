@@ -55,20 +55,33 @@ impl Firsts {
     }
 
     /// Take in `count` records: of each what every column says. Their rows are those given, or follow `first`. False where
-    /// lengths do not fit.
-    pub fn add(&mut self, columns: &[Named], count: usize, rows: Option<&[u64]>, first: u64) -> bool {
+    /// lengths do not fit. Of what columns say, record by record, only what `asked` has is taken in, or all; `fresh` gets
+    /// whether each name was not known before.
+    pub fn add(
+        &mut self,
+        columns: &[Named],
+        count: usize,
+        (rows, first): (Option<&[u64]>, u64),
+        asked: Option<&[u8]>,
+        fresh: Option<&mut [u8]>,
+    ) -> bool {
         let fits = |column: &Named| {
             column.names.len() == count * self.width && column.values.len() == count * self.value_width
         };
-        if !columns.iter().all(fits) || rows.is_some_and(|rows| rows.len() != count) {
+        let each = count.checked_mul(columns.len());
+        if !columns.iter().all(fits)
+            || rows.is_some_and(|rows| rows.len() != count)
+            || asked.is_some_and(|asked| Some(asked.len()) != each)
+            || fresh.as_ref().is_some_and(|fresh| Some(fresh.len()) != each)
+        {
             return false;
         }
         self.odd.clear();
         match (self.width, self.value_width) {
-            (1, 1) => self.add_all::<1, 1>(columns, count, rows, first),
-            (1, _) => self.add_all::<1, 2>(columns, count, rows, first),
-            (_, 1) => self.add_all::<2, 1>(columns, count, rows, first),
-            _ => self.add_all::<2, 2>(columns, count, rows, first),
+            (1, 1) => self.add_all::<1, 1>(columns, count, (rows, first), asked, fresh),
+            (1, _) => self.add_all::<1, 2>(columns, count, (rows, first), asked, fresh),
+            (_, 1) => self.add_all::<2, 1>(columns, count, (rows, first), asked, fresh),
+            _ => self.add_all::<2, 2>(columns, count, (rows, first), asked, fresh),
         }
         true
     }
@@ -77,29 +90,38 @@ impl Firsts {
         &mut self,
         columns: &[Named],
         count: usize,
-        rows: Option<&[u64]>,
-        first: u64,
+        (rows, first): (Option<&[u64]>, u64),
+        asked: Option<&[u8]>,
+        mut fresh: Option<&mut [u8]>,
     ) {
+        let width = columns.len();
         for place in 0..count {
             if place % AT_ONCE == 0 {
-                self.ask_for::<N, V>(columns, place, count.min(place + AT_ONCE));
+                self.ask_for::<N, V>(columns, place, count.min(place + AT_ONCE), asked);
             }
             let row = rows.map_or(first.wrapping_add(place as u64), |rows| rows[place]);
-            for column in columns {
+            for (at, column) in (place * width..).zip(columns) {
+                if asked.is_some_and(|asked| asked[at] == 0) {
+                    continue;
+                }
                 let (name, value) = (&column.names[place * N..place * N + N], &column.values[place * V..place * V + V]);
-                self.take::<N, V>(name, value, row);
+                let is_fresh = self.take::<N, V>(name, value, row);
+                if let Some(fresh) = &mut fresh {
+                    fresh[at] = u8::from(is_fresh);
+                }
             }
         }
     }
 
     /// Ask for the memory of the slots of some records together, then of the entries: one by one each would wait for the one
     /// before it.
-    fn ask_for<const N: usize, const V: usize>(&self, columns: &[Named], from: usize, to: usize) {
+    fn ask_for<const N: usize, const V: usize>(&self, columns: &[Named], from: usize, to: usize, asked: Option<&[u8]>) {
         let (width, mut seen) = (1 + N + V, 0);
         let mut there = [0; AT_ONCE];
-        for column in columns {
-            for (slot, name) in there.iter_mut().zip(column.names[from * N..to * N].chunks_exact(N)) {
-                *slot = self.slots[place_of(name, self.bits)];
+        for (number, column) in columns.iter().enumerate() {
+            for (n, (slot, name)) in there.iter_mut().zip(column.names[from * N..to * N].chunks_exact(N)).enumerate() {
+                let is_asked = asked.is_none_or(|asked| asked[(from + n) * columns.len() + number] != 0);
+                *slot = if is_asked { self.slots[place_of(name, self.bits)] } else { 0 };
             }
             for slot in &there[..to - from] {
                 let entry = (*slot as u32).wrapping_sub(1) as usize * width;
@@ -109,8 +131,9 @@ impl Firsts {
         black_box(seen);
     }
 
+    /// Whether the name was not known before.
     #[inline(always)]
-    fn take<const N: usize, const V: usize>(&mut self, name: &[u64], value: &[u64], row: u64) {
+    fn take<const N: usize, const V: usize>(&mut self, name: &[u64], value: &[u64], row: u64) -> bool {
         let width = 1 + N + V;
         let tag = tag_of::<N>(name);
         loop {
@@ -130,26 +153,28 @@ impl Firsts {
                     if self.filled > mask / 2 {
                         self.grow::<N, V>();
                     }
-                    return;
+                    return true;
                 }
                 let at = (slot as u32 - 1) as usize * width;
                 if slot >> 32 == tag >> 32 && self.entries[at + 1..=at + N] == *name {
                     let entry = &mut self.entries[at..at + width];
                     if entry[1 + N..] == *value {
-                        return;
+                        return false;
                     }
                     if entry[0] & SHOWN == 0 {
                         self.odd.extend_from_slice(&entry[1..]);
                         self.odd.push(entry[0] - 1);
                         entry[0] |= SHOWN;
                     }
-                    return self.is_odd(name, value, row);
+                    self.is_odd(name, value, row);
+                    return false;
                 }
                 place = (place + 1) & mask;
             }
             // a name for which there is no place now must never find one: others of it would then agree with that
             if !self.grow::<N, V>() {
-                return self.is_odd(name, value, row);
+                self.is_odd(name, value, row);
+                return true;
             }
         }
     }
@@ -235,7 +260,10 @@ mod tests {
         for (width, bits) in [(1, 1), (1, 4), (2, 1), (2, 4), (1, 14), (2, 14)] {
             for (names, values) in [(3, 3), (60, 2), (400, 1), (100_000, 2)] {
                 let mut firsts = Firsts::new(width, 1, bits).unwrap();
-                let (mut all, mut odd) = (vec![], vec![]);
+                let (mut of_all, mut of_fresh) =
+                    (Firsts::new(1, width, bits).unwrap(), Firsts::new(1, width, bits).unwrap());
+                let (mut all, mut odd, mut fresh) = (vec![], vec![], [2; 1000]);
+                let (mut odd_of_all, mut odd_of_fresh) = (vec![], vec![]);
                 for part in 0..30 {
                     let columns = [given(width, part, names, values), given(width, part + 100, names, values)];
                     for n in 0..500 {
@@ -244,9 +272,22 @@ mod tests {
                             all.extend([of[n], part * 500 + n as u64]);
                         }
                     }
+                    // what is made of names alone needs only those that were not known before
+                    let made =
+                        columns.each_ref().map(|(names, _)| names.chunks_exact(width).map(|n| n[0] / 3).collect());
+                    let made: [Vec<u64>; 2] = made;
+                    let begin = (None, part * 500);
+                    let of_names = [0, 1].map(|n| Named { names: &made[n], values: &columns[n].0 });
                     let columns = columns.each_ref().map(|(names, values)| Named { names, values });
-                    assert!(firsts.add(&columns, 500, None, part * 500));
+                    assert!(firsts.add(&columns, 500, begin, None, Some(&mut fresh)));
                     odd.extend_from_slice(&firsts.odd);
+                    assert!(of_all.add(&of_names, 500, begin, None, None));
+                    odd_of_all.extend_from_slice(&of_all.odd);
+                    assert!(of_fresh.add(&of_names, 500, begin, Some(&fresh), None));
+                    odd_of_fresh.extend_from_slice(&of_fresh.odd);
+                }
+                if width == 1 {
+                    assert_eq!(clashes(1, &odd_of_fresh), clashes(1, &odd_of_all), "{bits} {names} {values}");
                 }
                 assert_eq!(clashes(width, &odd), clashes(width, &all), "{width} {bits} {names} {values}");
             }
@@ -257,16 +298,18 @@ mod tests {
     fn what_agrees_is_not_odd() {
         let names: Vec<_> = (0..60_000_u64).map(|n| n % 40_000).collect();
         let mut firsts = Firsts::new(1, 1, 20).unwrap();
-        assert!(firsts.add(&[Named { names: &names, values: &names }], names.len(), None, 0));
+        assert!(firsts.add(&[Named { names: &names, values: &names }], names.len(), (None, 0), None, None));
         assert!(firsts.odd.is_empty() && firsts.bits == 17);
     }
 
     #[test]
     fn columns_of_other_lengths_are_refused() {
         let mut firsts = Firsts::new(1, 2, 4).unwrap();
-        assert!(!firsts.add(&[Named { names: &[1], values: &[1] }], 1, None, 0));
-        assert!(!firsts.add(&[Named { names: &[1], values: &[1, 2] }], 1, Some(&[]), 0));
-        assert!(firsts.add(&[Named { names: &[1], values: &[1, 2] }], 1, Some(&[9]), 0));
+        assert!(!firsts.add(&[Named { names: &[1], values: &[1] }], 1, (None, 0), None, None));
+        assert!(!firsts.add(&[Named { names: &[1], values: &[1, 2] }], 1, (Some(&[]), 0), None, None));
+        assert!(!firsts.add(&[Named { names: &[1], values: &[1, 2] }], 1, (None, 0), Some(&[]), None));
+        assert!(!firsts.add(&[Named { names: &[1], values: &[1, 2] }], 1, (None, 0), None, Some(&mut [0, 0])));
+        assert!(firsts.add(&[Named { names: &[1], values: &[1, 2] }], 1, (Some(&[9]), 0), None, None));
         assert!(Firsts::new(3, 1, 4).is_none() && Firsts::new(1, 1, 0).is_none());
     }
 }

@@ -170,12 +170,13 @@ pub unsafe extern "C" fn rd_firsts_free(firsts: *mut Firsts) {
 }
 
 /// Take in names with their values: of `columns` pairs of columns, record by record. `odd` shows what disagrees, or
-/// found no place: its name, its value and its row, one behind the other.
+/// found no place: its name, its value and its row, one behind the other. `asked`: of what columns say, record by record,
+/// what is to be taken in (nowhere: all); `fresh`: whether each name was not known before (or nowhere).
 ///
 /// # Safety
 /// `firsts` came from here and is used by one thread at a time. `names` and `values` point to `columns` addresses each,
 /// of `count` codes of their widths, `rows` to `count` numbers or nowhere: then the rows are those from `first` on.
-/// `odd` points to a view.
+/// `asked` and `fresh`, where they point, point to a byte for each of `count` records in each column. `odd` points to a view.
 #[no_mangle]
 pub unsafe extern "C" fn rd_firsts_add(
     firsts: *mut Firsts,
@@ -185,6 +186,8 @@ pub unsafe extern "C" fn rd_firsts_add(
     count: u64,
     rows: *const u64,
     first: u64,
+    asked: *const u8,
+    fresh: *mut u8,
     odd: *mut View,
 ) -> i32 {
     guarded(PANICKED, || {
@@ -204,7 +207,10 @@ pub unsafe extern "C" fn rd_firsts_add(
             given.push(Named { names, values });
         }
         let rows = if rows.is_null() { None } else { slice(rows, count) };
-        if !firsts.add(&given, count as usize, rows, first) {
+        let each = count.saturating_mul(columns);
+        let asked = if asked.is_null() { None } else { slice(asked, each) };
+        let fresh = if fresh.is_null() { None } else { slice_mut(fresh, each) };
+        if !firsts.add(&given, count as usize, (rows, first), asked, fresh) {
             return MISUSED;
         }
         *odd = View { start: firsts.odd.as_ptr(), length: firsts.odd.len() as u64 };

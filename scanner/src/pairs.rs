@@ -59,7 +59,7 @@ impl Pairs {
         if mine.len() > FEW {
             return mine.binary_search(&second).is_ok();
         }
-        mine.iter().fold(false, |found, &one| found | (one == second))
+        mine.iter().filter(|&&one| one == second).count() > 0
     }
 }
 

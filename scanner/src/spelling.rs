@@ -6,6 +6,21 @@ pub struct Spelling {
     plain: Vec<(char, char)>,
 }
 
+/// Each byte in lower case; of blanks and quote marks a blank.
+const LOWERED: [u8; 256] = {
+    let (mut lowered, mut byte) = ([0; 256], 0_u8);
+    loop {
+        lowered[byte as usize] = match byte {
+            b' ' | b'"' | 9..=13 | 28..=31 => b' ',
+            _ => byte.to_ascii_lowercase(),
+        };
+        if byte == u8::MAX {
+            break lowered;
+        }
+        byte += 1;
+    }
+};
+
 impl Spelling {
     /// `ranges` are pairs of characters, the first and the last of each range, in order.
     pub fn of(ranges: &str) -> Self {
@@ -28,19 +43,16 @@ impl Spelling {
         {
             return false;
         }
-        let mut is_blank_before = true;
+        to.resize(name.len(), 0);
+        let (mut length, mut is_blank_before) = (0, true);
         for &byte in name {
-            let is_blank = matches!(byte, b' ' | b'"' | 9..=13 | 28..=31);
-            if !is_blank {
-                to.push(byte.to_ascii_lowercase());
-            } else if !is_blank_before {
-                to.push(b' ');
-            }
+            let lowered = LOWERED[usize::from(byte)];
+            let is_blank = lowered == b' ';
+            to[length] = lowered;
+            length += usize::from(!(is_blank && is_blank_before));
             is_blank_before = is_blank;
         }
-        if to.last() == Some(&b' ') {
-            to.pop();
-        }
+        to.truncate(length - usize::from(length > 0 && is_blank_before));
         true
     }
 }
