@@ -277,6 +277,7 @@ def test_large_tables_are_read_the_same(tmp_path: Path, monkeypatch: pytest.Monk
         ('{"a": "True, \\" None"}', '{"a":"True, \\" None"}'),
         ('{"a": "x\\/y"}', '{"a":"x\\\\/y"}'),
         ('{"a": "\\ud83d\\udea2"}', '{"a":"🚢"}'),
+        ('{"a": "\\ud83d"}', '{"a":"\ufffd"}'),
         ('{"a": 1, "a": 2}', '{"a":2}'),
         ("{1: (2,), 'b': 1e999}", '{"1":[2],"b":"inf"}'),
         ('{"a": null}', None),

@@ -21,6 +21,7 @@ from ragdatakit.converters.sources import ConversionSettings, find_sources
 from ragdatakit.converters.sql_tables import sql_tables
 from ragdatakit.database.dataset_database import DatasetDatabase, SqlTable
 from ragdatakit.database.file_counts import count_files
+from ragdatakit.reports.summaries import summarize
 from ragdatakit.scanner.library import library
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.conversions import Losses
@@ -115,6 +116,28 @@ def test_a_graph_is_taken_by_sql() -> None:
     with both_ways(FIXTURES / "gfm-rag" / "valid" / "many") as (fast, _):
         fast.load(*fast.tables)
         assert {"documents", "nodes", "edges"} <= fast.taken_by_sql
+
+
+@pytest.mark.parametrize(
+    ("file", "row", "noted"),
+    [
+        ("edges.csv", "", True),
+        ("edges.csv", "nobody,is_mentioned_in,nobody,{}\n", False),
+        ("edges.csv", "a\0b,is_mentioned_in,nobody,{}\n", False),
+        ("nodes.csv", "twice,entity,{}\ntwice,entity,{'a': 1.50}\n", False),
+    ],
+    ids=["sound", "no-node", "odd-row", "one-name-twice"],
+)
+def test_the_shape_of_a_graph_is_noted_while_it_is_loaded(file: str, row: str, noted: bool, tmp_path: Path) -> None:
+    shutil.copytree(FIXTURES / "gfm-rag" / "valid" / "many" / "hotpotqa_train1", tmp_path / "set")
+    (path,) = (tmp_path / "set").rglob(file)
+    path.write_text(path.read_text() + row)
+    with both_ways(tmp_path / "set") as (fast, plain):
+        found = [summarize(database) for database in (fast, plain)]
+        assert (fast.edge_numbers is not None) is (noted and library() is not None)
+        assert found[0] == found[1]
+        for table in plain.tables:
+            assert rows(fast, table) == rows(plain, table), table
 
 
 BAD_LINES = [

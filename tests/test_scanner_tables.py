@@ -11,9 +11,11 @@ import json
 import random
 from typing import Any
 
+import numpy as np
 import pytest
 
 from ragdatakit.arrays.text_codes import codes_of_texts
+from ragdatakit.converters.gfm_rag.attributes import json_of_cell
 from ragdatakit.files.containers.csv_cells import ColumnScan, split_record
 from ragdatakit.files.containers.csv_rows import cut_rows
 from ragdatakit.files.containers.python_literals import judge
@@ -210,6 +212,24 @@ def test_attributes_are_judged_as_python_reads_them(portable: bool) -> None:
     assert len(cells) - len(shown) > sum(j.clean for j in judged) * 0.7  # most of what is clean needs no second look
 
 
+def test_dicts_are_written_as_python_writes_their_json(portable: bool) -> None:
+    cells = [c for c in mutated_cells(tries(3000), seed=3) if "\r" not in c and "\0" not in c and c.strip(" \t")]
+    cells += ["{}", "None", "{'a': 1.50}", "{'a': 0.00001}", '{"a": 1.50}', "{'a': -0.0, 'b': 2.0}"]
+    scanner = SheetScanner(2, [SheetColumn("cell", 0, kept=True, json=True), SheetColumn("type", 1, kept=True)])
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows([cell, "é" * (n % 3)] for n, cell in enumerate(cells))
+    found = scanner.scan(out.getvalue().encode())
+
+    kept, types = found.cells["cell"].kept, found.cells["type"].kept
+    there = np.unpackbits(kept.valid, bitorder="little")[: len(cells)].tolist()
+    late = set(kept.late.tolist())
+    for n, cell in enumerate(cells):
+        text = kept.data[kept.offsets[n] : kept.offsets[n + 1]].decode() if there[n] else None
+        assert text == (cell if n in late else json_of_cell(cell, lambda *_: None)), cell
+        assert types.data[types.offsets[n] : types.offsets[n + 1]].decode() == "é" * (n % 3)
+    assert len(late) < sum(not judge(cell).clean for cell in cells) * 1.3  # most need no second look
+
+
 def test_a_dict_of_many_or_deep_values_is_read_in_time(portable: bool) -> None:
     wide = json.dumps({f"k{n}": n for n in range(60_000)})
     deep = '{"a": ' * 50_000 + "1" + "}" * 50_000
@@ -239,7 +259,7 @@ def test_what_is_misused_is_refused() -> None:
     rows = found.rd_rows_new()
 
     assert found.rd_rows_scan(None, rows, b"", 0, 0, None, 0) < 0
-    assert found.rd_rows_scan(scanner._sheet, rows, b"", 0, 0, None, 29) < 0
+    assert found.rd_rows_scan(scanner._sheet, rows, b"", 0, 0, None, 41) < 0
     assert found.rd_rows_cut(None, 5, 1, 1, 3, 3, 0, None) < 0
     found.rd_rows_free(rows)
     for blob in (b"", b"\x01" * 40):

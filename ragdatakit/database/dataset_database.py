@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from ragdatakit.database.arrow_streams import ColumnStream, incoming
+from ragdatakit.database.edge_numbers import EdgeNumbers
 from ragdatakit.database.quick_plans import plan_at_once
 from ragdatakit.database.row_batches import row_batches, schema_of
 from ragdatakit.database.text_facts import COLUMN, TextFacts
@@ -69,7 +70,8 @@ class SqlTable:
     knows them, by what messages call it. It raises `Unproved` (or DuckDB does of itself) where it is not certain that
     the rows are those that the reader would give. ``integers`` are, when it is loaded, columns of which it is known
     that they have integers only, as these are usually written; ``values`` has those of some of them, in the order of
-    the rows; ``facts`` those of its texts, where these are wanted and it sees them.
+    the rows; ``facts`` those of its texts, where these are wanted and it sees them, ``numbers`` those of the graph of
+    which it is a part.
     """
 
     table: str
@@ -77,6 +79,7 @@ class SqlTable:
     integers: Collection[str] = ()
     values: Mapping[str, npt.NDArray[np.int64]] = field(default_factory=dict, repr=False)
     facts: TextFacts = field(default_factory=TextFacts, repr=False)
+    numbers: EdgeNumbers | None = field(default=None, repr=False)
 
 
 def _in_memory(memory_limit: int, scratch: Path) -> duckdb.DuckDBPyConnection:
@@ -294,6 +297,14 @@ class DatasetDatabase:
         found = self._facts.get(table)
         return found if column == COLUMN and found is not None and found.known else None
 
+    @property
+    def edge_numbers(self) -> EdgeNumbers | None:
+        """The edges as numbers, if these are known of the tables of nodes and edges, which are filled."""
+        way = self._by_sql.get("edges")
+        if way is None or way.numbers is None or not {"nodes", "edges"} <= self.taken_by_sql:
+            return None
+        return way.numbers if way.numbers.whole(self.count("nodes"), self.count("edges")) else None
+
     def leave_out(self, table: str, rows: Iterable[int]) -> None:
         """Remove rows of a table, by their places from 0."""
         import numpy as np
@@ -374,6 +385,8 @@ class DatasetDatabase:
         if way is not None:
             self._tell(f"loading {table}", 0, 1)
             way.facts.wanted = self.wants_facts
+            if way.numbers is not None and not self.taken_by_sql:
+                way.numbers.wanted = self.wants_facts
             watched = WatchedFiles(file.path for part in self._parts for file in part.files)
             try:
                 records = way.load(connection, table)

@@ -18,7 +18,7 @@ from ragdatakit.scanner.views import Numbers, numbers, wide_codes
 
 Inferred = Literal["", "int64", "uint64"]
 
-_NOTE_WIDTH, _BEFORE, _OF_COLUMN = 5, 2, 9
+_NOTE_WIDTH, _BEFORE, _OF_COLUMN = 5, 2, 13
 _NOTHING, _NOWHERE = 0xFFFF, 2**64 - 1
 _BEYOND: tuple[Inferred, ...] = ("", "int64", "uint64")
 
@@ -29,7 +29,8 @@ class SheetColumn:
 
     ``key``: their codes; ``spelled``: also those of what spelling does not change. ``inferred``: pandas infers the type
     of its cells. ``non_empty``, ``edged``: Python must see cells that are empty, or have white space at an end.
-    ``distinct``: its different cells as texts.
+    ``distinct``: its different cells as texts. ``kept``: all its cells; with ``json`` they are dicts as Python writes
+    them, of which JSON is made.
     """
 
     name: str
@@ -40,6 +41,8 @@ class SheetColumn:
     spelled: bool = False
     distinct: bool = False
     edged: bool = False
+    kept: bool = False
+    json: bool = False
 
 
 class ScannedKinds(NamedTuple):
@@ -56,6 +59,18 @@ class ScannedKinds(NamedTuple):
     negative: bool
     decimals: bool
     booleans: bool
+
+
+@dataclass(frozen=True, slots=True)
+class KeptCells:
+    """The texts of all rows in Arrow's layout: ``data``, where each begins and the last ends, the bits of those that
+    are there: refused rows have none, nor have dicts without keys. Of ``late`` rows it is the cell as it stands, of
+    which the caller has to make JSON."""
+
+    data: bytes
+    offsets: npt.NDArray[np.int32]
+    valid: npt.NDArray[np.uint8]
+    late: npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +91,7 @@ class ScannedCells:
     kinds: ScannedKinds
     bare: ScannedKinds
     number_like: int
+    kept: KeptCells
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +163,7 @@ def _blob(width: int, columns: list[SheetColumn], dicts: PythonDict | None) -> b
         struct.pack("<H", len(columns)),
     ]
     for c in columns:
-        flags = (c.key, c.non_empty, c.inferred, c.spelled, c.distinct, c.edged)
+        flags = (c.key, c.non_empty, c.inferred, c.spelled, c.distinct, c.edged, c.kept, c.json)
         parts.append(struct.pack("<HH", c.place, sum(flag << bit for bit, flag in enumerate(flags))))
     known = dicts is not None and dicts.field in places
     column = places[dicts.field] if dicts is not None and known else _NOTHING
@@ -176,6 +192,12 @@ def _cells(views: Any, at: int) -> ScannedCells:
         _kinds(counts[:11]),
         _kinds(counts[11:22]),
         counts[22],
+        KeptCells(
+            _bytes(views[at + 9]),
+            np.frombuffer(_bytes(views[at + 10]), np.int32),
+            np.frombuffer(_bytes(views[at + 11]), np.uint8),
+            numbers(views[at + 12]).view(np.int64),
+        ),
     )
 
 
@@ -188,9 +210,13 @@ def _kinds(counts: list[int]) -> ScannedKinds:
     )
 
 
+def _bytes(view: Any) -> bytes:
+    return ctypes.string_at(view.start, view.length) if view.length else b""
+
+
 def _texts(data: Any, ends: Any) -> list[str]:
     if not ends.length:
         return []
-    held = ctypes.string_at(data.start, data.length) if data.length else b""
+    held = _bytes(data)
     places = numbers(ends).tolist()
     return [held[start:end].decode() for start, end in zip([0, *places[:-1]], places, strict=True)]

@@ -2,6 +2,8 @@
 //!
 //! Where texts that share a code are only looked at once more, half of it does.
 
+use std::hash::Hasher;
+
 /// The constants of one run: four for each half of a code.
 #[derive(Clone, Copy)]
 pub struct Seeds {
@@ -24,6 +26,24 @@ impl Seeds {
         };
         let mut four = || [next(), next(), next(), next()];
         Self { halves: [four(), four()], kept }
+    }
+}
+
+/// What tables of codes look them up by: codes are spread already.
+#[derive(Default)]
+pub struct OfCodes(u64);
+
+impl Hasher for OfCodes {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = bytes.iter().fold(self.0, |all, &byte| all.rotate_left(8) ^ u64::from(byte));
+    }
+
+    fn write_u128(&mut self, code: u128) {
+        self.0 = code as u64 ^ (code >> 64) as u64;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
     }
 }
 

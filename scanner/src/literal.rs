@@ -36,6 +36,92 @@ pub fn literal(cell: &[u8], names: &mut Vec<(usize, usize)>) -> Literal {
     Literal::Doubtful
 }
 
+/// Write a dict as JSON, which `literal` has proved to be one: without blanks, all else as Python's readers of cells do it
+/// (`converters/gfm_rag/attributes.py`). False, with a part written, where these are to do it.
+pub fn write_json(dict: &[u8], into: &mut Vec<u8>) -> bool {
+    let mut writer = Writer { into, has_single: false, is_respelled: false };
+    let mut at = 0;
+    while at < dict.len() {
+        let rest = &dict[at..];
+        let width = match rest[0] {
+            b' ' => Some(1),
+            b'T' => Some(writer.word(b"true", 4)),
+            b'F' => Some(writer.word(b"false", 5)),
+            b'N' => Some(writer.word(b"null", 4)),
+            b'-' | b'0'..=b'9' => writer.number(rest),
+            b'"' | b'\'' => writer.text(rest),
+            _ => Some(writer.word(&rest[..1], 1)),
+        };
+        let Some(width) = width else { return false };
+        at += width;
+    }
+    !(writer.has_single && writer.is_respelled)
+}
+
+struct Writer<'a> {
+    into: &'a mut Vec<u8>,
+    /// Whether there is a text in single quotes: all is then written anew.
+    has_single: bool,
+    /// Whether there is a number that Python writes in another way.
+    is_respelled: bool,
+}
+
+const MOST_DIGITS: usize = 15;
+
+impl Writer<'_> {
+    fn word(&mut self, word: &[u8], width: usize) -> usize {
+        self.into.extend_from_slice(word);
+        width
+    }
+
+    fn number(&mut self, rest: &[u8]) -> Option<usize> {
+        let end = rest.iter().position(|byte| matches!(byte, b',' | b'}' | b']')).unwrap_or(rest.len());
+        let number = &rest[..end];
+        let digits = number.strip_prefix(b"-").unwrap_or(number);
+        let whole = digits.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        if digits.len() > MOST_DIGITS || number == b"-0" {
+            return None;
+        }
+        if let Some((b'.', decimals)) = digits[whole..].split_first() {
+            let is_shortest = decimals == b"0" || decimals.last() != Some(&b'0');
+            let is_small = digits[0] == b'0' && decimals.starts_with(b"0000"); // Python writes an exponent
+            self.is_respelled |= !is_shortest || is_small;
+        }
+        self.into.extend_from_slice(number);
+        digits.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'.')).then_some(end)
+    }
+
+    fn text(&mut self, rest: &[u8]) -> Option<usize> {
+        let quote = rest[0];
+        let is_single = quote == b'\'';
+        self.has_single |= is_single;
+        self.into.push(b'"');
+        let mut at = 1;
+        loop {
+            let piece = rest[at..].iter().position(|&byte| byte == quote || matches!(byte, b'"' | b'\\'))?;
+            self.into.extend_from_slice(&rest[at..at + piece]);
+            at += piece;
+            if rest[at] == quote {
+                self.into.push(b'"');
+                return Some(at + 1);
+            }
+            if rest[at] == b'"' {
+                self.into.extend_from_slice(b"\\\"");
+                at += 1;
+                continue;
+            }
+            match rest.get(at + 1)? {
+                b'\'' if is_single => self.into.push(b'\''),
+                &escape @ (b'"' | b'\\' | b'n' | b't' | b'r' | b'b' | b'f') => {
+                    self.into.extend_from_slice(&[b'\\', escape]);
+                }
+                _ => return None,
+            }
+            at += 2;
+        }
+    }
+}
+
 struct Reader<'a> {
     cell: &'a [u8],
     at: usize,
@@ -210,5 +296,36 @@ impl Reader<'_> {
         let digits = self.cell.get(self.at..self.at + count)?;
         self.at += count;
         digits.iter().try_fold(0_u32, |code, &digit| Some(code << 4 | char::from(digit).to_digit(16)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn json(dict: &str) -> Option<String> {
+        assert!(matches!(literal(dict.as_bytes(), &mut Vec::new()), Literal::Dict { .. }), "{dict}");
+        let mut found = Vec::new();
+        write_json(dict.as_bytes(), &mut found).then(|| String::from_utf8(found).expect("text"))
+    }
+
+    #[test]
+    fn dicts_are_written_as_json() {
+        for (dict, expected) in [
+            ("{'a': 1, 'b': [\"x\", -2], 'c': {}}", Some("{\"a\":1,\"b\":[\"x\",-2],\"c\":{}}")),
+            ("{'a': True, \"b\": None}", Some("{\"a\":true,\"b\":null}")),
+            ("{'a': 'say \"x\"', 'b': 'it\\'s\\n\\\\'}", Some("{\"a\":\"say \\\"x\\\"\",\"b\":\"it's\\n\\\\\"}")),
+            ("{'a': [1.5, 0.0001, 2.0]}", Some("{\"a\":[1.5,0.0001,2.0]}")),
+            ("{\"a\": [1.50, False]}", Some("{\"a\":[1.50,false]}")),
+            ("{'a': 1.50}", None),
+            ("{'a': 0.00001}", None),
+            ("{'a': 1e5}", None),
+            ("{'a': -0}", None),
+            ("{'a': 1234567890123456}", None),
+            ("{'a': '\\u00e9'}", None),
+            ("{\"a\": \"it\\'s\"}", None),
+        ] {
+            assert_eq!(json(dict).as_deref(), expected, "{dict}");
+        }
     }
 }

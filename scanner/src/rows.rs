@@ -2,12 +2,13 @@
 
 use crate::columns::{Codes, Note, NOTE_WIDTH};
 use crate::csv_cut::{closing, end_width, piece};
-use crate::hash;
+use crate::hash::{self, OfCodes};
 use crate::isa::{Isa, Level, Portable};
 use crate::kinds::{is_missing, is_number, ColumnScan};
-use crate::literal::{literal, Literal};
+use crate::literal::{literal, write_json, Literal};
 use crate::sheet::Sheet;
 use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
 
 /// What is known of the cells of one column.
 #[derive(Default)]
@@ -29,7 +30,9 @@ pub struct Cells {
     pub number_like: u64,
     /// Those numbers as Python takes them.
     pub told: Vec<u64>,
-    known: HashMap<u128, u64>,
+    /// The cells of all rows, where they are wanted.
+    pub kept: Kept,
+    known: HashMap<u128, u64, BuildHasherDefault<OfCodes>>,
 }
 
 /// Texts, one behind the other.
@@ -48,6 +51,59 @@ impl Texts {
     fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();
+    }
+}
+
+/// Texts in Arrow's layout, one for each row: their bytes, where each begins and the last ends, a bit for each that is
+/// there. Python makes another text of those of `late` rows.
+#[derive(Default)]
+pub struct Kept {
+    pub bytes: Vec<u8>,
+    pub offsets: Vec<i32>,
+    pub valid: Vec<u8>,
+    pub late: Vec<u64>,
+}
+
+impl Kept {
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.offsets.clear();
+        self.offsets.push(0);
+        self.valid.clear();
+        self.late.clear();
+    }
+
+    /// What was added to the bytes, or nothing, is the text of the next row.
+    #[inline(always)]
+    fn end(&mut self, is_there: bool) {
+        let row = self.offsets.len() - 1;
+        if row % 8 == 0 {
+            self.valid.push(0);
+        }
+        if let Some(bits) = self.valid.last_mut() {
+            *bits |= u8::from(is_there) << (row % 8);
+        }
+        self.offsets.push(self.bytes.len() as i32);
+    }
+
+    fn push(&mut self, cell: &[u8]) {
+        self.bytes.extend_from_slice(cell);
+        self.end(true);
+    }
+
+    /// The JSON of a cell that holds a dict; none of one that says nothing.
+    fn push_json(&mut self, cell: &[u8], names: &mut Vec<(usize, usize)>) {
+        let from = self.bytes.len();
+        match literal(cell, names) {
+            _ if cell.is_empty() => self.end(false),
+            Literal::Bare => self.end(false),
+            Literal::Dict { .. } if write_json(cell, &mut self.bytes) => self.end(true),
+            _ => {
+                self.bytes.truncate(from);
+                self.late.push(self.offsets.len() as u64 - 1);
+                self.push(cell);
+            }
+        }
     }
 }
 
@@ -77,6 +133,7 @@ impl Rows {
             cells.texts.clear();
             cells.numbers.clear();
             cells.known.clear();
+            cells.kept.clear();
             cells.scan = ColumnScan::default();
             cells.bare = ColumnScan::default();
             cells.number_like = 0;
@@ -104,6 +161,9 @@ impl Rows {
             }
             if column.distinct {
                 cells.numbers.push(u64::MAX);
+            }
+            if column.kept {
+                cells.kept.end(false);
             }
         }
     }
@@ -245,6 +305,13 @@ fn take(sheet: &Sheet, into: &mut Rows, data: &[u8], start: usize, end: usize) {
             if !is_reduced {
                 cells.unspelled.push(row);
                 cells.unspelled_texts.push(cell);
+            }
+        }
+        if column.kept {
+            if column.json {
+                cells.kept.push_json(cell, names);
+            } else {
+                cells.kept.push(cell);
             }
         }
         if column.inferred && is_open && !column.distinct {

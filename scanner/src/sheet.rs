@@ -25,6 +25,9 @@ pub struct SheetColumn {
     pub distinct: bool,
     /// A cell with white space at an end is shown to Python.
     pub edged: Option<Predicate>,
+    /// Whether all cells are wanted; those of dicts as JSON.
+    pub kept: bool,
+    pub json: bool,
 }
 
 /// The column whose cells are dicts as Python writes them.
@@ -79,6 +82,8 @@ impl Sheet {
                 spelled: has(8),
                 distinct: has(1) && has(16),
                 edged: has(32).then(|| Predicate::edged(spaces)),
+                kept: has(64),
+                json: has(128),
             });
         }
         let (column, filled, document) = (reader.u16()?, reader.u8()? == 1, reader.u16()?);

@@ -10,7 +10,7 @@ use std::ptr::null_mut;
 
 /// Views before those of the columns: the summary and the notes.
 const BEFORE: usize = 2;
-const OF_COLUMN: usize = 9;
+const OF_COLUMN: usize = 13;
 
 /// A sheet, or null where the blob is not understood.
 ///
@@ -76,7 +76,7 @@ pub unsafe extern "C" fn rd_rows_cut(
     })
 }
 
-/// Scan whole records, and show what was found: the summary, the notes, and nine views of each column.
+/// Scan whole records, and show what was found: the summary, the notes, and thirteen views of each column.
 ///
 /// # Safety
 /// `sheet` and `rows` came from here, `data` points to `length` bytes, `views` to `count` views.
@@ -111,6 +111,10 @@ pub unsafe extern "C" fn rd_rows_scan(
                 ends,
                 numbers(&cells.numbers),
                 numbers(&cells.told),
+                bytes(&cells.kept.bytes),
+                View { start: cells.kept.offsets.as_ptr().cast(), length: 4 * cells.kept.offsets.len() as u64 },
+                bytes(&cells.kept.valid),
+                numbers(&cells.kept.late),
             ]
         });
         let found = [numbers(&rows.summary), numbers(&rows.notes)].into_iter().chain(of_columns);

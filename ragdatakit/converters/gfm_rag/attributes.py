@@ -54,7 +54,8 @@ def _plain_json(cell: str) -> str | None:
 
 def _judged_json(cell: str) -> str | None:
     judged = judge(cell)
-    return json_text.compact(cell) if judged.portable and judged.kind == "dict" and not judged.repeated else None
+    is_plain = judged.portable and judged.kind == "dict" and not judged.repeated and not judged.surrogate
+    return json_text.compact(cell) if is_plain else None
 
 
 _short_plain_json = lru_cache(maxsize=1 << 14)(_judged_json)
@@ -74,7 +75,7 @@ def _json_of_odd_cell(cell: str, note: Note) -> str | None:
 
 def _reworded(cell: str, judged: Judgement) -> str | None:
     """The cell with JSON's words for Python's, where that makes it JSON of the same value."""
-    if not cell.isascii() and judged.surrogate:
+    if judged.surrogate:  # which JSON and Python read in two ways, or UTF-8 has not
         return None
     text = _PYTHON_WORD.sub(lambda found: _WORDS.get(found[0], found[0]), cell)
     try:

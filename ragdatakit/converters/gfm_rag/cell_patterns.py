@@ -12,7 +12,9 @@ def _plain(quote: str, barred: str) -> str:
         return rf"(?:[^{barred}\\\x00-\x1f{but}]|\\[nt])"
 
     text = rf"{quote}(?:{character(' :')}|{character(':')}{character('')}*{character(' ')})?{quote}"
-    number = r"0|-?[1-9][0-9]{0,14}|-?(?:0|[1-9][0-9]{0,14})\.[0-9]{1,15}"
+    # decimals as Python writes them: of another one it makes that
+    decimal = r"-?(?:0|[1-9][0-9]{0,4})\.(?:0|0{0,3}[1-9](?:[0-9]{0,5}[1-9])?)"
+    number = rf"0|-?[1-9][0-9]{{0,14}}|{decimal}"
     value = rf"(?:{text}|{number}|\[{text}(?:, {text})*\])"
     return rf"\{{{text}: {value}(?:, {text}: {value})*\}}".replace("'", "''")
 

@@ -1,4 +1,8 @@
-"""The tables of a GFM-RAG graph by SQL: nodes, edges and relations from CSV, documents from the JSON object."""
+"""The tables of a GFM-RAG graph by SQL: nodes and edges from CSV, documents from the JSON object.
+
+The scanner gives the cells of tables. DuckDB reads these where there is none, or with what it proves where it refuses
+rows, which are then read one by one.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +19,17 @@ from ragdatakit.converters.sql_files import look_through_csv, paths, text
 from ragdatakit.database.arrow_streams import incoming
 from ragdatakit.database.columns import Kind, PackedColumn, packed
 from ragdatakit.database.dataset_database import SqlTable, Unproved
+from ragdatakit.database.edge_numbers import EdgeNumbers
 from ragdatakit.files.containers.arrays import ObjectSource
 from ragdatakit.files.containers.csv_rows import CsvReader
 from ragdatakit.files.containers.element_scans import Element
 from ragdatakit.files.containers.sources import Source
 from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.files.paths.boundary import refuse_link_out
 from ragdatakit.files.paths.sql_text import unglobbed
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.outputs.scratch import ScratchFolder
+from ragdatakit.scanner.library import library
 from ragdatakit.schemas.conversions import Losses
 
 if TYPE_CHECKING:
@@ -43,11 +50,12 @@ def gfm_rag_tables(dataset: Dataset, records: RecordReader) -> dict[str, SqlTabl
     """Nodes, edges and documents, where the dataset has the three tables of release 2."""
     if any(len(dataset.of_kind(kind)) != 1 for kind in ("nodes", "edges")):
         return {}
-    loader = _Loader(dataset, records)
+    numbers = EdgeNumbers()
+    loader = _Loader(dataset, records, numbers)
     found = {"nodes": loader.nodes, "edges": loader.edges}
     if all(len(dataset.of_kind(kind)) <= 1 for kind in ("documents", "built-documents")):
         found["documents"] = loader.documents
-    return {table: SqlTable(table, _cleaned(load)) for table, load in found.items()}
+    return {table: SqlTable(table, _cleaned(load), numbers=numbers) for table, load in found.items()}
 
 
 def _cleaned(load: Load) -> Load:
@@ -65,8 +73,9 @@ def _cleaned(load: Load) -> Load:
 
 
 class _Loader:
-    def __init__(self, dataset: Dataset, records: RecordReader) -> None:
+    def __init__(self, dataset: Dataset, records: RecordReader, numbers: EdgeNumbers) -> None:
         self._dataset, self._records, self._progress = dataset, records, records.progress
+        self._numbers = numbers
         self._notes = Losses()
         self._counts: dict[str, int] = {}
 
@@ -80,36 +89,68 @@ class _Loader:
 
     def _load_nodes(self, connection: duckdb.DuckDBPyConnection) -> None:
         (file,) = self._dataset.of_kind("nodes")
-        usual = {"name": "", "type": "", "attributes": NOTHING}
+        cells = _Cells(self._records, file, {"name": "", "type": "", "attributes": NOTHING}, refused=("uid",))
         connection.execute("drop table if exists main.nodes_from_file")
+        notes = self._load_scanned(connection, "main.nodes_from_file", cells)
+        self._notes = self._load_read_nodes(connection, cells) if notes is None else notes
+        derived = f"attributes like '%\"{DERIVED_BY}\"%'"
+        _prove(connection, f"select count(*) from main.nodes_from_file where {derived}")
+        self._counts = {file.display: connection.execute("select count(*) from main.nodes_from_file").fetchall()[0][0]}
+
+    def _load_read_nodes(self, connection: duckdb.DuckDBPyConnection, cells: _Cells) -> Losses:
         self._load_cells(
             connection,
             "main.nodes_from_file",
-            _Cells(self._records, file, usual, refused=("uid",)),
+            cells,
             "select name, type, coalesce(json, cell) as attributes, cell is not null and json is null as pending from ("
             f"select name, type, cell, case when cell is not null then {AS_JSON} end as json from ("
             "select name, type, attributes, nullif(attributes, '{}') as cell from ",
         )
-        self._notes = _reword(connection, "main.nodes_from_file", "pending", "nodes")
+        notes = _reword(connection, "main.nodes_from_file", "pending", "nodes")
         connection.execute(
             "update main.nodes_from_file t set attributes = json from reworded r where t.rowid = r.place"
         )
         connection.execute("drop table reworded")
         connection.execute("alter table main.nodes_from_file drop column pending")
-        derived = f"attributes like '%\"{DERIVED_BY}\"%'"
-        _prove(connection, f"select count(*) from main.nodes_from_file where {derived}")
-        self._counts = {file.display: connection.execute("select count(*) from main.nodes_from_file").fetchall()[0][0]}
+        return notes
+
+    def _load_scanned(self, connection: duckdb.DuckDBPyConnection, table: str, cells: _Cells) -> Losses | None:
+        """Make a table of the cells that the scanner gives; what the reader would report. None where it does not."""
+        if library() is None:
+            return None
+        from ragdatakit.converters.gfm_rag.scanned_tables import SCHEMAS, scanned_columns  # needs numpy
+
+        notes = Losses()
+        batches = scanned_columns(self._records, cells.file, cells.usual, notes, self._numbers)
+        try:
+            refuse_link_out(cells.file.boundary, cells.file.path)
+            with incoming(connection, "scanned_cells", SCHEMAS[cells.file.kind], batches):
+                connection.execute(f"create table {table} as select * from scanned_cells")
+        except Unproved:
+            self._numbers.wanted = False
+            connection.execute(f"drop table if exists {table}")
+            return None
+        return notes
 
     def edges(self, connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, int]:
         """The edges, in the order of the file."""
         (file,) = self._dataset.of_kind("edges")
-        usual = {"source": "", "relation": "", "target": "", "attributes": NOTHING}
+        cells = _Cells(self._records, file, {"source": "", "relation": "", "target": "", "attributes": NOTHING})
+        notes = self._load_scanned(connection, f'main."{table}"', cells)
+        if notes is None:
+            notes = self._load_read_edges(connection, table, cells)
+        derived = f"attributes like '%\"{DERIVED_BY}\"%'"
+        _prove(connection, f'select count(*) from main."{table}" where {derived}')
+        self._records.losses.take(notes)
+        return {file.display: connection.execute(f'select count(*) from main."{table}"').fetchall()[0][0]}
+
+    def _load_read_edges(self, connection: duckdb.DuckDBPyConnection, table: str, cells: _Cells) -> Losses:
         lifted = "contains(cell, 'confidence') or contains(cell, 'source')"
         connection.execute("drop table if exists main.edge_cells")
         self._load_cells(
             connection,
             "main.edge_cells",
-            _Cells(self._records, file, usual),
+            cells,
             "select source, relation, target, "
             "coalesce(json, cell) as attributes, null::double as confidence, null::varchar as provenance, "
             "cell is not null and json is null as pending from (select *, "
@@ -130,16 +171,15 @@ class _Loader:
         else:
             connection.execute("alter table main.edge_cells drop column pending")
             connection.execute(f'alter table main.edge_cells rename to "{table}"')
-        derived = f"attributes like '%\"{DERIVED_BY}\"%'"
-        _prove(connection, f'select count(*) from main."{table}" where {derived}')
-        self._records.losses.take(notes)
-        return {file.display: connection.execute(f'select count(*) from main."{table}"').fetchall()[0][0]}
+        return notes
 
     def _load_cells(self, connection: duckdb.DuckDBPyConnection, table: str, cells: _Cells, query: str) -> None:
-        """Make a table of the cells; where rows are odd, these are read apart."""
+        """Make a table of the cells by DuckDB; where rows are odd, these are read apart."""
         import duckdb
 
         try:
+            if library() is not None:  # which has refused rows
+                raise Unproved
             looked = look_through_csv([cells.file], self._progress)
             connection.execute(f"create table {table} as {query} ({cells.query(paths([cells.file]))})))")
             looked.result()

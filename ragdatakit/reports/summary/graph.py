@@ -53,6 +53,9 @@ def read_edges(database: DatasetDatabase) -> Edges:
     connection = database.load("edges")
     if "nodes" in database.tables:
         database.load("nodes")
+    if (known := database.edge_numbers) is not None:
+        _show(connection, _NODES)
+        return Edges(known.nodes, *known.ends, relations=known.relations, listed=known.nodes)
     index = _listed(connection, "nodes" in database.tables)
     listed = _count(connection, "node_numbers")
     ends = _ends(connection, index) if listed else None
@@ -74,7 +77,7 @@ def _listed(connection: duckdb.DuckDBPyConnection, has_nodes: bool) -> NumpyInde
     """Number the nodes of the table of nodes, each name once, in order; their index."""
     whole = "select count(name) = count(*) and max(rowid) = count(*) - 1 from main.nodes"
     if has_nodes and connection.execute(whole).fetchall()[0][0]:
-        _show(connection, "select name, rowid::integer as number from main.nodes")
+        _show(connection, _NODES)
         index = _numbered(connection, "node_numbers")
         if not len(index.repeats()[0]):
             return index
@@ -92,6 +95,7 @@ def _show(connection: duckdb.DuckDBPyConnection, rows: str) -> None:
     connection.execute(f"create or replace temp view node_numbers as {rows}")
 
 
+_NODES = "select name, rowid::integer as number from main.nodes"
 _WHOLE = "where source is not null and target is not null"
 
 
