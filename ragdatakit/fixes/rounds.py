@@ -144,8 +144,9 @@ class Repairs:
         state.staged.see(+faults)
         for file in withheld.files:
             self._may_write(state, file)
-        unwritable = next((file for file in withheld.files if file in state.left), None)
-        withheld.decide(faults, unwritable, ((number, change) for (number, _, _), change in state.changes))
+        withheld.decide(
+            faults, withheld.first_of(state.left), ((number, change) for (number, _, _), change in state.changes)
+        )
         for now in (
             *([_is_safe_by_itself] if state.careful else []),
             _is_safe,
@@ -154,9 +155,9 @@ class Repairs:
             self._apply_all(state, now)
             if state.last:
                 break
-        halves = [file for file in withheld.files if file in state.left]
-        if halves and any(version.applied.changed_ids for version in state.last.values()):
-            state.no_ids = state.no_ids or f"{halves[0].display} cannot be written"
+        half = withheld.first_of(state.left)
+        if half is not None and any(version.applied.changed_ids for version in state.last.values()):
+            state.no_ids = state.no_ids or f"{half.display} cannot be written"
             for file in [*state.last]:
                 state.restore(file)
             return True

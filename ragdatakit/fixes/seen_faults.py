@@ -80,7 +80,7 @@ class SeenFaults:
         with StagedFiles(self.dataset, beside=False) as staged:
             staged.see(+faults)
             refusals = {file: staged.refusal(file) for file in {file for file, _ in fixes} | self.withheld.files}
-        unwritable = next((file for file in self.withheld.files if refusals[file]), None)
+        unwritable = self.withheld.first_of(file for file, refusal in refusals.items() if refusal)
         for applicability, mended in _MENDED.items():
             left = Counter({(rule, kind): n for (rule, kind, how), n in self.counts.items() if how not in mended})
             left.update(hopeless)

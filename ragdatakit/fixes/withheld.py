@@ -94,6 +94,10 @@ class Withheld:
         if is_same_id(fault):
             self._see_clash(fault)
 
+    def first_of(self, unwritable: Iterable[DataFile]) -> DataFile | None:
+        """The one that is named of files that cannot be written, if ids would change in one: the first by name."""
+        return min(self.files.intersection(unwritable), key=lambda file: file.name, default=None)
+
     def _see_clash(self, fault: Fault) -> None:
         for file, record in ((fault.file, fault.located), (fault.other_file, fault.other)):
             if file is not None and record is not None and len(self._clashing) <= _MOST_GROUPS:

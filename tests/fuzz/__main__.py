@@ -101,6 +101,7 @@ class _Findings:
         self.kinds: Counter[str] = Counter()
         self.cases: Counter[str] = Counter()
         self.records: Counter[str] = Counter()
+        self.damaged: Counter[str] = Counter()
         self.compared: Counter[str] = Counter()
         self.differing: Counter[str] = Counter()
         self._began = self._said = time.monotonic()
@@ -109,6 +110,7 @@ class _Findings:
         job = result.job
         self.cases[job.part] += 1
         self.records[job.part] += result.records
+        self.damaged[job.part] += result.damaged
         self.compared[job.part] += result.compared
         self.differing[job.part] += bool(result.problems)
         if time.monotonic() - self._said > 60:
@@ -131,7 +133,8 @@ class _Findings:
         words = f"{part}: {self.cases[part]:,} cases"
         if not self.records[part]:
             return words
-        counts = f"{self.records[part]:,} records, {self.compared[part]:,} findings compared"
+        counts = f"{self.records[part]:,} records ({self.damaged[part]:,} damaged)"
+        counts += f", {self.compared[part]:,} findings compared"
         return f"{words}, {counts}, {self.differing[part]:,} cases with differences"
 
     def _keep(self, result: Result, worker: Worker) -> str:

@@ -14,7 +14,8 @@ from tests.fuzz.mutations import data_of, draw_base, mutate
 @dataclass(slots=True)
 class Case:
     """``folder`` is for the dataset, ``scratch`` for all else; ``note`` says where a case is, should it not come back.
-    ``records`` is how many were tried, ``compared`` how many findings, where that is counted.
+    ``records`` is how many were tried, ``damaged`` how many of them on purpose, ``compared`` how many findings, where
+    that is counted.
 
     ``given``: a dataset that is taken as it is, rather than made of a fixture.
     """
@@ -26,6 +27,7 @@ class Case:
     given: Path | None = None
     history: list[str] = field(default_factory=list)
     records: int = 0
+    damaged: int = 0
     compared: int = 0
     data: Path = Path()
     rng: Random = field(default_factory=Random)

@@ -46,16 +46,25 @@ _MADE: dict[str, tuple[tuple[str, str, Maker], ...]] = {
 CONTAINERS = tuple(_MADE)
 
 
-def _set(container: str, rng: Random, many: int) -> tuple[str | None, str, dict[str, bytes]]:
-    """Format, file in place of the folder, and the files by path."""
-    made = _MADE[container]
+def _write_set(case: Case, container: str, many: int) -> tuple[str | None, str]:
+    """Write a set; its format, and the file that is validated in place of the folder."""
+    rng, made = case.rng, _MADE[container]
+    name: str | None
     if made and rng.random() < 0.25:
         name, entry, make = rng.choice(made)
-        return name, entry, make(rng, many // 4)  # with a fault in most records, which take long
-    draft = rng.choice(OF_CONTAINER[container])
-    files = files_of(draft, container, rng, many)
-    entry = str(draft.notes.get("entry", ""))
-    return draft.notes.get("format"), entry if entry in files else "", files
+        files = make(rng, many // 4)  # with a fault in most records, which take long
+        case.damaged = many // 8
+    else:
+        draft = rng.choice(OF_CONTAINER[container])
+        files, case.damaged = files_of(draft, container, rng, many)
+        name, entry = draft.notes.get("format"), str(draft.notes.get("entry", ""))
+        entry = entry if entry in files else ""
+    for place, data in files.items():
+        path = case.folder / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    case.history = [f"{name}: {', '.join(files)}"]
+    return name, entry
 
 
 def _sizes(container: str, rng: Random) -> list[int]:
@@ -71,13 +80,8 @@ def check(container: str, case: Case) -> Iterator[str]:
     rng = case.rng
     sizes = _sizes(container, rng)
     most = 150 if min(sizes) < 300 else 1000 if min(sizes) < 3000 else 4000
-    name, entry, files = _set(container, rng, rng.randrange(most // 3, most))
-    for place, data in files.items():
-        path = case.folder / place
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
+    name, entry = _write_set(case, container, rng.randrange(most // 3, most))
     most = rng.choice((0, 0, 0, 0, 3, 20))
-    case.history = [f"{name}: {', '.join(files)}"]
     case.note("plain")
     plain, case.records = report(case.folder / entry, name, {(dataset_run, "SMALL_DATASET"): 1 << 40}, 1, most)
     for jobs, size in zip(JOBS, sizes, strict=True):
@@ -114,11 +118,12 @@ def report(
 def _difference(plain: list[str], found: list[str]) -> str:
     more, fewer = [f for f in found if f not in plain], [f for f in plain if f not in found]
     if not more and not fewer:
-        at = next(
-            (i for i, (a, b) in enumerate(zip(plain, found, strict=False)) if a != b), min(len(plain), len(found))
-        )
-        return f"in another order from {at} on: {found[at : at + 2]} instead of {plain[at : at + 2]}"
-    return f"more {more[:2]}, fewer {fewer[:2]} ({len(more)} and {len(fewer)})"
+        return "the same findings in another order"
+    words = f"{len(more)} more, {len(fewer)} fewer"
+    if len(more) != len(fewer):
+        return f"{words}: more {more[:1]}, fewer {fewer[:1]}"
+    at = next((i for i, (a, b) in enumerate(zip(more[0], fewer[0], strict=False)) if a != b), 0)
+    return f"{words}: {more[0][:60]} {more[0][max(at - 150, 0) : at + 150]} for {fewer[0][max(at - 150, 0) : at + 150]}"
 
 
 CHECKS: dict[str, Callable[[Case], Iterator[str]]] = {name: partial(check, name) for name in CONTAINERS}

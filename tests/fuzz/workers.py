@@ -33,12 +33,14 @@ class Job:
 
 @dataclass(slots=True)
 class Result:
-    """What is wrong in a case, what had been done to its dataset, how many records were tried and findings compared."""
+    """What is wrong in a case, what had been done to its dataset, how many records were tried,
+    damaged, and findings compared."""
 
     job: Job
     problems: list[str]
     history: list[str]
     records: int = 0
+    damaged: int = 0
     compared: int = 0
 
 
@@ -99,7 +101,9 @@ def serve(place: Path) -> None:
         part, seed, number, given = json.loads(line)
         done = perform(Job(part, seed, number, given), place)
         is_last = _memory() > MOST_MEMORY // 2  # what many cases left adds up, and would count as the next one's
-        answers.write(json.dumps([is_last, done.problems, done.history, done.records, done.compared]) + "\n")
+        answers.write(
+            json.dumps([is_last, done.problems, done.history, done.records, done.damaged, done.compared]) + "\n"
+        )
         if is_last:
             return
 
@@ -120,7 +124,7 @@ def perform(job: Job, place: Path) -> Result:
         problems.append(f"the harness: {traceback.format_exc()[-1500:]}")
     if _memory() > MOST_MEMORY:
         problems.append(f"memory: {_memory() >> 20:,} MB")
-    return Result(job, problems, case.history, case.records, case.compared)
+    return Result(job, problems, case.history, case.records, case.damaged, case.compared)
 
 
 def _memory() -> int:
