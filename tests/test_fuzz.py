@@ -63,9 +63,7 @@ def test_a_case_comes_back_and_says_how(tmp_path: Path) -> None:
 def test_records_are_counted_until_there_are_enough(tmp_path: Path) -> None:
     code, said = harness("--part", "tagged", "--records", "100", "--seed", "3", "--workers", "1", "--keep", tmp_path)
 
-    counted = re.search(
-        r"tagged: 1 cases, \d+ records \([\d,]+ damaged\), [\d,]+ findings compared, 0 cases with differences", said
-    )
+    counted = re.search(r": \d+ cases, [\d,]+ records \([\d,]+ damaged\), [\d,]+ findings compared, 0 cases with", said)
     assert (code, counted is not None) == (0, True), said
 
 

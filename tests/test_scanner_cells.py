@@ -136,3 +136,16 @@ def test_a_score_that_cannot_be_read_is_another_one_than_0(tmp_path: Path) -> No
 
     assert found[0] == found[1]
     assert "BE204" in found[0]
+
+
+def test_the_first_id_with_a_nul_is_reported_whichever_column_it_is_in(tmp_path: Path) -> None:
+    (tmp_path / "qrels.txt").write_text("q1 0 d1 1\nq1 0 d\0 1\nq\0 0 d1 1\nq1 0 d\0\0 1\n")
+    found = []
+    for small, size in ((dataset_run.SMALL_DATASET, 1 << 20), (-1, 4), (-1, 1 << 20)):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(dataset_run, "SMALL_DATASET", small)
+            patch.setattr(dataset_run, "TEXT_BLOCK_BYTES", size)
+            report = validate(tmp_path, max_per_rule=0)
+        found += [(f.record, f.records) for f in report.findings if f.code == "TR117"]
+
+    assert found == [(1, (1, 2, 3))] * 3

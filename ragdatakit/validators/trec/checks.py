@@ -251,9 +251,11 @@ def _between(batch: Any) -> list[_Plain]:
 
 
 def _nul_in_ids(kind: str, records: list[tuple[int, dict[str, Any]]]) -> Iterator[RowProblems]:
-    for name in ("qid", "docno"):
-        if found := [(row, v[name]) for row, v in records if "\0" in v.get(name, "")]:
-            yield _at_rows("nul-in-id", kind, name, found)
+    """In the order of the rows, as the first of a file is the one that is reported."""
+    for row, value in records:
+        for name in ("qid", "docno"):
+            if "\0" in (found := value.get(name, "")):
+                yield _at_rows("nul-in-id", kind, name, [(row, found)])
 
 
 def _at_rows(rule: str, kind: str, name: str, rows: list[tuple[int, str]]) -> RowProblems:
