@@ -27,6 +27,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from tests.same.cases import Case, cases, datasets_below, sampled
+from tests.same.findings import IMPLIED, finding_differences
 
 ROOT = Path(__file__).parents[2]
 EXPECTED = Path(__file__).with_name("expected.txt")
@@ -205,18 +206,24 @@ class Comparison:
 
     def add(self, case: Case, before: dict[str, Any], after: dict[str, Any]) -> None:
         """Compare the answers to one call."""
-        for place, was, now in _differences(_decoded(before, self._words), _decoded(after)):
-            if any(fnmatchcase(case.name, name) and fnmatchcase(place, pattern) for name, pattern in self._passes):
-                self._expected += 1
-                continue
-            kind = f"{case.words[0]} {re.sub('/[0-9]+', '/*', place)}"
-            self._kinds[kind] += 1
-            if self._kinds[kind] <= self._most:
-                print(f"{case.name} {place}\n    - {was}\n    + {now}", flush=True)
+        old, new = _decoded(before, self._words), _decoded(after)
+        for words, one, other in finding_differences(_without_findings(old), _without_findings(new)):
+            self._take(case, words, words, _shown(one), _shown(other))
+        for place, was, now in _differences(old, new):
+            self._take(case, place, re.sub("/[0-9]+", "/*", place), was, now)
         self._compared += 1
         if time.monotonic() - self._spoke > 30:
             self._spoke = time.monotonic()
             print(f"{self._compared} of {self._calls} calls: {self._kinds.total()} differences", file=sys.stderr)
+
+    def _take(self, case: Case, place: str, kind: str, was: str, now: str) -> None:
+        if any(fnmatchcase(case.name, name) and fnmatchcase(place, pattern) for name, pattern in self._passes):
+            self._expected += 1
+            return
+        kind = f"{case.words[0]} {kind}"
+        self._kinds[kind] += 1
+        if self._kinds[kind] <= self._most:
+            print(f"{case.name} {place}\n    - {was}\n    + {now}", flush=True)
 
     def end(self) -> int:
         """Print how often each kind of difference was found. 1 where there is one that is not expected."""
@@ -236,6 +243,17 @@ def _decoded(answer: dict[str, Any], words: Sequence[tuple[re.Pattern[str], str]
     files = {name: _json_or_text(reworded(text)) for name, text in answer["files"].items()}
     out, err = _json_or_text(reworded(answer["out"])), _text(reworded(answer["err"]))
     return {"code": answer["code"], "out": out, "err": err, "files": files}
+
+
+def _without_findings(answer: dict[str, Any]) -> list[dict[str, Any]]:
+    """Takes the findings out of the answer, and what follows from them."""
+    document = answer["out"]
+    if not isinstance(document, dict) or not isinstance(document.get("findings"), list):
+        return []
+    for part in (document, *document.get("datasets", ())):
+        for key in IMPLIED:
+            part.pop(key, None)
+    return list(document.pop("findings"))
 
 
 def _json_or_text(text: str) -> object:
