@@ -201,14 +201,15 @@ class Comparison:
         self._words = [(re.compile(line[1]), line[2]) for line in lines if line[0] == "words"]
         self._calls, self._most = calls, most
         self._kinds: Counter[str] = Counter()
+        self._codes: dict[str, Counter[str]] = {}
         self._compared = self._expected = 0
         self._spoke = time.monotonic()
 
     def add(self, case: Case, before: dict[str, Any], after: dict[str, Any]) -> None:
         """Compare the answers to one call."""
         old, new = _decoded(before, self._words), _decoded(after)
-        for words, one, other in finding_differences(_without_findings(old), _without_findings(new)):
-            self._take(case, words, words, _shown(one), _shown(other))
+        for words, code, one, other in finding_differences(_without_findings(old), _without_findings(new)):
+            self._take(case, f"{code} {words}", f"findings: {words}", _shown(one), _shown(other), code)
         for place, was, now in _differences(old, new):
             self._take(case, place, re.sub("/[0-9]+", "/*", place), was, now)
         self._compared += 1
@@ -216,19 +217,22 @@ class Comparison:
             self._spoke = time.monotonic()
             print(f"{self._compared} of {self._calls} calls: {self._kinds.total()} differences", file=sys.stderr)
 
-    def _take(self, case: Case, place: str, kind: str, was: str, now: str) -> None:
+    def _take(self, case: Case, place: str, kind: str, was: str, now: str, code: str = "") -> None:
         if any(fnmatchcase(case.name, name) and fnmatchcase(place, pattern) for name, pattern in self._passes):
             self._expected += 1
             return
         kind = f"{case.words[0]} {kind}"
         self._kinds[kind] += 1
-        if self._kinds[kind] <= self._most:
+        self._codes.setdefault(kind, Counter())[code] += 1
+        shown = self._codes[kind][code] if kind.split(": ")[-1] not in ("words", "related") else self._kinds[kind]
+        if shown <= self._most:
             print(f"{case.name} {place}\n    - {was}\n    + {now}", flush=True)
 
     def end(self) -> int:
         """Print how often each kind of difference was found. 1 where there is one that is not expected."""
         for kind, count in self._kinds.most_common():
-            print(f"{count:6} × {kind}")
+            of_rules = [f"{code} × {number}" for code, number in sorted(self._codes[kind].items()) if code]
+            print(f"{count:6} × {kind}{' of ' * bool(of_rules)}{', '.join(of_rules)}")
         found = self._kinds.total()
         print(f"{self._compared} calls compared: {found} differences, {self._expected} more that are expected")
         return int(found > 0)

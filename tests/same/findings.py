@@ -10,11 +10,14 @@ Finding = dict[str, Any]
 IMPLIED = ("counts", "by_rule", "shown", "errors", "warnings")
 """Keys of a report whose values follow from the findings."""
 _PLACE = ("line", "column", "byte_offset", "record", "pointer")
-_SAID = ("severity", "rule", "message", "value", "hint", "related")
+_SAID = ("severity", "rule", "value", "related", "message", "hint")
 
 
-def finding_differences(old: list[Finding], new: list[Finding]) -> Iterator[tuple[str, Finding | None, Finding | None]]:
-    """What is different, in words that begin with the code of a rule, and the findings before and after."""
+def finding_differences(
+    old: list[Finding], new: list[Finding]
+) -> Iterator[tuple[str, str, Finding | None, Finding | None]]:
+    """What is different, the code of the rule, and the findings before and after. Of several differences of one finding
+    the first is named of: another severity, place, name, value, other related places, other words."""
     steps: tuple[Callable[[Finding], Hashable], ...] = (
         _all,
         lambda f: (f["code"], f["path"], *(repr(f.get(key)) for key in _PLACE)),
@@ -31,10 +34,10 @@ def finding_differences(old: list[Finding], new: list[Finding]) -> Iterator[tupl
             if not (those := waiting.get(key_of(one))):
                 left.append(one)
             elif words := _words(other := those.pop(0), one):
-                yield words, other, one
+                yield words, other["code"], other, one
         new, old = left, [one for those in waiting.values() for one in those]
-    yield from ((f"{one['code']} gone", one, None) for one in old)
-    yield from ((f"{one['code']} new", None, one) for one in new)
+    yield from (("gone", one["code"], one, None) for one in old)
+    yield from (("new", one["code"], None, one) for one in new)
 
 
 def _all(finding: Finding) -> Hashable:
@@ -43,8 +46,9 @@ def _all(finding: Finding) -> Hashable:
 
 def _words(old: Finding, new: Finding) -> str:
     if old["code"] != new["code"]:
-        return f"{old['code']} became {new['code']}"
+        return f"now {new['code']}"
     changed = [key for key in (*_PLACE, *_SAID) if old.get(key) != new.get(key)]
-    places = ["place"] if any(key in _PLACE for key in changed) else []
-    said = [*places, *(key for key in changed if key not in _PLACE)]
-    return f"{old['code']} {', '.join(said)} changed" if said else ""
+    first = next((key for key in _SAID if key in changed), "")
+    if first != "severity" and any(key in _PLACE for key in changed):
+        return "place"
+    return "words" if first in ("message", "hint") else first
