@@ -16,7 +16,7 @@ from tests.fuzz.record_damage import BLANKS, ENDS, damaged_cells, damaged_elemen
 
 _NUMBER = re.compile(rb"[0-9a-f]{32}|(?<![0-9.\-eE])[0-9]{1,3}(?![0-9.\-])")
 _BETWEEN = (b",\n", b",\n", b", ", b",", b" ,\r\n", b"\n,", b",\n\n  ", b",\t")
-RATES = (0.002, 0.01, 0.05, 0.1, 0.3, 0.6, 1.0)
+RATES = (0.001, 0.003, 0.01, 0.02, 0.05, 0.1, 0.5)
 """How many of the records of a set are damaged: one of these."""
 
 
