@@ -20,7 +20,7 @@ from ragdatakit.files.containers.positions import BlockTable
 from ragdatakit.files.containers.sources import Source
 from ragdatakit.scanner.library import library
 from ragdatakit.scanner.sheets import cut_records
-from ragdatakit.schemas.pandas_missing import MISSING
+from ragdatakit.schemas.cells import MISSING
 from tests.broad import examples
 
 NUMBER_LIKE = [

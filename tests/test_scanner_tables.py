@@ -23,7 +23,7 @@ from ragdatakit.scanner.library import library
 from ragdatakit.scanner.notes import CANDIDATE, REFUSED
 from ragdatakit.scanner.predicates import PythonDict
 from ragdatakit.scanner.sheets import SheetColumn, SheetScanner, cut_records
-from ragdatakit.schemas.pandas_missing import MISSING
+from ragdatakit.schemas.cells import MISSING
 from ragdatakit.validators.python_keys import spelling
 from tests.block_mutations import tries
 from tests.scanner_tools import needs_scanner

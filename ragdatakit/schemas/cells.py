@@ -17,6 +17,10 @@ from ragdatakit.schemas.declarations import Damage, Field
 CELL_DAMAGES: tuple[Damage, ...] = ("missing", "null", "type", "empty", "enum", "range", "item-type", "item-range")
 """What a cell can show; the other kinds of damage are about the text of a file."""
 
+MISSING = frozenset(
+    "#N/A|#N/A N/A|#NA|-1.#IND|-1.#QNAN|-NaN|-nan|1.#IND|1.#QNAN|<NA>|N/A|NA|NULL|NaN|None|n/a|nan|null|".split("|")
+)
+"""Cells that pandas takes for missing, unless it is set to keep them."""
 MAX_FLOAT = sys.float_info.max
 _PLAIN = frozenset((str, int, bool, list, dict, type(None)))
 _DIGITS = r"[+-]?([0-9]+(_?[0-9]+)*\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"

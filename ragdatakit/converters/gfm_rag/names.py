@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Sequence
 
 from ragdatakit.files.containers.csv_cells import ColumnScan, chunk_rows
-from ragdatakit.schemas.pandas_missing import MISSING
+from ragdatakit.schemas.cells import MISSING
 
 _LAST = frozenset("0123456789. \t\n\v\f\reEfFyY")
 _INVERSE = "inverse_"

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Any, Literal
 
 from ragdatakit.late_dataclasses import dataclass
-from ragdatakit.schemas.pandas_missing import MISSING
+from ragdatakit.schemas.cells import MISSING
 
 Kind = Literal["integer", "decimal", "boolean", "text"]
 

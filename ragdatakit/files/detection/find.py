@@ -12,6 +12,7 @@ from pathlib import Path
 
 from ragdatakit.files.containers.parquet_rows import is_parquet
 from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.files.detection.known_formats import KnownFormats, known_formats, needed_groups
 from ragdatakit.files.detection.layout_files import (
     DATA_SUFFIXES,
     files_by_name,
@@ -24,7 +25,6 @@ from ragdatakit.files.detection.layout_files import (
     sniffed_files,
 )
 from ragdatakit.files.detection.plain_sources import is_about
-from ragdatakit.files.detection.possible_layouts import needed_groups, possible_layouts
 from ragdatakit.files.detection.sniffed_trees import SniffedTree
 from ragdatakit.files.detection.written_folders import WrittenFolders
 from ragdatakit.files.paths.boundary import Boundary, boundary_of, not_followed
@@ -34,7 +34,7 @@ from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas import get_format
 from ragdatakit.schemas.declarations import File, Format, Layout
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.schemas.settings.plugins import formats_with
+from ragdatakit.schemas.settings.plugins import names_with
 
 _AROUND = 2
 """Folders around one, of which each may be the dataset that it is part of."""
@@ -73,20 +73,20 @@ def detect(
     else:
         from ragdatakit.files.detection.lone_files import lone_file
 
-        found = Detected([lone_file(path, formats, boundary, format_name is not None, by_content)])
+        found = Detected([lone_file(path, formats.declared, boundary, format_name is not None, by_content)])
     return _settled(found, boundary)
 
 
-def detect_around(root: Path, folders: Sequence[Path], formats: tuple[Format, ...], boundary: Boundary) -> Detected:
+def detect_around(root: Path, folders: Sequence[Path], formats: KnownFormats, boundary: Boundary) -> Detected:
     """Find the datasets whose folders are among ``folders``, which lie in ``root``, those around others first."""
     tree = SniffedTree(root, boundary)
     return _settled(_detect_in_folders(tree, folders, formats), boundary)
 
 
-def formats_named(name: str | None, plugged: Collection[str]) -> tuple[Format, ...]:
+def formats_named(name: str | None, plugged: Collection[str]) -> KnownFormats:
     """The format of that name alone; where none is named, all of ours and those ``plugged``. Raises
     `UnknownNameError`."""
-    return (get_format(name),) if name else formats_with(plugged)
+    return known_formats((get_format(name).name,) if name else names_with(plugged))
 
 
 def _settled(found: Detected, boundary: Boundary) -> Detected:
@@ -110,7 +110,7 @@ def _tell_kinds_apart(dataset: Dataset) -> None:
 
 def _found_in_folder(
     path: Path,
-    formats: tuple[Format, ...],
+    formats: KnownFormats,
     format_name: str | None,
     boundary: Boundary,
     passed_over: Callable[[Path], bool] | None,
@@ -139,13 +139,13 @@ def _is_folder(path: Path) -> bool:
         return False  # a link that leads nowhere
 
 
-def _nothing_below(path: Path, formats: tuple[Format, ...], format_name: str | None, boundary: Boundary) -> str:
+def _nothing_below(path: Path, formats: KnownFormats, format_name: str | None, boundary: Boundary) -> str:
     from ragdatakit.files.detection.known_folders import known_data
 
     named_as_a_file = path.name.lower().endswith(DATA_SUFFIXES)
     if not named_as_a_file and not any(files for _, _, files in os.walk(path)):
         return f"{path} has no files"
-    names = ", ".join(f.name for f in formats)
+    names = ", ".join(formats.names)
     words = f"no dataset recognised below {path} (looked for: {names}); "
     if named_as_a_file:
         words += f"{path.name} is a folder, and has the name of a file; "
@@ -163,7 +163,7 @@ def _nothing_below(path: Path, formats: tuple[Format, ...], format_name: str | N
     return f"{words}name the format with --from, or see `ragdata formats` for the files each one has"
 
 
-def _dataset_around(path: Path, formats: tuple[Format, ...]) -> str:
+def _dataset_around(path: Path, formats: KnownFormats) -> str:
     """That a folder is part of a dataset of one of the two folders around it."""
     place = named_place(path)
     for root in place.parents[:_AROUND]:
@@ -187,7 +187,7 @@ def _first_odd(path: Path, boundary: Boundary) -> str:
 
 
 def _detect_in_folders(
-    tree: SniffedTree, folders: Iterable[Path], formats: tuple[Format, ...], by_name: str = ""
+    tree: SniffedTree, folders: Iterable[Path], formats: KnownFormats, by_name: str = ""
 ) -> Detected:
     """``by_name``: files whose content says nothing are taken for what their names say, "all" of them, or where
     "several" files have names that say what they are, as ``topics.tsv`` beside ``qrels.txt``."""
@@ -196,19 +196,21 @@ def _detect_in_folders(
     written = WrittenFolders(tree.root, tree.boundary)
     layouts: list[Layout] = []  # of the datasets that are found
     looked_at: list[Path] = []
-    by_signature = possible_layouts(formats)
     for folder in folders:
         looked_at.append(folder)
-        possible = by_signature.of(tree, folder)
+        if _is_claimed(tree, folder, claimed):
+            continue
         place = named_place(folder)
+        possible = formats.possible(tree, folder, place)
         format_of_manifest = written.format_of(folder)
-        for fmt in formats:
-            as_written = format_of_manifest == fmt.name
+        for name in formats.names if by_name == "all" else possible:
+            as_written = format_of_manifest == name
             if not as_written and format_of_manifest:
                 continue
+            fmt = get_format(name)
             names: set[str] = set()  # of the layouts that fit
-            for layout in fmt.layouts:
-                if by_name != "all" and id(layout) not in possible:
+            for number, layout in enumerate(fmt.layouts):
+                if by_name != "all" and number not in possible[name]:
                     continue
                 if layout.name in names or (layout.place and not ends_as(place, layout.place)):
                     continue
@@ -216,7 +218,7 @@ def _detect_in_folders(
                     continue
                 files = files_of(tree, folder, fmt, layout, claimed)
                 if layout.sniffed:
-                    among = (fmt,) if as_written else formats
+                    among = (fmt,) if as_written else formats.declared
                     sniffed = sniffed_files(tree, folder, fmt, layout, among, claimed | {f.path for f in files})
                     if as_written:
                         known = claimed | {f.path for f in (*files, *sniffed)}
@@ -236,8 +238,16 @@ def _detect_in_folders(
                     found.datasets.append(dataset)
                     layouts.append(layout)
                     names.add(layout.name)
+            if names and _is_claimed(tree, folder, claimed):
+                break
     _add_rest(found, tree, looked_at, layouts, claimed)
     return found
+
+
+def _is_claimed(tree: SniffedTree, folder: Path, claimed: set[Path]) -> bool:
+    """Whether there are no files in a folder, nor below it, that are of no dataset yet."""
+    files, folders = tree.names(folder)
+    return not folders and all(path in claimed for path in tree.paths(folder, files))
 
 
 def _add_rest(
@@ -294,12 +304,7 @@ def _may_be_complete(tree: SniffedTree, folder: Path, layout: Layout) -> bool:
 
 
 def _complete(
-    tree: SniffedTree,
-    folder: Path,
-    fmt: Format,
-    layout: Layout,
-    files: list[DataFile],
-    formats: tuple[Format, ...] | None,
+    tree: SniffedTree, folder: Path, fmt: Format, layout: Layout, files: list[DataFile], formats: KnownFormats | None
 ) -> bool:
     """Whether a layout has all it needs; where ``formats`` are given, a file must look like none of the others."""
     kinds = {f.kind for f in files}
@@ -314,7 +319,7 @@ def _complete(
             return False
         if formats is None or not layout.sniff:
             continue
-        if not any(_fits(tree, p, fmt, fmt.file(layout.files[n]), formats) for p, n in matches):
+        if not any(_fits(tree, p, fmt, fmt.file(layout.files[n]), formats.declared) for p, n in matches):
             return False
     return True
 

@@ -75,7 +75,7 @@ def whole_datasets(
         for dataset, mine in zip(datasets, files_of, strict=True):
             beside = [path for folder, paths in near.items() if _has_files_in(dataset, folder) for path in paths]
             gone = [path for path in beside if not os.path.lexists(path)]
-            if mine or gone or any(_is_of(dataset.format, path, formats, boundary) for path in beside):
+            if mine or gone or any(_is_of(dataset.format, path, formats.declared, boundary) for path in beside):
                 found.datasets.append(dataset)
             for path in gone:
                 left.pop(path, None)

@@ -9,8 +9,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ragdatakit.schemas.cells import parts_of
-from ragdatakit.schemas.pandas_missing import MISSING
+from ragdatakit.schemas.cells import MISSING, parts_of
 
 CellRules = Callable[[str], frozenset[str]]
 """The names of the rules that the text of a cell breaks."""

@@ -125,11 +125,19 @@ def plug_in(name: str, module: str, attribute: str) -> None:
     FORMATS[name] = (module, f"{attribute}.format")
 
 
-def formats_with(named: Collection[str]) -> tuple[Format, ...]:
-    """Our own formats, and those of plug-ins that are among ``named``: the others were loaded for other settings."""
-    from ragdatakit.schemas import FORMATS, get_format
+def names_with(named: Collection[str]) -> tuple[str, ...]:
+    """The names of our own formats, and of those of plug-ins that are among ``named``: the others were loaded for other
+    settings."""
+    from ragdatakit.schemas import FORMATS
 
-    return tuple(get_format(name) for name in FORMATS if name not in PLUGGED or name in named)
+    return tuple(name for name in FORMATS if name not in PLUGGED or name in named)
+
+
+def formats_with(named: Collection[str]) -> tuple[Format, ...]:
+    """The same formats themselves."""
+    from ragdatakit.schemas import get_format
+
+    return tuple(map(get_format, names_with(named)))
 
 
 def plug_in_as(formats: Mapping[str, tuple[str, str]]) -> None:

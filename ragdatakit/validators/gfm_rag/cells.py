@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from ragdatakit.arrays.small_graphs import Graph, PlainGraph
 from ragdatakit.files.containers.python_literals import Judgement, judge
+from ragdatakit.schemas.cells import MISSING
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.schemas.pandas_missing import MISSING
 from ragdatakit.validators.checks import FormatChecks, Needs, Scanning
 from ragdatakit.validators.gfm_rag.graph import DOCUMENT, GraphFindings
 from ragdatakit.validators.gfm_rag.tables import GraphTables

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.containers.parquet_rows import is_parquet
 from ragdatakit.schemas.canonical import MENTION
+from ragdatakit.schemas.cells import MISSING
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.schemas.pandas_missing import MISSING
 from ragdatakit.validators.gfm_rag.tables import ENDS, LIKE_MENTION, GraphTables
 from ragdatakit.validators.row_problems import RowProblems
 
