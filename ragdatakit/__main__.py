@@ -23,7 +23,7 @@ def main() -> None:
     if sys.argv[1:2] and sys.argv[1] in _NO_MATRICES:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     end_at_once()
-    with put_off():
+    with put_off("gettext", "inspect", "uuid"):
         import click  # noqa: F401
     from ragdatakit.cli import main as command
 

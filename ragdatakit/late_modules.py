@@ -1,12 +1,14 @@
-"""Modules of Python that click and `dataclasses` import, and of which a run of the command uses hardly anything.
+"""Modules of Python that other modules import, and of which a run of the command uses hardly anything.
 
-They took longer than starting Python does. While those two are imported, something else stands for each: it has the
-names that they use at once, and looks all others up in the module itself, which is imported then.
+They took longer than starting Python does. While click, `dataclasses`, `pathlib` and `uuid` are imported, something
+else stands for each: it has the names that these use at once, and looks all others up in the module itself, which is
+imported then.
 """
 
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -34,9 +36,9 @@ class _StandIn(ModuleType):
 
 
 @contextmanager
-def put_off() -> Iterator[None]:
-    """Put the modules off that are imported in here and were not before."""
-    found = [each for each in _stand_ins() if each.__name__ not in sys.modules]
+def put_off(*names: str) -> Iterator[None]:
+    """Put these modules off that are imported in here and were not before."""
+    found = [_StandIn(name, **_USED[name]) for name in names if name not in sys.modules]
     sys.modules.update({each.__name__: each for each in found})
     try:
         yield
@@ -46,17 +48,25 @@ def put_off() -> Iterator[None]:
             vars(each).pop("UUID", None)
 
 
-def _stand_ins() -> list[_StandIn]:
-    # click's messages are in English, as ours are: a look-up would search the disk for each of them
-    messages = {"gettext": lambda text: text, "ngettext": lambda one, several, number: one if number == 1 else several}
-    # a class that click only names in the bases of one of its own; whoever asks for it later gets that of the module
-    identifiers = {"UUID": object}
-    functions = {"cleandoc": cleandoc, "isfunction": lambda value: isinstance(value, FunctionType)}
-    return [_StandIn("gettext", **messages), _StandIn("uuid", **identifiers), _StandIn("inspect", **functions)]
-
-
 def cleandoc(text: str) -> str:
     """A docstring without its indentation, and without blank lines around it."""
     first, *others = text.expandtabs().split("\n")
     margin = min((len(line) - len(line.lstrip()) for line in others if line.strip()), default=0)
     return "\n".join([first.lstrip(), *(line[margin:] for line in others)]).strip("\n")
+
+
+def _quote_from_bytes(path: bytes) -> str:
+    from urllib.parse import quote_from_bytes
+
+    return quote_from_bytes(path)
+
+
+_USED: dict[str, dict[str, Any]] = {
+    # click's messages are in English, as ours are: a look-up would search the disk for each of them
+    "gettext": {"gettext": lambda text: text, "ngettext": lambda one, several, number: one if number == 1 else several},
+    "inspect": {"cleandoc": cleandoc, "isfunction": lambda value: isinstance(value, FunctionType)},
+    "platform": {"system": lambda: os.uname().sysname},  # uuid asks it where there is such a function only
+    "urllib.parse": {"quote_from_bytes": _quote_from_bytes},  # for the URL of a path
+    "uuid": {"UUID": object},  # click names it in the bases of a class; whoever asks later gets that of the module
+}
+"""What is used of each at once."""
