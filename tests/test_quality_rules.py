@@ -23,6 +23,7 @@ from ragdatakit import validate
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.files.texts.flat_text import _flat, flat_bytes, flat_words
+from ragdatakit.quality import near_copies
 from ragdatakit.quality.garbled import (
     _ACCENTS_ALONE,
     _BEFORE,
@@ -180,6 +181,21 @@ def test_near_copies_are_found_with_little_memory(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("ragdatakit.files.texts.texts_together._MOST", 100)
 
     assert near(texts) == whole
+
+
+def test_few_texts_are_sorted_to_find_near_copies(monkeypatch: pytest.MonkeyPatch) -> None:
+    sorted_, texts = list[int](), [f"w{n} x{n} y{n} z{n}" for n in range(2000)]
+
+    class Sieve(near_copies.RepeatSieve):
+        def candidates(self, codes: Any) -> Any:
+            found = super().candidates(codes)
+            sorted_.append(len(found))
+            return found
+
+    monkeypatch.setattr(near_copies, "RepeatSieve", Sieve)
+
+    assert near(texts) == []
+    assert max(sorted_) < len(texts) / 4
 
 
 def test_near_copies_in_other_scripts() -> None:

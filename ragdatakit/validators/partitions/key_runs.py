@@ -269,17 +269,17 @@ class RunBatch:
         equal = np.flatnonzero(self._of(("same", fields, other))[1][0])
         return np.union1d(np.asarray(found, np.int64), equal) if len(equal) else found
 
-    def pairs(self, *names: Any) -> tuple[Any, ...]:
-        """Which pairs are meant."""
-        return "pairs", names
+    def give_pairs(self, store: NumpyConsistency, names: Sequence[tuple[str, str]], default: Any) -> None:
+        """As that of `NumpyBatch`."""
+        self._give(store, "pairs", tuple((name, value, default) for name, value in names))
 
-    def spellings(self, field: str) -> tuple[Any, ...]:
-        """Which column is meant."""
-        return "spellings", field
+    def give_spellings(self, store: NumpyConsistency, fields: tuple[str, ...]) -> None:
+        """As that of `NumpyBatch`."""
+        self._give(store, "spellings", fields)
 
-    def give(self, store: NumpyConsistency, columns: list[tuple[Any, ...]]) -> None:
+    def _give(self, store: NumpyConsistency, what: str, fields: tuple[Any, ...]) -> None:
         """Names and what each is given, in the order of the records, to where they are compared."""
-        rows, found = self._of((columns[0][0], tuple(fields for _, fields in columns)))
+        rows, found = self._of((what, fields))
         if len(rows):
             names, values, *items = found
             store.add(names, values, _places(rows, items))
