@@ -7,6 +7,7 @@ import random
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,14 +25,15 @@ from ragdatakit.converters.kept_texts import TextBlock
 from ragdatakit.converters.sql_tables import passages_of
 from ragdatakit.files.detection.find import detect
 from ragdatakit.files.reading.record_reading import RecordReader
+from ragdatakit.files.texts import cut_texts
 from ragdatakit.files.texts.cut_texts import TextLengths
 from ragdatakit.quality import measures, odd_characters
-from ragdatakit.quality.garbled import garbled
+from ragdatakit.quality.garbled import _IN_A_ROW, garbled
 from ragdatakit.quality.measures import Measured, Measuring, in_batches
 from ragdatakit.quality.odd_characters import alphabet, ascii_alphabet
 from ragdatakit.quality.texts import _CONTROL
 from ragdatakit.scanner.library import library
-from ragdatakit.scanner.measures import text_measures
+from ragdatakit.scanner.measures import USES, text_measures
 from ragdatakit.scanner.texts import Joined
 from ragdatakit.schemas.canonical import Document
 from ragdatakit.schemas.conversions import Losses
@@ -69,7 +71,7 @@ def says_something(text: str) -> bool:
 def agree(texts: Sequence[str]) -> None:
     rows = [Document(f"d{number}", text, texts[-1 - number]) for number, text in enumerate(texts)]
     mine, plain = (
-        [of(first, rows[first : first + 3]) for first in range(0, len(rows), 3)]
+        [of(rows[first : first + 3])[0] for first in range(0, len(rows), 3)]
         for of in (ASKED._in_library, ASKED._in_python)
     )
 
@@ -151,6 +153,20 @@ def test_a_pattern_of_a_new_kind_names_all_beyond_ascii(pattern: str, monkeypatc
     found = text_measures(Joined.of(["ab", "ł", "漢", "b😀"]), odd_characters.alphabet(garbled_too=True))
 
     assert found.looked.tolist() == [0, 1, 1, 1]
+
+
+def test_numbers_of_the_library_are_those_of_python() -> None:
+    source = (Path(__file__).parents[1] / "scanner" / "src" / "measures.rs").read_text()
+    stated = {name: int(number) for name, number in re.findall(r"const (\w+): \w+ = (\d+);", source)}
+
+    assert stated == {
+        **{name.upper(): use for name, use in USES.items()},
+        "IN_A_ROW": _IN_A_ROW,
+        "HEAD": cut_texts._HEAD,
+        "STOPS": cut_texts._STOPS,
+        "BEGINS": cut_texts._BEGINS,
+        "DOUBTFUL": cut_texts._DOUBTFUL,
+    }
 
 
 ODD_LINES = [

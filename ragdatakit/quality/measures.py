@@ -4,6 +4,7 @@ Python, which means the same."""
 from __future__ import annotations
 
 import sys
+import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from ragdatakit.converters.kept_texts import Passages
     from ragdatakit.quality.near_copies import NearCopies
+    from ragdatakit.scanner.texts import Sketches
 
     _Numbers = npt.NDArray[np.int64]
 
@@ -33,8 +35,11 @@ _MOST_CHARACTERS, _MOST_ROWS = 1 << 20, 4096
 """Of texts that are looked at together."""
 _FEWEST = 2
 """Of less than so many times as many the library would not be asked quicker than Python looks at them."""
-_AHEAD = 2
-"""So many times as many are read before the first of them are done."""
+_BESIDE, _AHEAD = 2, 3
+"""Threads in which the library works; and so many times as many texts are read before the first of them are done."""
+
+_MAKING = threading.Lock()
+"""Held by the thread that makes the tables of characters, which others then find made."""
 
 
 class Measured(NamedTuple):
@@ -71,62 +76,65 @@ class Measuring:
     def each(self, passages: Iterator[Passages]) -> Iterator[Measured]:
         """Some thousands at a time, as they are given."""
         failed: list[Exception] = []
-        batches = _numbered(passages, failed)
+        batches = _without_failure(passages, failed)
         first = list(islice(batches, _FEWEST))
-        if len(first) < _FEWEST or library() is None:
-            for number, batch in chain(first, batches):
-                yield self._in_python(number, batch)
-        else:
-            yield from self._beside(chain(first, batches))
+        is_small = len(first) < _FEWEST or library() is None
+        all_batches = chain(first, batches)
+        number = 0
+        for found, sketched in map(self._in_python, all_batches) if is_small else self._beside(all_batches):
+            if self.near is not None:
+                self.near.add(number, sketched, self.near_words)
+            number += len(found.rows)
+            yield found
         if failed:
             raise failed[0]
 
-    def _beside(self, batches: Iterable[tuple[int, Passages]]) -> Iterator[Measured]:
-        """The library looks at passages in a thread of its own."""
+    def _beside(self, batches: Iterable[Passages]) -> Iterator[tuple[Measured, Sketches]]:
+        """The library looks at passages in threads of its own."""
         from concurrent.futures import ThreadPoolExecutor
 
-        with ThreadPoolExecutor(1) as beside:
-            waiting: deque[Future[Measured]] = deque()
-            for number, batch in batches:
-                waiting.append(beside.submit(self._in_library, number, batch))
+        with ThreadPoolExecutor(_BESIDE) as beside:
+            waiting: deque[Future[tuple[Measured, Sketches]]] = deque()
+            for rows in batches:
+                waiting.append(beside.submit(self._in_library, rows))
                 if len(waiting) > _AHEAD:
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
 
-    def _words(self, texts: Sequence[str], joined: Joined, first: int) -> _Numbers:
-        """How many words passages have; ``first`` is the number of the first of them."""
-        found = sketches(texts, joined, self.near_words if self.near is not None else sys.maxsize)
-        if self.near is not None:
-            self.near.add(first, found, self.near_words)
-        return found.words
+    def _sketches(self, texts: Sequence[str], joined: Joined) -> Sketches:
+        """How many words passages have, and what those that are long enough are compared by."""
+        return sketches(texts, joined, self.near_words if self.near is not None else sys.maxsize)
 
-    def _in_python(self, first: int, rows: Passages) -> Measured:
+    def _in_python(self, rows: Passages) -> tuple[Measured, Sketches]:
         texts = [row.text or "" for row in rows]
-        words = self._words(texts, Joined.of(texts), first)
+        sketched = self._sketches(texts, Joined.of(texts))
         squeezed, exact = (np.array([*map(code, texts)], np.int64) for code in (squeezed_key, hash))
-        return Measured(rows, _ids(rows), texts, words, squeezed, exact, range(len(rows)), None)
+        looks = range(len(rows))
+        return Measured(rows, _ids(rows), texts, sketched.words, squeezed, exact, looks, None), sketched
 
-    def _in_library(self, first: int, rows: Passages) -> Measured:
+    def _in_library(self, rows: Passages) -> tuple[Measured, Sketches]:
         texts, joined = _column(rows, "text")
-        words, found = self._words(texts, joined, first), self._seen(joined)
+        sketched, found = self._sketches(texts, joined), self._seen(joined)
         for place in np.flatnonzero(found.looked == NOT_UTF8).tolist():
             text = texts[place]
             found.squeezed[place], found.exact[place] = squeezed_key(text), hash(text)
-        looks = (words < self.least_words) | (found.characters > self.most_characters)
+        looks = (sketched.words < self.least_words) | (found.characters > self.most_characters)
         if self.characters:
             looks |= found.looked != 0
             if self.titles:
                 looks |= self._seen(_column(rows, "title")[1]).looked != 0
         places = np.flatnonzero(looks).tolist()
-        return Measured(rows, _ids(rows), texts, words, found.squeezed, found.exact, places, found)
+        return Measured(rows, _ids(rows), texts, sketched.words, found.squeezed, found.exact, places, found), sketched
 
     def _seen(self, joined: Joined) -> TextMeasures:
-        return text_measures(joined, ascii_alphabet() if joined.data.isascii() else alphabet(self.garbled))
+        with _MAKING:
+            looked_for = ascii_alphabet() if joined.data.isascii() else alphabet(self.garbled)
+        return text_measures(joined, looked_for)
 
 
 def _ids(rows: Passages) -> Sequence[str]:
-    return next(iter(rows.columns.values())) if isinstance(rows, TextBlock) else [row[0] for row in rows]
+    return next(iter(rows.columns.values())) if isinstance(rows, TextBlock) else [row[0] or "" for row in rows]
 
 
 def _column(rows: Passages, name: str) -> tuple[Sequence[str], Joined]:
@@ -154,15 +162,10 @@ def in_batches(rows: Iterable[Any]) -> Iterator[list[Any]]:
     yield batch
 
 
-def _numbered(passages: Iterator[Passages], failed: list[Exception]) -> Iterator[tuple[int, Passages]]:
-    """Passages with the number of the first of them, until something fails, which is kept: what was before is looked
-    at."""
-    number = 0
+def _without_failure(passages: Iterator[Passages], failed: list[Exception]) -> Iterator[Passages]:
+    """Passages until something fails, which is kept: what was before is looked at."""
     try:
-        for rows in passages:
-            if len(rows):
-                yield number, rows
-                number += len(rows)
+        yield from (rows for rows in passages if len(rows))
     except Exception as error:  # noqa: BLE001 - raised again
         failed.append(error)
 
@@ -170,6 +173,14 @@ def _numbered(passages: Iterator[Passages], failed: list[Exception]) -> Iterator
 def squeezed_key(text: str) -> int:
     """A code of a text with single blanks for white space."""
     return key_of(text.strip(" ") if "  " not in text and text.isprintable() else " ".join(text.split()))
+
+
+def keys_of(texts: Sequence[str]) -> _Numbers:
+    """The codes of texts, as `key_of` gives them."""
+    found = np.fromiter(map(hash, texts), np.int64, len(texts))
+    for place in np.flatnonzero(found == 0).tolist():
+        found[place] = key_of(texts[place])
+    return found
 
 
 def key_of(text: str) -> int:

@@ -85,7 +85,9 @@ def _alphabet(uses: dict[str, _Set], pairs: list[tuple[_Set, _Set]]) -> Alphabet
     for one in (*uses.values(), *(each for pair in pairs for each in pair)):
         number = numbers.setdefault(one.tobytes(), len(numbers))
         members[one] |= np.uint64(1 << number)  # fails beyond 64, of which there are some 30
-    of_kinds, kinds = np.unique(members, return_inverse=True)
+    begins = np.flatnonzero(np.diff(members, prepend=~members[:1]))  # of runs of the same kind, which are some hundred
+    of_kinds, of_runs = np.unique(members[begins], return_inverse=True)
+    kinds = np.repeat(of_runs, np.diff(begins, append=len(members)))
 
     def having(one: _Set) -> npt.NDArray[np.uint8]:
         return (of_kinds >> np.uint64(numbers[one.tobytes()]) & np.uint64(1)).astype(np.uint8)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from array import array
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,7 @@ from ragdatakit.files.texts.cut_texts import TextLengths
 from ragdatakit.files.texts.plain_tokens import count
 from ragdatakit.quality.findings import Checked, RecordLookup, TextKeys, question_lookup, shown_id
 from ragdatakit.quality.garbled import garbled
-from ragdatakit.quality.measures import Measuring, in_batches, key_of
+from ragdatakit.quality.measures import Measuring, in_batches, keys_of
 from ragdatakit.quality.near_copies import NearCopies
 from ragdatakit.quality.odd_characters import CONTROL
 from ragdatakit.quality.word_codes import RUN
@@ -31,18 +30,16 @@ _CONTROL = re.compile(f"[{CONTROL}]")
 
 def check_texts(run: Checked) -> TextKeys:
     """Look at every passage. Memory: 57 bytes a text, 165 where near copies are looked for."""
-    ids, documents = array("q"), array("q")
-    keys, exact = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    ids, documents, keys, exact = ([np.zeros(0, np.int64)] for _ in range(4))
+    number = 0
     of_documents = run.noun == "chunk"
     near = _near_copies(run)
     look = _Look(run)
     lengths = TextLengths()
     for batch in _measuring(run, near).each(_first_passages(run)):
-        number, rows = len(ids), batch.rows
-        ids.extend(map(key_of, batch.ids))
-        documents.extend(key_of(row.doc_id or "") for row in rows) if of_documents else documents.extend(
-            [0] * len(rows)
-        )
+        rows = batch.rows
+        ids.append(keys_of(batch.ids))
+        documents.append(keys_of([row.doc_id or "" for row in rows]) if of_documents else np.zeros(len(rows), np.int64))
         keys.append(batch.squeezed)
         exact.append(batch.exact)
         for place in batch.looks:
@@ -52,10 +49,11 @@ def check_texts(run: Checked) -> TextKeys:
                 lengths.add(text)
         else:
             lengths.add_all(batch.texts, seen.characters, seen.blanks, seen.ends)
+        number += len(rows)
     of_texts = np.concatenate(exact)
     run.note_passages(of_texts)
     codes = np.concatenate(keys)
-    found = TextKeys(codes, np.array(ids, np.int64), np.array(documents, np.int64), codes.copy())
+    found = TextKeys(codes, np.concatenate(ids), np.concatenate(documents), codes.copy())
     run.texts = found
     if run.findings.wants("identical-texts"):
         others_report = run.findings.reports_same_text()

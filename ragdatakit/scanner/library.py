@@ -217,12 +217,12 @@ def missing_reason() -> str:
     return "" if os.environ.get("RAGDATA_SCANNER", "").lower() == "off" else _loaded()[1]
 
 
-@functools.cache
 def run_seed() -> int:
     """What codes of texts are made with in this process: another number each time, so that no data can foresee it."""
-    return _taken[0] if _taken else int.from_bytes(os.urandom(8), "little")
+    return _taken[0] if _taken else _DRAWN
 
 
+_DRAWN = int.from_bytes(os.urandom(8), "little")  # not when it is asked for: two threads may ask at once
 _taken: list[int] = []
 
 
@@ -230,7 +230,6 @@ def take_seeds(seeds: tuple[int, int]) -> None:
     """Make the codes that the process makes which works together with this one, before the first is made."""
     global KEPT
     _taken[:], KEPT = seeds[:1], seeds[1]
-    run_seed.cache_clear()
 
 
 KEPT = 0xFFFFFFFFFFFFFFFF

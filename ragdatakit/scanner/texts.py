@@ -63,16 +63,18 @@ class FoldedCharacters:
 
     def __init__(self, folded: Callable[[str], bytes | None]) -> None:
         self._folded = folded
-        self.places = np.full(self._MOST, self._UNKNOWN, np.uint32)
-        self.texts = bytearray()
+        self.known = np.full(self._MOST, self._UNKNOWN, np.uint32), b""
 
     def learn(self, code: int) -> None:
-        """Say of a character, and of those around it, what they become."""
+        """Say of a character, and of those around it, what they become. What is ``known`` is another table then: the
+        library may be reading this one in another thread."""
+        places, texts = self.known[0].copy(), self.known[1]
         first = code // self._AT_ONCE * self._AT_ONCE
         for each in range(first, first + self._AT_ONCE):
             text = self._folded(chr(each))
-            self.places[each] = self._ODD if text is None else len(self.texts)
-            self.texts += b"" if text is None else bytes([len(text)]) + text
+            places[each] = self._ODD if text is None else len(texts)
+            texts += b"" if text is None else bytes([len(text)]) + text
+        self.known = places, texts
 
 
 _LONGEST = 1 << 28
@@ -161,8 +163,8 @@ def _learning(
     data, offsets, number = *texts, texts.number
     reached, unknown = ctypes.c_uint64(), ctypes.c_uint64()
     while True:
-        folded = bytes(characters.texts)
-        given = (characters.places.ctypes.data, len(characters.places), folded, len(folded), *made_with, *wanted)
+        places, folded = characters.known
+        given = (places.ctypes.data, len(places), folded, len(folded), *made_with, *wanted)
         called(call(*given, data, len(data), offsets.ctypes.data, number, *written, reached, unknown))
         if reached.value == number:
             return

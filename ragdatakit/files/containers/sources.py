@@ -361,7 +361,7 @@ class Source:
                 offset += skipped
                 piece, cut, skipped = piece[head:], cut - head, 0
             if cut:
-                data = b"".join((*held, piece[:cut]))
+                data = b"".join((*held, memoryview(piece)[:cut]))
                 yield Block(data, offset)
                 offset += len(data)
                 held, length = [piece[cut:]], len(piece) - cut
