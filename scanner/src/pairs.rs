@@ -9,8 +9,8 @@ pub struct Pairs {
     seconds: Vec<u32>,
 }
 
-/// Second integers up to which all are looked at.
-const FEW: usize = 16;
+/// Second integers that are looked at together.
+const FEW: usize = 8;
 
 impl Pairs {
     /// None where the first integers are spread over more than `most` numbers, or the second ones over 2^32.
@@ -37,6 +37,7 @@ impl Pairs {
         for pair in begins.windows(2) {
             placed[pair[0] as usize..pair[1] as usize].sort_unstable();
         }
+        placed.extend([0; FEW]);
         Some(Self { least, least_second, begins, seconds: placed })
     }
 
@@ -54,12 +55,16 @@ impl Pairs {
         if place >= self.begins.len() as u64 - 1 || second >= 1 << 32 {
             return false;
         }
-        let (begin, end) = (self.begins[place as usize], self.begins[place as usize + 1]);
-        let (mine, second) = (&self.seconds[begin as usize..end as usize], second as u32);
-        if mine.len() > FEW {
-            return mine.binary_search(&second).is_ok();
+        let (begin, end) = (self.begins[place as usize] as usize, self.begins[place as usize + 1] as usize);
+        let second = second as u32;
+        match self.seconds[begin..].first_chunk::<FEW>() {
+            // without a branch on how many there are, which nobody foresees
+            Some(few) if end - begin <= FEW => {
+                let equal = few.iter().zip(0..).fold(0_u32, |found, (&one, n)| found | u32::from(one == second) << n);
+                equal & ((1 << (end - begin)) - 1) != 0
+            }
+            _ => self.seconds[begin..end].binary_search(&second).is_ok(),
         }
-        mine.iter().filter(|&&one| one == second).count() > 0
     }
 }
 
