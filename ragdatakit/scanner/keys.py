@@ -82,7 +82,7 @@ class IntegerPairs:
 
     @classmethod
     def of(cls, firsts: Codes, seconds: Codes, most: int) -> IntegerPairs | None:
-        """None where there is no library, or the first ones are spread over more than ``most`` numbers."""
+        """None where there is no library, or most of the first ones are spread over more than ``most`` numbers."""
         found = library()
         if found is None or len(firsts) != len(seconds):
             return None

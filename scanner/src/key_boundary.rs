@@ -218,7 +218,7 @@ pub unsafe extern "C" fn rd_firsts_add(
     })
 }
 
-/// Pairs of integers that will be asked for; null where those are spread over more than `most` numbers.
+/// Pairs of integers that will be asked for; null where most first ones are spread over more than `most` numbers.
 ///
 /// # Safety
 /// `firsts` and `seconds` point to `count` numbers.
