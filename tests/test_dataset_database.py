@@ -22,6 +22,7 @@ from ragdatakit.converters.sql_tables import sql_tables
 from ragdatakit.database.dataset_database import DatasetDatabase, SqlTable
 from ragdatakit.database.file_counts import count_files
 from ragdatakit.reports.summaries import summarize
+from ragdatakit.reports.summary.texts import facts_wanted
 from ragdatakit.scanner.library import library
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.conversions import Losses
@@ -170,7 +171,7 @@ def test_a_line_that_readers_differ_on(tmp_path: Path, line: str, reported: bool
     with (folder / "triplets.ndjson").open("a") as file:
         file.write(f"{line}\n" + '{"qid": 1, "pos_doc_id": 10, "neg_doc_id": 11}\n')
     with both_ways(tmp_path) as (fast, plain):
-        fast.wants_facts = reported
+        fast.wants_facts = facts_wanted(apart=True) if reported else None
         assert rows(fast, "triplets") == rows(plain, "triplets")
         assert library() is None or fast.taken_by_sql == {"triplets"}
         assert [loss.as_dict() for loss in fast.losses] == [loss.as_dict() for loss in plain.losses]

@@ -18,6 +18,7 @@ from ragdatakit.database.dataset_database import DatasetDatabase
 from ragdatakit.database.row_batches import row_batches
 from ragdatakit.database.text_facts import TextFacts
 from ragdatakit.reports.summaries import loss_words, summarize
+from ragdatakit.reports.summary.texts import facts_wanted
 from ragdatakit.scanner.library import library
 from ragdatakit.schemas.canonical import (
     Answer,
@@ -365,7 +366,7 @@ def test_texts_and_objects_are_counted_alike_without_a_scanner(monkeypatch: pyte
 def test_texts_are_measured_where_they_are_in_a_block() -> None:
     texts = packed_texts(b"a block\xc3\xa9 ", np.array([2, 7, 9, 9, 10]), np.array([2]))
     facts = TextFacts()
-    facts.wanted = library() is not None
+    facts.wanted = facts_wanted(apart=False) if library() is not None else None
     assert list(facts.watched(["text"], [[texts]])) == [[texts]]
     if facts.known:
         assert (facts.size, facts.missing, facts.empty, facts.characters.tolist()) == (8, 1, 1, [5, 1, -1, 1])

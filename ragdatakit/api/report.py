@@ -210,7 +210,12 @@ def summary_of(found: FoundDataset, database: DatasetDatabase, options: ReportOp
     from ragdatakit.reports.summaries import summarize
 
     summary = summarize(
-        database, path=found.source.display, examples=options.examples, seed=options.seed, progress=options.progress
+        database,
+        path=found.source.display,
+        examples=options.examples,
+        seed=options.seed,
+        alone=options.save is None and not options.node and not options.neighbourhoods,
+        progress=options.progress,
     )
     summary.files, summary.file_splits = count_files(own_parts(found.source, found.wanted), database, options.progress)
     summary.notes += _read_together(found, summary)

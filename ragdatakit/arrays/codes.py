@@ -87,6 +87,16 @@ def distinct(values: npt.NDArray[T]) -> npt.NDArray[T]:
     return ordered[is_new]
 
 
+def number_of_distinct(codes: Codes) -> int:
+    """How many different ones there are; quick where hardly one is there twice."""
+    first = first_words(codes)
+    ordered = np.sort(first)
+    is_again = ordered[1:] == ordered[:-1]
+    again = distinct(ordered[1:][is_again])
+    alone = len(codes) - int(np.count_nonzero(is_again)) - len(again)
+    return alone + len(first_of_each(codes[are_among(first, again)])[0])
+
+
 def are_among(values: npt.NDArray[T], those: npt.NDArray[T]) -> npt.NDArray[np.bool_]:
     """Which of the values are among those, which are different ones in order."""
     if not len(those):

@@ -11,9 +11,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import orjson
 
-from ragdatakit.database.columns import Kind, PackedColumn, packed, packed_numbers, packed_texts
+from ragdatakit.database.columns import (
+    Kind,
+    PackedColumn,
+    packed,
+    packed_apart,
+    packed_numbers,
+    packed_same,
+    packed_texts,
+)
+from ragdatakit.database.text_facts import COLUMN, TextFacts
+from ragdatakit.database.text_places import ApartTexts
 from ragdatakit.late_dataclasses import dataclass
-from ragdatakit.scanner.blocks import BlockScanner, KeptValues, ScannedBlock
+from ragdatakit.scanner.blocks import BlockScanner, KeptValues, ScannedBlock, ScannedFacts
 from ragdatakit.scanner.notes import BLANK
 
 if TYPE_CHECKING:
@@ -46,7 +56,7 @@ class KeptColumn:
 class KeptColumns:
     """Reads files of lines that are objects as ``record`` declares them, except those of which ``asked`` says that they
     stay open. ``batches_of`` makes batches of the rows of all other records. `_slice` has the values of ``further``
-    fields, too."""
+    fields, too. Texts of all ``files`` stay out of the columns where ``facts`` say so."""
 
     def __init__(
         self,
@@ -55,21 +65,28 @@ class KeptColumns:
         batches_of: Callable[[Iterator[Any]], Iterable[Columns]],
         asked: Iterable[Asked] = (),
         further: Sequence[str] = (),
+        facts: TextFacts | None = None,
+        files: Sequence[DataFile] = (),
     ) -> None:
         self._columns = tuple(columns)
         self._batches_of = batches_of
-        self._scanner = BlockScanner(record, {}, asked, kept=[*(c.field for c in columns if c.field), *further])
+        self._facts = facts if facts is not None and facts.apart(files) else None
+        apart = COLUMN if self._facts is not None else ""
+        kept = [column.field for column in columns if column.field not in ("", apart)]
+        self._scanner = BlockScanner(record, {}, asked, kept=[*kept, *further], facts=apart)
+        self._origin: tuple[int, DataFile, Callable[[list[bytes]], ScannedFacts]]
 
     def batches(self, file: DataFile, records: RecordReader, row_of: RowOf) -> Iterator[Columns]:
         """The rows of a file, in its order."""
         number = 0
-        for taken in records.taken(file, self._scanner.scan):
+        for taken in records.taken(file, self._scan):
             if isinstance(taken, list):
                 rows = (row_of(number + place, fields) for place, fields in enumerate(taken))
                 yield from self._batches_of(row for row in rows if row is not None)
                 number += len(taken)
                 continue
-            first, data, scanned = taken
+            first, data, scanned, offset = taken
+            self._origin = offset, file, self._facts_of_lines
 
             def noted(row: int, line: int, raw: bytes, first: int = first, number: int = number) -> Any:
                 fields = records.fields_at(file, first + line, raw)
@@ -87,20 +104,45 @@ class KeptColumns:
         def row_at(place: int, raw: bytes) -> tuple[Any, ...] | None:
             return next((row_of(place, value) for value in records.value_at(file, place, raw)), None)
 
-        scan = partial(self._scanner.scan_elements, members=False)
         with Here() as here:
-            parts = partial(scanned_parts, scan=scan, pool=here, jobs=0, sees_next=lambda: False)
+            parts = partial(scanned_parts, scan=self._scan_elements, pool=here, jobs=0, sees_next=lambda: False)
             for taken in records.elements_taken(file, parts):
                 if not isinstance(taken, tuple):
                     rows = (row_at(place, raw) for place, raw in taken.records())
                     yield from self._batches_of(row for row in rows if row is not None)
                     continue
                 part, scanned = taken
+                self._origin = part.byte_offset, file, self._facts_of_elements
 
                 def noted(row: int, _: int, raw: bytes, first: int = part.first_record) -> tuple[Any, ...] | None:
                     return row_at(first + row, raw)
 
                 yield from self._of_block(part.data, scanned, noted)
+
+    def _scan(self, data: bytes) -> ScannedBlock | None:
+        self._choose_sample()
+        return self._scanner.scan(data)
+
+    def _scan_elements(self, data: bytes) -> tuple[ScannedBlock, int]:
+        self._choose_sample()
+        return self._scanner.scan_elements(data, members=False)
+
+    def _choose_sample(self) -> None:
+        if self._facts is not None:
+            self._scanner.sample = self._facts.steps()
+
+    def _facts_of_lines(self, records: list[bytes]) -> ScannedFacts:
+        self._scanner.sample = (0, 1, 0)
+        found = self._scanner.scan(b"\n".join(records))
+        assert found is not None
+        assert found.facts is not None
+        return found.facts
+
+    def _facts_of_elements(self, records: list[bytes]) -> ScannedFacts:
+        self._scanner.sample = (0, 1, 0)
+        found, _ = self._scanner.scan_elements(b",".join(records), members=False)
+        assert found.facts is not None
+        return found.facts
 
     def _of_block(
         self, data: bytes, scanned: ScannedBlock, noted: Callable[[int, int, bytes], tuple[Any, ...] | None]
@@ -123,9 +165,11 @@ class KeptColumns:
     def _slice(self, scanned: ScannedBlock, first: int, last: int) -> Columns:
         """The columns of some rows."""
         return [
-            _column(column, scanned.kept[column.field], first, last)
+            packed_apart(ApartTexts.of(scanned.facts, first, last, *self._origin))
+            if column.field == COLUMN and scanned.facts is not None
+            else _column(column, scanned.kept[column.field], first, last)
             if column.field
-            else packed(column.kind, [column.nothing] * (last - first))
+            else packed_same(column.kind, column.nothing, last - first)
             for column in self._columns
         ]
 
@@ -151,10 +195,20 @@ def _column(column: KeptColumn, kept: KeptValues, first: int, last: int) -> Pack
         return packed_texts(kept.data, kept.offsets[first : last + 1], missing)
     absent = column.made(None)
     if len(missing) == last - first:
-        return packed(column.kind, [absent] * (last - first))
+        return packed_same(column.kind, absent, last - first)
     places, data, made = kept.offsets[first : last + 1].tolist(), kept.data, column.made
+    if (one := _only_one(data, places)) is not None:
+        return packed_same(column.kind, made(one), last - first)
     values = [made(data[start:end]) if end > start else absent for start, end in pairwise(places)]
     return packed(column.kind, values)
+
+
+def _only_one(data: bytes, places: list[int]) -> bytes | None:
+    """The value that all rows between these places have; None where they differ, or one has none."""
+    rows, size = len(places) - 1, places[-1] - places[0]
+    one = data[places[0] : places[1]]
+    is_alike = one and size == rows * len(one) and data[places[0] : places[-1]] == one * rows
+    return one if is_alike and np.ptp(np.diff(places)) == 0 else None
 
 
 def _numbers(kept: KeptValues, first: int, last: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:

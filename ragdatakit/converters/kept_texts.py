@@ -96,7 +96,7 @@ class KeptTexts:
                 yield [row for row in rows if row is not None]
                 number += len(taken)
                 continue
-            first, data, scanned = taken
+            first, data, scanned, _ = taken
             others: dict[int, Row | None] = {}
             for why, row, line, start, end in scanned.notes:
                 if why != BLANK:

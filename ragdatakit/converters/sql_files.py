@@ -62,16 +62,17 @@ def add(
         connection.execute(f"{start or f'insert into {table}'} {rows}")
 
 
-def scanned_table(table: str, batches: Callable[[], Iterator[Sequence[PackedColumn]]]) -> SqlTable:
-    """A table that is made of batches of its columns, which the scanner gives. It is `Unproved` where there is none,
-    and where a file cannot be read to its end: the reader says how far it comes."""
+def scanned_table(table: str, batches: Callable[[TextFacts], Iterator[Sequence[PackedColumn]]]) -> SqlTable:
+    """A table that is made of batches of its columns, which the scanner gives; ``batches`` is given the facts of texts.
+    It is `Unproved` where there is none, and where a file cannot be read to its end: the reader says how far that
+    is."""
     facts, schema = TextFacts(), schema_of(table)
 
     def load(connection: duckdb.DuckDBPyConnection, name: str) -> dict[str, int]:
         if library() is None:
             raise Unproved
         try:
-            with incoming(connection, "decoded_records", schema, facts.watched(schema, batches())):
+            with incoming(connection, "decoded_records", schema, facts.watched(schema, batches(facts))):
                 connection.execute(f'create table main."{name}" as select * from decoded_records')
         except MachineError:
             raise

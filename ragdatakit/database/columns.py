@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from ragdatakit.database.text_places import ApartTexts
+
 _MOST_EXACT = 1 << 53
 """Integers beyond it are not all floats."""
 
@@ -40,12 +42,14 @@ _NUMBERS = {Kind.INTEGER: "int64", Kind.CODE: "uint64", Kind.NUMBER: "float64"}
 @dataclass(frozen=True, slots=True)
 class PackedColumn:
     """``buffers`` are what Arrow's layout has for the kind, the first the bits of the values that are there (None: all
-    are); ``items`` are those of all lists of a column of lists."""
+    are); ``items`` are those of all lists of a column of lists. Texts that are ``apart`` are not in the buffers, as if
+    they were missing."""
 
     kind: Kind
     length: int
     buffers: tuple[npt.NDArray[Any] | bytes | None, ...]
     items: PackedColumn | None = None
+    apart: ApartTexts | None = None
 
 
 def packed(kind: Kind, values: Sequence[Any]) -> PackedColumn:
@@ -62,6 +66,18 @@ def packed(kind: Kind, values: Sequence[Any]) -> PackedColumn:
     contents = [b"" if content is None else _only(bytes, content) for content in values]
     buffers = (_valid(values), _offsets([len(content) for content in contents], "int64"), b"".join(contents))
     return PackedColumn(kind, len(values), buffers)
+
+
+def packed_same(kind: Kind, value: Any, length: int) -> PackedColumn:
+    """So many times one value."""
+    if value is not None and value != ():
+        return packed(kind, [value] * length)
+    valid = bytes(length // 8 + 1) if value is None else None
+    if kind in _NUMBERS:
+        return PackedColumn(kind, length, (valid, bytes(8 * length)))
+    if kind in ITEMS:
+        return PackedColumn(kind, length, (valid, bytes(4 * (length + 1))), packed(ITEMS[kind], []))
+    return PackedColumn(kind, length, (valid, bytes((4 if kind is Kind.TEXT else 8) * (length + 1)), b""))
 
 
 def packed_numbers(kind: Kind, values: npt.NDArray[Any], missing: npt.NDArray[np.int64] | None = None) -> PackedColumn:
@@ -83,6 +99,12 @@ def packed_texts(data: bytes, offsets: npt.NDArray[np.int64], missing: npt.NDArr
     return PackedColumn(Kind.TEXT, len(offsets) - 1, (valid, offsets.astype(np.int32), data))
 
 
+def packed_apart(texts: ApartTexts) -> PackedColumn:
+    """A column of texts that are somewhere else."""
+    nothing = packed_same(Kind.TEXT, None, len(texts.lengths))
+    return PackedColumn(Kind.TEXT, nothing.length, nothing.buffers, apart=texts)
+
+
 def _valid_but(missing: npt.NDArray[np.int64], length: int) -> npt.NDArray[np.uint8] | None:
     """The bits of all values but those that are not there; None where all are."""
     import numpy as np
@@ -97,7 +119,7 @@ def _valid_but(missing: npt.NDArray[np.int64], length: int) -> npt.NDArray[np.ui
 def _texts(values: Sequence[Any]) -> PackedColumn:
     valid = _valid(values)
     if values and valid is not None and not valid.any():
-        return PackedColumn(Kind.TEXT, len(values), (valid, bytes(4 * (len(values) + 1)), b""))
+        return packed_same(Kind.TEXT, None, len(values))
     there = values if valid is None else ["" if value is None else value for value in values]
     if all(map(str.isascii, there)):
         data, sizes = "".join(there).encode("ascii"), list(map(len, there))

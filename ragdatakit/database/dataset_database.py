@@ -12,7 +12,7 @@ from ragdatakit.database.arrow_streams import ColumnStream, incoming
 from ragdatakit.database.edge_numbers import EdgeNumbers
 from ragdatakit.database.quick_plans import plan_at_once
 from ragdatakit.database.row_batches import row_batches, schema_of
-from ragdatakit.database.text_facts import COLUMN, TextFacts
+from ragdatakit.database.text_facts import COLUMN, FactsWanted, TextFacts
 from ragdatakit.database.views import file_views, path_fault
 from ragdatakit.files.allocation import keep_freed_memory
 from ragdatakit.files.containers.arrow_library import arrow_library
@@ -155,8 +155,8 @@ class DatasetDatabase:
         self.integer_columns: set[tuple[str, str]] = set()
         self.integer_values: dict[tuple[str, str], npt.NDArray[np.int64]] = {}
         self._facts: dict[str, TextFacts] = {}
-        self.wants_facts = False
-        """Whether facts of texts are to be counted while tables are filled."""
+        self.wants_facts: FactsWanted | None = None
+        """What is to be counted of texts while tables are filled."""
         self._loaded: dict[str, int] = {}
         self._splits: dict[str, dict[str | None, int]] = {}
         self._view_faults: dict[str, str] = {}

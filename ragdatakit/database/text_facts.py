@@ -1,10 +1,15 @@
-"""What a report wants to know of each text of a table, counted while the table is filled."""
+"""What a report wants to know of each text of a table, counted while the table is filled. Texts of which their files
+say where they are stay out of the table: the few that are shown are read again."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from ragdatakit.files.containers.beginnings import GZIP_MAGIC
+from ragdatakit.files.containers.parquet_rows import is_parquet
+from ragdatakit.files.datasets import DataFile
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.scanner.library import library
 
 if TYPE_CHECKING:
@@ -12,28 +17,70 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ragdatakit.database.columns import PackedColumn
+    from ragdatakit.database.text_places import ApartTexts, TextPlaces
 
-N = TypeVar("N", "np.int64", "np.uint64")
+    Numbers = npt.NDArray[np.int64]
+
+A = TypeVar("A", bound="np.generic")
 COLUMN = "text"
 """The column that has facts."""
+_UNSURE = 0.03
+"""How far the bytes of all texts may be from what those of the first ones say."""
+
+
+@dataclass(frozen=True, slots=True)
+class FactsWanted:
+    """What is wanted of the texts of a table. ``numbers`` counts tokens and scripts of some; of more than
+    ``most_bytes`` of texts those of every n-th are wanted. ``apart``: texts may stay out of the table."""
+
+    numbers: Callable[[Any, npt.NDArray[np.int32]], tuple[Numbers, npt.NDArray[np.uint8]] | None]
+    most_bytes: int
+    apart: bool = False
+
+    def step(self, size: int) -> int:
+        """Every how many-th text is wanted, where all of them have so many bytes."""
+        return -(-size // self.most_bytes) or 1
 
 
 class TextFacts:
-    """The numbers of the texts of a table: ``characters`` of each row, -1 where it has none, ``codes`` (two texts with
-    one code are perhaps the same), ``size`` in bytes, and how many are ``missing`` or ``empty``: blanks only.
+    """The numbers of the texts of a table: ``characters`` of each row, -1 where it has none, ``codes`` (texts with one
+    code are the same), ``size`` in bytes, and how many are ``missing`` or ``empty``: blanks only.
 
     They are there (``known``) where they were ``wanted`` before the table was filled, and there is a scanner.
+    ``places`` are where the texts are that are not in the table.
     """
 
     def __init__(self) -> None:
-        self.wanted = False
+        self.wanted: FactsWanted | None = None
+        self.places: TextPlaces | None = None
+        self._expected = 0
         self._forget()
 
     def _forget(self) -> None:
         self.known = False
-        self.size = self.missing = self.empty = 0
-        self._characters: list[npt.NDArray[np.int64]] = []
-        self._codes: list[npt.NDArray[np.uint64]] = []
+        self.size = self.missing = self.empty = self._rows = self._read = 0
+        self.places = None
+        self._characters: list[Numbers] = []
+        self._codes: list[npt.NDArray[Any]] = []
+        self._numbers: list[tuple[Numbers, Numbers, npt.NDArray[np.uint8]]] = []
+
+    def apart(self, files: Sequence[DataFile]) -> bool:
+        """Whether texts of these files, which are all that the table is made of, may stay out of it."""
+        self._expected = 0
+        if self.wanted is None or not self.wanted.apart or library() is None or not all(map(_is_plain, files)):
+            return False
+        self._expected = sum(file.path.stat().st_size for file in files)
+        return True
+
+    def steps(self) -> tuple[int, int, int]:
+        """How many rows there are so far, and every how many-th of the next ones is probably wanted: two guesses, the
+        second 0 where one is enough."""
+        assert self.wanted is not None
+        if not self._read:
+            return self._rows, 1, 0
+        guessed = self.size * max(self._expected / self._read, 1)
+        least, most = (self.wanted.step(int(guessed * (1 + part))) for part in (-_UNSURE, _UNSURE))
+        return self._rows, least, most if most != least else 0
 
     def watched(
         self, names: Iterable[str], batches: Iterable[Sequence[PackedColumn]], *, goes_on: bool = False
@@ -42,18 +89,21 @@ class TextFacts:
         others that were given before (``goes_on``)."""
         if not goes_on:
             self._forget()  # an attempt before this one may have failed
-        places = [place for place, name in enumerate(names) if name == COLUMN]
-        if not places or not self.wanted or library() is None:
+        places = {name: place for place, name in enumerate(names)}
+        if COLUMN not in places or self.wanted is None or library() is None:
             yield from batches
             return
         for columns in batches:
-            self._add(columns[places[0]])
+            self._add(columns[places[COLUMN]])
             yield columns
         self.known = bool(self._characters)
 
     def _add(self, column: PackedColumn) -> None:
         import numpy as np
 
+        if column.apart is not None:
+            self._add_apart(column.apart)
+            return
         from ragdatakit.scanner.texts import lengths_and_codes
 
         valid, offsets, data = column.buffers
@@ -63,28 +113,70 @@ class TextFacts:
         if valid is not None:
             missing = np.unpackbits(np.frombuffer(valid, np.uint8), bitorder="little")[: column.length] == 0
             lengths[missing] = -1
-            absent = int(missing.sum())
-            self.missing, empty = self.missing + absent, empty - absent
-        self.size += int(places[column.length]) - int(places[0])  # rows may be some of those of a block
+            empty -= int(missing.sum())
+        self._take(lengths, codes, int(places[column.length]) - int(places[0]), empty)  # some rows of a block, perhaps
+
+    def _add_apart(self, texts: ApartTexts) -> None:
+        import numpy as np
+
+        from ragdatakit.database.text_places import TextPlaces
+
+        assert self.wanted is not None
+        if self.places is None:
+            self.places = TextPlaces()
+        self.places.add(self._rows, texts)
+        self._read += int(texts.bounds[-1] - texts.bounds[0])
+        if len(texts.sample.rows):
+            found = self.wanted.numbers(np.frombuffer(texts.sample.data, np.uint8), texts.sample.offsets)
+            assert found is not None
+            self._numbers.append((texts.sample.rows + self._rows, *found))
+        self._take(texts.lengths, texts.codes, texts.size, texts.empty)
+
+    def _take(self, lengths: Numbers, codes: npt.NDArray[Any], size: int, empty: int) -> None:
+        self.size += size
         self.empty += empty
+        self.missing += int((lengths < 0).sum())
+        self._rows += len(lengths)
         self._characters.append(lengths)
         self._codes.append(codes)
 
     @property
-    def characters(self) -> npt.NDArray[np.int64]:
+    def characters(self) -> Numbers:
         """Of each row."""
         return _joined(self._characters)
 
     @property
-    def codes(self) -> npt.NDArray[np.uint64]:
+    def codes(self) -> npt.NDArray[Any]:
         """Of each row; those of rows without a text say nothing."""
         return _joined(self._codes)
 
+    def numbers_of(self, rows: Numbers) -> tuple[Numbers, npt.NDArray[np.uint8], Numbers]:
+        """Tokens and scripts of the texts of rows, in ascending order, as far as they were counted; and which of them
+        (places among ``rows``) were not."""
+        import numpy as np
 
-def _joined(parts: list[npt.NDArray[N]]) -> npt.NDArray[N]:
+        tokens, scripts = np.full(len(rows), -1), np.zeros(len(rows), np.uint8)
+        there = np.zeros(len(rows), np.bool_)
+        if self._numbers:
+            counted, *found = (np.concatenate(parts) for parts in zip(*self._numbers, strict=True))
+            places = np.minimum(np.searchsorted(counted, rows), len(counted) - 1)
+            there = counted[places] == rows
+            tokens[there], scripts[there] = (numbers[places[there]] for numbers in found)
+        return tokens, scripts, np.flatnonzero(~there & (self.characters[rows] >= 0))
+
+
+def _joined(parts: list[npt.NDArray[A]]) -> npt.NDArray[A]:
     """All parts as one array, which takes their place."""
     import numpy as np
 
     if len(parts) > 1:
         parts[:] = [np.concatenate(parts)]
     return parts[0]
+
+
+def _is_plain(file: DataFile) -> bool:
+    """Whether places in a file are those that its reader counts."""
+    if file.part is not None or is_parquet(file.path) or file.path.name.lower().endswith(".gz"):
+        return False
+    with file.boundary.open(file.path) as opened:
+        return not opened.read(len(GZIP_MAGIC)).startswith(GZIP_MAGIC)

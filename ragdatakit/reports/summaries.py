@@ -18,7 +18,7 @@ from ragdatakit.reports.summary.languages import Sampled, languages, languages_n
 from ragdatakit.reports.summary.metadata import metadata_frequencies
 from ragdatakit.reports.summary.numbers import frequencies, of_query
 from ragdatakit.reports.summary.stages import stage_distributions, stages_of
-from ragdatakit.reports.summary.texts import Column, distributions, measure, sample_note, scripts
+from ragdatakit.reports.summary.texts import Column, distributions, facts_wanted, measure, sample_note, scripts
 from ragdatakit.reports.summary.training import (
     coverage,
     leakage,
@@ -96,13 +96,23 @@ _OF_FILES = ("a file ", "a side file ", "a whole file ")
 
 
 def summarize(
-    database: DatasetDatabase, *, path: str = "", examples: int = 3, seed: int = 13, progress: Progress | None = None
+    database: DatasetDatabase,
+    *,
+    path: str = "",
+    examples: int = 3,
+    seed: int = 13,
+    alone: bool = False,
+    progress: Progress | None = None,
 ) -> Summary:
     """The numbers of a dataset. ``path`` is what its user called it; ``examples`` rows are chosen by ``seed``.
+    ``alone``: the database is for them alone, so that it need not have all texts.
 
     Everything is exact but what a note whose name begins with ``sampled.`` says. The same data gives the same summary.
     Files are the caller's part.
     """
+    database.wants_facts = facts_wanted(
+        apart=alone and "summaries" not in database.tables
+    )  # which show texts of others
     return _Summing(database, Summary(path, database.name, database.format), examples, seed, progress).run()
 
 
@@ -112,7 +122,6 @@ class _Summing:
     ) -> None:
         self._database, self._summary, self._progress = database, summary, progress
         self._examples, self._seed = examples, seed
-        database.wants_facts = True
         database.load(*database.tables)  # at once: some are read together
         self._tables = [t for t in database.tables if database.count(t)]
         self._texts: dict[str, Column] = {}

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import weakref
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -62,13 +63,45 @@ class KeptValues:
 
 
 @dataclass(frozen=True, slots=True)
+class TextSample:
+    """The texts of some rows: one behind the other in ``data``, each between two of the ``offsets``."""
+
+    rows: npt.NDArray[np.int64]
+    offsets: npt.NDArray[np.int32]
+    data: bytes
+
+    def __iter__(self) -> Iterator[bytes]:
+        return (self.data[start:end] for start, end in pairwise(self.offsets.tolist()))
+
+    def between(self, first: int, last: int) -> TextSample:
+        """Those of the rows between two, the first of which is then 0."""
+        start, end = np.searchsorted(self.rows, (first, last)).tolist()
+        return TextSample(self.rows[start:end] - first, self.offsets[start : end + 1], self.data)
+
+
+@dataclass(frozen=True, slots=True)
+class ScannedFacts:
+    """What is known of the texts of a field, by row: the characters (``lengths``), -1 where there is none; the codes;
+    the bytes of all texts up to that of each row (``ends``, one more); the rows of which the text is ``empty``: blanks
+    only; the first byte of each record, and the byte behind the last one (``starts``). ``sample`` are those that were
+    wanted."""
+
+    lengths: npt.NDArray[np.int64]
+    codes: npt.NDArray[Any]
+    ends: npt.NDArray[np.int64]
+    empty: npt.NDArray[np.int64]
+    starts: npt.NDArray[np.int64]
+    sample: TextSample
+
+
+@dataclass(frozen=True, slots=True)
 class ScannedBlock:
     """What a block holds.
 
     ``notes`` are the noted lines in order: why (see `notes`), row, line, first byte, byte behind the last. ``lf`` and
     ``crlf`` are how often each line end occurs, its first line and that line's offset. ``counts`` has how many of the
     clean records have what is counted, by the names in the predicates. ``kept`` are the values of fields of which they
-    are wanted.
+    are wanted, ``facts`` those of the texts of one.
     """
 
     rows: int
@@ -79,6 +112,7 @@ class ScannedBlock:
     columns: dict[str, ScannedColumn]
     counts: dict[Hashable, int] = field(default_factory=dict)
     kept: dict[str, KeptValues] = field(default_factory=dict)
+    facts: ScannedFacts | None = None
 
 
 def can_scan(records: tuple[Record, ...], asked: Iterable[Asked] = ()) -> bool:
@@ -109,8 +143,12 @@ class BlockScanner:
     ``keys`` are the key columns and the fields that they are made of; a field of any type is taken as text, an integer
     by its digits. ``known`` are codes of some of the columns: records with other ones are candidates. ``cells``: the
     lines are cells that are cut so, not JSON; codes of numbers are those of doubles. ``tags``: the records are elements
-    between these tags. ``kept`` are fields of the record whose values are wanted.
+    between these tags. ``kept`` are fields of the record whose values are wanted, ``facts`` is the one of whose texts
+    there are to be facts. ``sample`` says of which texts of the next block these have the text, too: before that block
+    there are so many rows, and of all rows every so many-th one is wanted (two numbers, 0 for none).
     """
+
+    sample = (0, 0, 0)
 
     def __init__(
         self,
@@ -122,6 +160,7 @@ class BlockScanner:
         known: Mapping[str, npt.NDArray[Any]] | None = None,
         tags: tuple[str, ...] = (),
         kept: Sequence[str] = (),
+        facts: str = "",
     ) -> None:
         self._library = found = needed_library()
         asked = list(predicates)
@@ -143,6 +182,9 @@ class BlockScanner:
         for name in self._kept:
             if found.rd_plan_keep(self._plan, places[name]):
                 raise ScannerError(f"the scanner cannot keep {name}")
+        self._has_facts = bool(facts)
+        if facts and found.rd_plan_facts(self._plan, places[facts]):
+            raise ScannerError(f"the scanner makes no facts of {facts}")
         self._views = _OF_BLOCK + _OF_FIELD * len(fields)
         self._portable = int(portable)
         self._results = PerThread(found.rd_block_new, found.rd_block_free, self._views)
@@ -150,25 +192,25 @@ class BlockScanner:
     def scan(self, data: bytes) -> ScannedBlock | None:
         """What is in these whole lines; None where a carriage return ends a line of its own, so that Python must see
         all of them."""
-        mine = self._results.mine()
+        mine = self._mine()
         views = mine.views
         status = self._library.rd_scan(self._plan, mine.address, data, len(data), self._portable, views, self._views)
         if status == _LONE_RETURN:
             return None
         called(status)
-        return self._found(mine)
+        return self._found(mine, len(data))
 
     def scan_elements(self, data: bytes, members: bool) -> tuple[ScannedBlock, int]:
         """What is in these elements of an array, or members of an object, between commas; and how many bytes are done
         with: where not all are, Python must find what follows. ``lines`` is where the last element begins, line ends
         say nothing; the lines of the notes are those on which they begin."""
-        mine = self._results.mine()
+        mine = self._mine()
         done = ctypes.c_uint64()
         status = self._library.rd_scan_elements(
             self._plan, mine.address, data, len(data), members, self._portable, mine.views, self._views, done
         )
         called(status)
-        return self._found(mine), done.value
+        return self._found(mine, done.value), done.value
 
     def scan_tagged(self, data: bytes) -> tuple[ScannedBlock, int]:
         """What is in these elements between tags, and how many bytes are done with: not all where the last element does
@@ -181,7 +223,13 @@ class BlockScanner:
         called(status)
         return self._found(mine), done.value
 
-    def _found(self, mine: Results) -> ScannedBlock:
+    def _mine(self) -> Results:
+        mine = self._results.mine()
+        if self._has_facts:
+            called(self._library.rd_sample(mine.address, *self.sample))
+        return mine
+
+    def _found(self, mine: Results, length: int = 0) -> ScannedBlock:
         views = mine.views
         rows, lines, *ends = numbers(views[0]).tolist()
         notes = numbers(views[1]).reshape(-1, _NOTE_WIDTH).tolist()
@@ -192,7 +240,18 @@ class BlockScanner:
         }
         lf, crlf = (ends[0], ends[1], ends[2]), (ends[3], ends[4], ends[5])
         kept = {name: self._kept_values(mine, place) for place, name in enumerate(self._kept)}
-        return ScannedBlock(rows, lines, lf, crlf, notes, columns, counts, kept)
+        facts = self._facts(mine, length) if self._has_facts else None
+        return ScannedBlock(rows, lines, lf, crlf, notes, columns, counts, kept, facts)
+
+    def _facts(self, mine: Results, length: int) -> ScannedFacts:
+        views = (View * 8)()
+        called(self._library.rd_facts(mine.address, views))
+        lengths, codes, ends, empty, starts, rows, sample_ends = (numbers(view).view(np.int64) for view in views[:7])
+        data = ctypes.string_at(views[7].start, views[7].length) if views[7].length else b""
+        sample = TextSample(rows, np.concatenate(((0,), sample_ends)).astype(np.int32), data)
+        return ScannedFacts(
+            lengths, codes.view(WIDE), np.concatenate(((0,), ends)), empty, np.concatenate((starts, (length,))), sample
+        )
 
     def _kept_values(self, mine: Results, place: int) -> KeptValues:
         views = (View * 3)()

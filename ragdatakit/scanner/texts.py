@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ragdatakit.scanner.library import ScannerError, called, code_seeds, library, needed_library
+from ragdatakit.scanner.views import WIDE
 
 Numbers = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
@@ -41,13 +42,13 @@ def tokens_and_scripts(
         learn(unknown.value)
 
 
-def lengths_and_codes(data: Any, offsets: npt.NDArray[np.int32]) -> tuple[Numbers, npt.NDArray[np.uint64], int]:
-    """The characters of texts that are one behind the other in ``data`` (any buffer), half of the code of each, and how
-    many have nothing but blanks, tabs and line ends. Raises `ScannerError`."""
+def lengths_and_codes(data: Any, offsets: npt.NDArray[np.int32]) -> tuple[Numbers, npt.NDArray[Any], int]:
+    """The characters of texts that are one behind the other in ``data`` (any buffer), the code of each, and how many
+    have nothing but blanks, tabs and line ends. Raises `ScannerError`."""
     found = needed_library()
     places = np.ascontiguousarray(offsets, np.int32)
     held = np.frombuffer(data, np.uint8) if data is not None and len(data) else np.empty(0, np.uint8)
-    lengths, codes = np.empty(len(places) - 1, np.int64), np.empty(len(places) - 1, np.uint64)
+    lengths, codes = np.empty(len(places) - 1, np.int64), np.empty(len(places) - 1, WIDE)
     empty = ctypes.c_uint64()
     given = (held.ctypes.data, len(held), places.ctypes.data, len(lengths))
     called(found.rd_text_facts(*code_seeds(), *given, lengths.ctypes.data, codes.ctypes.data, empty))
@@ -92,7 +93,7 @@ class Joined(NamedTuple):
     def of(cls, texts: Iterable[str]) -> Joined:
         """Halves of surrogate pairs are as they are: no UTF-8."""
         encoded = [text.encode("utf-8", "surrogatepass") if len(text) < _LONGEST else b"\xff" for text in texts]
-        return cls(*_joined(encoded))
+        return cls(*joined(encoded))
 
     @property
     def number(self) -> int:
@@ -186,7 +187,7 @@ class CompiledFinder:
         self._find, self._kind = found.rd_finder_find, kind
         self._kinds = np.full(self._MOST, self._UNKNOWN, np.uint8)
         self._kinds[-1] = 0  # which is for all behind, and Unicode has no letters there
-        data, offsets = _joined([name.encode() for name in names])
+        data, offsets = joined([name.encode() for name in names])
         self._finder = found.rd_finder_new(data, len(data), offsets.ctypes.data, len(names))
         if not self._finder:
             raise ScannerError("the scanner does not take these names")
@@ -194,7 +195,7 @@ class CompiledFinder:
 
     def find(self, texts: Sequence[bytes]) -> Iterator[list[int] | None]:
         """The places of the names that each text has; None where Python has to find them. Raises `ScannerError`."""
-        data, offsets = _joined(texts)
+        data, offsets = joined(texts)
         found, counts = np.empty(len(data) // 2 + len(texts), np.uint32), np.zeros(len(texts), np.int64)
         reached, unknown = ctypes.c_uint64(), ctypes.c_uint64()
         given = (
@@ -220,8 +221,9 @@ class CompiledFinder:
             start += max(count, 0)
 
 
-def _joined(texts: Sequence[bytes]) -> tuple[bytes, npt.NDArray[np.int32]]:
-    """Texts one behind the other, and where each begins; the end is the last."""
+def joined(texts: Sequence[bytes]) -> tuple[bytes, npt.NDArray[np.int32]]:
+    """Texts one behind the other, and where each begins; the end is the last. Raises `ScannerError` for 2 GB and
+    more."""
     ends = np.cumsum([0, *map(len, texts)])
     if ends[-1] >= 1 << 31:
         raise ScannerError("texts of 2 GB at once")

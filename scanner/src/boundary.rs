@@ -6,6 +6,7 @@
 
 use crate::columns::Scanned;
 use crate::elements::{self, last_comma, line_ends, Cut, Elements};
+use crate::facts::Sample;
 use crate::hash::{code, Seeds};
 use crate::isa::Level;
 use crate::keys::Table;
@@ -153,6 +154,54 @@ pub unsafe extern "C" fn rd_kept(block: *const Scanned, place: u64, views: *mut 
             *view = View { start: numbers.as_ptr(), length: numbers.len() as u64 };
         }
         views[2] = View { start: kept.bytes.as_ptr().cast(), length: kept.bytes.len() as u64 };
+        DONE
+    })
+}
+
+/// Make facts of the texts in a field of the record itself. Before any scan.
+///
+/// # Safety
+/// `plan` came from `rd_plan_new` and is not in use.
+#[no_mangle]
+pub unsafe extern "C" fn rd_plan_facts(plan: *mut Plan, field: u64) -> i32 {
+    guarded(PANICKED, || {
+        let (Some(plan), Ok(field)) = (plan.as_mut(), usize::try_from(field)) else { return MISUSED };
+        if plan.make_facts(field) {
+            DONE
+        } else {
+            MISUSED
+        }
+    })
+}
+
+/// Say which texts the next scans keep of the field of which there are facts: see `Sample`.
+///
+/// # Safety
+/// `block` came from `rd_block_new` and is not in use.
+#[no_mangle]
+pub unsafe extern "C" fn rd_sample(block: *mut Scanned, before: u64, step: u64, other: u64) -> i32 {
+    guarded(PANICKED, || {
+        let Some(block) = block.as_mut() else { return MISUSED };
+        block.facts.chosen = Sample { before, steps: [step, other] };
+        DONE
+    })
+}
+
+/// Show the facts of the last scan: those of `Facts`, in that order; the texts are a view of bytes.
+///
+/// # Safety
+/// `block` came from `rd_block_new`, `views` points to eight views.
+#[no_mangle]
+pub unsafe extern "C" fn rd_facts(block: *const Scanned, views: *mut View) -> i32 {
+    guarded(PANICKED, || {
+        let (Some(block), Some(views)) = (block.as_ref(), slice_mut(views, 8)) else { return MISUSED };
+        let found = &block.facts;
+        let [texts @ .., bytes] = views else { return MISUSED };
+        let all = [&found.lengths, &found.codes, &found.ends, &found.empty, &found.starts];
+        for (view, numbers) in texts.iter_mut().zip(all.into_iter().chain([&found.sampled, &found.sample_ends])) {
+            *view = View { start: numbers.as_ptr(), length: numbers.len() as u64 };
+        }
+        *bytes = View { start: found.sample.as_ptr().cast(), length: found.sample.len() as u64 };
         DONE
     })
 }

@@ -1,5 +1,6 @@
 //! What a block holds, in vectors that keep their memory from block to block.
 
+use crate::facts::Facts;
 use crate::hash;
 use crate::json::unescape;
 use crate::plan::{Field, Plan};
@@ -134,6 +135,9 @@ pub struct Scanned {
     joined: Vec<u8>,
     /// What is kept of fields, in the order in which that was asked for.
     pub(crate) kept: Vec<Kept>,
+    /// Of the texts of the field of which they are wanted, if they are.
+    pub(crate) facts: Facts,
+    has_facts: bool,
     /// What the record adds to counts if Python does not see it.
     pub(crate) sums: Vec<(u32, u64)>,
     pub(crate) reduced: Vec<u8>,
@@ -177,6 +181,8 @@ impl Scanned {
         }
         self.kept.resize_with(plan.kept, Kept::default);
         self.kept.iter_mut().for_each(Kept::clear);
+        self.facts.clear();
+        self.has_facts = plan.facts.is_some();
         self.rows = 0;
         self.lines = 0;
         self.notes.clear();
@@ -262,9 +268,12 @@ impl Scanned {
         self.notes.extend_from_slice(&[note as u64, self.rows, self.lines, start as u64, end as u64]);
     }
 
-    /// This row is at its end.
+    /// This row, whose record begins at `start`, is at its end.
     #[inline(always)]
-    pub(crate) fn close_row(&mut self) {
+    pub(crate) fn close_row(&mut self, start: usize) {
+        if self.has_facts {
+            self.facts.close(self.rows, start);
+        }
         for kept in &mut self.kept {
             if kept.ends.len() as u64 <= self.rows {
                 kept.missing.push(self.rows);
@@ -281,6 +290,7 @@ impl Scanned {
         for kept in &mut self.kept {
             kept.truncate(self.rows as usize);
         }
+        self.facts.take_back(self.rows);
         for (column, field) in self.columns.iter_mut().zip(&plan.fields) {
             if column.missing.last() == Some(&self.rows) {
                 column.missing.pop();

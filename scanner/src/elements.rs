@@ -129,7 +129,7 @@ pub fn scan_with<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8], elements:
             (done, last) = (behind, start);
             if !element.candidate {
                 into.tally(element.counted);
-                into.close_row();
+                into.close_row(start);
                 continue;
             }
             into.shown_once |= element.shown_once;
@@ -152,7 +152,7 @@ pub fn scan_with<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8], elements:
         if note == Note::Refused {
             into.leave_open(plan);
         }
-        into.close_row();
+        into.close_row(start);
     }
     into.lines = last as u64;
     into.finish();

@@ -10,6 +10,7 @@ mod cells;
 mod columns;
 mod csv_cut;
 mod elements;
+mod facts;
 mod finder;
 mod firsts;
 #[cfg(test)]

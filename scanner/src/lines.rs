@@ -54,7 +54,7 @@ pub fn scan_with<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8]) -> Outcom
             } else {
                 into.tally(record.counted);
             }
-            into.close_row();
+            into.close_row(at);
             (record.end, width)
         } else {
             let Some((end, width)) = whole_line::<I>(data, at) else { return Outcome::LoneReturn };
@@ -63,7 +63,7 @@ pub fn scan_with<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8]) -> Outcom
             } else {
                 into.note(Note::Refused, at, end);
                 into.leave_open(plan);
-                into.close_row();
+                into.close_row(at);
             }
             (end, width)
         };
@@ -184,7 +184,7 @@ fn cut_text<I: Isa>(
     if raw.len() > LONG_TEXT {
         return None;
     }
-    let Scanned { text, columns, rows, kept, .. } = into;
+    let Scanned { text, columns, rows, kept, facts, .. } = into;
     let bytes = if escaped {
         unescape(raw, text);
         &text[..]
@@ -210,6 +210,9 @@ fn cut_text<I: Isa>(
         }
         if let Some(place) = field.kept {
             kept[place].push(part);
+        }
+        if plan.facts == Some(number) {
+            facts.push(&plan.seeds, *rows, part);
         }
         found.candidate |= field.predicates.iter().any(|predicate| predicate.of_text(part, raw.len()));
     }
@@ -659,7 +662,7 @@ pub fn text<I: Isa>(
     }
     let is_tested = plan.unlike_number == Some(number) && !into.unlike_number;
     let row = into.rows;
-    let Scanned { text: unescaped, spelled, columns, held, kept, .. } = into;
+    let Scanned { text: unescaped, spelled, columns, held, kept, facts, .. } = into;
     let bytes = if escaped {
         unescape(raw, unescaped);
         &unescaped[..]
@@ -669,6 +672,9 @@ pub fn text<I: Isa>(
     let column = &mut columns[number];
     if let Some(place) = field.kept {
         kept[place].push(bytes);
+    }
+    if plan.facts == Some(number) {
+        facts.push(&plan.seeds, row, bytes);
     }
     if field.key || field.held {
         let code = code(&plan.seeds, bytes);

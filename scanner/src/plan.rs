@@ -136,6 +136,8 @@ pub struct Plan {
     pub tallies: usize,
     /// How many fields there are whose values are kept.
     pub kept: usize,
+    /// The field of whose texts there are facts.
+    pub facts: Option<usize>,
 }
 
 const MOST_FIELDS: usize = 127;
@@ -212,6 +214,7 @@ impl Plan {
             liked: None,
             tallies: 0,
             kept: 0,
+            facts: None,
         };
         for _ in 0..reader.u16()? {
             plan.add_predicate(&mut reader)?;
@@ -236,11 +239,15 @@ impl Plan {
         (reader.0.is_empty() && fits && plan.is_tagged_well() && plan.is_mistyped_well()).then_some(plan)
     }
 
+    /// Whether a field is one of the record itself, whose values may be kept.
+    fn is_own(&self, number: usize) -> bool {
+        let is_lenient = self.fields.iter().any(|field| field.mistyped.is_some());
+        number < self.scopes[0].fields.len() && self.cells.is_none() && self.tags.is_empty() && !is_lenient
+    }
+
     /// Keep the values of a field of the record itself; whether that is possible.
     pub fn keep(&mut self, number: usize) -> bool {
-        let is_lenient = self.fields.iter().any(|field| field.mistyped.is_some());
-        let is_own =
-            number < self.scopes[0].fields.len() && self.cells.is_none() && self.tags.is_empty() && !is_lenient;
+        let is_own = self.is_own(number);
         let Some(field) = self.fields.get_mut(number).filter(|f| is_own && f.kind != Type::Array && f.kept.is_none())
         else {
             return false;
@@ -248,6 +255,13 @@ impl Plan {
         field.kept = Some(self.kept);
         self.kept += 1;
         true
+    }
+
+    /// Make facts of the texts in a field of the record itself; whether that is possible.
+    pub fn make_facts(&mut self, number: usize) -> bool {
+        let is_possible = self.is_own(number) && self.fields[number].kind == Type::Text;
+        self.facts = Some(number).filter(|_| is_possible);
+        is_possible
     }
 
     /// Whether all that is asked of elements between tags is about single texts.

@@ -5,7 +5,7 @@
 use crate::alike::is_read_alike;
 use crate::boundary::{guarded, slice, slice_mut, View, DONE, MISUSED, PANICKED};
 use crate::finder::{self, Finder};
-use crate::hash::{hash, Seeds};
+use crate::hash::{code, Seeds};
 use crate::isa::is_utf8;
 use crate::names::Names;
 use crate::texts::{characters, count, is_empty, Ascii, Counting};
@@ -21,12 +21,12 @@ pub unsafe extern "C" fn rd_read_alike(data: *const u8, length: u64) -> i32 {
     guarded(PANICKED, || slice(data, length).map_or(MISUSED, |data| i32::from(is_read_alike(data))))
 }
 
-/// Count the characters of texts that are one behind the other in `data`, make half of their codes, and count those of
-/// blanks only in `empty`. `offsets` are `number` + 1 places in it.
+/// Count the characters of texts that are one behind the other in `data`, make their codes, and count those of blanks only
+/// in `empty`. `offsets` are `number` + 1 places in it.
 ///
 /// # Safety
-/// `data` points to `length` bytes, `offsets` to `number` + 1 numbers, `lengths` and `codes` to `number` to be written,
-/// `empty` to one.
+/// `data` points to `length` bytes, `offsets` to `number` + 1 numbers, `lengths` to `number` to be written, `codes` to twice
+/// as many, `empty` to one.
 #[no_mangle]
 pub unsafe extern "C" fn rd_text_facts(
     seed: u64,
@@ -44,15 +44,16 @@ pub unsafe extern "C" fn rd_text_facts(
             return MISUSED;
         };
         let (Some(lengths), Some(codes), Some(empty)) =
-            (slice_mut(lengths, number), slice_mut(codes, number), empty.as_mut())
+            (slice_mut(lengths, number), slice_mut(codes, number.saturating_mul(2)), empty.as_mut())
         else {
             return MISUSED;
         };
         let seeds = Seeds::of(seed, kept);
-        for ((pair, own), code) in offsets.windows(2).zip(lengths).zip(codes) {
+        for ((pair, own), halves) in offsets.windows(2).zip(lengths).zip(codes.chunks_exact_mut(2)) {
             let Some(text) = piece(data, pair) else { return MISUSED };
             *own = characters(text) as i64;
-            *code = hash(&seeds, text);
+            let code = code(&seeds, text);
+            halves.copy_from_slice(&[code as u64, (code >> 64) as u64]);
             *empty += u64::from(is_empty(text));
         }
         DONE

@@ -10,6 +10,7 @@ from ragdatakit.converters.sql_files import scanned_table
 from ragdatakit.database.columns import PackedColumn
 from ragdatakit.database.dataset_database import SqlTable
 from ragdatakit.database.row_batches import row_batches, schema_of
+from ragdatakit.database.text_facts import TextFacts
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.scanner.relations import Cut
@@ -22,12 +23,12 @@ def arag_tables(dataset: Dataset, records: RecordReader) -> dict[str, SqlTable]:
     """The chunks, where there are any."""
     files = dataset.of_kind("chunks")
 
-    def batches() -> Iterator[list[PackedColumn]]:
+    def batches(facts: TextFacts) -> Iterator[list[PackedColumn]]:
         from ragdatakit.converters.kept_columns import KeptColumn, KeptColumns  # needs numpy
 
         columns = [KeptColumn(kind, name * (name in _KEPT)) for name, kind in schema_of("chunks").items()]
         cut, batches_of = Cut(":", *_KEPT, "number"), partial(row_batches, "chunks", losses=records.losses)
-        reader = KeptColumns(ARAG.file("chunks").record, columns, batches_of, [cut])
+        reader = KeptColumns(ARAG.file("chunks").record, columns, batches_of, [cut], facts=facts, files=files)
         for file in files:
             if has_objects(file, records):
                 yield from batches_of(chunk_objects(file, records))

@@ -12,6 +12,7 @@ from ragdatakit.converters.sql_files import scanned_table
 from ragdatakit.database.columns import Kind, PackedColumn
 from ragdatakit.database.dataset_database import SqlTable
 from ragdatakit.database.row_batches import row_batches
+from ragdatakit.database.text_facts import TextFacts
 from ragdatakit.files.containers.json_text import compact
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.reading.record_reading import RecordReader
@@ -26,7 +27,7 @@ def beir_tables(dataset: Dataset, records: RecordReader) -> dict[str, SqlTable]:
     """The documents, where there are any."""
     files = files_read(dataset, "corpus")
 
-    def batches() -> Iterator[list[PackedColumn]]:
+    def batches(facts: TextFacts) -> Iterator[list[PackedColumn]]:
         from ragdatakit.converters.kept_columns import KeptColumn, KeptColumns  # needs numpy
 
         bare = are_bare(files)  # of records that are otherwise than the first one the order of the fields is kept, too
@@ -40,7 +41,8 @@ def beir_tables(dataset: Dataset, records: RecordReader) -> dict[str, SqlTable]:
         record = BEIR.file("corpus").record
         fields = [replace(f, required=f.required or (f.name == "metadata" and bare is False)) for f in record.fields]
         shape = replace(record, extra="forbid", fields=tuple(f for f in fields if f.name != "metadata" or not bare))
-        reader = KeptColumns(shape, columns, partial(row_batches, "documents", losses=records.losses))
+        batches_of = partial(row_batches, "documents", losses=records.losses)
+        reader = KeptColumns(shape, columns, batches_of, facts=facts, files=files)
         for file in files:
             yield from reader.batches(file, records, partial(document_of, records, file, bare=bare))
 

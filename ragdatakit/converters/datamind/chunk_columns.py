@@ -11,8 +11,9 @@ import numpy as np
 
 from ragdatakit.converters.datamind.chunks import chunk_of, file_names, metadata_and_source, placed, plain_metadata
 from ragdatakit.converters.kept_columns import Columns, KeptColumn, KeptColumns, values_of
-from ragdatakit.database.columns import Kind, PackedColumn, packed, packed_numbers, packed_texts
+from ragdatakit.database.columns import Kind, PackedColumn, packed, packed_numbers, packed_same, packed_texts
 from ragdatakit.database.row_batches import row_batches
+from ragdatakit.database.text_facts import TextFacts
 from ragdatakit.files.containers.json_text import string_of
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.reading.record_reading import RecordReader
@@ -44,20 +45,22 @@ _TEXTS = (
 )
 
 
-def chunk_batches(files: list[DataFile], records: RecordReader) -> Iterator[Columns]:
-    """The chunks of all files, as batches of the columns of their table."""
+def chunk_batches(files: list[DataFile], records: RecordReader, facts: TextFacts) -> Iterator[Columns]:
+    """The chunks of all files, as batches of the columns of their table; ``facts`` are those of the texts."""
     ordinals: dict[str, int] = {}
-    reader = _Chunks(_SHAPE, _TEXTS, partial(row_batches, "chunks", losses=records.losses), records, ordinals)
+    batches_of = partial(row_batches, "chunks", losses=records.losses)
+    reader = _Chunks(files, facts, batches_of, records, ordinals)
     for file in files:
         yield from reader.of_file(file, len(files) == 1)
 
 
 class _Chunks(KeptColumns):
     def __init__(
-        self, record: Record, columns: Any, batches_of: Any, records: RecordReader, ordinals: dict[str, int]
+        self, files: list[DataFile], facts: TextFacts, batches_of: Any, records: RecordReader, ordinals: dict[str, int]
     ) -> None:
         asked = [MemberCalled("metadata", name) for name in _OURS]
-        super().__init__(record, columns, batches_of, asked, further=("source", "metadata"))
+        further = ("source", "metadata")
+        super().__init__(_SHAPE, _TEXTS, batches_of, asked, further=further, facts=facts, files=files)
         self._records, self._ordinals = records, ordinals
         self._members = MemberNames()
         self._names = ("", "")
@@ -70,7 +73,7 @@ class _Chunks(KeptColumns):
     def _slice(self, scanned: ScannedBlock, first: int, last: int) -> Columns:
         ids, texts, modality, image, description = super()._slice(scanned, first, last)
         count = last - first
-        others = packed(Kind.TEXT, [None] * count)
+        others = packed_same(Kind.TEXT, None, count)
         named_all = self._of_named(scanned.kept["source"], scanned.kept["metadata"], first, last)
         if named_all is not None:
             documents, ordinals, metadata = named_all

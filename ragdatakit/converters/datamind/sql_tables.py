@@ -12,6 +12,7 @@ from ragdatakit.converters.datamind.graph import Triple, properties_of, triple_o
 from ragdatakit.converters.sql_files import canonical_columns, fill, scanned_table
 from ragdatakit.database.columns import Kind, PackedColumn, packed
 from ragdatakit.database.dataset_database import SqlTable
+from ragdatakit.database.text_facts import TextFacts
 from ragdatakit.files.containers.json_text import Raw
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.reading.record_reading import RecordReader
@@ -53,10 +54,10 @@ def datamind_tables(dataset: Dataset, records: RecordReader) -> dict[str, SqlTab
     return found | {"nodes": SqlTable("nodes", triplets.nodes), "edges": SqlTable("edges", triplets.edges)}
 
 
-def _chunk_batches(files: list[DataFile], records: RecordReader) -> Iterator[list[PackedColumn]]:
+def _chunk_batches(files: list[DataFile], records: RecordReader, facts: TextFacts) -> Iterator[list[PackedColumn]]:
     from ragdatakit.converters.datamind.chunk_columns import chunk_batches  # needs numpy
 
-    yield from chunk_batches(files, records)
+    yield from chunk_batches(files, records, facts)
 
 
 class _Triplets:

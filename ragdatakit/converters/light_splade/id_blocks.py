@@ -54,7 +54,7 @@ def id_blocks(records: RecordReader, file: DataFile, notes: list[Note]) -> Itera
             columns = [np.empty(0, np.int64)] * (2 if is_list else 3)
             yield _with(columns, [(0, ids) for fields in taken for ids in rows_of(fields)])
             continue
-        first, data, scanned = taken
+        first, data, scanned, _ = taken
         numbers, owners = _plain(scanned, [f.name for f in record.fields], is_list)
         refused = [note for note in scanned.notes if note[0] == REFUSED]
         more = [

@@ -82,10 +82,12 @@ class _Loader:
         own = "select id, text, {split} as split"
 
         batches = partial(self._texts, notes=notes)
+        facts = self.facts[table]
 
         def watched(file: DataFile) -> Iterator[Sequence[PackedColumn]]:
-            seen = batches(file)  # of two splits not all rows stay
-            return seen if more_files else self.facts[table].watched(_MASTER, seen, goes_on=file is not files[0])
+            if more_files:
+                return batches(file)  # of two splits not all rows stay
+            return facts.watched(_MASTER, batches(file, facts, files), goes_on=file is not files[0])
 
         fill(connection, f'main."{table}"', files, f"select {row} from ({own} from {{}})", _MASTER, watched)
         for files in more_files:
@@ -100,7 +102,9 @@ class _Loader:
             self.integers[table].add(key)
         return {}
 
-    def _texts(self, file: DataFile, notes: list[Note]) -> Iterator[list[PackedColumn]]:
+    def _texts(
+        self, file: DataFile, facts: TextFacts | None = None, files: Sequence[DataFile] = (), *, notes: list[Note]
+    ) -> Iterator[list[PackedColumn]]:
         record = LIGHT_SPLADE.file(file.kind).record
         if library() is None:
             yield from _in_batches(self._reading.texts(file, notes))
@@ -108,7 +112,7 @@ class _Loader:
         from ragdatakit.converters.kept_columns import KeptColumn, KeptColumns  # needs numpy
 
         columns = [KeptColumn(Kind.TEXT, name) for name in (ID[file.kind], "text")]
-        reader = KeptColumns(record, columns, _in_batches)
+        reader = KeptColumns(record, columns, _in_batches, facts=facts, files=files)
         yield from reader.batches(file, self._records, lambda _, fields: text_of(file, notes, fields))
 
     def qrels(self, connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, int]:

@@ -41,10 +41,11 @@ class Run(Protocol):
 
 
 class LineRun:
-    """A block of lines (``data``), given on block by block, so that lines are counted through the file."""
+    """A block of lines (``data``), given on block by block, so that lines are counted through the file. ``offset`` is
+    where it begins in the unpacked file."""
 
     def __init__(self, refused: Mapping[int, str], drop: Callable[[int, bytes], None]) -> None:
-        self.data = b""
+        self.data, self.offset = b"", 0
         self._refused = refused
         self._refused_lines = sorted(refused)
         self._drop = drop

@@ -155,9 +155,9 @@ class RecordReader:
 
     def taken(
         self, file: DataFile, take: Callable[[bytes], L | None]
-    ) -> Iterator[tuple[int, bytes, L] | list[dict[str, Raw]]]:
-        """The blocks of a file of lines: the number of the first line, the lines, and what ``take`` makes of them;
-        where it makes nothing of a block, the fields of its records."""
+    ) -> Iterator[tuple[int, bytes, L, int] | list[dict[str, Raw]]]:
+        """The blocks of a file of lines: the number of the first line, the lines, what ``take`` makes of them, and
+        where they are in the file; where it makes nothing of a block, the fields of its records."""
         if self._is_array(file):
             yield from ([fields] for fields in self.objects(file, "json-array"))
             return
@@ -168,7 +168,7 @@ class RecordReader:
                 yield list(self._read((run,), lambda one: one.objects(), partial(self._singly, file)))
             else:
                 run.pass_over(found.lines, found.rows)
-                yield first, run.data, found
+                yield first, run.data, found, run.offset
 
     def elements_taken(self, file: DataFile, parts_of: PartsOf[L]) -> Iterator[tuple[Part, L] | Run]:
         """The parts of a file that is an array, with what ``parts_of`` makes of them; where it makes nothing of a part,
@@ -470,7 +470,7 @@ class RecordReader:
                     words = f"a line has {block.skipped:,} bytes; give at least --memory-limit {least:,}MiB"
                     raise RagdataError(f"{file.display}: {words}")
                 continue
-            run.data = block.data
+            run.data, run.offset = block.data, block.offset
             yield run
         self.extents[file.display] = run.next_line - 1, run.count - self._dropped, run.count
         self._close(file, source, run.count)

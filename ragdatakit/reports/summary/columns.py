@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ragdatakit.reports.summary.ids import IdColumn, IdNumbers, distinct_texts
+from ragdatakit.reports.summary.ids import IdColumn, IdNumbers, as_integer, distinct_texts
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.summaries import ColumnSummary, IdSummary, TableSummary
 
@@ -88,9 +88,8 @@ def id_summary(database: DatasetDatabase, table: str, column: str, ids: IdNumber
     else:
         query = f"""
             with ids as (
-                select id, case when number::varchar = id then number end as number
-                from (select "{column}" as id, try_cast("{column}" as bigint) as number from main."{table}")
-                where id is not null
+                select "{column}" as id, {as_integer(f'"{column}"')} as number
+                from main."{table}" where "{column}" is not null
             )
             select count(*), count(number), min(number), max(number), count(distinct number) from ids
         """

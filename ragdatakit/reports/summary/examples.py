@@ -41,8 +41,13 @@ def examples(database: DatasetDatabase, table: str, text: Column | None, number:
     names = TABLES[table].columns
     listed = ", ".join(_beginnings(table, names))
     found = database.load(table).execute(f'select rowid, {listed} from main."{table}" where rowid in ({places})')
-    values = {place: row for place, *row in found.fetchall()}
-    return [_example(table, why, dict(zip(names, values[place], strict=True))) for place, why in chosen.items()]
+    values = {place: dict(zip(names, row, strict=True)) for place, *row in found.fetchall()}
+    if text is not None and (facts := database.text_facts(table, text.name)) is not None and facts.places is not None:
+        from ragdatakit.reports.summary.shown_texts import beginnings_at
+
+        for place, beginning in beginnings_at(database, table, text.name, np.array(sorted(values)), _LONGEST + 1):
+            values[place][text.name] = beginning
+    return [_example(table, why, values[place]) for place, why in chosen.items()]
 
 
 def _beginnings(table: str, names: Iterable[str]) -> Iterator[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
+from ragdatakit.arrays.codes import number_of_distinct
 from ragdatakit.scanner.library import library
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def _integers(connection: duckdb.DuckDBPyConnection, source: IdColumn, known: bo
     if known:
         query = f'select {column}::bigint as number from main."{source.table}" where {source.where}'
         return _of_values(np.asarray(connection.execute(query).fetchnumpy()["number"]))
-    number = f"case when try_cast({column} as bigint)::varchar = {column} then try_cast({column} as bigint) end"
+    number = as_integer(column)
     of_rows = f'from (select {column} as id, {number} as number from main."{source.table}" where {source.where})'
     query = f"select min(number), max(number), count(id), count(number), count(*) {of_rows}"
     least, most, count, integers, rows = connection.execute(query).fetchall()[0]
@@ -139,6 +140,15 @@ def _integers(connection: duckdb.DuckDBPyConnection, source: IdColumn, known: bo
     missing = np.asarray(found["missing"], np.bool_) if count < rows else None
     texts = tuple(text for (text,) in connection.execute(f"select id {of_rows} where {is_odd}").fetchall())
     return _Integers(np.asarray(found["number"]), missing, least, most, count, np.flatnonzero(found["odd"]), texts)
+
+
+def as_integer(column: str) -> str:
+    """The expression for the integer that a text is, as it is usually written; NULL for others, most of which cost no
+    attempt."""
+    looks = f"{column} >= '-' and {column} < ':'"
+    return (
+        f"case when {looks} and try_cast({column} as bigint)::varchar = {column} then try_cast({column} as bigint) end"
+    )
 
 
 def _gathered(columns: list[_Integers]) -> list[_Integers]:
@@ -241,17 +251,15 @@ def distinct(numbers: Numbers, count: int) -> int:
 def distinct_texts(database: DatasetDatabase, table: str, column: str) -> int:
     """How many different texts a column has, most of which appear once: only those with equal hashes are compared."""
     connection, facts = database.load(table), database.text_facts(table, column)
+    if facts is not None:
+        return number_of_distinct(facts.codes[facts.characters >= 0])
     given = f'from main."{table}" where "{column}" is not null'
     exact = f'select count(distinct "{column}") {given}'
-    if facts is not None:
-        codes = facts.codes[facts.characters >= 0]
-        rows = len(codes)
-    else:
-        rows = connection.execute(f"select count(*) {given}").fetchall()[0][0]
-        if rows < _WORTH_HASHES:
-            return int(connection.execute(exact).fetchall()[0][0])
-        hashes = f'select hash("{column}") as code {given}'
-        codes = np.asarray(connection.execute(hashes).fetchnumpy()["code"], np.uint64)
+    rows = connection.execute(f"select count(*) {given}").fetchall()[0][0]
+    if rows < _WORTH_HASHES:
+        return int(connection.execute(exact).fetchall()[0][0])
+    hashes = f'select hash("{column}") as code {given}'
+    codes = np.asarray(connection.execute(hashes).fetchnumpy()["code"], np.uint64)
     codes.sort()
     again = codes[1:][codes[1:] == codes[:-1]]
     repeated = again[np.append(again[:-1] != again[1:], True)] if len(again) else again
@@ -259,11 +267,9 @@ def distinct_texts(database: DatasetDatabase, table: str, column: str) -> int:
         return int(connection.execute(exact).fetchall()[0][0])
     if not len(again):
         return int(rows)
-    same = f'hash("{column}")' if facts is None else "rowid"
-    sought = repeated if facts is None else np.flatnonzero(np.isin(facts.codes, repeated))
-    connection.register("sought_texts", {"same": sought})
+    connection.register("sought_texts", {"same": repeated})
     try:
-        chosen = f"{exact} and {same} in (select same from sought_texts)"
+        chosen = f'{exact} and hash("{column}") in (select same from sought_texts)'
         compared = int(connection.execute(chosen).fetchall()[0][0])
     finally:
         connection.unregister("sought_texts")

@@ -21,6 +21,8 @@ UNCLEAR = "unclear"
 """What is said of a text whose language nothing shows: too short, code, or a language that is not known here."""
 _MOST_READ = 1000
 """Texts of a column that are read."""
+_LONGEST = 2000
+"""Characters of a text that are looked at."""
 _LEAST_WORDS = 2
 _LEAST_SHARE = 0.1
 """In prose a third of the words or more are stop words; in code, names and lists of terms next to none are."""
@@ -79,16 +81,15 @@ def languages(database: DatasetDatabase, column: Column, what: str) -> tuple[Fre
     None where the language of no text can be guessed, as of ids, names and numbers.
     """
 
+    from ragdatakit.reports.summary.shown_texts import beginnings_at
     from ragdatakit.reports.summary.text_numbers import SCRIPTS
 
     there = np.flatnonzero((column.tokens > 0) & (column.scripts > 0))
     if not len(there):
         return None, None
     chosen = there if len(there) <= _MOST_READ else there[np.linspace(0, len(there) - 1, _MOST_READ).astype(np.int64)]
-    connection = database.load(column.table)
-    listed = ", ".join(map(str, column.read[chosen].tolist()))
-    query = f'select left("{column.name}", 2000) from main."{column.table}" where rowid in ({listed}) order by rowid'
-    texts = (text for (text,) in connection.execute(query).fetchall())
+    found_at = beginnings_at(database, column.table, column.name, column.read[chosen], _LONGEST)
+    texts = (text or "" for _, text in found_at)
     counts = Counter(languages_of(zip((SCRIPTS[column.scripts[place]] for place in chosen), texts, strict=True)))
     if not counts.keys() - {UNCLEAR}:
         return None, None

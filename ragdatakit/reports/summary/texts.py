@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ragdatakit.database.dataset_database import DatasetDatabase
+    from ragdatakit.database.text_facts import FactsWanted, TextFacts
 
     Numbers = npt.NDArray[np.int64]
 
@@ -26,6 +27,7 @@ _BATCH_BYTES = 4 << 20
 _BATCH_ROWS = 1 << 16
 _MOST_BYTES = 32 << 20
 _WORTH_THREADS = 8 << 20
+_APART_ROWS = 1 << 10
 
 
 @dataclass(slots=True)
@@ -82,6 +84,8 @@ def measure(
         size = int(np.asarray(found["size"]).sum())
     step = 1 if most_bytes is None else -(-size // most_bytes) or 1
     read = np.arange(0, len(characters), step)
+    if facts is not None and facts.places is not None:
+        return Column(table, column, characters, *_apart(database, table, column, read, facts), read)
     tokens, scripts = np.full(len(read), -1), np.zeros(len(read), np.uint8)
     ways = (
         _scanned(connection, table, column, step, characters)
@@ -96,6 +100,32 @@ def measure(
         if progress is not None:
             progress(f"measuring {table}", done, len(read))
     return Column(table, column, characters, tokens, scripts, read)
+
+
+def facts_wanted(*, apart: bool) -> FactsWanted:
+    """What is wanted of texts while tables are filled; ``apart``: they may stay out of these."""
+    from ragdatakit.database.text_facts import FactsWanted
+    from ragdatakit.reports.summary.text_numbers import counted
+
+    return FactsWanted(counted, _MOST_BYTES, apart)
+
+
+def _apart(
+    database: DatasetDatabase, table: str, column: str, read: Numbers, facts: TextFacts
+) -> tuple[Numbers, npt.NDArray[np.uint8]]:
+    """Tokens and scripts of texts that are not in the table: most were counted when they were seen."""
+    from ragdatakit.reports.summary.shown_texts import beginnings_at
+    from ragdatakit.reports.summary.text_numbers import counted
+    from ragdatakit.scanner.texts import joined
+
+    tokens, scripts, others = facts.numbers_of(read)
+    for some in np.array_split(others, max(1, -(-len(others) // _APART_ROWS))):
+        texts = beginnings_at(database, table, column, read[some], int(facts.characters.max()))
+        data, offsets = joined([(text or "").encode() for _, text in texts])
+        found = counted(np.frombuffer(data, np.uint8), offsets)
+        assert found is not None
+        tokens[some], scripts[some] = found
+    return tokens, scripts
 
 
 def _scanned(

@@ -227,7 +227,8 @@ def leakage(database: DatasetDatabase) -> list[Note]:
     if pairs:
         query = f"""
             with spelled as (
-                select split, trim(lower(nfc_normalize(text)), {sql_text(_BLANKS)}) as text from ({pairs})
+                select split, trim(case when strlen(text) = length(text) then lower(text)
+                    else lower(nfc_normalize(text)) end, {sql_text(_BLANKS)}) as text from ({pairs})
             ),
             asked as (select distinct split, text from spelled where text <> '')
             select other.split, count(*) from asked other join asked train using (text)

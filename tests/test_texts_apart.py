@@ -1,0 +1,129 @@
+"""Reports of texts that stay out of the database: the same as of those that are in it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from ragdatakit.converters.run import read_source
+from ragdatakit.converters.sources import ConversionSettings, find_sources
+from ragdatakit.converters.sql_tables import sql_tables
+from ragdatakit.database.dataset_database import DatasetDatabase
+from ragdatakit.reports.summaries import summarize
+from ragdatakit.reports.summary import texts
+from ragdatakit.scanner.library import library
+from ragdatakit.schemas.conversions import Losses
+from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.summaries import Summary
+
+pytestmark = pytest.mark.skipif(library() is None, reason="without a scanner all texts are in the database")
+
+TEXTS = [
+    "The lamp was lit in 1871.",
+    "Die Lampe ist von der Insel.",
+    "plan\u00e9 \u6f22\u5b57",
+    'a "b"\n\\',
+    " ",
+    "x" * 3000,
+]
+ODD = ['{"_id": 7, "text": "no text id"}', '{"_id": "d", "text": null}', "null", "", '{"_id": "e", "text": "\\ud800"}']
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[DatasetDatabase]:
+    words = ConversionSettings(target_format="")
+    (source,) = find_sources(path, words)
+    tables = read_source(source, words, Losses(), partly=True)
+    assert tables.records is not None
+    with DatasetDatabase(tables, source.parts, sql_tables(source, words, tables.records, 0), own_sql=True) as database:
+        yield database
+
+
+def summary_of(path: Path, table: str, *, apart: bool) -> Summary:
+    """With the texts of a table in the database, or not."""
+    with opened(path) as database:
+        found = summarize(database, alone=apart, examples=5)
+        query = f"select count(*) from main.{table} where text is not null"
+        ((there,),) = database.load().execute(query).fetchall()
+        assert (there < database.count(table) / 2) is apart
+    return found
+
+
+def of_beir(folder: Path, records: list[str], end: str = "\n") -> Path:
+    lines = [json.dumps({"_id": f"d{n}", "title": f"T{n % 3}", "text": text}) for n, text in enumerate(records)]
+    (folder / "corpus.jsonl").write_text(end.join(lines), newline="")
+    (folder / "queries.jsonl").write_text('{"_id": "q1", "text": "Who lit the lamp?"}\n')
+    (folder / "qrels").mkdir()
+    (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td0\t1\n")
+    return folder
+
+
+def of_light_splade(folder: Path, records: list[str]) -> Path:
+    folder = folder / "train"
+    folder.mkdir()
+    lines = "".join(json.dumps({"doc_id": n, "text": text or "-"}) + "\n" for n, text in enumerate(records))
+    (folder / "doc_master.ndjson").write_text(lines)
+    (folder / "query_master.ndjson").write_text('{"qid": 1, "text": "q"}\n')
+    (folder / "positive_lists.ndjson").write_text('{"qid": 1, "positive_doc_ids": [1]}\n')
+    (folder / "triplets.ndjson").write_text('{"qid": 1, "pos_doc_id": 1, "neg_doc_id": 2}\n')
+    return folder
+
+
+def of_arag(folder: Path, records: list[str]) -> Path:
+    chunks = [f"{n}:{text}" for n, text in enumerate(records)]
+    (folder / "chunks.json").write_text("\ufeff" + json.dumps(chunks, indent=1, ensure_ascii=False))
+    (folder / "questions.json").write_text(json.dumps([{"id": "1", "source": "s", "question": "Why?", "answer": "a"}]))
+    return folder
+
+
+def of_datamind(folder: Path, records: list[str]) -> Path:
+    (folder / "chunks").mkdir()
+    for part in range(2):
+        lines = [{"id": f"{part}-{n}", "text": text or "-", "source": "a.md"} for n, text in enumerate(records)]
+        (folder / "chunks" / f"part-{part}.jsonl").write_text("".join(json.dumps(line) + "\r\n" for line in lines))
+    return folder
+
+
+@pytest.mark.parametrize("most_bytes", [100, 1 << 25])
+@pytest.mark.parametrize("made", [of_beir, of_light_splade, of_arag, of_datamind])
+def test_texts_apart_give_the_same_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: object, most_bytes: int
+) -> None:
+    monkeypatch.setattr(texts, "_MOST_BYTES", most_bytes)
+    folder = made(tmp_path, [*TEXTS, *TEXTS[:3], *map(str, range(20))])  # type: ignore[operator]
+    table = "documents" if made in (of_beir, of_light_splade) else "chunks"
+    assert summary_of(folder, table, apart=True) == summary_of(folder, table, apart=False)
+
+
+def test_records_that_are_odd_are_in_the_database(tmp_path: Path) -> None:
+    folder = of_beir(tmp_path, TEXTS * 3)
+    with (folder / "corpus.jsonl").open("a") as file:
+        file.write("\n" + "\n".join(line for odd in ODD for line in (odd, json.dumps({"_id": odd, "text": odd}))))
+    found = summary_of(folder, "documents", apart=True)
+    assert found == summary_of(folder, "documents", apart=False)
+    assert found.losses
+
+
+def test_texts_of_which_the_sample_was_guessed_wrong_are_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(texts, "_MOST_BYTES", 1 << 17)
+    folder = of_beir(tmp_path, [])
+    lines = [{"_id": f"a{n}", "title": "long " * 200, "text": "short"} for n in range(1500)]
+    lines += [{"_id": f"b{n}", "title": "", "text": f"{n} words " * 200} for n in range(1500)]
+    (folder / "corpus.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert summary_of(folder, "documents", apart=True) == summary_of(folder, "documents", apart=False)
+
+
+def test_a_file_that_changed_before_its_texts_were_read_again(tmp_path: Path) -> None:
+    folder = of_beir(tmp_path, TEXTS)
+    with opened(folder) as database:
+        database.wants_facts = texts.facts_wanted(apart=True)
+        database.load("documents")
+        (folder / "corpus.jsonl").write_text((folder / "corpus.jsonl").read_text().replace("lamp", "LAMP"))
+        with pytest.raises(RagdataError, match="it changed while it was read"):
+            summarize(database, alone=True)
