@@ -13,7 +13,7 @@ import pytest
 
 from ragdatakit.database import arrow_streams
 from ragdatakit.database.arrow_streams import ColumnStream, incoming, passed
-from ragdatakit.database.columns import Kind, PackedColumn, packed, packed_numbers
+from ragdatakit.database.columns import Kind, PackedColumn, packed, packed_numbers, packed_same, put_together
 
 VALUES: list[tuple[list[Any], Kind, pa.DataType]] = [
     (["a", None, "é漢", ""], Kind.TEXT, pa.string()),
@@ -50,6 +50,18 @@ def test_pyarrow_reads_what_it_would_make_itself(values: list[Any], kind: Kind, 
 
     found.validate(full=True)
     assert found.column("it").combine_chunks().equals(pa.array(values, arrow))
+
+
+@pytest.mark.parametrize(("values", "kind", "arrow"), VALUES, ids=lambda v: ascii(v)[:30])
+def test_batches_are_put_together(values: list[Any], kind: Kind, arrow: pa.DataType) -> None:
+    given = [packed(kind, values), packed(kind, values[1:]), packed_same(kind, None, 3), packed_same(kind, None, 9)]
+    stream = ColumnStream({"it": kind}, put_together([one] for one in given))
+
+    (found,) = pa.RecordBatchReader.from_stream(stream).read_all().column("it").chunks
+
+    found.validate(full=True)
+    assert found.equals(pa.array([*values, *values[1:], *[None] * 12], arrow))
+    assert len(list(put_together([packed(Kind.CODE, range(9000))] for _ in range(3)))) == 3
 
 
 @pytest.mark.parametrize(("value", "kind"), REFUSED, ids=lambda v: ascii(v)[:30])

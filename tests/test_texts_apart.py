@@ -7,14 +7,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from ragdatakit.arrays.codes import WIDE, number_of_distinct
 from ragdatakit.converters.run import read_source
 from ragdatakit.converters.sources import ConversionSettings, find_sources
 from ragdatakit.converters.sql_tables import sql_tables
 from ragdatakit.database.dataset_database import DatasetDatabase
 from ragdatakit.reports.summaries import summarize
 from ragdatakit.reports.summary import texts
+from ragdatakit.reports.summary.ids import distinct_per_id
 from ragdatakit.scanner.library import library
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import RagdataError
@@ -64,7 +67,7 @@ def of_beir(folder: Path, records: list[str], end: str = "\n") -> Path:
 
 def of_light_splade(folder: Path, records: list[str]) -> Path:
     folder = folder / "train"
-    folder.mkdir()
+    folder.mkdir(parents=True)
     lines = "".join(json.dumps({"doc_id": n, "text": text or "-"}) + "\n" for n, text in enumerate(records))
     (folder / "doc_master.ndjson").write_text(lines)
     (folder / "query_master.ndjson").write_text('{"qid": 1, "text": "q"}\n')
@@ -127,3 +130,31 @@ def test_a_file_that_changed_before_its_texts_were_read_again(tmp_path: Path) ->
         (folder / "corpus.jsonl").write_text((folder / "corpus.jsonl").read_text().replace("lamp", "LAMP"))
         with pytest.raises(RagdataError, match="it changed while it was read"):
             summarize(database, alone=True)
+
+
+def test_triplets_of_two_splits(tmp_path: Path) -> None:
+    of_light_splade(tmp_path, TEXTS)
+    of_light_splade(tmp_path / "more", TEXTS).rename(tmp_path / "validation")
+    with (tmp_path / "validation" / "triplets.ndjson").open("a") as file:
+        file.write('{"qid": 1, "pos_doc_id": 1, "neg_doc_id": 3}\n' * 2)
+    with opened(tmp_path) as database:
+        quick = summarize(database, alone=True)
+    with opened(tmp_path) as database:
+        database.load()
+        database._by_sql.clear()
+        assert summarize(database) == quick
+    (triplets,) = [table for table in quick.tables if table.name == "triplets"]
+    assert triplets.by_split == {"train": 1, "validation": 3}
+
+
+def test_different_numbers_of_each_owner(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(1)
+    owners, numbers = random.integers(-1, 9, 500), random.integers(-1, 20, 500)
+    quick = distinct_per_id(owners, numbers, 12, 20)
+    monkeypatch.setattr("ragdatakit.scanner.keys.library", lambda: None)
+    assert quick.tolist() == distinct_per_id(owners, numbers, 12, 20).tolist()
+
+
+def test_codes_with_equal_halves_are_different() -> None:
+    codes = np.array([(1, 1), (1, 2), (2, 1), (1, 1), (3, 0)], WIDE)
+    assert number_of_distinct(codes) == 4

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.database.columns import ITEMS, Kind, PackedColumn, Schema
+from ragdatakit.database.columns import ITEMS, Kind, PackedColumn, Schema, put_together
 
 if TYPE_CHECKING:
     import duckdb
@@ -270,7 +270,7 @@ def incoming(
 
     batches = iter(batches)
     ahead = list(itertools.islice(batches, 2))
-    stream = ColumnStream(schema, itertools.chain(ahead, batches))
+    stream = ColumnStream(schema, put_together(itertools.chain(ahead, batches)))
     connection.register(name, stream)
     try:
         with _one_thread(connection) if len(ahead) > 1 else nullcontext():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from ragdatakit.database.text_places import ApartTexts
 
+_MOST_ROWS, _MOST_TOGETHER = 1 << 14, 1 << 19
+"""Rows and bytes of batches that are put together."""
 _MOST_EXACT = 1 << 53
 """Integers beyond it are not all floats."""
 
@@ -103,6 +105,67 @@ def packed_apart(texts: ApartTexts) -> PackedColumn:
     """A column of texts that are somewhere else."""
     nothing = packed_same(Kind.TEXT, None, len(texts.lengths))
     return PackedColumn(Kind.TEXT, nothing.length, nothing.buffers, apart=texts)
+
+
+def put_together(batches: Iterable[Sequence[PackedColumn]]) -> Iterator[Sequence[PackedColumn]]:
+    """The same rows in fewer batches, where they are small: each has a cost for its reader."""
+    held: list[Sequence[PackedColumn]] = []
+    rows = size = 0
+    for columns in batches:
+        more = sum(map(_size_of, columns))
+        if held and (rows + columns[0].length > _MOST_ROWS or size + more > _MOST_TOGETHER):
+            yield _as_one(held)
+            held, rows, size = [], 0, 0
+        held.append(columns)
+        rows, size = rows + columns[0].length, size + more
+    if held:
+        yield _as_one(held)
+
+
+def _size_of(column: PackedColumn) -> int:
+    own = sum(len(one) if isinstance(one, bytes) else one.nbytes for one in column.buffers if one is not None)
+    return own + (_size_of(column.items) if column.items is not None else 0)
+
+
+def _as_one(held: list[Sequence[PackedColumn]]) -> Sequence[PackedColumn]:
+    return [_joined(columns) for columns in zip(*held, strict=True)] if len(held) > 1 else held[0]
+
+
+def _joined(columns: Sequence[PackedColumn]) -> PackedColumn:
+    """The rows of several columns of one kind."""
+    import numpy as np
+
+    kind, length = columns[0].kind, sum(column.length for column in columns)
+    valid = None
+    if any(column.buffers[0] is not None for column in columns):
+        valid = np.packbits(np.concatenate([_bits_of(column) for column in columns]), bitorder="little")
+    if kind in _NUMBERS:
+        numbers = [np.frombuffer(column.buffers[1], _NUMBERS[kind], column.length) for column in columns]  # type: ignore[arg-type]
+        return PackedColumn(kind, length, (valid, np.concatenate(numbers)))
+    offset = "int64" if kind is Kind.BYTES else "int32"
+    places = [np.frombuffer(column.buffers[1], offset, column.length + 1) for column in columns]  # type: ignore[arg-type]
+    sizes = np.concatenate([np.diff(own) for own in places])
+    offsets = _offsets(sizes, offset)  # type: ignore[arg-type]
+    if kind in ITEMS:
+        items = [column.items for column in columns if column.items is not None]
+        return PackedColumn(kind, length, (valid, offsets), _joined(items))
+    data = [column.buffers[2] for column in columns]
+    content = b"".join(
+        (some if isinstance(some, bytes) else some.tobytes())[own[0] : own[-1]]
+        for some, own in zip(data, places, strict=True)
+        if some is not None
+    )
+    return PackedColumn(kind, length, (valid, offsets, content))
+
+
+def _bits_of(column: PackedColumn) -> npt.NDArray[np.uint8]:
+    """1 for each value that is there."""
+    import numpy as np
+
+    valid = column.buffers[0]
+    if valid is None:
+        return np.ones(column.length, np.uint8)
+    return np.unpackbits(np.frombuffer(valid, np.uint8), bitorder="little")[: column.length]
 
 
 def _valid_but(missing: npt.NDArray[np.int64], length: int) -> npt.NDArray[np.uint8] | None:

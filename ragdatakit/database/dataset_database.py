@@ -71,7 +71,7 @@ class SqlTable:
     the rows are those that the reader would give. ``integers`` are, when it is loaded, columns of which it is known
     that they have integers only, as these are usually written; ``values`` has those of some of them, in the order of
     the rows; ``facts`` those of its texts, where these are wanted and it sees them, ``numbers`` those of the graph of
-    which it is a part.
+    which it is a part; ``splits``, how many rows of each there are, where it has counted them.
     """
 
     table: str
@@ -80,6 +80,7 @@ class SqlTable:
     values: Mapping[str, npt.NDArray[np.int64]] = field(default_factory=dict, repr=False)
     facts: TextFacts = field(default_factory=TextFacts, repr=False)
     numbers: EdgeNumbers | None = field(default=None, repr=False)
+    splits: Mapping[str | None, int] = field(default_factory=dict)
 
 
 def _in_memory(memory_limit: int, scratch: Path) -> duckdb.DuckDBPyConnection:
@@ -386,7 +387,7 @@ class DatasetDatabase:
             self._tell(f"loading {table}", 0, 1)
             way.facts.wanted = self.wants_facts
             if way.numbers is not None and not self.taken_by_sql:
-                way.numbers.wanted = self.wants_facts
+                way.numbers.wanted = self.wants_facts is not None
             watched = WatchedFiles(file.path for part in self._parts for file in part.files)
             try:
                 records = way.load(connection, table)
@@ -400,6 +401,8 @@ class DatasetDatabase:
             else:
                 self.taken_by_sql.add(table)
                 self._facts[table] = way.facts
+                if way.splits:
+                    self._splits[table] = dict(sorted(way.splits.items(), key=lambda pair: place_of_split(pair[0])))
                 self.integer_columns.update((table, column) for column in way.integers)
                 self.integer_values.update(((table, column), values) for column, values in way.values.items())
                 return _rows_in(connection, table)

@@ -100,6 +100,22 @@ class IntegerPairs:
         return there
 
 
+def distinct_per_owner(
+    owners: npt.NDArray[np.int64], numbers: npt.NDArray[np.int64], owner_count: int
+) -> npt.NDArray[np.int64] | None:
+    """How many different numbers, of up to 32 bits, each of so many owners has; pairs with one less than 0 do not
+    count. None where there is no library."""
+    if library() is None:
+        return None
+    if len(owners) != len(numbers):
+        raise ScannerError("there are not as many owners as numbers")
+    counts = np.empty(owner_count, np.int64)
+    held = np.ascontiguousarray(owners, np.int64), np.ascontiguousarray(numbers, np.int64)
+    places = held[0].ctypes.data, held[1].ctypes.data
+    _call("rd_distinct_per_owner", *places, len(owners), counts.ctypes.data, owner_count)
+    return counts
+
+
 def mixed(heads: Codes, width: int, tails: Codes, tail_width: int) -> Codes | None:
     """One code of two words for each pair of codes; None where there is no library."""
     if library() is None:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-ABI = 21
+ABI = 22
 """The number of the interface. The library must say the same: an editable installation may have an older one."""
 
 _PATH = Path(__file__).with_name("compiled.so")
@@ -63,6 +63,7 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "rd_pairs_new": (_POINTER, (_POINTER, _POINTER, _LENGTH, _LENGTH)),
     "rd_pairs_free": (None, (_POINTER,)),
     "rd_pairs_find": (_FLAG, (_POINTER, _POINTER, _POINTER, _LENGTH, _POINTER)),
+    "rd_distinct_per_owner": (_FLAG, (_POINTER, _POINTER, _LENGTH, _POINTER, _LENGTH)),
     "rd_mix": (_FLAG, (_POINTER, _LENGTH, _POINTER, _LENGTH, _LENGTH, _POINTER)),
     "rd_firsts_new": (_POINTER, (_LENGTH, _LENGTH, ctypes.c_uint32)),
     "rd_firsts_free": (None, (_POINTER,)),

@@ -5,6 +5,7 @@
 use crate::boundary::{guarded, slice, slice_mut, View, DONE, MISUSED, PANICKED};
 use crate::firsts::{Firsts, Named};
 use crate::keys::{find_ranks, mix, sieve, sieved, Table};
+use crate::owned::distinct_per_owner;
 use crate::pairs::Pairs;
 use std::ptr::null_mut;
 
@@ -260,5 +261,27 @@ pub unsafe extern "C" fn rd_pairs_find(
         let (Some(firsts), Some(seconds)) = (slice(firsts, count), slice(seconds, count)) else { return MISUSED };
         pairs.find(firsts, seconds, there);
         DONE
+    })
+}
+
+/// How many different ones of the `numbers` each of `owner_count` owners has, in `counts`: see `distinct_per_owner`.
+///
+/// # Safety
+/// `owners` and `numbers` point to `number` numbers, `counts` to `owner_count` to be written.
+#[no_mangle]
+pub unsafe extern "C" fn rd_distinct_per_owner(
+    owners: *const i64,
+    numbers: *const i64,
+    number: u64,
+    counts: *mut u64,
+    owner_count: u64,
+) -> i32 {
+    guarded(PANICKED, || {
+        let (Some(owners), Some(numbers), Some(counts)) =
+            (slice(owners, number), slice(numbers, number), slice_mut(counts, owner_count))
+        else {
+            return MISUSED;
+        };
+        distinct_per_owner(owners, numbers, counts).map_or(MISUSED, |()| DONE)
     })
 }

@@ -32,6 +32,7 @@ mod measure_boundary;
 mod measures;
 mod members;
 mod names;
+mod owned;
 mod pairs;
 mod plan;
 mod predicates;

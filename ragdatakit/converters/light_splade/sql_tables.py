@@ -3,13 +3,14 @@ masters of the two splits are joined by DuckDB."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
 from ragdatakit.converters.light_splade.reading import ID, Reading, size_of_text, text_of
-from ragdatakit.converters.sql_files import add, fill
+from ragdatakit.converters.sql_files import add, fill, text
 from ragdatakit.database.columns import Kind, PackedColumn, packed, packed_numbers
 from ragdatakit.database.dataset_database import SqlTable, Unproved
 from ragdatakit.database.text_facts import TextFacts
@@ -42,6 +43,7 @@ def light_splade_tables(dataset: Dataset, records: RecordReader) -> dict[str, Sq
             loader.integers[table],
             loader.numbers if table == "triplets" else {},
             loader.facts[table],
+            splits=loader.splits if table == "triplets" else {},
         )
         for table, kind in _TABLES.items()
         if dataset.of_kind(kind)
@@ -53,6 +55,7 @@ class _Loader:
         self._dataset, self._records = dataset, records
         self._reading = Reading(dataset, records)
         self.numbers: dict[str, Numbers] = {}
+        self.splits: Counter[str | None] = Counter()
         self.integers: dict[str, set[str]] = {table: set() for table in _TABLES}
         self.facts = {table: TextFacts() for table in _TABLES}
 
@@ -124,6 +127,7 @@ class _Loader:
     def triplets(self, connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, int]:
         """The triplets, in the order of the files; their numbers are kept where all are integers."""
         self.numbers.clear()
+        self.splits.clear()
         self.numbers.update(self._ids(connection, table, "triplets", "{ids}, {{split}} as split"))
         return {}
 
@@ -146,8 +150,9 @@ class _Loader:
             nonlocal all_integers
             for found in id_blocks(self._records, file, notes):
                 columns = [packed_numbers(Kind.INTEGER, numbers) for numbers in found.numbers]
-                if kind == "triplets" and not in_numbers:
+                if kind == "triplets":
                     kept.append(found.numbers)
+                    self.splits[file.split] += columns[0].length
                 if found.odd:
                     all_integers = False
                     odd: list[tuple[str, ...] | None] = [None] * len(found.numbers[0])
@@ -160,30 +165,31 @@ class _Loader:
         texts = ", ".join(f"coalesce(odd[{place}], {name}::varchar) as {name}" for place, name in enumerate(names, 1))
         files = self._dataset.of_kind(kind)
         place, numbered = f'main."{table}"', f'main."numbers of {table}"'
-        shown = f"select rowid as rowid, {integers}, split from {numbered}"
-        usual = integers
+        splits = {split: number for number, split in enumerate(dict.fromkeys(file.split for file in files))}
+        named = " ".join(f"when {number} then {text(split)}" for split, number in splits.items())
+        shown = f"select rowid as rowid, {integers}, case split {named} end as split from {numbered}"
+        query = f"select {row.format(ids=integers)} from {{}}"
+        of_numbers = f"select {', '.join(names)}, {{number}}::usmallint as split from {{}}"
         if in_numbers:
             connection.execute(f"drop table if exists {numbered}")
-            place, usual = numbered, ", ".join(names)
-        fill(connection, place, files[:1], f"select {row.format(ids=usual)} from {{}}", schema, lambda _: iter(()))
+            place, query = numbered, of_numbers
+        fill(connection, place, files[:1], query.replace("{number}", "0"), schema, lambda _: iter(()))
         for file in files:
             for is_odd, some in groupby(batches(file), lambda columns: len(columns) > len(names)):
                 if is_odd and in_numbers:
-                    in_numbers, place, usual = False, f'main."{table}"', integers
+                    in_numbers, place, query = False, f'main."{table}"', f"select {row.format(ids=integers)} from {{}}"
                     rows = f"select {', '.join(names)}, split from ({shown}) order by rowid"
                     connection.execute(f"create table {place} as {rows}; drop table {numbered}")
-                ids, columns = (texts, with_odd) if is_odd else (usual, schema)
-                query = f"select {row.format(ids=ids)} from {{}}"
-                add(connection, place, file, query, columns, some)
+                if is_odd:
+                    add(connection, place, file, f"select {row.format(ids=texts)} from {{}}", with_odd, some)
+                else:
+                    add(connection, place, file, query.replace("{number}", str(splits[file.split])), schema, some)
         if in_numbers:
             connection.execute(f'create view main."{table}" as {shown}')
         self._tell(notes)
         if not all_integers:
             return {}
         self.integers[table].update(names)
-        if in_numbers:
-            numbers = (connection.execute(f"select {name} from {numbered}").fetchnumpy()[name] for name in names)
-            return dict(zip(names, map(np.asarray, numbers), strict=True))
         return {name: np.concatenate([numbers[i] for numbers in kept]) for i, name in enumerate(names) if kept}
 
     def _refuse_renamed(self) -> None:

@@ -31,7 +31,7 @@ _MOST_EXAMPLES = 3
 
 def table_summary(database: DatasetDatabase, table: str, counted: dict[str, int]) -> TableSummary:
     """A table, its rows by split and its columns. ``counted`` has the distinct values of columns that are known."""
-    connection, rows = database.load(table), database.count(table)
+    connection, rows, by_split = database.load(table), database.count(table), database.splits(table)
     names = tuple(name for name in TABLES[table].columns if name != "field_order")
     wanted = []
     for name in names:
@@ -39,6 +39,10 @@ def table_summary(database: DatasetDatabase, table: str, counted: dict[str, int]
         facts = database.text_facts(table, name)
         if facts is not None:
             wanted += [str(facts.missing), str(facts.empty), "null"]
+            continue
+        if name == "split":
+            empty = sum(number for split, number in by_split.items() if split is not None and not split.strip(_BLANK))
+            wanted += [str(by_split.get(None, 0)), str(empty), str(len(by_split.keys() - {None}))]
             continue
         if (table, name) in database.integer_columns:  # no such value is missing or empty
             wanted += ["0", "0", "null" if name in counted else f"count(distinct {column})"]
@@ -48,7 +52,7 @@ def table_summary(database: DatasetDatabase, table: str, counted: dict[str, int]
         wanted.append(f"count(*) filter ({_is_empty(table, name)})")
         plain = name not in UNCOUNTED and name not in counted and name not in UNIQUE.get(table, ())
         wanted.append(f"count(distinct {column})" if plain else "null")
-    found = connection.execute(f'select {", ".join(wanted)} from "{table}"').fetchall()[0]
+    found = connection.execute(f'select {", ".join(wanted)}, count(*) from "{table}"').fetchall()[0]
     columns = []
     for place, name in enumerate(names):
         missing_rows, empty, distinct = found[3 * place : 3 * place + 3]
@@ -59,7 +63,7 @@ def table_summary(database: DatasetDatabase, table: str, counted: dict[str, int]
             distinct = distinct_texts(database, table, name)
         repeated = rows - missing_rows - distinct if is_unique else None
         columns.append(ColumnSummary(name, missing_rows, empty, distinct, repeated))
-    return TableSummary(table, rows, database.splits(table), tuple(columns))
+    return TableSummary(table, rows, by_split, tuple(columns))
 
 
 def _is_empty(table: str, name: str) -> str:
@@ -74,6 +78,7 @@ def _is_empty(table: str, name: str) -> str:
     return f"case when {column} < '!' then trim({column}, {_BLANKS}) = '' end"  # a case looks at no more than it must
 
 
+_BLANK = " \t\n\r"
 _BLANKS = "' ' || chr(9) || chr(10) || chr(13)"
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 import numpy as np
 
 from ragdatakit.arrays.codes import number_of_distinct
+from ragdatakit.scanner.keys import distinct_per_owner
 from ragdatakit.scanner.library import library
 
 if TYPE_CHECKING:
@@ -292,6 +293,8 @@ def per_id(numbers: Numbers, count: int) -> Numbers:
 
 def distinct_per_id(owners: Numbers, numbers: Numbers, owner_count: int, count: int) -> Numbers:
     """How many different numbers each owner that occurs has."""
+    if count <= 1 << 32 and (counted := distinct_per_owner(owners, numbers, owner_count)) is not None:
+        return counted[counted > 0]
     there = (owners >= 0) & (numbers >= 0)
     pairs = owners * count + numbers
     pairs = pairs if there.all() else pairs[there]
