@@ -11,6 +11,7 @@ from ragdatakit import validate
 from ragdatakit.validators import dataset_run
 
 ITEMS = ["[true]", "[{}]", "[[7]]", "[1e999, 99]", "[10, 1e999, 77]", '["99"]', "[10, null, 99]", "[10, -1e999, -3]"]
+ITEMS += ['[10, "-0", null]', '[11, "007", true]']
 ITEMS += ["[99.0]", '[10, "x", 98]', "[true, 1]", "[10.5]", "[]", "[null]", "[1e30, 99]", "[9223372036854775808, 99]"]
 
 

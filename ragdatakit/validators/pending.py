@@ -391,7 +391,9 @@ def _point(
 
 def _is_meant(item: Any, value: Any) -> bool:
     """Whether a list's item is the one a set check named: by its value, or by its code."""
-    if isinstance(value, int | str | float):
+    if type(value) is int:
+        return bool(readable_key(item, "integer") == value)
+    if isinstance(value, str | float):
         return bool(type(item) is not bool and (item == value or str(item) == str(value)))
     if value.dtype.names is None:
         number = readable_key(item, "integer")
