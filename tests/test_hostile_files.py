@@ -40,6 +40,17 @@ def test_gzip_bomb_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     endure(folder)
 
 
+@pytest.mark.parametrize("engine", [None, "local"])
+def test_gzip_data_of_nothing_has_no_bytes(engine: str | None, tmp_path: Path) -> None:
+    folder = copy("light-splade/valid/triplet", tmp_path)
+    (folder / TRIPLETS).unlink()
+    (folder / f"{TRIPLETS}.gz").write_bytes(gzip.compress(b""))
+
+    sizes = {f.path: f.bytes for d in validate(folder, engine=engine).datasets for f in d.files}
+
+    assert sizes[f"{TRIPLETS}.gz"] == 0
+
+
 def test_gzip_bomb_of_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources, "BOMB_BYTES", 1 << 22)
     folder = copy("light-splade/valid/triplet", tmp_path)

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragdatakit.arrays import code_tables
+from ragdatakit.arrays.code_tables import HashTable
 from ragdatakit.arrays.codes import WIDE as WIDE_CODES
 from ragdatakit.arrays.codes import mix
 from ragdatakit.arrays.keys import NumpyConsistency, NumpyIndex
@@ -171,6 +172,20 @@ def test_columns_with_gaps_are_taken_record_by_record(data: st.DataObject) -> No
         first += length
 
     assert pairs(typed.disagreements()) == pairs(plain.disagreements())
+
+
+@pytest.mark.parametrize("apart", [3, 30])
+def test_pairs_whose_numbers_are_far_apart_have_no_table_by_number(apart: int) -> None:
+    count = 1 << 18
+    firsts = np.arange(count, dtype=np.uint64) * np.uint64(apart)
+    seconds = firsts[::-1].copy()
+    index = PairIndex()
+
+    index.add(firsts, seconds, range(count))
+    index.freeze()
+
+    assert isinstance(index._finder, HashTable) == (apart == 30)
+    assert index.find(firsts, seconds).all() and not index.find(firsts, firsts + np.uint64(1)).any()
 
 
 @pytest.mark.parametrize("widths", [(1, 1), (1, 2), (2, 1), (2, 2)])

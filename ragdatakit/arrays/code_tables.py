@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ragdatakit.arrays.codes import WIDE, Codes, Rows, are_same, first_words, flat_words, words_of
 from ragdatakit.scanner.keys import count_in_sieve, counted_twice, find_in_table, find_ranks, new_sieve, new_table
 
-RANK_PLACES = 32
+_RANK_PLACES = 32
 """Places for each integer up to which a table by value is made of them: ids of a sample of a corpus (each thirtieth)
 are then looked up without hashing, too."""
 _ODD_1 = np.uint64(0x9E3779B97F4A7C15)
@@ -71,7 +71,7 @@ class RankTable:
         ]
 
     @staticmethod
-    def of(codes: Codes, places: int = RANK_PLACES) -> RankTable | None:
+    def of(codes: Codes, places: int = _RANK_PLACES) -> RankTable | None:
         """A table, or None where the integers are too sparse for one with so many places for each."""
         ids = codes.view(np.int64)
         if not len(ids):

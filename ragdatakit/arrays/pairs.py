@@ -7,9 +7,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ragdatakit.arrays.code_tables import RANK_PLACES, HashTable
+from ragdatakit.arrays.code_tables import HashTable
 from ragdatakit.arrays.codes import Codes, Rows, mix
 from ragdatakit.scanner.keys import IntegerPairs
+
+_PLACES = 4
+"""Numbers for each pair up to which the first ones are spread over where a table by them is small: it has twice four
+bytes for each while it is made."""
 
 
 class PairIndex:
@@ -28,7 +32,7 @@ class PairIndex:
         none = np.empty(0, np.uint64)
         firsts, seconds = (np.concatenate(column) for column in zip((none, none), *self._chunks, strict=True))
         self._chunks = []
-        self._finder = IntegerPairs.of(firsts, seconds, max(RANK_PLACES * len(firsts), 1 << 20))
+        self._finder = IntegerPairs.of(firsts, seconds, max(_PLACES * len(firsts), 1 << 20))
         if self._finder is None:
             self._finder = HashTable(mix(firsts, seconds))
 
