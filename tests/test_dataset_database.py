@@ -123,11 +123,12 @@ def test_a_graph_is_taken_by_sql() -> None:
     ("file", "row", "noted"),
     [
         ("edges.csv", "", True),
-        ("edges.csv", "nobody,is_mentioned_in,nobody,{}\n", False),
-        ("edges.csv", "a\0b,is_mentioned_in,nobody,{}\n", False),
-        ("nodes.csv", "twice,entity,{}\ntwice,entity,{'a': 1.50}\n", False),
+        ("edges.csv", "nobody,is_mentioned_in,else,{}\nelse,r,nobody,{}\n", True),
+        ("edges.csv", "a\0b,is_mentioned_in,nobody,{'source': 's'}\nb,'x'\n", True),
+        ("nodes.csv", "twice,entity,{}\ntwice,entity,{'a': 1.50}\nodd\n", True),
+        ("nodes.csv", 'open,"entity\n', True),
     ],
-    ids=["sound", "no-node", "odd-row", "one-name-twice"],
+    ids=["sound", "no-node", "odd-row", "one-name-twice", "open-quote"],
 )
 def test_the_shape_of_a_graph_is_noted_while_it_is_loaded(file: str, row: str, noted: bool, tmp_path: Path) -> None:
     shutil.copytree(FIXTURES / "gfm-rag" / "valid" / "many" / "hotpotqa_train1", tmp_path / "set")

@@ -12,16 +12,18 @@ if TYPE_CHECKING:
     from ragdatakit.arrays.keys import NumpyIndex
 
     Numbers = npt.NDArray[np.int32]
+    Rows = npt.NDArray[np.int64]
 
 
-_MOST_RELATIONS = 1 << 16
+_MOST_RELATIONS, _MOST_UNLISTED = 1 << 16, 1 << 20
 
 
 class EdgeNumbers:
-    """``nodes`` are numbered in the order of their rows, ``relations`` anyhow.
+    """Nodes are numbered in the order in which their names come: the ``nodes`` rows of their table except for
+    ``repeated`` ones, then ends of edges that are ``unlisted``. Relations are numbered anyhow.
 
     They are noted where they were ``wanted`` before the first of the tables was filled, and stand for edges (`whole`)
-    where each node has a name of its own, each end is one of them, and relations are not very many.
+    where neither relations nor such ends are very many.
     """
 
     def __init__(self) -> None:
@@ -32,7 +34,9 @@ class EdgeNumbers:
         self._relations: Codes | None = None
         self._of_relations: NumpyIndex | None = None
         self._ends: tuple[list[Numbers], ...] = ([], [], [])
-        self._listed = True
+        self._unlisted: list[tuple[Rows, Codes]] = []
+        self._few = True
+        self._made: tuple[Numbers, Numbers, Numbers, Rows] | None = None
 
     def begin_nodes(self) -> None:
         """The table of nodes is filled now; an attempt before this one may have failed."""
@@ -41,8 +45,8 @@ class EdgeNumbers:
 
     def begin_edges(self) -> None:
         """The table of edges is filled now."""
-        self.edges, self._ends, self._listed = 0, ([], [], []), True
-        self._relations = self._of_relations = None
+        self.edges, self._ends, self._unlisted, self._few = 0, ([], [], []), [], True
+        self._relations = self._of_relations = self._made = None
 
     def add_nodes(self, names: Codes) -> None:
         """The next nodes, by the codes of their names."""
@@ -51,12 +55,20 @@ class EdgeNumbers:
 
     def add_edges(self, sources: Codes, targets: Codes, relations: Codes) -> None:
         """The next edges, by the codes of their ends and relations."""
+        import numpy as np
+
+        first = self.edges
         self.edges += len(sources)
-        if not self._listed:
+        if not self._few:
             return
         nodes = self._nodes_by_name()
         found = nodes.find(sources), nodes.find(targets), self._relation_numbers(relations)
-        self._listed = not any(len(numbers) and numbers.min() < 0 for numbers in found)
+        for side, codes in enumerate((sources, targets)):
+            missing = np.flatnonzero(found[side] < 0)
+            if len(missing):
+                self._unlisted.append((2 * (first + missing) + side, codes[missing]))
+        self._few = not len(found[2]) or found[2].min() >= 0
+        self._few &= sum(len(places) for places, _ in self._unlisted) <= _MOST_UNLISTED
         for kept, numbers in zip(self._ends, found, strict=True):
             kept.append(numbers)
 
@@ -88,9 +100,7 @@ class EdgeNumbers:
 
     def whole(self, nodes: int, edges: int) -> bool:
         """Whether they are those of tables with so many rows."""
-        if not self.wanted or not edges or (self.nodes, self.edges) != (nodes, edges):
-            return False
-        return self._listed and not len(self._nodes_by_name().repeats()[0])
+        return self.wanted and self._few and edges > 0 and (self.nodes, self.edges) == (nodes, edges)
 
     @property
     def relations(self) -> int:
@@ -98,15 +108,50 @@ class EdgeNumbers:
         return 0 if self._relations is None else len(self._relations)
 
     @property
-    def ends(self) -> tuple[Numbers, Numbers, Numbers]:
-        """Sources, targets and relations of all edges."""
+    def repeated(self) -> Rows:
+        """The rows of nodes whose names have come before, in order."""
         import numpy as np
 
-        for parts in self._ends:
-            if len(parts) > 1:
-                parts[:] = [np.concatenate(parts)]
-        source, target, relation = (parts[0] for parts in self._ends)
-        return source, target, relation
+        return np.sort(self._nodes_by_name().repeats()[0])
+
+    @property
+    def unlisted(self) -> Rows:
+        """Where each of the names that are no node's comes first, in order: twice the row, and one more of a target."""
+        return self._all()[3]
+
+    @property
+    def ends(self) -> tuple[Numbers, Numbers, Numbers]:
+        """Sources, targets and relations of all edges."""
+        return self._all()[:3]
+
+    def _all(self) -> tuple[Numbers, Numbers, Numbers, Rows]:
+        import numpy as np
+
+        from ragdatakit.arrays.codes import first_of_each
+
+        if self._made is not None:
+            return self._made
+        source, target, relation = (np.concatenate(parts) for parts in self._ends)
+        self._ends = ([], [], [])
+        repeated, unlisted = self.repeated, np.empty(0, np.int64)
+        if len(repeated):
+            is_first = np.ones(self.nodes, np.bool_)
+            is_first[repeated] = False
+            numbers = np.append(np.cumsum(is_first, dtype=np.int32) - np.int32(1), np.int32(-1))  # of none it is -1
+            source, target = numbers[source], numbers[target]
+        if self._unlisted:
+            places, codes = (np.concatenate(parts) for parts in zip(*self._unlisted, strict=True))
+            order = np.argsort(places)
+            places, codes = places[order], codes[order]
+            firsts, which = first_of_each(codes)
+            unlisted = places[np.sort(firsts)]
+            number_of = np.argsort(np.argsort(firsts)) + self.nodes - len(repeated)
+            for side, numbers in enumerate((source, target)):
+                here = places % 2 == side
+                numbers[places[here] // 2] = number_of[which[here]]
+            self._unlisted = []
+        self._made = source, target, relation, unlisted
+        return self._made
 
 
 def _index(parts: list[Codes]) -> NumpyIndex:

@@ -1,16 +1,20 @@
-"""The cells of a GFM-RAG table as the scanner gives them, with the JSON of attributes: columns, block by block."""
+"""The cells of a GFM-RAG table as the scanner gives them, with the JSON of attributes: columns, block by block.
+
+Rows that it refuses are read one by one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ragdatakit.arrays.text_codes import codes_of_texts
 from ragdatakit.converters.gfm_rag.attributes import json_of_cell, lift_edge
 from ragdatakit.database.columns import Kind, PackedColumn, packed
 from ragdatakit.database.dataset_database import Unproved
-from ragdatakit.files.containers.csv_rows import CsvReader
+from ragdatakit.files.containers.csv_rows import CsvReader, RawRow
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.scanner.library import library
 from ragdatakit.scanner.notes import REFUSED
@@ -19,7 +23,7 @@ from ragdatakit.scanner.sheets import KeptCells, ScannedRows, SheetColumn, Sheet
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from ragdatakit.converters.gfm_rag.attributes import Note
+    from ragdatakit.arrays.codes import Codes
     from ragdatakit.database.edge_numbers import EdgeNumbers
     from ragdatakit.files.datasets import DataFile
     from ragdatakit.schemas.conversions import Losses
@@ -32,82 +36,128 @@ SCHEMAS = {
         "provenance": Kind.TEXT,
     },
 }
-_LIFTED = (b'"confidence"', b'"source"')
-"""What is in the JSON of edges that has columns of its own."""
+_LIFTED = {"confidence": b'"confidence"', "provenance": b'"source"'}
+"""The columns of edges for what is in their JSON, and how that is called there."""
+_NUMBERED = ("name", "source", "target", "relation")
 
 
-def scanned_columns(
-    records: RecordReader, file: DataFile, usual: Mapping[str, str], notes: Losses, numbers: EdgeNumbers
-) -> Iterator[list[PackedColumn]]:
-    """The columns of `SCHEMAS` of the rows of a file; ``usual`` are the wanted cells, with what a row has there that
-    lacks them. What changes is noted, and the numbers are where they are wanted. Raises `Unproved` where there is no
-    scanner, or it refuses a row."""
-    kind, source = file.kind, records.source(file)
-    reader = CsvReader(source, cut_records)
-    if library() is None or not reader.open() or reader.header is None or reader.width != len(reader.header):
-        raise Unproved
-    scanner = _scanner(reader.header, usual, numbers.wanted)
-    if numbers.wanted:
-        (numbers.begin_nodes if kind == "nodes" else numbers.begin_edges)()
+class ScannedTable:
+    """The rows of a file: the ``usual`` cells are wanted, given with what a row has there that lacks them. What changes
+    is noted, and the numbers are where they are wanted."""
 
-    def note(why: str, example: object) -> None:
-        notes.add("coerced", kind, "attributes", why, example)
+    def __init__(
+        self, records: RecordReader, file: DataFile, usual: Mapping[str, str], notes: Losses, numbers: EdgeNumbers
+    ) -> None:
+        self._records, self._file, self._usual, self._numbers = records, file, usual, numbers
+        self._notes = notes
+        self.schema = SCHEMAS[file.kind]
 
-    for block in reader.blocks():
-        scanned = scanner.scan(block.data) if block.cut is None else None
-        if scanned is None or any(why == REFUSED for why, *_ in scanned.notes):
+    def columns(self) -> Iterator[list[PackedColumn]]:
+        """The columns of the schema, block by block. Raises `Unproved` where there is no scanner, or a whole file is
+        faulty."""
+        source, numbers = self._records.source(self._file), self._numbers
+        reader = CsvReader(source, cut_records)
+        if library() is None or not reader.open() or reader.header is None:
             raise Unproved
+        self._places = {name: reader.header.index(name) for name in self._usual if name in reader.header}
+        scanner = self._scanner(len(reader.header))
         if numbers.wanted:
-            _number(numbers, kind, scanned)
-        yield _columns(kind, scanned, usual, note)
-        if records.progress is not None:
-            records.progress(file.display, source.progress, source.size)
-    if source.faults or reader.too_long:
-        raise Unproved
+            (numbers.begin_nodes if self._file.kind == "nodes" else numbers.begin_edges)()
+        for block in reader.blocks():
+            if block.cut is None:
+                scanned = scanner.scan(block.data)
+                refused = [note for note in scanned.notes if note[0] == REFUSED]
+                odd = {
+                    number: RawRow(block.offset + start, block.first_line + line, block.data[start:end])
+                    for _, number, line, start, end in refused
+                }
+                yield self._of_scan(scanned, {number: self._cells(row) for number, row in odd.items()})
+            else:
+                yield self._of_rows([self._cells(row) for row in block.cut])
+            if self._records.progress is not None:
+                self._records.progress(self._file.display, source.progress, source.size)
+        if source.faults or reader.too_long:
+            raise Unproved
 
+    def _scanner(self, width: int) -> SheetScanner:
+        keys = _NUMBERED if self._numbers.wanted else ()
+        columns = (
+            SheetColumn(name, place, key=name in keys, kept=True, json=name == "attributes")
+            for name, place in self._places.items()
+        )
+        return SheetScanner(width, columns)
 
-def _scanner(header: list[str], usual: Mapping[str, str], are_numbered: bool) -> SheetScanner:
-    keys = {"name", "source", "target", "relation"} if are_numbered else set()
-    columns = [
-        SheetColumn(name=name, place=header.index(name), key=name in keys, kept=True, json=name == "attributes")
-        for name in usual
-        if name in header
-    ]
-    return SheetScanner(len(header), columns)
+    def _cells(self, row: RawRow) -> dict[str, str]:
+        return {**self._usual, **self._records.row_at(self._file, self._places, row)}
 
-
-def _number(numbers: EdgeNumbers, kind: str, scanned: ScannedRows) -> None:
-    codes = {name: cells.codes for name, cells in scanned.cells.items()}
-    if kind == "nodes":
-        numbers.add_nodes(codes["name"])
-    else:
-        numbers.add_edges(codes["source"], codes["target"], codes["relation"])
-
-
-def _columns(kind: str, scanned: ScannedRows, usual: Mapping[str, str], note: Note) -> list[PackedColumn]:
-    rows, lifted = scanned.rows, dict[str, dict[int, float | str]]()
-    found = {}
-    for name in SCHEMAS[kind]:
-        if name not in usual:
-            found[name] = _few(SCHEMAS[kind][name], rows, lifted.get(name, {}))
-        elif name not in scanned.cells:
-            empty = name == "attributes"
-            found[name] = _nothing(Kind.TEXT, rows) if empty else packed(Kind.TEXT, [usual[name]] * rows)
-        elif name == "attributes":
-            kept, lifted = _with_json(kind, scanned.cells[name].kept, note)
+    def _of_scan(self, scanned: ScannedRows, odd: Mapping[int, dict[str, str]]) -> list[PackedColumn]:
+        if self._numbers.wanted:
+            codes = {name: scanned.cells[name].codes for name in _NUMBERED if name in scanned.cells}
+            for name, of_rows in codes.items() if odd else ():
+                of_rows[list(odd)] = codes_of_texts([cells[name] for cells in odd.values()])
+            self._number(codes)
+        rows = scanned.rows
+        found = {name: _nothing(kind, rows) for name, kind in self.schema.items()}
+        for name in self._usual:
+            if name not in scanned.cells:
+                if name != "attributes":
+                    found[name] = packed(Kind.TEXT, [self._usual[name]] * rows)
+                continue
+            kept = scanned.cells[name].kept
+            if name != "attributes":
+                found[name] = _column(_with_texts(kept, {row: cells[name] for row, cells in odd.items()}))
+                continue
+            kept, lifted = self._with_json(kept, {row: cells[name] for row, cells in odd.items()})
             found[name] = _column(kept)
+            for column, values in lifted.items():
+                if values:
+                    found[column] = packed(self.schema[column], [values.get(row) for row in range(rows)])
+        return list(found.values())
+
+    def _of_rows(self, rows: list[dict[str, str]]) -> list[PackedColumn]:
+        if self._numbers.wanted:
+            names = [name for name in _NUMBERED if name in self._places]
+            self._number({name: codes_of_texts([cells[name] for cells in rows]) for name in names})
+        found: dict[str, list[Any]] = {name: [cells.get(name) for cells in rows] for name in self.schema}
+        made = [self._lifted(json_of_cell(cells["attributes"], self._note)) for cells in rows]
+        for name, values in zip(("attributes", *_LIFTED), zip(*made, strict=True), strict=True):
+            if name in found:
+                found[name] = list(values)
+        return [packed(kind, found[name]) for name, kind in self.schema.items()]
+
+    def _number(self, codes: Mapping[str, Codes]) -> None:
+        if self._file.kind == "nodes":
+            self._numbers.add_nodes(codes["name"])
         else:
-            found[name] = _column(scanned.cells[name].kept)
-    return list(found.values())
+            self._numbers.add_edges(codes["source"], codes["target"], codes["relation"])
+
+    def _with_json(self, kept: KeptCells, odd: Mapping[int, str]) -> tuple[KeptCells, dict[str, dict[int, Any]]]:
+        """The attributes with what Python makes of some, and what of edges goes into columns of its own."""
+        late = {*kept.late.tolist(), *odd}
+        rows = late | _rows_with(kept, _LIFTED.values()) if self._file.kind == "edges" else late
+        lifted: dict[str, dict[int, Any]] = {name: {} for name in _LIFTED}
+        texts: dict[int, str | None] = {}
+        for row in sorted(rows):
+            text: str | None = odd.get(row)
+            if text is None:
+                text = kept.data[kept.offsets[row] : kept.offsets[row + 1]].decode()
+            if row in late:
+                text = json_of_cell(text, self._note)
+            texts[row], *values = self._lifted(text)
+            for name, value in zip(_LIFTED, values, strict=True):
+                if value is not None:
+                    lifted[name][row] = value
+        return _with_texts(kept, texts), lifted
+
+    def _lifted(self, json: str | None) -> tuple[str | None, float | None, str | None]:
+        return lift_edge(json) if self._file.kind == "edges" else (json, None, None)
+
+    def _note(self, why: str, example: object) -> None:
+        self._notes.add("coerced", self._file.kind, "attributes", why, example)
 
 
 def _column(kept: KeptCells) -> PackedColumn:
     return PackedColumn(Kind.TEXT, len(kept.offsets) - 1, (kept.valid, kept.offsets, kept.data))
-
-
-def _few(kind: Kind, rows: int, values: Mapping[int, float | str]) -> PackedColumn:
-    """A column in which few rows have a value."""
-    return packed(kind, [values.get(row) for row in range(rows)]) if values else _nothing(kind, rows)
 
 
 def _nothing(kind: Kind, rows: int) -> PackedColumn:
@@ -117,27 +167,7 @@ def _nothing(kind: Kind, rows: int) -> PackedColumn:
     return PackedColumn(kind, rows, (valid, np.zeros(rows, np.float64)))
 
 
-def _with_json(kind: str, kept: KeptCells, note: Note) -> tuple[KeptCells, dict[str, dict[int, float | str]]]:
-    """The attributes with what Python makes of some, and what of edges goes into columns of its own."""
-    late = set(kept.late.tolist())
-    rows = late | _rows_with(kept, _LIFTED) if kind == "edges" else late
-    lifted: dict[str, dict[int, float | str]] = {"confidence": {}, "provenance": {}}
-    texts: dict[int, str | None] = {}
-    for row in sorted(rows):
-        text: str | None = kept.data[kept.offsets[row] : kept.offsets[row + 1]].decode()
-        if row in late:
-            text = json_of_cell(text or "", note)
-        if kind == "edges":
-            text, confidence, provenance = lift_edge(text)
-            if confidence is not None:
-                lifted["confidence"][row] = confidence
-            if provenance is not None:
-                lifted["provenance"][row] = provenance
-        texts[row] = text
-    return _with_texts(kept, texts), lifted
-
-
-def _rows_with(kept: KeptCells, words: tuple[bytes, ...]) -> set[int]:
+def _rows_with(kept: KeptCells, words: Iterable[bytes]) -> set[int]:
     places = []
     for word in words:
         at = kept.data.find(word)
@@ -157,8 +187,8 @@ def _with_texts(kept: KeptCells, texts: dict[int, str | None]) -> KeptCells:
         data = b"" if text is None else text.encode()
         parts += [kept.data[at : kept.offsets[row]], data]
         at, sizes[row] = int(kept.offsets[row + 1]), len(data)
-        if text is None:
-            valid[row // 8] &= 255 - (1 << row % 8)
+        bit = 1 << row % 8
+        valid[row // 8] = valid[row // 8] & (255 - bit) | (bit if text is not None else 0)
     offsets = np.zeros_like(kept.offsets)
     np.cumsum(sizes, out=offsets[1:])
     return KeptCells(b"".join((*parts, kept.data[at:])), offsets, valid, kept.late)

@@ -1,13 +1,11 @@
 """The tables of a GFM-RAG graph by SQL: nodes and edges from CSV, documents from the JSON object.
 
-The scanner gives the cells of tables. DuckDB reads these where there is none, or with what it proves where it refuses
-rows, which are then read one by one.
+The scanner gives the cells of tables; where there is none, DuckDB reads them as far as it reads them as Python does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -15,7 +13,7 @@ import orjson
 from ragdatakit.converters.gfm_rag.attributes import NOTHING, json_of_cell, lift_edge
 from ragdatakit.converters.gfm_rag.cell_patterns import AS_JSON
 from ragdatakit.converters.gfm_rag.reading import DERIVED_BY, DOCUMENT
-from ragdatakit.converters.sql_files import look_through_csv, paths, text
+from ragdatakit.converters.sql_files import look_through_csv, paths
 from ragdatakit.database.arrow_streams import incoming
 from ragdatakit.database.columns import Kind, PackedColumn, packed
 from ragdatakit.database.dataset_database import SqlTable, Unproved
@@ -26,9 +24,7 @@ from ragdatakit.files.containers.element_scans import Element
 from ragdatakit.files.containers.sources import Source
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.paths.boundary import refuse_link_out
-from ragdatakit.files.paths.sql_text import unglobbed
 from ragdatakit.files.reading.record_reading import RecordReader
-from ragdatakit.outputs.scratch import ScratchFolder
 from ragdatakit.scanner.library import library
 from ragdatakit.schemas.conversions import Losses
 
@@ -115,21 +111,16 @@ class _Loader:
         return notes
 
     def _load_scanned(self, connection: duckdb.DuckDBPyConnection, table: str, cells: _Cells) -> Losses | None:
-        """Make a table of the cells that the scanner gives; what the reader would report. None where it does not."""
+        """Make a table of the cells that the scanner gives; what the reader would report. None where there is none."""
         if library() is None:
             return None
-        from ragdatakit.converters.gfm_rag.scanned_tables import SCHEMAS, scanned_columns  # needs numpy
+        from ragdatakit.converters.gfm_rag.scanned_tables import ScannedTable  # needs numpy
 
         notes = Losses()
-        batches = scanned_columns(self._records, cells.file, cells.usual, notes, self._numbers)
-        try:
-            refuse_link_out(cells.file.boundary, cells.file.path)
-            with incoming(connection, "scanned_cells", SCHEMAS[cells.file.kind], batches):
-                connection.execute(f"create table {table} as select * from scanned_cells")
-        except Unproved:
-            self._numbers.wanted = False
-            connection.execute(f"drop table if exists {table}")
-            return None
+        scanned = ScannedTable(self._records, cells.file, cells.usual, notes, self._numbers)
+        refuse_link_out(cells.file.boundary, cells.file.path)
+        with incoming(connection, "scanned_cells", scanned.schema, scanned.columns()):
+            connection.execute(f"create table {table} as select * from scanned_cells")
         return notes
 
     def edges(self, connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, int]:
@@ -174,36 +165,10 @@ class _Loader:
         return notes
 
     def _load_cells(self, connection: duckdb.DuckDBPyConnection, table: str, cells: _Cells, query: str) -> None:
-        """Make a table of the cells by DuckDB; where rows are odd, these are read apart."""
-        import duckdb
-
-        try:
-            if library() is not None:  # which has refused rows
-                raise Unproved
-            looked = look_through_csv([cells.file], self._progress)
-            connection.execute(f"create table {table} as {query} ({cells.query(paths([cells.file]))})))")
-            looked.result()
-        except (Unproved, duckdb.Error):
-            connection.execute(f"drop table if exists {table}")
-            with ScratchFolder() as folder:
-                self._load_apart(connection, table, cells, query, folder / "sound.csv")
-
-    def _load_apart(
-        self, connection: duckdb.DuckDBPyConnection, table: str, cells: _Cells, query: str, copy: Path
-    ) -> None:
-        from ragdatakit.converters.odd_rows import OddRows  # needs numpy
-
-        odd = OddRows(self._records, cells.file, cells.usual)
-        with incoming(connection, "odd_rows_read", odd.schema, odd.batches(copy)):
-            connection.execute("create or replace temp table odd_rows as select * from odd_rows_read")
-        connection.execute(f"create table {table} as {query} ({cells.query(f'[{text(unglobbed(copy))}]')})))")
-        _prove(connection, f"select count(*) - {odd.rows} from {table}")
-        given = ", ".join(f"{name} = o.{name}" for name in cells.usual if name != "attributes")
-        connection.execute(
-            f"update {table} t set {given}, attributes = nullif(o.attributes, '{NOTHING}'), "
-            f"pending = o.attributes <> '{NOTHING}' from odd_rows o where t.rowid = o.place"
-        )
-        connection.execute("drop table odd_rows")
+        """Make a table of the cells by DuckDB."""
+        looked = look_through_csv([cells.file], self._progress)
+        connection.execute(f"create table {table} as {query} ({cells.query(paths([cells.file]))})))")
+        looked.result()
 
     def documents(self, connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, int]:
         """Titles and texts; behind them the nodes of type document whose text is nowhere else."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ragdatakit.arrays.graphs import NumpyGraph
     from ragdatakit.arrays.keys import NumpyIndex
     from ragdatakit.database.dataset_database import DatasetDatabase
+    from ragdatakit.database.edge_numbers import EdgeNumbers
 
     Numbers = npt.NDArray[np.int32]
 
@@ -54,8 +55,9 @@ def read_edges(database: DatasetDatabase) -> Edges:
     if "nodes" in database.tables:
         database.load("nodes")
     if (known := database.edge_numbers) is not None:
-        _show(connection, _NODES)
-        return Edges(known.nodes, *known.ends, relations=known.relations, listed=known.nodes)
+        listed = known.nodes - len(known.repeated)
+        _name(connection, known)
+        return Edges(listed + len(known.unlisted), *known.ends, relations=known.relations, listed=listed)
     index = _listed(connection, "nodes" in database.tables)
     listed = _count(connection, "node_numbers")
     ends = _ends(connection, index) if listed else None
@@ -89,6 +91,31 @@ def _listed(connection: duckdb.DuckDBPyConnection, has_nodes: bool) -> NumpyInde
         )
     _show(connection, "from temp.listed_nodes")
     return _numbered(connection, "node_numbers")
+
+
+def _name(connection: duckdb.DuckDBPyConnection, known: EdgeNumbers) -> None:
+    """The names of the nodes by their numbers."""
+    if not len(known.repeated) and not len(known.unlisted):
+        _show(connection, _NODES)
+        return
+    for name, places in (("repeated_rows", known.repeated), ("unlisted_ends", known.unlisted)):
+        connection.register("given_places", {"place": places})
+        connection.execute(
+            f"create or replace temp table {name} as select place, row_number() over (order by place) - 1 as number "
+            "from given_places"
+        )
+        connection.unregister("given_places")
+    connection.execute(
+        f"""
+        create or replace temp table named_nodes as
+        select name, (row_number() over (order by rowid) - 1)::integer as number from main.nodes
+        where rowid not in (select place from repeated_rows)
+        union all
+        select case place % 2 when 0 then source else target end, number + {known.nodes - len(known.repeated)}
+        from unlisted_ends join main.edges e on e.rowid = place // 2
+        """
+    )
+    _show(connection, "from temp.named_nodes")
 
 
 def _show(connection: duckdb.DuckDBPyConnection, rows: str) -> None:
