@@ -5,12 +5,14 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import random
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from ragdatakit.files.containers import sources
 from tests.command_line import run
 
 SETTINGS = '[[table]]\npath = "data.*"\nkind = "documents"\nmap = { doc_id = "id", text = "body" }\n'
@@ -165,6 +167,23 @@ def test_a_gzip_file_that_is_cut(folder: Path) -> None:
 
     assert (code, findings) == (1, [("RD105", None)])
     assert 5000 < (records or 0) < 15000
+
+
+def test_damage_is_the_same_in_large_gzip_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, choose, whole = tmp_path / "data.jsonl.gz", random.Random(2), gzip.compress(TEN[:9000]) * 2
+
+    def read() -> tuple[bytes, list[sources.FileFault]]:
+        source = sources.Source(path, gz=True, block_bytes=512)
+        return b"".join(block.data for block in source.blocks()), source.faults
+
+    for _ in range(60):
+        data = bytearray(whole)
+        data[choose.randrange(10, len(data))] ^= 1 << choose.randrange(8)
+        path.write_bytes(data[: choose.choice([len(data), choose.randrange(20, len(data))])])
+        monkeypatch.undo()
+        plain = read()
+        monkeypatch.setattr(sources, "SMALL_FILE", 0)
+        assert read() == plain
 
 
 def test_judgements_of_rows_that_cannot_be_read(folder: Path) -> None:

@@ -386,7 +386,7 @@ class Source:
             while True:
                 try:
                     piece = stream.read1(1 << 16)
-                except (EOFError, OSError, zlib.error, ValueError):
+                except _DAMAGE:
                     return
                 if not piece:
                     return
@@ -401,7 +401,7 @@ class Source:
         while True:
             try:
                 piece = stream.read(self.block_bytes)
-            except (EOFError, OSError, zlib.error, ValueError) as error:
+            except (*_DAMAGE, *_damage_of_igzip()) as error:
                 if isinstance(error, OSError) and error.errno:
                     raise
                 yield from self._last_pieces(raw)
@@ -538,6 +538,17 @@ SHOWN_OF_HEADER = 1 << 12
 
 def _mislabelled(found: str, expected: str) -> FileFault:
     return FileFault("mislabelled-compression", {"found": found, "expected": expected})
+
+
+_DAMAGE = (EOFError, OSError, zlib.error, ValueError)
+"""What readers of gzip data raise where it is damaged."""
+
+
+def _damage_of_igzip() -> tuple[type[Exception]]:
+    from isal import isal_zlib
+
+    error: Any = isal_zlib.error  # its types call the class one of its errors
+    return (error,)
 
 
 def _gunzip(raw: IO[bytes], size: int) -> IO[bytes]:
