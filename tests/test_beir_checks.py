@@ -688,6 +688,15 @@ def test_a_packed_file_that_repeats_some_records_is_reported_record_by_record(tm
     assert found["duplicate-id"] == 3 and not found["repeated-file"]
 
 
+@pytest.mark.parametrize("first", ["q1\t0\td2\t1", "q1 0 d2 1", "q1 d2 1", "q1\t1", "q1\tQ0\td2\t1\t0.5\trun\t7"])
+def test_a_first_judgement_in_another_form_is_lost_too(first: str, tmp_path: Path) -> None:
+    shutil.copytree(FIXTURES / "beir" / "valid" / "folder", tmp_path / "set")
+    qrels = next((tmp_path / "set" / "qrels").glob("*.tsv"))
+    qrels.write_text("\n".join([first, *qrels.read_text().splitlines()[1:]]) + "\n")
+
+    assert [f.line for f in validate(tmp_path / "set").findings if f.code == "BE121"] == [1]
+
+
 @pytest.mark.parametrize("header", ["query-id\tcorpus-id\t-1", "query-id\tcorpus-id\tscore"])
 def test_a_header_that_names_its_columns_is_no_judgement(header: str, tmp_path: Path) -> None:
     shutil.copytree(FIXTURES / "beir" / "valid" / "folder", tmp_path / "set")

@@ -174,6 +174,7 @@ def test_columns_with_gaps_are_taken_record_by_record(data: st.DataObject) -> No
     assert pairs(typed.disagreements()) == pairs(plain.disagreements())
 
 
+@pytest.mark.skipif(library() is None, reason="it is the library that has tables of pairs")
 @pytest.mark.parametrize("apart", [3, 30])
 def test_pairs_whose_numbers_are_far_apart_have_no_table_by_number(apart: int) -> None:
     count = 1 << 18

@@ -29,6 +29,6 @@ def slow_words(report: Report) -> str:
     if not (reason := missing_reason()):
         return ""
     return (
-        f"read without the compiled scanner ({reason}): large NDJSON files take several times as long; "
+        f"read without the compiled scanner ({reason}): large NDJSON files take ten to twenty times as long; "
         "install ragdatakit from a wheel, or where cargo is"
     )

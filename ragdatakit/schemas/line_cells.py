@@ -202,7 +202,11 @@ class LineReader:
         return record
 
     def looks_like_record(self, line: str) -> bool:
-        """Whether what may be a header has the numbers that a record has, and does not name its columns."""
+        """Whether what may be a header has the numbers that a record has, or ends in one, and does not name its
+        columns."""
+        words = line.split()
+        if words and not set(self.names) & set(words) and not isinstance(typed(words[-1], "number"), str):
+            return True  # a record with columns more or fewer, or with blanks for tabs, is none, either
         try:
             record = self.record(line)
         except LineError:

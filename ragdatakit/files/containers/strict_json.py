@@ -82,7 +82,7 @@ def _reason(text: str, error: json.JSONDecodeError) -> tuple[str, int]:
         return "a trailing comma", len(before) - 1
     if text[error.pos : error.pos + 1] == "," and "trailing comma" in error.msg:
         return "a trailing comma", error.pos
-    return (error.msg[0].lower() + error.msg[1:]).removesuffix(" starting at"), error.pos
+    return (error.msg[0].lower() + error.msg[1:]).removesuffix(" at").removesuffix(" starting"), error.pos
 
 
 def _has_half(text: str) -> bool:
