@@ -14,6 +14,7 @@ from pathlib import Path
 
 POLL_SECONDS = 0.05
 MEGABYTE = 1_000_000
+LAST_BYTES = 1 << 16
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -22,7 +23,8 @@ class Sample:
     """One run: ``seconds`` is the wall time of the whole process, ``cpu_seconds`` user and system time.
 
     ``megabytes`` is the peak of resident memory, children included. It cannot be less than the memory of the process
-    that measures, since a child starts as its copy: that process must stay small.
+    that measures, since a child starts as its copy: that process must stay small. ``output`` and ``errors`` are the
+    ends of what it said.
     """
 
     seconds: float
@@ -72,8 +74,9 @@ def _on(cores: int) -> Iterator[None]:
 
 
 def _read(descriptor: int) -> str:
-    size = os.fstat(descriptor).st_size
-    return os.pread(descriptor, size, 0).decode(errors="replace")
+    """The end of what a process said: all of it would make this process large, and with it the next one."""
+    start = max(os.fstat(descriptor).st_size - LAST_BYTES, 0)
+    return os.pread(descriptor, LAST_BYTES, start).decode(errors="replace")
 
 
 class _Watch:
