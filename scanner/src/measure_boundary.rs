@@ -6,12 +6,12 @@ use crate::boundary::{guarded, slice, slice_mut, DONE, MISUSED, PANICKED};
 use crate::hash::Seeds;
 use crate::measures::{measure, Alphabet, Measured, DOUBTFUL};
 use crate::sketches::Sketching;
-use crate::text_boundary::Texts;
-use crate::words::{words, Folding, Left};
+use crate::text_boundary::{Texts, WordTexts};
+use crate::words::Left;
 
-/// What the rules of quality ask of texts that stand one behind the other in `data`: `offsets` are `number` + 1 places in it. `kinds` says what kind each
-/// character is of, `uses` what each kind is there for, `pairs` of each two kinds whether a rule may report them side by
-/// side. In `numbers` come for each text its characters, its blanks, and its codes, made with `seed`, without and with its
+/// What the rules of quality ask of texts that stand one behind the other in `data`: `offsets` are `number` + 1 places in
+/// it. `kinds` says what kind each character is of, `uses` what each kind is there for, `pairs` of each two kinds whether a
+/// rule may report them side by side. In `numbers` come for each text its characters, its blanks, and its codes, made with `seed`, without and with its
 /// white space; in `marks` how it stops and begins, and whether Python has to look at its characters: 2 where it is not
 /// UTF-8, and all is for Python.
 ///
@@ -102,14 +102,9 @@ pub unsafe extern "C" fn rd_text_sketches(
     unknown: *mut u64,
 ) -> i32 {
     guarded(PANICKED, || {
-        let (Some(places), Some(folded), Some(data), Some(offsets)) = (
-            slice(places, known),
-            slice(folded, folded_length),
-            slice(data, length),
-            slice(offsets, number.saturating_add(1)),
-        ) else {
-            return MISUSED;
-        };
+        let given =
+            WordTexts::given((places, known), (folded, folded_length), (base, mixer), (data, length), offsets, number);
+        let Some(mut texts) = given else { return MISUSED };
         let made_with = slice(made_with, rounds.saturating_add(parts.saturating_mul(2)));
         let sketching = made_with.and_then(|numbers| Sketching::of(numbers, rounds, parts, in_band, mixer));
         let Some(sketching) = sketching.filter(|_| together > 0) else { return MISUSED };
@@ -120,12 +115,11 @@ pub unsafe extern "C" fn rd_text_sketches(
         else {
             return MISUSED;
         };
-        let (folding, texts) = (Folding::of(places, folded, base, mixer), Texts::of(data));
-        let (mut codes, mut flat, mut parts) = (Vec::new(), Vec::new(), vec![0; sketching.parts()]);
+        let (mut codes, mut parts) = (Vec::new(), vec![0; sketching.parts()]);
         while *reached < number {
             let place = *reached as usize;
-            let Some(text) = texts.piece(&offsets[place..]) else { return MISUSED };
-            counts[place] = match text.map_or(Err(Left::Odd), |text| words(&folding, text, &mut codes, &mut flat)) {
+            let Some(words) = texts.words(place, &mut codes) else { return MISUSED };
+            counts[place] = match words {
                 Ok(()) => codes.len() as i64,
                 Err(Left::Odd) => -1,
                 Err(Left::Unknown(character)) => {
@@ -134,7 +128,7 @@ pub unsafe extern "C" fn rd_text_sketches(
                 }
             };
             if u64::try_from(counts[place]).is_ok_and(|count| count >= least) {
-                folding.runs(&mut codes, together as usize);
+                texts.folding.runs(&mut codes, together as usize);
                 sketching.sketch(&codes, &mut parts);
                 let to = heads.iter_mut().zip(tails.iter_mut()).skip(place).step_by(counts.len());
                 for ((head, tail), band) in to.zip(sketching.of_bands(&parts)) {

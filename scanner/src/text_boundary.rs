@@ -223,8 +223,42 @@ pub unsafe extern "C" fn rd_text_numbers(
     })
 }
 
+/// Texts whose words become numbers.
+pub(crate) struct WordTexts<'a> {
+    pub(crate) folding: Folding<'a>,
+    texts: Texts<'a>,
+    offsets: &'a [i32],
+    flat: Vec<u8>,
+}
+
+impl WordTexts<'_> {
+    /// Those that stand one behind the other in `data`. `places` and `folded` say what characters become.
+    ///
+    /// # Safety
+    /// As of `rd_text_words`.
+    pub(crate) unsafe fn given(
+        (places, known): (*const u32, u64),
+        (folded, folded_length): (*const u8, u64),
+        (base, mixer): (u64, u64),
+        (data, length): (*const u8, u64),
+        offsets: *const i32,
+        number: u64,
+    ) -> Option<Self> {
+        let folding = Folding::of(slice(places, known)?, slice(folded, folded_length)?, base, mixer);
+        let (texts, offsets) = (Texts::of(slice(data, length)?), slice(offsets, number.saturating_add(1))?);
+        Some(Self { folding, texts, offsets, flat: Vec::new() })
+    }
+
+    /// Put the numbers of the words of one of them into `codes`; None where its places are not within all.
+    pub(crate) fn words(&mut self, place: usize, codes: &mut Vec<u64>) -> Option<Result<(), Left>> {
+        let text = self.texts.piece(&self.offsets[place..])?;
+        Some(text.map_or(Err(Left::Odd), |text| words(&self.folding, text, codes, &mut self.flat)))
+    }
+}
+
 /// Make numbers of the words of texts that stand one behind the other in `data`, as above: those of all texts one after
-/// the other in `codes`, and how many words each has in `counts`, -1 where Python is to make them. `places` and `folded` say what characters become. `reached` and `unknown` are as above.
+/// the other in `codes`, and how many words each has in `counts`, -1 where Python is to make them. `places` and `folded`
+/// say what characters become. `reached` and `unknown` are as above.
 ///
 /// # Safety
 /// `places` points to `known` numbers, `folded` to `folded_length` bytes, `data` to `length`, `offsets` to `number` + 1
@@ -248,28 +282,22 @@ pub unsafe extern "C" fn rd_text_words(
     unknown: *mut u64,
 ) -> i32 {
     guarded(PANICKED, || {
-        let (Some(places), Some(folded), Some(data), Some(offsets)) = (
-            slice(places, known),
-            slice(folded, folded_length),
-            slice(data, length),
-            slice(offsets, number.saturating_add(1)),
-        ) else {
-            return MISUSED;
-        };
+        let given =
+            WordTexts::given((places, known), (folded, folded_length), (base, mixer), (data, length), offsets, number);
+        let Some(mut texts) = given else { return MISUSED };
         let (Some(codes), Some(counts)) = (slice_mut(codes, room), slice_mut(counts, number)) else { return MISUSED };
         let (Some(reached), Some(unknown)) = (reached.as_mut(), unknown.as_mut()) else { return MISUSED };
         let Some(done) = usize::try_from(*reached).ok().and_then(|reached| counts.get(..reached)) else {
             return MISUSED;
         };
         let mut used = done.iter().map(|&words| usize::try_from(words).unwrap_or(0)).sum::<usize>();
-        let folding = Folding::of(places, folded, base, mixer);
-        let (texts, mut found, mut flat) = (Texts::of(data), Vec::new(), Vec::new());
+        let mut found = Vec::new();
         while *reached < number {
             let place = *reached as usize;
-            let (Some(text), Some(free)) = (texts.piece(&offsets[place..]), codes.get_mut(used..)) else {
+            let (Some(words), Some(free)) = (texts.words(place, &mut found), codes.get_mut(used..)) else {
                 return MISUSED;
             };
-            counts[place] = match text.map_or(Err(Left::Odd), |text| words(&folding, text, &mut found, &mut flat)) {
+            counts[place] = match words {
                 Ok(()) if found.len() <= free.len() => {
                     free[..found.len()].copy_from_slice(&found);
                     used += found.len();

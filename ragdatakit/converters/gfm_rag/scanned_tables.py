@@ -66,12 +66,12 @@ class ScannedTable:
         for block in reader.blocks():
             if block.cut is None:
                 scanned = scanner.scan(block.data)
-                refused = [note for note in scanned.notes if note[0] == REFUSED]
                 odd = {
-                    number: RawRow(block.offset + start, block.first_line + line, block.data[start:end])
-                    for _, number, line, start, end in refused
+                    number: self._cells(RawRow(block.offset + start, block.first_line + line, block.data[start:end]))
+                    for why, number, line, start, end in scanned.notes
+                    if why == REFUSED
                 }
-                yield self._of_scan(scanned, {number: self._cells(row) for number, row in odd.items()})
+                yield self._of_scan(scanned, odd)
             else:
                 yield self._of_rows([self._cells(row) for row in block.cut])
             if self._records.progress is not None:
@@ -103,11 +103,11 @@ class ScannedTable:
                 if name != "attributes":
                     found[name] = packed(Kind.TEXT, [self._usual[name]] * rows)
                 continue
-            kept = scanned.cells[name].kept
+            kept, texts = scanned.cells[name].kept, {row: cells[name] for row, cells in odd.items()}
             if name != "attributes":
-                found[name] = _column(_with_texts(kept, {row: cells[name] for row, cells in odd.items()}))
+                found[name] = _column(_with_texts(kept, texts))
                 continue
-            kept, lifted = self._with_json(kept, {row: cells[name] for row, cells in odd.items()})
+            kept, lifted = self._with_json(kept, texts)
             found[name] = _column(kept)
             for column, values in lifted.items():
                 if values:
@@ -178,7 +178,7 @@ def _rows_with(kept: KeptCells, words: Iterable[bytes]) -> set[int]:
     return set(rows.tolist())
 
 
-def _with_texts(kept: KeptCells, texts: dict[int, str | None]) -> KeptCells:
+def _with_texts(kept: KeptCells, texts: Mapping[int, str | None]) -> KeptCells:
     """The same with these texts of some rows, which are in order."""
     if not texts:
         return kept
