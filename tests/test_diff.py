@@ -189,6 +189,21 @@ def test_another_order_and_spelling_is_no_difference(tmp_path: Path) -> None:
     assert shown.out.splitlines()[-1].startswith("No record differs; 1 file in another form (")
 
 
+@pytest.mark.parametrize("swapped", [False, True], ids=["moved", "swapped"])
+def test_judgements_that_move_between_splits_are_no_other_form(swapped: bool, tmp_path: Path) -> None:
+    a, b = write_beir(tmp_path / "a"), write_beir(tmp_path / "b")
+    head, first, second = (a / "qrels/test.tsv").read_text().splitlines(keepends=True)
+    for folder, test, train in ((a, first, second), (b, second if swapped else first + second, first * swapped)):
+        (folder / "qrels/test.tsv").write_text(head + test)
+        (folder / "qrels/train.tsv").write_text(head + train)
+
+    diff = ragdatakit.diff(a, b)
+
+    status = {file.path: file.status for file in diff.files if file.status != "same"}
+    assert status == {"qrels/test.tsv": "moved", "qrels/train.tsv": "moved"}
+    assert "qrels/train.tsv" in run("diff", a, b).out and "records moved between files" in run("diff", a, b).out
+
+
 def test_datasets_of_two_formats_are_compared_by_their_tables(tmp_path: Path) -> None:
     source = write_beir(tmp_path / "a")
     ragdatakit.convert(source, tmp_path / "trec", to="trec")
@@ -266,7 +281,7 @@ def test_records_of_files_that_no_table_holds(tmp_path: Path) -> None:
     diff = ragdatakit.diff(a, b)
 
     assert not diff.different
-    assert {f.status for f in diff.files if f.kind == "triplets"} == {"form"}
+    assert {f.status for f in diff.files if f.kind == "triplets"} == {"moved"}
 
 
 def test_another_text_of_a_question_is_a_change() -> None:

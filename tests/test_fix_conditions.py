@@ -157,6 +157,13 @@ def test_of_files_that_cannot_be_written_the_first_is_named(tmp_path: Path) -> N
     assert ["train/doc_master.ndjson cannot be written" in reason for reason in reasons] == [True]
 
 
+def test_a_high_score_is_read_and_withholds_nothing(tmp_path: Path) -> None:
+    root = made(tmp_path, BEIR, judgements="query-id\tcorpus-id\tscore\nq1\td1\t1\nq1\td1\t9\n")
+
+    assert not fix(root, unsafe=True).not_fixed
+    assert read(root, "judgements") == "query-id\tcorpus-id\tscore\nq1\td1\t9\n"
+
+
 @pytest.mark.parametrize("mine_first", [True, False])
 def test_a_quoted_id_that_exists_stays_a_number(tmp_path: Path, mine_first: bool) -> None:
     pair = [{"_id": 1, "title": "", "text": "a"}, {"_id": "1", "title": "", "text": "b"}]

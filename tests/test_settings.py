@@ -104,9 +104,31 @@ def test_a_command_by_the_name_of_other_tools(word: str, meant: str) -> None:
     assert f"unknown command '{word}', did you mean {meant}?" in outcome.err
 
 
+@pytest.mark.parametrize(
+    ("words", "value"),
+    [
+        ("validate --from bei", "beir"),
+        ("validate --select BE20", "BE204"),
+        ("explain conflicting-j", "conflicting-judgement"),
+        ("rules bei", "beir"),
+        ("convert --to datam", "datamind"),
+        ("fetch beir/scif", "beir/scifact"),
+    ],
+)
+def test_completion_knows_values(words: str, value: str) -> None:
+    from click.shell_completion import BashComplete
+
+    from ragdatakit.cli import group
+
+    *before, begun = words.split()
+    found = BashComplete(group, {}, "ragdata", "_RAGDATA_COMPLETE").get_completions(before, begun)
+
+    assert value in [item.value for item in found]
+
+
 def test_synonyms_are_no_commands() -> None:
     from ragdatakit.cli import COMMANDS
     from ragdatakit.cli.synonyms import COMMAND_OF
 
     assert not set(COMMAND_OF) & set(COMMANDS)
-    assert set(COMMAND_OF.values()) <= {*COMMANDS, "--help", "--version"}
+    assert {command.split(" --fix")[0] for command in COMMAND_OF.values()} <= {*COMMANDS, "--help", "--version"}

@@ -18,7 +18,7 @@ from ragdatakit.cli.dataset_options import (
     named_value,
     read_words,
 )
-from ragdatakit.cli.declared_options import DataPath, Names, Number, Whole, given, options_of
+from ragdatakit.cli.declared_options import DataPath, Known, Names, Number, Whole, given, options_of
 from ragdatakit.cli.output_format import check_place, chosen_form, output_options
 from ragdatakit.cli.standard_output import write_output
 from ragdatakit.schemas.options import ConvertOptions
@@ -37,10 +37,11 @@ _option = options_of(ConvertOptions)
 @_option(
     "--from",
     "source_format",
+    type=Known("format"),
     metavar="FORMAT",
     help="The source's format (default: auto-detected). gfm-rag-raw: raw/ only; a graph is made for what has one.",
 )
-@_option("--to", metavar="FORMAT", default="", help="The format to write.")
+@_option("--to", type=Known("format"), metavar="FORMAT", default="", help="The format to write.")
 @click.option(
     "--list", "show_list", is_flag=True, help="What converts to what; with --from and --to: one pair, its options."
 )

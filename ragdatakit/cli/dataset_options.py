@@ -12,7 +12,7 @@ from typing import Any, ClassVar, TypeVar
 import click
 from click.core import ParameterSource
 
-from ragdatakit.cli.declared_options import Names, Whole, given, is_given, options_of
+from ragdatakit.cli.declared_options import Known, Names, Whole, given, is_given, options_of
 from ragdatakit.cli.progress import say
 from ragdatakit.schemas.errors import UnknownNameError
 from ragdatakit.schemas.options import SearchOptions
@@ -95,7 +95,14 @@ cache_dir_option = click.option(
 )
 
 _DATASET = (
-    click.option("--from", "source_format", metavar="FORMAT", default="", help="The format (default: auto-detected)."),
+    click.option(
+        "--from",
+        "source_format",
+        type=Known("format"),
+        metavar="FORMAT",
+        default="",
+        help="The format (default: auto-detected).",
+    ),
     click.option(
         "--map",
         "maps",

@@ -7,12 +7,15 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import MISSING, Field, fields
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
 from ragdatakit.schemas.errors import UnknownNameError
 from ragdatakit.schemas.options import Limits
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12} | {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
@@ -93,6 +96,26 @@ class Names(click.Choice[str]):
         if value not in self.choices:
             self.fail(str(UnknownNameError(self._what, str(value), self.choices)), param, ctx)
         return super().convert(value, param, ctx)
+
+
+class Known(click.types.StringParamType):
+    """A text that completion knows values of: names of formats, of public datasets, codes and names of rules."""
+
+    def __init__(self, *kinds: Literal["format", "rule", "dataset"]) -> None:
+        self._kinds = kinds
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        from ragdatakit.schemas import FORMATS, all_rules
+        from ragdatakit.schemas.public_datasets import PUBLIC_DATASETS
+
+        named = [(name, "") for name in FORMATS if "format" in self._kinds]
+        if "rule" in self._kinds:
+            named += [(name, rule.summary) for rule, _ in all_rules() for name in (rule.code, rule.name)]
+        if "dataset" in self._kinds:
+            named += [(dataset.name, dataset.title) for dataset in PUBLIC_DATASETS]
+        return [CompletionItem(name, help=words) for name, words in named if name.startswith(incomplete)]
 
 
 class Whole(click.IntRange):

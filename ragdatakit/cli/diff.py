@@ -10,7 +10,7 @@ import click
 
 from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import dataset_name_option, dataset_options, read_words
-from ragdatakit.cli.declared_options import DataPath, given, options_of
+from ragdatakit.cli.declared_options import DataPath, Known, given, options_of
 from ragdatakit.cli.output_format import check_place, chosen_form, output_options
 from ragdatakit.cli.standard_output import terminal_columns, write_output
 from ragdatakit.schemas.options import DiffOptions
@@ -26,7 +26,9 @@ _option = options_of(DiffOptions)
 @click.command("diff", short_help="Compare two datasets.")
 @click.argument("before", type=DataPath(readable=False), metavar="A")
 @click.argument("after", type=DataPath(readable=False), metavar="B")
-@_option("--after-from", "after_format", metavar="FORMAT", help="The format of B, where it is another.")
+@_option(
+    "--after-from", "after_format", type=Known("format"), metavar="FORMAT", help="The format of B, where it is another."
+)
 @_option("--ignore", multiple=True, metavar="COLUMN", help="A column that does not count, also as TABLE.COLUMN.")
 @_option(
     "--exclude",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ragdatakit.cli.declared_options import DataPath, Size, given, options_of
+from ragdatakit.cli.declared_options import DataPath, Known, Size, given, options_of
 from ragdatakit.schemas.options import FetchOptions
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ _option = options_of(FetchOptions)
 
 
 @click.command("fetch", short_help="Fetch a public dataset.")
-@click.argument("source", required=False, metavar="NAME")
+@click.argument("source", type=Known("dataset"), required=False, metavar="NAME")
 @click.argument("folder", required=False, metavar="DIR", type=DataPath(file_okay=False, path_type=Path))
 @click.option("--list", "listing", is_flag=True, help="List the datasets that have a name.")
 @_option("--include", multiple=True, metavar="PATTERN", help="Only these files of the repository; may be repeated.")

@@ -8,6 +8,7 @@ import click
 
 from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import config_options, configured
+from ragdatakit.cli.declared_options import Known
 from ragdatakit.cli.output_format import chosen_form, output_options
 from ragdatakit.cli.standard_output import write_output
 
@@ -15,7 +16,7 @@ _FORMS = ("text", "json")
 
 
 @click.command("formats", short_help="List the formats.")
-@click.argument("name", required=False, metavar="[FORMAT]")
+@click.argument("name", type=Known("format"), required=False, metavar="[FORMAT]")
 @config_options
 @output_options(_FORMS)
 def command(name: str | None, **words: Any) -> None:

@@ -10,7 +10,7 @@ import click
 
 from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import follow_links_option
-from ragdatakit.cli.declared_options import DataPath, given, options_of
+from ragdatakit.cli.declared_options import DataPath, Known, given, options_of
 from ragdatakit.cli.synonyms import old_spelling
 from ragdatakit.schemas.options import PushOptions
 from ragdatakit.visible_text import visible_text
@@ -24,7 +24,13 @@ _option = options_of(PushOptions)
 @click.command("push", short_help="Upload a dataset to the Hugging Face hub.")
 @click.argument("folder", metavar="DIR", type=DataPath(exists=True, file_okay=False, path_type=Path))
 @click.argument("repo", metavar="OWNER/NAME")
-@_option("--from", "source_format", metavar="FORMAT", help="Take the files as this format (default: auto-detected).")
+@_option(
+    "--from",
+    "source_format",
+    type=Known("format"),
+    metavar="FORMAT",
+    help="Take the files as this format (default: auto-detected).",
+)
 @old_spelling("--format", "--from", "source_format")
 @_option("--private", help="Make a new repository a private one.")
 @_option("--revision", metavar="BRANCH", help="Commit to this branch; it is made where there is none.")

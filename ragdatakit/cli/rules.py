@@ -8,6 +8,7 @@ import click
 
 from ragdatakit.cli import wants_colour
 from ragdatakit.cli.dataset_options import config_options, configured
+from ragdatakit.cli.declared_options import Known
 from ragdatakit.cli.output_format import chosen_form, output_options
 from ragdatakit.cli.standard_output import write_output
 from ragdatakit.cli.synonyms import old_spelling
@@ -16,7 +17,7 @@ _FORMS = ("text", "json")
 
 
 @click.command("rules", short_help="List the rules.")
-@click.argument("chosen", nargs=-1, metavar="[RULE|FORMAT]...")
+@click.argument("chosen", nargs=-1, type=Known("rule", "format"), metavar="[RULE|FORMAT]...")
 @old_spelling("--format", "rules NAME", "format_name")
 @config_options
 @output_options(_FORMS)
@@ -45,7 +46,7 @@ def command(chosen: tuple[str, ...], format_name: str | None = None, **words: An
 
 
 @click.command("explain", short_help="Explain one rule.")
-@click.argument("rule")
+@click.argument("rule", type=Known("rule"))
 @click.option(
     "--web",
     is_flag=True,

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from ragdatakit.cli.dataset_options import dataset_name_option, dataset_options, read_words
-from ragdatakit.cli.declared_options import DataPath, given, options_of
+from ragdatakit.cli.declared_options import DataPath, Known, given, options_of
 from ragdatakit.cli.output_format import check_place
 from ragdatakit.cli.standard_output import write_output
 from ragdatakit.schemas.options import ExportOptions
@@ -17,7 +17,7 @@ _option = options_of(ExportOptions)
 
 
 @click.command("schema", short_help="Print JSON Schemas.")
-@click.argument("format_name", metavar="FORMAT", required=False)
+@click.argument("format_name", type=Known("format"), metavar="FORMAT", required=False)
 @click.argument("kind", metavar="[KIND]", required=False)
 @click.option(
     "--all",

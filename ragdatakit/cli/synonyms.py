@@ -11,6 +11,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 _SYNONYMS = {
     "validate": "check lint test scan audit verify-data valid doctor",
+    "validate --fix": "fix repair clean",
     "convert": "transform import translate migrate to",
     "report": "stats statistics describe info inspect summary summarize summarise profile show count",
     "index": "build embed",

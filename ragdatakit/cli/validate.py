@@ -24,7 +24,7 @@ from ragdatakit.cli.dataset_options import (
     follow_links_option,
     named_value,
 )
-from ragdatakit.cli.declared_options import DataPath, given, is_given, options_of
+from ragdatakit.cli.declared_options import DataPath, Known, given, is_given, options_of
 from ragdatakit.cli.fix_options import asks_for_fixes, fix_options, say, show_difference
 from ragdatakit.cli.output_format import check_place, chosen_form, output_options
 from ragdatakit.cli.standard_output import terminal_columns, write_output
@@ -71,11 +71,23 @@ _option = options_of(ValidateOptions)
 
 @click.command("validate", short_help="Check datasets.")
 @click.argument("paths", nargs=-1, type=DataPath(readable=False, path_type=Path), metavar="[PATH]...")
-@_option("--from", "format", metavar="FORMAT", help="Take the files as this format (default: auto-detected).")
+@_option(
+    "--from",
+    "format",
+    type=Known("format"),
+    metavar="FORMAT",
+    help="Take the files as this format (default: auto-detected).",
+)
 @old_spelling("--format", "--from", "format")
 @_option("--profile", multiple=True, metavar="NAME", help="Check for this loader only; may be repeated.")
-@_option("--select", multiple=True, metavar="RULE", help="Only these rules: codes, prefixes (SP2) or names.")
-@_option("--ignore", multiple=True, metavar="RULE", help="Not these rules.")
+@_option(
+    "--select",
+    multiple=True,
+    type=Known("rule"),
+    metavar="RULE",
+    help="Only these rules: codes, prefixes (SP2) or names.",
+)
+@_option("--ignore", multiple=True, type=Known("rule"), metavar="RULE", help="Not these rules.")
 @_option("--severity", default=SHOWN_SEVERITY, show_default=True, help="The least severe findings to report.")
 @_option(
     "--max-per-rule",

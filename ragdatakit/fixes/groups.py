@@ -35,7 +35,8 @@ _UNREAD: tuple[Damage, ...] = (
 )
 """Kinds of damage that leave it open what a record, or a file, has."""
 _UNREAD_KEY: tuple[Damage, ...] = ("missing", "null", "type", "range", "item-type", "surrogate")
-"""The same of a field that the records of other files, or other records, are compared with."""
+"""The same of a field that the records of other files, or other records, are compared with; what is out of a range and
+is only warned of is read as it is."""
 _UNREAD_SHARED = frozenset(
     {
         *("unreadable-file", "link-leaves-dataset", "lfs-pointer", "not-text", "mislabelled-compression"),
@@ -96,6 +97,7 @@ def unread_rules(format_name: str) -> frozenset[str]:
             is_derived = any(name.startswith("@") for name in compared)
             keys = [each for each in record.fields if each.name in compared or (is_derived and each.required)]
             found |= {record.rule_for(damage, each.name) for each in keys for damage in _UNREAD_KEY}
+            found -= {name for each in keys if (name := each.rules.get("range")) and fmt.rule(name).severity != "error"}
     return frozenset(found - {""})
 
 

@@ -87,9 +87,10 @@ class FileDiff:
     """A file of the two datasets, by its path below their folders; sizes in bytes, None where it is not:
     of a packed file of a dataset that differs of what it holds, as reports have them.
 
-    ``status`` is ``same`` (byte for byte), ``form`` (other bytes, the same records), ``changed``, ``added`` or
-    ``removed``, or ``unread``: it cannot be read. ``kind`` is empty for a file of no dataset. Records are None where
-    the file has none, they could not be read, or all files of its kind are the same.
+    ``status`` is ``same`` (byte for byte), ``form`` (other bytes, the same records), ``moved`` (records that another
+    file had before, or has now), ``changed``, ``added`` or ``removed``, or ``unread``: it cannot be read. ``kind`` is
+    empty for a file of no dataset. Records are None where the file has none, they could not be read, or all files of
+    its kind are the same.
     """
 
     path: str

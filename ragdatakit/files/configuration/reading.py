@@ -65,12 +65,12 @@ def refuse_unknown_rule(selector: str, place: str = "", own: Iterable[tuple[str,
         return
     rules = [rule for rule, _ in all_rules() if not rule.code.startswith(LETTERS)]
     if not any(selector == r.name or r.code.startswith(selector.upper()) for r in rules):
-        is_code = selector[:2].isalpha() and selector[2:].isdigit()
         words = selector.split()
         hint = f"several have commas between them: {','.join(words)}" if len(words) > 1 else ""
         if selector.upper() == "ALL":
             hint = "all are checked where none is selected"
-        raise UnknownNameError("rule", selector, [r.code if is_code else r.name for r in rules], place=place, hint=hint)
+        known = [word for rule in rules for word in (rule.code, rule.name)]
+        raise UnknownNameError("rule", selector, known, place=place, hint=hint)
 
 
 class _Reader:

@@ -38,11 +38,17 @@ _ID_NAMES = (
 
 @dataclass(slots=True)
 class KindSide:
-    """The files of one kind on one side, by their names; ``connection`` is a database for their records."""
+    """The files of one kind on one side, by their names; ``connection`` is a database for their records.
+
+    ``counts`` and ``sums`` are of the records of a file and of their codes, ``apart`` are the files of which records
+    were taken apart.
+    """
 
     files: Mapping[str, DataFile]
     connection: duckdb.DuckDBPyConnection
     counts: Counter[str] = field(default_factory=Counter)
+    sums: dict[str, int] = field(default_factory=dict)
+    apart: set[str] = field(default_factory=set)
     lost: list[Loss] = field(default_factory=list)
 
 
@@ -86,7 +92,7 @@ def _codes(kind: File, side: KindSide) -> npt.NDArray[np.int64]:
         reader = FileRecords(kind, file)
         found = np.fromiter(map(hash, reader.read()), np.int64)
         codes.append(found ^ hash((file.split, reader.header)))
-        side.counts[name] = len(found)
+        side.counts[name], side.sums[name] = len(found), int(found.sum())
         side.lost.extend(loss for loss in reader.losses if loss.kind == "dropped")
     return np.concatenate(codes) if codes else np.empty(0, np.int64)
 
@@ -157,6 +163,7 @@ def _chosen(
         place += count
         if not wanted.any():
             continue
+        side.apart.add(name)
         reader = FileRecords(kind, file)
         for raw in compress(reader.read(), wanted.tolist()):
             yield name, file, reader.fields(raw)
@@ -197,3 +204,13 @@ def _tell(
             file.removed, file.added, file.changed = groups.get(file.path, (0, 0, 0))
         if file.status == "form" and (file.removed or file.added or file.changed or any(s.lost for s in sides)):
             file.status = "changed"
+        elif file.status == "form" and _has_others(file, *sides):
+            file.status = "moved"
+
+
+def _has_others(file: FileDiff, old: KindSide, new: KindSide) -> bool:
+    """Whether a file of both sides, of which no record is new or gone, has records that another file had."""
+    if file.before_records is None or file.before_records != file.after_records:
+        return file.before_records is not None
+    # Records that were taken apart may differ by their form only: then the codes say nothing.
+    return file.path not in old.apart | new.apart and old.sums[file.path] != new.sums[file.path]

@@ -95,13 +95,14 @@ class _Table(_Counts):
 class _File(_Counts):
     """A file, by its path below the folder of the dataset, or of both; ``kind`` is empty for one of no dataset.
 
-    ``status`` same: byte for byte; form: other bytes, the same records; unread: it cannot be read. ``bytes`` of a
-    packed file of a dataset are those that it holds; on the disk where both are the same.
+    ``status`` same: byte for byte; form: other bytes, the same records; moved: records that another file had
+    before, or has now; unread: it cannot be read. ``bytes`` of a packed file of a dataset are those that it holds; on
+    the disk where both are the same.
     """
 
     path: str
     kind: str
-    status: Literal["same", "form", "changed", "added", "removed", "unread"]
+    status: Literal["same", "form", "moved", "changed", "added", "removed", "unread"]
     bytes: _Both
     records: _Both
 

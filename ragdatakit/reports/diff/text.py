@@ -16,6 +16,7 @@ _STATUS = {
     "removed": ("-", "error"),
     "changed": ("~", "warning"),
     "form": ("=", "dim"),
+    "moved": ("~", "warning"),
     "unread": ("?", "error"),
 }
 NOT_ALL = "Not all compared"
@@ -287,6 +288,8 @@ def file_words(file: FileDiff) -> str:
         return f"{words}; it could not be read".removeprefix("; ")
     if file.status == "form":
         return f"{words}; other bytes, the same records" if records else f"{words}; other bytes"
+    if file.status == "moved":
+        return f"{words}; records moved between files"
     parts = [f"{sign}{n:,}" for sign, n in (("+", file.added), ("-", file.removed), ("~", file.changed)) if n]
     if file.status == "changed" and not parts and len(set(sizes)) < 2 and file.after_bytes is not None:
         if file.before_bytes == file.after_bytes:

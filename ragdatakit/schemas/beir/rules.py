@@ -26,7 +26,7 @@ FILE_RULES: tuple[Rule, ...] = (
         "BE102 compressed-file warning",
         summary="A file of the dataset that is compressed. To the loader it is not there, like a file that is missing.",
         message="the name ends in .gz",
-        upstream="the loader looks for corpus.jsonl, queries.jsonl and qrels/*.tsv only, and stops with ValueError",
+        upstream="GenericDataLoader looks for other names and stops with ValueError; HFDataLoader takes it",
         hint="unpack it with gunzip; `ragdata convert` reads it as it is",
         bad="corpus.jsonl.gz",
         good="corpus.jsonl",
