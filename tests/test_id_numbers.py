@@ -20,11 +20,13 @@ class OneConnection:
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._connection = connection
-        self.integer_values: dict[Any, Any] = {}
         self.integer_columns: set[Any] = set()
 
-    def load(self) -> duckdb.DuckDBPyConnection:
+    def load(self, *_: str) -> duckdb.DuckDBPyConnection:
         return self._connection
+
+    def ids(self, *_: str) -> None:
+        return None
 
 
 def fill(connection: duckdb.DuckDBPyConnection, table: str, chance: random.Random) -> None:

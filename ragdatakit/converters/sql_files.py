@@ -8,7 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeVar
 
 from ragdatakit.database.arrow_streams import incoming
-from ragdatakit.database.columns import Kind, PackedColumn, Schema
+from ragdatakit.database.columns import PackedColumn, Schema
 from ragdatakit.database.dataset_database import SqlTable, Unproved
 from ragdatakit.database.row_batches import schema_of
 from ragdatakit.database.text_facts import TextFacts
@@ -18,7 +18,6 @@ from ragdatakit.files.paths.boundary import refuse_link_out
 from ragdatakit.files.paths.sql_text import is_sql_path, sql_text, unglobbed
 from ragdatakit.files.reading.record_reading import Progress
 from ragdatakit.scanner.library import library
-from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.errors import MachineError, RagdataError
 
 if TYPE_CHECKING:
@@ -81,24 +80,6 @@ def scanned_table(table: str, batches: Callable[[TextFacts], Iterator[Sequence[P
         return {}
 
     return SqlTable(table, load, facts=facts)
-
-
-def canonical_columns(table: str, given: Iterable[str]) -> str:
-    """The columns of a canonical table for a ``select`` that is given some of them; the others have what they usually
-    have."""
-    wanted = set(given)
-    usual = TABLES[table].row._field_defaults
-    return ", ".join(
-        name if name in wanted else f"{_literal(usual[name])}::{_TYPES[kind]} as {name}"
-        for name, kind in schema_of(table).items()
-    )
-
-
-_TYPES = {Kind.TEXT: "varchar", Kind.INTEGER: "bigint", Kind.NUMBER: "double", Kind.TEXTS: "varchar[]"}
-
-
-def _literal(value: object) -> str:
-    return "null" if value is None else "[]" if value == () else text(value) if isinstance(value, str) else str(value)
 
 
 def look_through_csv(files: Iterable[DataFile], progress: Progress | None = None) -> Future[None]:

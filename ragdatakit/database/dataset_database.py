@@ -6,10 +6,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import field
 from functools import cached_property
 from pathlib import Path
+from threading import RLock
 from typing import TYPE_CHECKING, Any, Self
 
 from ragdatakit.database.arrow_streams import ColumnStream, incoming
 from ragdatakit.database.edge_numbers import EdgeNumbers
+from ragdatakit.database.id_tables import IdTable, IdValues
 from ragdatakit.database.quick_plans import plan_at_once
 from ragdatakit.database.row_batches import row_batches, schema_of
 from ragdatakit.database.text_facts import COLUMN, FactsWanted, TextFacts
@@ -35,8 +37,6 @@ from ragdatakit.schemas.options import DATABASE_MEMORY
 
 if TYPE_CHECKING:
     import duckdb
-    import numpy as np
-    import numpy.typing as npt
     import pandas as pd
     import pyarrow as pa
 
@@ -69,18 +69,17 @@ class SqlTable:
     ``load`` creates the table of the given name on the connection, and returns the records of each file as far as it
     knows them, by what messages call it. It raises `Unproved` (or DuckDB does of itself) where it is not certain that
     the rows are those that the reader would give. ``integers`` are, when it is loaded, columns of which it is known
-    that they have integers only, as these are usually written; ``values`` has those of some of them, in the order of
-    the rows; ``facts`` those of its texts, where these are wanted and it sees them, ``numbers`` those of the graph of
-    which it is a part; ``splits``, how many rows of each there are, where it has counted them.
+    that they have integers only, as these are usually written; ``facts`` those of its texts, where these are wanted and
+    it sees them, ``numbers`` those of the graph of which it is a part. ``ids`` has the rows of a table that ``load``
+    does not create.
     """
 
     table: str
     load: Callable[[duckdb.DuckDBPyConnection, str], dict[str, int]] = field(repr=False)
     integers: Collection[str] = ()
-    values: Mapping[str, npt.NDArray[np.int64]] = field(default_factory=dict, repr=False)
+    ids: IdTable | None = None
     facts: TextFacts = field(default_factory=TextFacts, repr=False)
     numbers: EdgeNumbers | None = field(default=None, repr=False)
-    splits: Mapping[str | None, int] = field(default_factory=dict)
 
 
 def _in_memory(memory_limit: int, scratch: Path) -> duckdb.DuckDBPyConnection:
@@ -154,7 +153,9 @@ class DatasetDatabase:
         self.taken_by_sql: set[str] = set()
         self.file_records: dict[str, int] = {}
         self.integer_columns: set[tuple[str, str]] = set()
-        self.integer_values: dict[tuple[str, str], npt.NDArray[np.int64]] = {}
+        self._ids: dict[str, IdTable] = {}
+        self._waiting: dict[str, IdTable] = {}
+        self._giving = RLock()
         self._facts: dict[str, TextFacts] = {}
         self.wants_facts: FactsWanted | None = None
         """What is to be counted of texts while tables are filled."""
@@ -252,7 +253,19 @@ class DatasetDatabase:
         return connection
 
     def load(self, *tables: str) -> duckdb.DuckDBPyConnection:
-        """Fill these tables, if they are not; the connection. Raises `UnknownNameError` for one it does not have."""
+        """Have the database hold these tables; the connection. Any thread may ask for tables that are read. Raises
+        `UnknownNameError` for one it does not have."""
+        connection = self.read(*tables)
+        for table in tables:
+            if table in self._waiting:
+                with self._giving, connection.cursor() as cursor:
+                    if table in self._waiting:
+                        self._waiting[table].give(cursor)
+                        del self._waiting[table]
+        return connection
+
+    def read(self, *tables: str) -> duckdb.DuckDBPyConnection:
+        """Read these tables, if they are not; the connection, which may not have all of them. Raises as `load`."""
         connection = self._connect()
         for table in tables:
             self._refuse_unknown(table)
@@ -278,8 +291,17 @@ class DatasetDatabase:
         """How many rows a table has; 0 where the dataset has no such table."""
         if table not in self.tables:
             return 0
-        self.load(table)
+        self.read(table)
         return self._loaded[table]
+
+    def waiting(self, table: str) -> IdTable | None:
+        """The rows of a table that is read, while the database does not hold it."""
+        return self._waiting.get(table)
+
+    def ids(self, table: str, column: str) -> IdValues | None:
+        """The ids of a column of a table that is read, if they are known as numbers."""
+        found = self._ids.get(table)
+        return found.ids(column) if found is not None and column in found.names else None
 
     def splits(self, table: str) -> dict[str | None, int]:
         """The rows of a table by split, training first, then validation, test, and others by name; those of none under
@@ -287,8 +309,11 @@ class DatasetDatabase:
         if table not in self._splits:
             found: dict[str | None, int] = {None: self.count(table)} if self.count(table) else {}
             if "split" in TABLES[table].columns:
-                query = f'select split, count(*) from main."{table}" group by split'
-                rows = self.load(table).execute(query).fetchall()
+                if table in self._ids:
+                    rows = [*self._ids[table].splits.items()]
+                else:
+                    query = f'select split, count(*) from main."{table}" group by split'
+                    rows = self.load(table).execute(query).fetchall()
                 found = dict(sorted(rows, key=lambda row: place_of_split(row[0])))
             self._splits[table] = found
         return self._splits[table]
@@ -322,7 +347,7 @@ class DatasetDatabase:
         self._loaded[table] = _rows_in(connection, table)
         self._splits.pop(table, None)
         self._facts.pop(table, None)
-        self.integer_values = {name: values for name, values in self.integer_values.items() if name[0] != table}
+        self._ids.pop(table, None)
 
     def view_fault(self, view: str) -> str:
         """Why a file of a view cannot be read whole, where DuckDB itself does not say: of damaged gzip data it takes
@@ -338,7 +363,8 @@ class DatasetDatabase:
             self._connection.close()
             self._connection = self._views = None
         self._loaded.clear()
-        self.integer_values.clear()
+        self._ids.clear()
+        self._waiting.clear()
         self._facts.clear()
         self._splits.clear()
         if self._scratch is not None:
@@ -395,16 +421,15 @@ class DatasetDatabase:
                     raise Unproved  # a file changed meanwhile: the reader takes it as it is now, or reports it
                 self.file_records.update(records)
             except (Unproved, duckdb.Error):
-                views = "select 1 from duckdb_views() where schema_name = 'main' and view_name = ?"
-                kind = "view" if connection.execute(views, [table]).fetchall() else "table"
-                connection.execute(f'drop {kind} if exists main."{table}"')
+                connection.execute(f'drop table if exists main."{table}"')
             else:
                 self.taken_by_sql.add(table)
                 self._facts[table] = way.facts
-                if way.splits:
-                    self._splits[table] = dict(sorted(way.splits.items(), key=lambda pair: place_of_split(pair[0])))
-                self.integer_columns.update((table, column) for column in way.integers)
-                self.integer_values.update(((table, column), values) for column, values in way.values.items())
+                integers = way.integers if way.ids is None else way.ids.integers
+                self.integer_columns.update((table, column) for column in integers)
+                if way.ids is not None:
+                    self._ids[table] = self._waiting[table] = way.ids
+                    return way.ids.rows
                 return _rows_in(connection, table)
         return self._fill_by_rows(connection, table)
 

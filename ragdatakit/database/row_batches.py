@@ -4,7 +4,7 @@ raised."""
 from __future__ import annotations
 
 import typing
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 from ragdatakit.database.columns import Kind, PackedColumn, Schema, packed
 from ragdatakit.files.containers.json_text import HALVES
 from ragdatakit.files.paths.boundary import read_listed
+from ragdatakit.files.paths.sql_text import sql_text
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import MachineError, RagdataError
@@ -35,6 +36,26 @@ def schema_of(table: str) -> Schema:
         options = typing.get_args(hint) if typing.get_origin(hint) is not tuple else (tuple,)
         found[name] = _KINDS[next((k for k in _KINDS if k is hint or k in options), str)]
     return found
+
+
+def canonical_columns(table: str, given: Iterable[str]) -> str:
+    """The columns of a canonical table for a ``select`` that is given some of them; the others have what they usually
+    have."""
+    wanted = set(given)
+    usual = TABLES[table].row._field_defaults
+    return ", ".join(
+        name if name in wanted else f"{_literal(usual[name])}::{_TYPES[kind]} as {name}"
+        for name, kind in schema_of(table).items()
+    )
+
+
+_TYPES = {Kind.TEXT: "varchar", Kind.INTEGER: "bigint", Kind.NUMBER: "double", Kind.TEXTS: "varchar[]"}
+
+
+def _literal(value: object) -> str:
+    return (
+        "null" if value is None else "[]" if value == () else sql_text(value) if isinstance(value, str) else str(value)
+    )
 
 
 def row_batches(table: str, rows: Iterator[Any], losses: Losses | None) -> Iterator[list[PackedColumn]]:

@@ -122,7 +122,7 @@ class _Summing:
     ) -> None:
         self._database, self._summary, self._progress = database, summary, progress
         self._examples, self._seed = examples, seed
-        database.load(*database.tables)  # at once: some are read together
+        database.read(*database.tables)  # at once: some are read together
         self._tables = [t for t in database.tables if database.count(t)]
         self._texts: dict[str, Column] = {}
         self._counted: dict[str, dict[str, int]] = {}

@@ -9,9 +9,10 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from ragdatakit.converters.datamind.graph import Triple, properties_of, triple_of, triples
-from ragdatakit.converters.sql_files import canonical_columns, fill, scanned_table
+from ragdatakit.converters.sql_files import fill, scanned_table
 from ragdatakit.database.columns import Kind, PackedColumn, packed
 from ragdatakit.database.dataset_database import SqlTable
+from ragdatakit.database.row_batches import canonical_columns
 from ragdatakit.database.text_facts import TextFacts
 from ragdatakit.files.containers.json_text import Raw
 from ragdatakit.files.datasets import DataFile, Dataset

@@ -25,10 +25,10 @@ Ids = tuple[str, ...]
 
 @dataclass(slots=True)
 class IdBlock:
-    """``numbers`` are the columns; ``odd`` has, by row, the ids of those that are not all integers."""
+    """``numbers`` are the columns; ``odd`` has, by row, the ids that are no integers, and None for the others."""
 
     numbers: list[npt.NDArray[np.int64]]
-    odd: dict[int, Ids] = field(default_factory=dict)
+    odd: dict[int, tuple[str | None, ...]] = field(default_factory=dict)
 
 
 def id_blocks(records: RecordReader, file: DataFile, notes: list[Note]) -> Iterator[IdBlock]:
@@ -86,13 +86,21 @@ def _with(columns: list[npt.NDArray[np.int64]], more: list[tuple[int, Ids]]) -> 
     """Columns with more rows before the rows of these numbers."""
     if not more:
         return IdBlock(columns)
-    odd = {place + number: ids for number, (place, ids) in enumerate(more) if not all(map(_is_integer, ids))}
-    places = [place for place, _ in more]
-    values = [[0] * len(columns) if place + n in odd else list(map(int, ids)) for n, (place, ids) in enumerate(more)]
+    odd: dict[int, tuple[str | None, ...]] = {}
+    places, values = [], []
+    for number, (place, ids) in enumerate(more):
+        known = [_integer(text) for text in ids]
+        places.append(place)
+        values.append([value or 0 for value in known])
+        if None in known:
+            odd[place + number] = tuple(t if v is None else None for t, v in zip(ids, known, strict=True))
     return IdBlock([np.insert(column, places, [value[i] for value in values]) for i, column in enumerate(columns)], odd)
 
 
-def _is_integer(text: str) -> bool:
-    """Whether an id is written as an integer of 64 bits usually is."""
+def _integer(text: str) -> int | None:
+    """The integer of 64 bits that an id is, as it is usually written; None where it is none."""
     digits = text.removeprefix("-")
-    return len(digits) < 19 and digits.isascii() and digits.isdecimal() and str(int(text)) == text
+    if len(digits) > 19 or not (digits.isascii() and digits.isdecimal()):
+        return None
+    value = int(text)
+    return value if str(value) == text and -(1 << 63) <= value < 1 << 63 else None

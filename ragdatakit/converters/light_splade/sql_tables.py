@@ -3,16 +3,16 @@ masters of the two splits are joined by DuckDB."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import groupby, islice
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from ragdatakit.converters.light_splade.reading import ID, Reading, size_of_text, text_of
-from ragdatakit.converters.sql_files import add, fill, text
-from ragdatakit.database.columns import Kind, PackedColumn, packed, packed_numbers
+from ragdatakit.converters.sql_files import fill
+from ragdatakit.database.columns import Kind, PackedColumn, packed
 from ragdatakit.database.dataset_database import SqlTable, Unproved
+from ragdatakit.database.id_tables import IdTable
 from ragdatakit.database.text_facts import TextFacts
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.reading.noted_rows import Note
@@ -22,15 +22,13 @@ from ragdatakit.schemas.light_splade.format import LIGHT_SPLADE
 
 if TYPE_CHECKING:
     import duckdb
-    import numpy as np
-    import numpy.typing as npt
-
-    Numbers = npt.NDArray[np.int64]
 
 _MASTER = {"id": Kind.TEXT, "text": Kind.TEXT}
-_IDS = {"positives": ("question_id", "target_id"), "triplets": ("question_id", "positive_id", "negative_id")}
+_IDS = {"qrels": ("question_id", "target_id"), "triplets": ("question_id", "positive_id", "negative_id")}
 _TABLES = {"documents": "documents", "questions": "queries", "qrels": "positives", "triplets": "triplets"}
 _AT_ONCE = 1 << 13
+_LEAST_BYTES = 40
+"""Bytes that a triplet takes at least, as it is usually written."""
 
 
 def light_splade_tables(dataset: Dataset, records: RecordReader) -> dict[str, SqlTable]:
@@ -38,12 +36,7 @@ def light_splade_tables(dataset: Dataset, records: RecordReader) -> dict[str, Sq
     loader = _Loader(dataset, records)
     return {
         table: SqlTable(
-            table,
-            getattr(loader, table),
-            loader.integers[table],
-            loader.numbers if table == "triplets" else {},
-            loader.facts[table],
-            splits=loader.splits if table == "triplets" else {},
+            table, getattr(loader, table), loader.integers[table], loader.ids.get(table), loader.facts[table]
         )
         for table, kind in _TABLES.items()
         if dataset.of_kind(kind)
@@ -54,8 +47,7 @@ class _Loader:
     def __init__(self, dataset: Dataset, records: RecordReader) -> None:
         self._dataset, self._records = dataset, records
         self._reading = Reading(dataset, records)
-        self.numbers: dict[str, Numbers] = {}
-        self.splits: Counter[str | None] = Counter()
+        self.ids = {table: IdTable(table, names) for table, names in _IDS.items()}
         self.integers: dict[str, set[str]] = {table: set() for table in _TABLES}
         self.facts = {table: TextFacts() for table in _TABLES}
 
@@ -120,77 +112,26 @@ class _Loader:
 
     def qrels(self, connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, int]:
         """The positive lists, as judgements of grade 1."""
-        row = "{ids}, 1::bigint as grade, 'document' as target_kind, {{split}} as split, null::varchar as node_type"
-        self._ids(connection, table, "positives", row)
-        return {}
+        return self._ids("qrels")
 
     def triplets(self, connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, int]:
-        """The triplets, in the order of the files; their numbers are kept where all are integers."""
-        self.numbers.clear()
-        self.splits.clear()
-        self.numbers.update(self._ids(connection, table, "triplets", "{ids}, {{split}} as split"))
-        return {}
+        """The triplets, in the order of the files."""
+        return self._ids("triplets")
 
-    def _ids(self, connection: duckdb.DuckDBPyConnection, table: str, kind: str, row: str) -> dict[str, Numbers]:
-        """Fill a table of ids; their numbers by column, where all are integers. For a report, triplets are a view of
-        their numbers: no SQL but ours sees it, which asks for a few of the texts."""
-        import numpy as np
-
+    def _ids(self, table: str) -> dict[str, int]:
         from ragdatakit.converters.light_splade.id_blocks import id_blocks  # needs numpy
 
         self._refuse_renamed()
-        names, notes = _IDS[kind], list[Note]()
-        kept: list[list[Numbers]] = []
-        all_integers = True
-        in_numbers = kind == "triplets" and self.facts[table].wanted
-        schema = dict.fromkeys(names, Kind.INTEGER)
-        with_odd = {**schema, "odd": Kind.TEXTS}
-
-        def batches(file: DataFile) -> Iterator[list[PackedColumn]]:
-            nonlocal all_integers
-            for found in id_blocks(self._records, file, notes):
-                columns = [packed_numbers(Kind.INTEGER, numbers) for numbers in found.numbers]
-                if kind == "triplets":
-                    kept.append(found.numbers)
-                    self.splits[file.split] += columns[0].length
-                if found.odd:
-                    all_integers = False
-                    odd: list[tuple[str, ...] | None] = [None] * len(found.numbers[0])
-                    for place, texts in found.odd.items():
-                        odd[place] = texts
-                    columns.append(packed(Kind.TEXTS, odd))
-                yield columns
-
-        integers = ", ".join(f"{name}::varchar as {name}" for name in names)
-        texts = ", ".join(f"coalesce(odd[{place}], {name}::varchar) as {name}" for place, name in enumerate(names, 1))
-        files = self._dataset.of_kind(kind)
-        place, numbered = f'main."{table}"', f'main."numbers of {table}"'
-        splits = {split: number for number, split in enumerate(dict.fromkeys(file.split for file in files))}
-        named = " ".join(f"when {number} then {text(split)}" for split, number in splits.items())
-        shown = f"select rowid as rowid, {integers}, case split {named} end as split from {numbered}"
-        query = f"select {row.format(ids=integers)} from {{}}"
-        of_numbers = f"select {', '.join(names)}, {{number}}::usmallint as split from {{}}"
-        if in_numbers:
-            connection.execute(f"drop table if exists {numbered}")
-            place, query = numbered, of_numbers
-        fill(connection, place, files[:1], query.replace("{number}", "0"), schema, lambda _: iter(()))
+        found, notes = self.ids[table], list[Note]()
+        files = self._dataset.of_kind(_TABLES[table])
+        found.begin(sum(file.path.stat().st_size for file in files) // _LEAST_BYTES)
         for file in files:
-            for is_odd, some in groupby(batches(file), lambda columns: len(columns) > len(names)):
-                if is_odd and in_numbers:
-                    in_numbers, place, query = False, f'main."{table}"', f"select {row.format(ids=integers)} from {{}}"
-                    rows = f"select {', '.join(names)}, split from ({shown}) order by rowid"
-                    connection.execute(f"create table {place} as {rows}; drop table {numbered}")
-                if is_odd:
-                    add(connection, place, file, f"select {row.format(ids=texts)} from {{}}", with_odd, some)
-                else:
-                    add(connection, place, file, query.replace("{number}", str(splits[file.split])), schema, some)
-        if in_numbers:
-            connection.execute(f'create view main."{table}" as {shown}')
+            for block in id_blocks(self._records, file, notes):
+                found.add(file.split, block.numbers, block.odd)
+                if found.has_many_odd:
+                    raise Unproved
         self._tell(notes)
-        if not all_integers:
-            return {}
-        self.integers[table].update(names)
-        return {name: np.concatenate([numbers[i] for numbers in kept]) for i, name in enumerate(names) if kept}
+        return {}
 
     def _refuse_renamed(self) -> None:
         """Raise `Unproved` where an id means one thing in one split and another in the other: the reader renames

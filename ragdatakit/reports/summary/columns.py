@@ -31,8 +31,9 @@ _MOST_EXAMPLES = 3
 
 def table_summary(database: DatasetDatabase, table: str, counted: dict[str, int]) -> TableSummary:
     """A table, its rows by split and its columns. ``counted`` has the distinct values of columns that are known."""
-    connection, rows, by_split = database.load(table), database.count(table), database.splits(table)
+    rows, by_split = database.count(table), database.splits(table)
     names = tuple(name for name in TABLES[table].columns if name != "field_order")
+    held = database.waiting(table) if {*names} <= {*counted, "split"} else None
     wanted = []
     for name in names:
         column = f'"{name}"'
@@ -44,6 +45,9 @@ def table_summary(database: DatasetDatabase, table: str, counted: dict[str, int]
             empty = sum(number for split, number in by_split.items() if split is not None and not split.strip(_BLANK))
             wanted += [str(by_split.get(None, 0)), str(empty), str(len(by_split.keys() - {None}))]
             continue
+        if held is not None:
+            wanted += ["0", str(held.empty(name)), "null"]
+            continue
         if (table, name) in database.integer_columns:  # no such value is missing or empty
             wanted += ["0", "0", "null" if name in counted else f"count(distinct {column})"]
             continue
@@ -52,7 +56,9 @@ def table_summary(database: DatasetDatabase, table: str, counted: dict[str, int]
         wanted.append(f"count(*) filter ({_is_empty(table, name)})")
         plain = name not in UNCOUNTED and name not in counted and name not in UNIQUE.get(table, ())
         wanted.append(f"count(distinct {column})" if plain else "null")
-    found = connection.execute(f'select {", ".join(wanted)}, count(*) from "{table}"').fetchall()[0]
+    given = f'from "{table}"' if held is None else ""
+    connection = database.load(table) if held is None else database.read(table)
+    found = connection.execute(f"select {', '.join(wanted)}, count(*) {given}").fetchall()[0]
     columns = []
     for place, name in enumerate(names):
         missing_rows, empty, distinct = found[3 * place : 3 * place + 3]

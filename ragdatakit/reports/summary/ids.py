@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
@@ -75,19 +75,25 @@ class IdNumbers:
         if len(integers) == len(columns):
             given = [found for found in integers if found.number]
             least, most = min((f.least for f in given), default=0), max((f.most for f in given), default=-1)
-            if most - least < _MOST_SPREAD * max(sum(f.number for f in given), 1):
+            number = sum(f.number for f in given)
+            if least >= 0 and most < number:
+                least = 0  # so that nothing is to be taken from them
+            if most - least < _MOST_SPREAD * max(number, 1):
                 odd = {text: place for place, text in enumerate(dict.fromkeys(t for f in integers for t in f.odd), 1)}
                 return [_less(found, least, most - least, odd) for found in integers], most - least + 1 + len(odd)
+        self._database.load(*(source.table for source in columns))
         rows = sum(self._database.count(source.table) for source in columns)
         by_codes = library() is not None and rows <= _MOST_CODES
         return (_by_codes if by_codes else _by_names)(self.connection, columns)
 
     def _read(self, source: IdColumn) -> _Integers | None:
-        name = (source.table, source.column)
-        values = self._database.integer_values.get(name) if source.where == _ALL else None
-        if values is not None:
-            return _of_values(values)
-        return _integers(self.connection, source, name in self._database.integer_columns)
+        if source.where in (_ALL, f"{source.column} is not null"):
+            found = self._database.ids(source.table, source.column)
+            if found is not None:
+                return _of_values(*found)
+        self._database.load(source.table)
+        is_known = (source.table, source.column) in self._database.integer_columns
+        return _integers(self.connection, source, is_known)
 
     def integer_ids(self, source: IdColumn) -> tuple[int, int, int, int, int] | None:
         """Of a column that is known to have integers only: how many, distinct ones, least, greatest, gaps."""
@@ -114,9 +120,10 @@ class _Integers(NamedTuple):
     odd: tuple[str, ...] = ()
 
 
-def _of_values(values: Numbers) -> _Integers:
+def _of_values(values: Numbers, odd: Mapping[int, str] = MappingProxyType({})) -> _Integers:
     least, most = (int(values.min()), int(values.max())) if len(values) else (0, 0)
-    return _Integers(values, None, least, most, len(values))
+    odd_rows = np.array([*odd], np.int64) if odd else None
+    return _Integers(values, None, least, most, len(values), odd_rows, tuple(odd.values()))
 
 
 def _integers(connection: duckdb.DuckDBPyConnection, source: IdColumn, known: bool) -> _Integers | None:

@@ -65,6 +65,15 @@ def per_question(database: DatasetDatabase) -> list[Distribution]:
     return found
 
 
+def rows_of_split(database: DatasetDatabase, table: str, split: str) -> npt.NDArray[np.bool_]:
+    """Which rows of a table are of a split."""
+    if (held := database.waiting(table)) is not None:
+        return held.is_of(split)
+    query = f'select coalesce(split = {sql_text(split)}, false) as chosen from main."{table}"'
+    with database.load(table).cursor() as cursor:
+        return np.asarray(cursor.execute(query).fetchnumpy()["chosen"], np.bool_)
+
+
 def splits_of(database: DatasetDatabase, table: str) -> list[str]:
     """The splits of a table, where it has several."""
     found = [split for split in database.splits(table) if split is not None]
@@ -105,8 +114,7 @@ def triplets_per_question(database: DatasetDatabase, ids: IdNumbers, triplets: T
     for split in (None, *splits_of(database, "triplets")):
         chosen: Any = slice(None)
         if split is not None:
-            query = f"select coalesce(split = {sql_text(split)}, false) as chosen from main.triplets"
-            chosen = np.asarray(ids.connection.execute(query).fetchnumpy()["chosen"], np.bool_)
+            chosen = rows_of_split(database, "triplets", split)
         owners, count = triplets.questions[chosen], triplets.question_count
         made.append(
             of_numbers(per_id(owners, count), "triplets.per_question", "Triplets per question", "triplets", split)
@@ -273,7 +281,7 @@ def _asked(database: DatasetDatabase) -> str:
     splits = {split for table in ("questions", *others) for split in database.splits(table)} - {None}
     if TRAIN not in splits or len(splits) < 2:
         return ""
-    database.load("questions")
+    database.load("questions", *others)
     parts = ["select split, text from main.questions where split is not null"]
     parts += [
         f"select used.split, q.text from (select distinct question_id, split from main.{table}) used "
@@ -289,9 +297,8 @@ def uneven(database: DatasetDatabase) -> list[Note]:
     for table in ("questions", "qrels", "triplets"):
         if table not in database.tables or not splits_of(database, table):
             continue
-        query = f"select split, count(*) from main.{table} where split is not null group by 1 order by 2 desc, 1"
-        rows = database.load(table).execute(query).fetchall()
-        notes += uneven_note(table, rows)
+        rows = [(split, number) for split, number in database.splits(table).items() if split is not None]
+        notes += uneven_note(table, sorted(rows, key=lambda row: (-row[1], row[0].encode())))
     return notes
 
 

@@ -1,0 +1,150 @@
+"""Tables of ids as arrays of integers, which DuckDB gets when SQL asks for them: of a report often nobody does."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ragdatakit.database.arrow_streams import incoming
+from ragdatakit.database.columns import Kind, PackedColumn, packed, packed_numbers
+from ragdatakit.database.row_batches import canonical_columns
+from ragdatakit.files.paths.sql_text import sql_text
+from ragdatakit.schemas.canonical import TABLES
+
+if TYPE_CHECKING:
+    import duckdb
+    import numpy as np
+    import numpy.typing as npt
+
+    Numbers = npt.NDArray[np.int64]
+
+_AT_ONCE = 1 << 16
+_FEW, _MOST_ODD = 1 << 10, 0.01
+"""Ids of a column, and their share, that may be no integers."""
+_BLANK = " \t\n\r"
+
+
+class IdValues(NamedTuple):
+    """The ids of a column, in the order of the rows: integers as they are usually written, except for ``odd`` ones by
+    row, in order; the ``numbers`` there are those of other rows, if there are any."""
+
+    numbers: Numbers
+    odd: Mapping[int, str]
+
+
+class IdTable:
+    """The rows of a canonical table that has columns of ids (``names``), none of which is missing, perhaps a split, and
+    else what rows usually have."""
+
+    def __init__(self, table: str, names: Sequence[str]) -> None:
+        self.names = tuple(names)
+        self._table, self._row = table, TABLES[table].row
+        self.begin()
+
+    def begin(self, most: int = 0) -> None:
+        """There are no rows; an attempt before this one may have failed. Of up to ``most`` rows the columns need not be
+        moved."""
+        self._room = most
+        self.rows = 0
+        self._splits: list[tuple[str | None, int]] = []
+        self._columns: list[Numbers] = []
+        self._odd: list[dict[int, str]] = [{} for _ in self.names]
+
+    def add(self, split: str | None, columns: Sequence[Numbers], odd: Mapping[int, Sequence[str | None]]) -> None:
+        """The next rows; ``odd`` has, by row among these, the ids that are no integers."""
+        import numpy as np
+
+        until = self.rows + len(columns[0])
+        if not self._columns or until > self._room:
+            self._room = max(self._room, 2 * until if self._columns else until)
+            held, self._columns = self._columns, [np.empty(self._room, np.int64) for _ in columns]
+            for column, before in zip(self._columns, held, strict=False):
+                column[: self.rows] = before[: self.rows]
+        for column, values in zip(self._columns, columns, strict=True):
+            column[self.rows : until] = values
+        for row, texts in odd.items():
+            for known, text in zip(self._odd, texts, strict=True):
+                if text is not None:
+                    known[self.rows + row] = text
+        rows, self.rows = until - self.rows, until
+        if self._splits and self._splits[-1][0] == split:
+            rows += self._splits.pop()[1]
+        self._splits.append((split, rows))
+
+    @property
+    def has_many_odd(self) -> bool:
+        """Whether so many ids are no integers that nothing is gained by telling them apart."""
+        return max(map(len, self._odd)) > max(_MOST_ODD * self.rows, _FEW)
+
+    @property
+    def integers(self) -> list[str]:
+        """The columns that have integers only."""
+        return [name for name, odd in zip(self.names, self._odd, strict=True) if not odd]
+
+    def ids(self, name: str) -> IdValues:
+        """The ids of a column."""
+        import numpy as np
+
+        place = self.names.index(name)
+        odd = self._odd[place]
+        numbers = self._columns[place][: self.rows] if self._columns else np.empty(0, np.int64)
+        if odd:
+            usual = next((row for row in range(self.rows) if row not in odd), 0)
+            numbers[[*odd]] = numbers[usual]
+        return IdValues(numbers, odd)
+
+    def empty(self, name: str) -> int:
+        """How many ids of a column are nothing but blanks."""
+        return sum(not text.strip(_BLANK) for text in self._odd[self.names.index(name)].values())
+
+    @property
+    def splits(self) -> dict[str | None, int]:
+        """How many rows each split has."""
+        found: dict[str | None, int] = {}
+        for split, rows in self._splits:
+            found[split] = found.get(split, 0) + rows
+        return found
+
+    def is_of(self, split: str) -> npt.NDArray[np.bool_]:
+        """Which rows are of a split."""
+        import numpy as np
+
+        return np.repeat([own == split for own, _ in self._splits], [rows for _, rows in self._splits])
+
+    def rows_at(self, places: Sequence[int]) -> dict[int, dict[str, Any]]:
+        """Some rows, by their places."""
+        columns = {name: self.ids(name) for name in self.names}
+        ends = list(accumulate(rows for _, rows in self._splits))
+        found = {}
+        for place in places:
+            cells: dict[str, Any] = {n: odd.get(place, str(of_rows[place])) for n, (of_rows, odd) in columns.items()}
+            found[place] = self._row(**cells, split=self._splits[bisect_right(ends, place)][0])._asdict()
+        return found
+
+    def give(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Make the table in a database."""
+        columns = [self.ids(name) for name in self.names]
+        schema = dict.fromkeys(self.names, Kind.INTEGER)
+        cells = {name: f"{name}::varchar" for name in self.names}
+        for name, (_, odd) in zip(self.names, columns, strict=True):
+            if odd:
+                schema[f"odd_{name}"] = Kind.TEXT
+                cells[name] = f"coalesce(odd_{name}, {cells[name]})"
+        statement, first = f'create table main."{self._table}" as', 0
+        for split, rows in self._splits or [(None, 0)]:
+            cells["split"] = sql_text(split) if split is not None else "null::varchar"
+            given = ", ".join(f"{cell} as {name}" for name, cell in cells.items())
+            rows_of = f"select {canonical_columns(self._table, cells)} from (select {given} from held_ids)"
+            with incoming(connection, "held_ids", schema, _batches(columns, first, first + rows)):
+                connection.execute(f"{statement} {rows_of}")
+            statement, first = f'insert into main."{self._table}"', first + rows
+
+
+def _batches(columns: Sequence[IdValues], first: int, last: int) -> Iterator[list[PackedColumn]]:
+    for start in range(first, last, _AT_ONCE):
+        end = min(start + _AT_ONCE, last)
+        numbers = [packed_numbers(Kind.INTEGER, of_rows[start:end]) for of_rows, _ in columns]
+        odd = [packed(Kind.TEXT, [odd.get(row) for row in range(start, end)]) for _, odd in columns if odd]
+        yield [*numbers, *odd]

@@ -1,0 +1,85 @@
+"""Tables of ids in arrays: what DuckDB is given of them is what they say without it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pytest
+
+from ragdatakit.api.report import report
+from ragdatakit.converters.sql_tables import sql_tables
+from ragdatakit.database import dataset_database
+from ragdatakit.database.id_tables import IdTable
+from ragdatakit.scanner.library import library
+from ragdatakit.schemas.canonical import TABLES
+
+X = '"x"'
+NAMES = ("question_id", "positive_id", "negative_id")
+
+
+def filled() -> IdTable:
+    table = IdTable("triplets", NAMES)
+    table.begin(4)
+    for split, rows, odd in (
+        ("train", [[1, 10, 11], [0, 0, 12]], {1: ("q", " ", None)}),
+        ("train", [[-3, 1 << 62, 0]], {0: (None, None, "007")}),
+        (None, [[2, 10, 13], [1, 11, 10]], {}),
+        ("dev", [[4, 10, 13]], {}),
+    ):
+        table.add(split, [np.array(column, np.int64) for column in zip(*rows, strict=True)], odd)
+    return table
+
+
+def test_the_database_is_given_what_the_arrays_say() -> None:
+    table = filled()
+    with duckdb.connect() as connection:
+        table.give(connection)
+        columns = ", ".join(TABLES["triplets"].columns)
+        given = connection.execute(f"select {columns} from main.triplets order by rowid").fetchall()
+    assert given == [
+        ("1", "10", "11", "train"),
+        ("q", " ", "12", "train"),
+        ("-3", str(1 << 62), "007", "train"),
+        ("2", "10", "13", None),
+        ("1", "11", "10", None),
+        ("4", "10", "13", "dev"),
+    ]
+    assert [tuple(row.values()) for row in table.rows_at(range(6)).values()] == given
+    assert table.splits == {"train": 3, None: 2, "dev": 1}
+    assert table.is_of("train").tolist() == [True] * 3 + [False] * 3
+    assert (table.integers, [table.empty(name) for name in NAMES]) == ([], [0, 1, 0])
+    numbers, odd = table.ids("negative_id")
+    assert (numbers.tolist(), odd) == ([11, 12, 11, 13, 10, 13], {2: "007"})
+
+
+def test_a_table_without_rows_is_given() -> None:
+    with duckdb.connect() as connection:
+        IdTable("qrels", ("question_id", "target_id")).give(connection)
+        assert connection.execute("select count(grade) from main.qrels").fetchall() == [(0,)]
+
+
+@pytest.mark.skipif(library() is None, reason="rows are read one by one")
+def test_a_report_needs_no_triplets_in_the_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Odd ids among them, too."""
+    folder = tmp_path / "train"
+    folder.mkdir()
+    lines = {
+        "query_master": [f'{{"qid": {n}, "text": "query"}}' for n in range(3)],
+        "doc_master": [f'{{"doc_id": {n}, "text": "text"}}' for n in range(9)],
+        "positive_lists": [f'{{"qid": {n}, "positive_doc_ids": [{n}]}}' for n in range(3)],
+        "triplets": [f'{{"qid": {n % 3}, "pos_doc_id": {n % 3}, "neg_doc_id": {n % 9 or X}}}' for n in range(90)],
+    }
+    for name, of_file in lines.items():
+        (folder / f"{name}.ndjson").write_text("\n".join(of_file) + "\n")
+    (by_rows,) = report(tmp_path)
+    monkeypatch.setattr(sql_tables, "__defaults__", (0,))
+    given: list[str] = []
+    monkeypatch.setattr(dataset_database.IdTable, "give", lambda self, _: given.append(self.names[-1]) or give(self, _))
+    (by_numbers,) = report(tmp_path)
+    by_rows.seconds = by_numbers.seconds = 0
+    assert (by_numbers, given) == (by_rows, ["target_id"])
+
+
+give = IdTable.give
