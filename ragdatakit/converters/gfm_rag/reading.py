@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
+from functools import cached_property
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
@@ -76,8 +77,8 @@ class GraphReader:
     def documents(self, notes: list[Note]) -> Iterator[Document]:
         """Texts by their keys, with the titles that the nodes of these names have in their attributes, else the keys;
         behind them the nodes of type document whose text is nowhere else."""
-        seen = set()
-        titles = self._titles()
+        seen: set[str] = set()
+        titles, with_content = self._nodes_of_documents
         for file in self._documents():
             for title, raw in self._records.members(file):
                 text = json_text.string_of(raw)
@@ -86,23 +87,32 @@ class GraphReader:
                     continue
                 seen.add(title)
                 yield Document(title, text, titles.get(title, title))
-        for node in self.nodes([]):
-            if node.type == DOCUMENT and node.name not in seen and '"content"' in (node.attributes or ""):
-                text = json_text.string_of(json_text.fields_of(node.attributes or "{}").get("content"))
-                if text:
-                    yield Document(node.name, text, titles.get(node.name, node.name))
+        for key, fields in self._fields_of_documents("content", but=seen) if with_content else ():
+            text = json_text.string_of(fields.get("content"))
+            if text and DERIVED_BY not in fields:
+                yield Document(key, text, titles.get(key, key))
 
-    def _titles(self) -> dict[str, str]:
-        """Titles that nodes of type document have, where these are not their names."""
-        found: dict[str, str] = {}
+    @cached_property
+    def _nodes_of_documents(self) -> tuple[dict[str, str], bool]:
+        """Titles that nodes of type document have, where these are not their names, and whether any has a text."""
+        titles: dict[str, str] = {}
+        with_content = False
+        for key, fields in self._fields_of_documents("title", "content"):
+            title = json_text.string_of(fields.get("title"))
+            if title and title.strip():
+                titles.setdefault(key, title)
+            with_content |= "content" in fields
+        return titles, with_content
+
+    def _fields_of_documents(self, *names: str, but: Container[str] = ()) -> Iterator[tuple[str, Fields]]:
+        """Keys and attributes of nodes of type document that have one of these names in their attributes, without the
+        nodes of some keys."""
         for file in self._of("nodes"):
             for row in self._records.rows(file):
-                if row.get("type") == DOCUMENT and "title" in row.get("attributes", ""):
+                is_wanted = row.get("type") == DOCUMENT and any(name in row.get("attributes", "") for name in names)
+                if is_wanted and _key(row) not in but:
                     key, attributes = _keyed(row, "nodes", [])
-                    title = json_text.string_of(json_text.fields_of(attributes or "{}").get("title"))
-                    if title and title.strip():
-                        found.setdefault(key, title)
-        return found
+                    yield key, json_text.fields_of(attributes or "{}")
 
     def nodes(self, notes: list[Note]) -> Iterator[Node]:
         """Nodes by their keys: the name, or the ``uid`` where there is one (the name is then an attribute)."""
@@ -132,8 +142,7 @@ class GraphReader:
 
 def _keyed(row: dict[str, str], table: str, notes: list[Note]) -> tuple[str, str | None]:
     attributes = _attributes(row, table, notes)
-    name = row.get("name", "")
-    key = row.get("uid", name)
+    name, key = row.get("name", ""), _key(row)
     if key == name or "name" not in row:
         return key, attributes
     fields = json_text.fields_of(attributes or "{}")
@@ -141,6 +150,10 @@ def _keyed(row: dict[str, str], table: str, notes: list[Note]) -> tuple[str, str
         notes.append(("lost", table, "name", "the uid is the key, and there is an attribute called name", name))
         return key, attributes
     return key, json_text.object_text({"name": Raw(json_text.dumps(name).encode()), **fields})
+
+
+def _key(row: dict[str, str]) -> str:
+    return row.get("uid", row.get("name", ""))
 
 
 def _attributes(row: dict[str, str], table: str, notes: list[Note]) -> str | None:
