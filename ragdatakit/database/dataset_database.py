@@ -9,6 +9,7 @@ from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Self
 
+from ragdatakit.database.apart_rows import ApartRows, ColumnFacts
 from ragdatakit.database.arrow_streams import ColumnStream, incoming
 from ragdatakit.database.edge_numbers import EdgeNumbers
 from ragdatakit.database.id_tables import IdTable, IdValues
@@ -71,7 +72,7 @@ class SqlTable:
     the rows are those that the reader would give. ``integers`` are, when it is loaded, columns of which it is known
     that they have integers only, as these are usually written; ``facts`` those of its texts, where these are wanted and
     it sees them, ``numbers`` those of the graph of which it is a part. ``ids`` has the rows of a table that ``load``
-    does not create.
+    does not create, and so do the rows that stay ``apart``, where these are known.
     """
 
     table: str
@@ -80,6 +81,7 @@ class SqlTable:
     ids: IdTable | None = None
     facts: TextFacts = field(default_factory=TextFacts, repr=False)
     numbers: EdgeNumbers | None = field(default=None, repr=False)
+    apart: ApartRows | None = field(default=None, repr=False)
 
 
 def _in_memory(memory_limit: int, scratch: Path) -> duckdb.DuckDBPyConnection:
@@ -154,7 +156,7 @@ class DatasetDatabase:
         self.file_records: dict[str, int] = {}
         self.integer_columns: set[tuple[str, str]] = set()
         self._ids: dict[str, IdTable] = {}
-        self._waiting: dict[str, IdTable] = {}
+        self._waiting: dict[str, IdTable | ApartRows] = {}
         self._giving = RLock()
         self._facts: dict[str, TextFacts] = {}
         self.wants_facts: FactsWanted | None = None
@@ -295,8 +297,9 @@ class DatasetDatabase:
         return self._loaded[table]
 
     def waiting(self, table: str) -> IdTable | None:
-        """The rows of a table that is read, while the database does not hold it."""
-        return self._waiting.get(table)
+        """The rows of a table of ids that is read, while the database does not hold it."""
+        held = self._waiting.get(table)
+        return held if isinstance(held, IdTable) else None
 
     def ids(self, table: str, column: str) -> IdValues | None:
         """The ids of a column of a table that is read, if they are known as numbers."""
@@ -322,6 +325,20 @@ class DatasetDatabase:
         """What is known of the texts in a column of a table that is filled; None where that is nothing."""
         found = self._facts.get(table)
         return found if column == COLUMN and found is not None and found.known else None
+
+    def column_facts(self, table: str, column: str) -> ColumnFacts | None:
+        """What is known of a column of a table that is read, where its rows are apart."""
+        held = self._waiting.get(table)
+        return held.columns.get(column) if isinstance(held, ApartRows) else None
+
+    def rows_at(self, table: str, columns: Mapping[str, str], places: Iterable[int]) -> dict[int, dict[str, Any]]:
+        """Some rows by their places from 0, with the values of these columns: as an expression gives them, or whole
+        where the database does not hold them. Raises `RagdataError` where a file with them was changed."""
+        if (held := self._waiting.get(table)) is not None:
+            return held.rows_at(sorted(places))
+        chosen = f"where rowid in ({', '.join(map(str, places))})"
+        found = self.load(table).execute(f'select rowid, {", ".join(columns.values())} from main."{table}" {chosen}')
+        return {place: dict(zip(columns, row, strict=True)) for place, *row in found.fetchall()}
 
     @property
     def edge_numbers(self) -> EdgeNumbers | None:
@@ -413,7 +430,7 @@ class DatasetDatabase:
             self._tell(f"loading {table}", 0, 1)
             way.facts.wanted = self.wants_facts
             if way.numbers is not None and not self.taken_by_sql:
-                way.numbers.wanted = self.wants_facts is not None
+                way.numbers.want(self.wants_facts)
             watched = WatchedFiles(file.path for part in self._parts for file in part.files)
             try:
                 records = way.load(connection, table)
@@ -430,6 +447,10 @@ class DatasetDatabase:
                 if way.ids is not None:
                     self._ids[table] = self._waiting[table] = way.ids
                     return way.ids.rows
+                if way.apart is not None and way.apart.known:
+                    way.apart.watched = watched
+                    self._waiting[table] = way.apart
+                    return way.apart.rows
                 return _rows_in(connection, table)
         return self._fill_by_rows(connection, table)
 

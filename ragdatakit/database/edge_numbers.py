@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from ragdatakit.arrays.codes import Codes
     from ragdatakit.arrays.keys import NumpyIndex
+    from ragdatakit.database.text_facts import FactsWanted
 
     Numbers = npt.NDArray[np.int32]
     Rows = npt.NDArray[np.int64]
@@ -23,11 +24,11 @@ class EdgeNumbers:
     ``repeated`` ones, then ends of edges that are ``unlisted``. Relations are numbered anyhow.
 
     They are noted where they were ``wanted`` before the first of the tables was filled, and stand for edges (`whole`)
-    where neither relations nor such ends are very many.
+    where neither relations nor such ends are very many. ``apart``: the tables may stay out of the database.
     """
 
     def __init__(self) -> None:
-        self.wanted = False
+        self.wanted = self.apart = False
         self.nodes = self.edges = 0
         self._names: list[Codes] = []
         self._index: NumpyIndex | None = None
@@ -37,11 +38,18 @@ class EdgeNumbers:
         self._unlisted: list[tuple[Rows, Codes]] = []
         self._few = True
         self._made: tuple[Numbers, Numbers, Numbers, Rows] | None = None
+        self._renumbered: Numbers | None = None
+        self._of_unlisted: NumpyIndex | None = None
+
+    def want(self, facts: FactsWanted | None) -> None:
+        """What is wanted of the tables that are filled next."""
+        self.wanted, self.apart = facts is not None, facts is not None and facts.apart
 
     def begin_nodes(self) -> None:
         """The table of nodes is filled now; an attempt before this one may have failed."""
+        apart = self.apart
         self.__init__()  # type: ignore[misc]
-        self.wanted = True
+        self.wanted, self.apart = True, apart
 
     def begin_edges(self) -> None:
         """The table of edges is filled now."""
@@ -124,6 +132,30 @@ class EdgeNumbers:
         """Sources, targets and relations of all edges."""
         return self._all()[:3]
 
+    def find(self, names: Codes) -> Numbers:
+        """The numbers of nodes by the codes of their names; -1 of those that are none."""
+        import numpy as np
+
+        self._all()
+        found = self._nodes_by_name().find(names)
+        if self._renumbered is not None:
+            found = self._renumbered[found]
+        if self._of_unlisted is not None:
+            others = self._of_unlisted.find(names) + np.int32(self.nodes - len(self.repeated))
+            found = np.where((found < 0) & (others >= self.nodes - len(self.repeated)), others, found)
+        return found
+
+    def rows_of(self, numbers: Rows) -> tuple[Rows, Rows]:
+        """The rows of the nodes with these numbers, in order, as far as they have one; and where the others come
+        first, as `unlisted` has it."""
+        import numpy as np
+
+        listed = self.nodes - len(self.repeated)
+        of_rows, others = numbers[numbers < listed], numbers[numbers >= listed] - listed
+        if len(self.repeated):
+            of_rows = np.delete(np.arange(self.nodes), self.repeated)[of_rows]
+        return of_rows, self.unlisted[others]
+
     def _all(self) -> tuple[Numbers, Numbers, Numbers, Rows]:
         import numpy as np
 
@@ -138,13 +170,14 @@ class EdgeNumbers:
             is_first = np.ones(self.nodes, np.bool_)
             is_first[repeated] = False
             numbers = np.append(np.cumsum(is_first, dtype=np.int32) - np.int32(1), np.int32(-1))  # of none it is -1
-            source, target = numbers[source], numbers[target]
+            source, target, self._renumbered = numbers[source], numbers[target], numbers
         if self._unlisted:
             places, codes = (np.concatenate(parts) for parts in zip(*self._unlisted, strict=True))
             order = np.argsort(places)
             places, codes = places[order], codes[order]
             firsts, which = first_of_each(codes)
             unlisted = places[np.sort(firsts)]
+            self._of_unlisted = _index([codes[np.sort(firsts)]])
             number_of = np.argsort(np.argsort(firsts)) + self.nodes - len(repeated)
             for side, numbers in enumerate((source, target)):
                 here = places % 2 == side

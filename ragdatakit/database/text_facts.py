@@ -31,7 +31,8 @@ _UNSURE = 0.03
 @dataclass(frozen=True, slots=True)
 class FactsWanted:
     """What is wanted of the texts of a table. ``numbers`` counts tokens and scripts of some; of more than
-    ``most_bytes`` of texts those of every n-th are wanted. ``apart``: texts may stay out of the table."""
+    ``most_bytes`` of texts those of every n-th are wanted. ``apart``: texts may stay out of the table, and whole tables
+    out of the database."""
 
     numbers: Callable[[Any, npt.NDArray[np.int32]], tuple[Numbers, npt.NDArray[np.uint8]] | None]
     most_bytes: int
@@ -67,7 +68,7 @@ class TextFacts:
     def apart(self, files: Sequence[DataFile]) -> bool:
         """Whether texts of these files, which are all that the table is made of, may stay out of it."""
         self._expected = 0
-        if self.wanted is None or not self.wanted.apart or library() is None or not all(map(_is_plain, files)):
+        if self.wanted is None or not self.wanted.apart or library() is None or not all(map(is_plain, files)):
             return False
         self._expected = sum(file.path.stat().st_size for file in files)
         return True
@@ -174,7 +175,7 @@ def _joined(parts: list[npt.NDArray[A]]) -> npt.NDArray[A]:
     return parts[0]
 
 
-def _is_plain(file: DataFile) -> bool:
+def is_plain(file: DataFile) -> bool:
     """Whether places in a file are those that its reader counts."""
     if file.part is not None or is_parquet(file.path) or file.path.name.lower().endswith(".gz"):
         return False

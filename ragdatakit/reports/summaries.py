@@ -16,7 +16,7 @@ from ragdatakit.reports.summary.hierarchy import read_hierarchy
 from ragdatakit.reports.summary.ids import IdNumbers
 from ragdatakit.reports.summary.languages import Sampled, languages, languages_note
 from ragdatakit.reports.summary.metadata import metadata_frequencies
-from ragdatakit.reports.summary.numbers import frequencies, of_query
+from ragdatakit.reports.summary.numbers import frequencies, of_counted, of_counted_numbers, of_query
 from ragdatakit.reports.summary.stages import stage_distributions, stages_of
 from ragdatakit.reports.summary.texts import Column, distributions, facts_wanted, measure, sample_note, scripts
 from ragdatakit.reports.summary.training import (
@@ -227,7 +227,11 @@ class _Summing:
         self._summary.distributions += self._degrees
         for table, query, name, title, unit in _COUNTS:
             if table in self._tables:
-                one = of_query(self._database.load(table), query, name, title, unit)
+                apart = self._database.column_facts(table, name.partition(".")[2])
+                if apart is not None and apart.counts is not None:
+                    one = of_counted_numbers(apart.counts, name, title, unit)
+                else:
+                    one = of_query(self._database.load(table), query, name, title, unit)
                 if one is not None:
                     self._summary.distributions.append(one)
         self._summary.distributions += stage_distributions(self._database)
@@ -256,7 +260,11 @@ class _Summing:
     def _count_values(self) -> None:
         for table, column, name, title in _FREQUENCIES:
             if table in self._tables:
-                one = frequencies(self._database.load(table), f"select {column} from main.{table}", name, title)
+                apart = self._database.column_facts(table, column)
+                if apart is not None and apart.counts is not None:
+                    one = of_counted(apart.counts, name, title)
+                else:
+                    one = frequencies(self._database.load(table), f"select {column} from main.{table}", name, title)
                 if one is not None:
                     self._summary.frequencies.append(one)
         found, notes = metadata_frequencies(self._database)

@@ -79,7 +79,8 @@ class ScannedCells:
 
     ``texts`` are all cells of a column that may be one of numbers, or its different ones (``numbers`` say for each row
     which); ``late`` are the rows whose spelling is not known, ``late_texts`` their cells. ``bare`` are the kinds
-    without the cells that pandas takes for missing, ``number_like`` so many cells look like numbers.
+    without the cells that pandas takes for missing, ``number_like`` so many cells look like numbers, ``empty`` so many
+    of a key column have nothing but blanks, tabs and line ends.
     """
 
     codes: npt.NDArray[Any]
@@ -91,6 +92,7 @@ class ScannedCells:
     kinds: ScannedKinds
     bare: ScannedKinds
     number_like: int
+    empty: int
     kept: KeptCells
 
 
@@ -192,6 +194,7 @@ def _cells(views: Any, at: int) -> ScannedCells:
         _kinds(counts[:11]),
         _kinds(counts[11:22]),
         counts[22],
+        counts[23],
         KeptCells(
             _bytes(views[at + 9]),
             np.frombuffer(_bytes(views[at + 10]), np.int32),

@@ -7,6 +7,7 @@ use crate::isa::{Isa, Level, Portable};
 use crate::kinds::{is_missing, is_number, ColumnScan};
 use crate::literal::{literal, write_json, Literal};
 use crate::sheet::Sheet;
+use crate::texts::is_empty;
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
@@ -28,6 +29,8 @@ pub struct Cells {
     pub scan: ColumnScan,
     pub bare: ColumnScan,
     pub number_like: u64,
+    /// How many cells have nothing but blanks, tabs and line ends.
+    pub empty: u64,
     /// Those numbers as Python takes them.
     pub told: Vec<u64>,
     /// The cells of all rows, where they are wanted.
@@ -137,6 +140,7 @@ impl Rows {
             cells.scan = ColumnScan::default();
             cells.bare = ColumnScan::default();
             cells.number_like = 0;
+            cells.empty = 0;
         }
         self.notes.clear();
         self.summary = [0; 4];
@@ -208,7 +212,7 @@ pub fn scan_with<I: Isa>(sheet: &Sheet, into: &mut Rows, data: &[u8]) {
         cells.told.clear();
         cells.told.extend(cells.scan.numbers());
         cells.told.extend(cells.bare.numbers());
-        cells.told.push(cells.number_like);
+        cells.told.extend_from_slice(&[cells.number_like, cells.empty]);
     }
 }
 
@@ -290,6 +294,7 @@ fn take(sheet: &Sheet, into: &mut Rows, data: &[u8], start: usize, end: usize) {
             let code = hash::code(&sheet.seeds, cell);
             is_document |= sheet.literal.as_ref().and_then(|of| of.document) == Some((number, code));
             cells.codes.push(code);
+            cells.empty += u64::from(is_empty(cell));
             if column.distinct {
                 let fresh = cells.known.len() as u64;
                 let number = *cells.known.entry(code).or_insert(fresh);

@@ -1,20 +1,25 @@
 """The cells of a GFM-RAG table as the scanner gives them, with the JSON of attributes: columns, block by block.
 
-Rows that it refuses are read one by one.
+Rows that it refuses are read one by one. Where the rows may stay in their file, what a report says of them is counted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ragdatakit.arrays.text_codes import codes_of_texts
-from ragdatakit.converters.gfm_rag.attributes import json_of_cell, lift_edge
+from ragdatakit.converters.gfm_rag.attributes import NOTHING, Note, json_of_cell, lift_edge
+from ragdatakit.converters.gfm_rag.reading import DERIVED_BY, DOCUMENT
+from ragdatakit.database.apart_rows import BLANK, ApartRows, ColumnFacts, CountedObjects
 from ragdatakit.database.columns import Kind, PackedColumn, packed
 from ragdatakit.database.dataset_database import Unproved
-from ragdatakit.files.containers.csv_rows import CsvReader, RawRow
+from ragdatakit.files.containers.csv_rows import CsvReader, RawRow, locate_rows
+from ragdatakit.files.containers.positions import BlockTable
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.scanner.library import library
 from ragdatakit.scanner.notes import REFUSED
@@ -39,22 +44,32 @@ SCHEMAS = {
 _LIFTED = {"confidence": b'"confidence"', "provenance": b'"source"'}
 """The columns of edges for what is in their JSON, and how that is called there."""
 _NUMBERED = ("name", "source", "target", "relation")
+_NAMES, _COUNTED = ("name", "source", "target"), ("type", "relation")
+"""Columns most of whose cells are different ones, and those that have few."""
+_DERIVED = f'"{DERIVED_BY}"'.encode()
 
 
 class ScannedTable:
     """The rows of a file: the ``usual`` cells are wanted, given with what a row has there that lacks them. What changes
-    is noted, and the numbers are where they are wanted."""
+    is noted, and the numbers are where they are wanted. Rows that are ``apart`` are counted there."""
 
     def __init__(
-        self, records: RecordReader, file: DataFile, usual: Mapping[str, str], notes: Losses, numbers: EdgeNumbers
+        self,
+        records: RecordReader,
+        file: DataFile,
+        usual: Mapping[str, str],
+        notes: Losses,
+        numbers: EdgeNumbers,
+        apart: ApartRows | None,
     ) -> None:
         self._records, self._file, self._usual, self._numbers = records, file, usual, numbers
-        self._notes = notes
+        self._notes, self._apart = notes, apart
         self.schema = SCHEMAS[file.kind]
 
     def columns(self) -> Iterator[list[PackedColumn]]:
-        """The columns of the schema, block by block. Raises `Unproved` where there is no scanner, or a whole file is
-        faulty."""
+        """The columns of the schema, block by block; of rows that are apart no edges, and nodes only where there are
+        documents among them. Raises `Unproved` where there is no scanner, or a whole file is faulty; and
+        `TooVariedError` of rows that are apart."""
         source, numbers = self._records.source(self._file), self._numbers
         reader = CsvReader(source, cut_records)
         if library() is None or not reader.open() or reader.header is None:
@@ -63,7 +78,9 @@ class ScannedTable:
         scanner = self._scanner(len(reader.header))
         if numbers.wanted:
             (numbers.begin_nodes if self._file.kind == "nodes" else numbers.begin_edges)()
+        blocks = self._begin(reader.widths)
         for block in reader.blocks():
+            blocks.add(block.first_row, block.first_line, block.offset)
             if block.cut is None:
                 scanned = scanner.scan(block.data)
                 odd = {
@@ -71,26 +88,63 @@ class ScannedTable:
                     for why, number, line, start, end in scanned.notes
                     if why == REFUSED
                 }
-                yield self._of_scan(scanned, odd)
+                yield from self._of_scan(scanned, odd)
             else:
-                yield self._of_rows([self._cells(row) for row in block.cut])
+                yield from self._of_rows([self._cells(row) for row in block.cut])
             if self._records.progress is not None:
                 self._records.progress(self._file.display, source.progress, source.size)
         if source.faults or reader.too_long:
             raise Unproved
+        if self._apart is not None:
+            self._end(self._apart)
+
+    def _begin(self, widths: tuple[int, ...]) -> BlockTable:
+        """Where the blocks will be noted."""
+        blocks = BlockTable()
+        if self._apart is not None:
+            self._apart.begin()
+            self._apart.read = partial(self._rows_at, blocks, widths)
+            self._apart.columns = {name: ColumnFacts() for name in (*_NAMES, "attributes") if name in self.schema}
+            if self._file.kind == "nodes":
+                self._apart.columns["attributes"].objects = CountedObjects()
+        return blocks
+
+    def _end(self, apart: ApartRows) -> None:
+        for name in (*_COUNTED, *_LIFTED):
+            if name in self.schema:
+                apart.count(name, {})
+        if "name" in self.schema:
+            apart.columns["name"].distinct = apart.rows - len(self._numbers.repeated)
+        apart.end()
+
+    def _rows_at(self, blocks: BlockTable, widths: tuple[int, ...], places: Sequence[int]) -> Iterator[dict[str, Any]]:
+        """Some rows as they were read."""
+        records, ignored = self._records.unheard(), lambda why, example: None
+        for _, row in locate_rows(records.source(self._file), blocks, places, widths, cut_records):
+            cells = self._cells(row, records)
+            values = {**cells, **self._values(cells, ignored)}
+            yield {name: values[name] for name in self.schema}
 
     def _scanner(self, width: int) -> SheetScanner:
         keys = _NUMBERED if self._numbers.wanted else ()
+        is_apart = self._apart is not None
         columns = (
-            SheetColumn(name, place, key=name in keys, kept=True, json=name == "attributes")
+            SheetColumn(
+                name,
+                place,
+                key=name in keys or (is_apart and name == "type"),
+                distinct=is_apart and name in _COUNTED,
+                kept=not is_apart or self._file.kind == "nodes" or name == "attributes",
+                json=name == "attributes",
+            )
             for name, place in self._places.items()
         )
         return SheetScanner(width, columns)
 
-    def _cells(self, row: RawRow) -> dict[str, str]:
-        return {**self._usual, **self._records.row_at(self._file, self._places, row)}
+    def _cells(self, row: RawRow, records: RecordReader | None = None) -> dict[str, str]:
+        return {**self._usual, **(records or self._records).row_at(self._file, self._places, row)}
 
-    def _of_scan(self, scanned: ScannedRows, odd: Mapping[int, dict[str, str]]) -> list[PackedColumn]:
+    def _of_scan(self, scanned: ScannedRows, odd: Mapping[int, dict[str, str]]) -> Iterator[list[PackedColumn]]:
         if self._numbers.wanted:
             codes = {name: scanned.cells[name].codes for name in _NUMBERED if name in scanned.cells}
             for name, of_rows in codes.items() if odd else ():
@@ -98,32 +152,102 @@ class ScannedTable:
             self._number(codes)
         rows = scanned.rows
         found = {name: _nothing(kind, rows) for name, kind in self.schema.items()}
+        lifted: dict[str, dict[int, Any]] = {}
+        if "attributes" in scanned.cells:
+            texts = {row: cells["attributes"] for row, cells in odd.items()}
+            kept, lifted = self._with_json(scanned.cells["attributes"].kept, texts)
+            found["attributes"] = _column(kept)
+        self._prove(found["attributes"])
+        if self._apart is not None:
+            counts = self._count_cells(self._apart, scanned, odd.values())
+            self._count(self._apart, found["attributes"], counts, {name: of.values() for name, of in lifted.items()})
+            if DOCUMENT not in counts.get("type", ()):
+                return
         for name in self._usual:
             if name not in scanned.cells:
                 if name != "attributes":
                     found[name] = packed(Kind.TEXT, [self._usual[name]] * rows)
-                continue
-            kept, texts = scanned.cells[name].kept, {row: cells[name] for row, cells in odd.items()}
-            if name != "attributes":
-                found[name] = _column(_with_texts(kept, texts))
-                continue
-            kept, lifted = self._with_json(kept, texts)
-            found[name] = _column(kept)
-            for column, values in lifted.items():
-                if values:
-                    found[column] = packed(self.schema[column], [values.get(row) for row in range(rows)])
-        return list(found.values())
+            elif name != "attributes":
+                texts = {row: cells[name] for row, cells in odd.items()}
+                found[name] = _column(_with_texts(scanned.cells[name].kept, texts))
+        for column, values in lifted.items():
+            if values:
+                found[column] = packed(self.schema[column], [values.get(row) for row in range(rows)])
+        yield list(found.values())
 
-    def _of_rows(self, rows: list[dict[str, str]]) -> list[PackedColumn]:
+    def _of_rows(self, rows: list[dict[str, str]]) -> Iterator[list[PackedColumn]]:
         if self._numbers.wanted:
             names = [name for name in _NUMBERED if name in self._places]
             self._number({name: codes_of_texts([cells[name] for cells in rows]) for name in names})
         found: dict[str, list[Any]] = {name: [cells.get(name) for cells in rows] for name in self.schema}
-        made = [self._lifted(json_of_cell(cells["attributes"], self._note)) for cells in rows]
-        for name, values in zip(("attributes", *_LIFTED), zip(*made, strict=True), strict=True):
+        made = [self._values(cells, self._note) for cells in rows]
+        for name in ("attributes", *_LIFTED):
             if name in found:
-                found[name] = list(values)
-        return [packed(kind, found[name]) for name, kind in self.schema.items()]
+                found[name] = [values[name] for values in made]
+        columns = {name: packed(kind, found[name]) for name, kind in self.schema.items()}
+        self._prove(columns["attributes"])
+        if self._apart is not None:
+            counts = {name: Counter(found[name]) for name in _COUNTED if name in found}
+            for name in _NAMES:
+                if name in found:
+                    self._apart.columns[name].empty += sum(map(_is_empty, found[name]))
+            self._count(self._apart, columns["attributes"], counts, {name: found.get(name, ()) for name in _LIFTED})
+            if DOCUMENT not in counts.get("type", ()):
+                return
+        yield list(columns.values())
+
+    @staticmethod
+    def _prove(attributes: PackedColumn) -> None:
+        """Raise `Unproved` where nodes or edges may be such as the reader passes over."""
+        data = attributes.buffers[2]
+        if isinstance(data, bytes) and _DERIVED in data:
+            raise Unproved
+
+    def _count_cells(
+        self, apart: ApartRows, scanned: ScannedRows, odd: Collection[dict[str, str]]
+    ) -> dict[str, Counter[str]]:
+        """Count the empty cells of columns of names; how often each cell of the other columns occurs."""
+        counts: dict[str, Counter[str]] = {}
+        for name in self._usual:
+            cells = scanned.cells.get(name)
+            if name in _NAMES and cells is not None:
+                apart.columns[name].empty += cells.empty + sum(_is_empty(row[name]) for row in odd)
+            elif name in _COUNTED and cells is not None:
+                numbers = cells.numbers.view(np.int64)
+                if odd:  # which have none
+                    numbers = numbers[numbers >= 0]
+                each = np.bincount(numbers, minlength=len(cells.texts)).tolist()
+                counts[name] = Counter(dict(zip(cells.texts, each, strict=True)))
+                counts[name].update(row[name] for row in odd)
+            elif name in _COUNTED:
+                counts[name] = Counter({self._usual[name]: scanned.rows})
+        return counts
+
+    @staticmethod
+    def _count(
+        apart: ApartRows,
+        attributes: PackedColumn,
+        counts: Mapping[str, Counter[str]],
+        lifted: Mapping[str, Iterable[Any]],
+    ) -> None:
+        """Count the rows of a block."""
+        apart.rows += attributes.length
+        for name, values in counts.items():
+            apart.count(name, values)
+        for name, each in lifted.items():
+            apart.count(name, Counter(value for value in each if value is not None))
+        valid, offsets, data = attributes.buffers
+        facts = apart.columns["attributes"]
+        if valid is not None:
+            there = np.unpackbits(np.frombuffer(valid, np.uint8), count=attributes.length, bitorder="little")
+            facts.missing += attributes.length - int(there.sum())
+        assert data is not None
+        assert offsets is not None
+        texts, places = np.frombuffer(data, np.uint8), np.frombuffer(offsets, np.int32)[: attributes.length + 1]
+        short = places[:-1][np.diff(places) == len(NOTHING)]
+        facts.empty += int(np.count_nonzero((texts[short] == ord("{")) & (texts[short + 1] == ord("}"))))
+        if facts.objects is not None:
+            facts.objects.add(texts, places)
 
     def _number(self, codes: Mapping[str, Codes]) -> None:
         if self._file.kind == "nodes":
@@ -152,8 +276,16 @@ class ScannedTable:
     def _lifted(self, json: str | None) -> tuple[str | None, float | None, str | None]:
         return lift_edge(json) if self._file.kind == "edges" else (json, None, None)
 
+    def _values(self, cells: Mapping[str, str], note: Note) -> dict[str, Any]:
+        """The columns that are made of the attributes."""
+        return dict(zip(("attributes", *_LIFTED), self._lifted(json_of_cell(cells["attributes"], note)), strict=True))
+
     def _note(self, why: str, example: object) -> None:
         self._notes.add("coerced", self._file.kind, "attributes", why, example)
+
+
+def _is_empty(text: str) -> bool:
+    return not text.strip(BLANK)
 
 
 def _column(kept: KeptCells) -> PackedColumn:

@@ -5,7 +5,10 @@ The scanner gives the cells of tables; where there is none, DuckDB reads them as
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -14,10 +17,12 @@ from ragdatakit.converters.gfm_rag.attributes import NOTHING, json_of_cell, lift
 from ragdatakit.converters.gfm_rag.cell_patterns import AS_JSON
 from ragdatakit.converters.gfm_rag.reading import DERIVED_BY, DOCUMENT
 from ragdatakit.converters.sql_files import look_through_csv, paths
+from ragdatakit.database.apart_rows import ApartRows, TooVariedError
 from ragdatakit.database.arrow_streams import incoming
 from ragdatakit.database.columns import Kind, PackedColumn, packed
 from ragdatakit.database.dataset_database import SqlTable, Unproved
 from ragdatakit.database.edge_numbers import EdgeNumbers
+from ragdatakit.database.text_facts import is_plain
 from ragdatakit.files.containers.arrays import ObjectSource
 from ragdatakit.files.containers.csv_rows import CsvReader
 from ragdatakit.files.containers.element_scans import Element
@@ -51,7 +56,10 @@ def gfm_rag_tables(dataset: Dataset, records: RecordReader) -> dict[str, SqlTabl
     found = {"nodes": loader.nodes, "edges": loader.edges}
     if all(len(dataset.of_kind(kind)) <= 1 for kind in ("documents", "built-documents")):
         found["documents"] = loader.documents
-    return {table: SqlTable(table, _cleaned(load), numbers=numbers) for table, load in found.items()}
+    return {
+        table: SqlTable(table, _cleaned(load), numbers=numbers, apart=loader.apart.get(table))
+        for table, load in found.items()
+    }
 
 
 def _cleaned(load: Load) -> Load:
@@ -69,31 +77,46 @@ def _cleaned(load: Load) -> Load:
 
 
 class _Loader:
+    """Fills the tables. Rows that are ``apart`` are filled in when they are wanted once more."""
+
     def __init__(self, dataset: Dataset, records: RecordReader, numbers: EdgeNumbers) -> None:
         self._dataset, self._records, self._progress = dataset, records, records.progress
         self._numbers = numbers
-        self._notes = Losses()
-        self._counts: dict[str, int] = {}
+        self.apart = {
+            "nodes": ApartRows(partial(self.nodes, table="nodes")),
+            "edges": ApartRows(partial(self.edges, table="edges")),
+        }
+        self._notes = {"nodes": Losses(), "edges": Losses()}
+        self._told: set[str] = set()
 
     def nodes(self, connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, int]:
         """The nodes by their names."""
         if not _is_there(connection, "nodes_from_file"):
             self._load_nodes(connection)
-        connection.execute(f'alter table main.nodes_from_file rename to "{table}"')
-        self._records.losses.take(self._notes)
-        return self._counts
+        apart = self.apart["nodes"]
+        if apart.known:
+            connection.execute("drop table main.nodes_from_file")
+        else:
+            connection.execute(f'alter table main.nodes_from_file rename to "{table}"')
+        return self._filled(connection, "nodes", table)
+
+    def _filled(self, connection: duckdb.DuckDBPyConnection, kind: str, table: str) -> dict[str, int]:
+        """The records of the file that a table was filled of, whose losses are reported once."""
+        if kind not in self._told:
+            self._told.add(kind)
+            self._records.losses.take(self._notes[kind])
+        (file,), apart = self._dataset.of_kind(kind), self.apart[kind]
+        return {file.display: apart.rows if apart.known else _rows_in(connection, table)}
 
     def _load_nodes(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Make a table of the nodes; of rows that are apart it has those of documents only."""
         (file,) = self._dataset.of_kind("nodes")
         cells = _Cells(self._records, file, {"name": "", "type": "", "attributes": NOTHING}, refused=("uid",))
         connection.execute("drop table if exists main.nodes_from_file")
-        notes = self._load_scanned(connection, "main.nodes_from_file", cells)
-        self._notes = self._load_read_nodes(connection, cells) if notes is None else notes
-        derived = f"attributes like '%\"{DERIVED_BY}\"%'"
-        _prove(connection, f"select count(*) from main.nodes_from_file where {derived}")
-        self._counts = {file.display: connection.execute("select count(*) from main.nodes_from_file").fetchall()[0][0]}
+        if not self._load_scanned(connection, "main.nodes_from_file", cells, f"where type = '{DOCUMENT}'"):
+            self._load_read_nodes(connection, cells)
 
-    def _load_read_nodes(self, connection: duckdb.DuckDBPyConnection, cells: _Cells) -> Losses:
+    def _load_read_nodes(self, connection: duckdb.DuckDBPyConnection, cells: _Cells) -> None:
         self._load_cells(
             connection,
             "main.nodes_from_file",
@@ -102,40 +125,48 @@ class _Loader:
             f"select name, type, cell, case when cell is not null then {AS_JSON} end as json from ("
             "select name, type, attributes, nullif(attributes, '{}') as cell from ",
         )
-        notes = _reword(connection, "main.nodes_from_file", "pending", "nodes")
+        self._notes["nodes"] = _reword(connection, "main.nodes_from_file", "pending", "nodes")
         connection.execute(
             "update main.nodes_from_file t set attributes = json from reworded r where t.rowid = r.place"
         )
         connection.execute("drop table reworded")
         connection.execute("alter table main.nodes_from_file drop column pending")
-        return notes
+        _prove(connection, "main.nodes_from_file")
 
-    def _load_scanned(self, connection: duckdb.DuckDBPyConnection, table: str, cells: _Cells) -> Losses | None:
-        """Make a table of the cells that the scanner gives; what the reader would report. None where there is none."""
+    def _load_scanned(self, connection: duckdb.DuckDBPyConnection, table: str, cells: _Cells, where: str = "") -> bool:
+        """Make a table of the cells that the scanner gives, of rows that are apart one of those that are still asked
+        for (``where``), or none; False where there is no scanner."""
         if library() is None:
-            return None
+            return False
         from ragdatakit.converters.gfm_rag.scanned_tables import ScannedTable  # needs numpy
 
-        notes = Losses()
-        scanned = ScannedTable(self._records, cells.file, cells.usual, notes, self._numbers)
-        refuse_link_out(cells.file.boundary, cells.file.path)
-        with incoming(connection, "scanned_cells", scanned.schema, scanned.columns()):
-            connection.execute(f"create table {table} as select * from scanned_cells")
-        return notes
+        file, apart = cells.file, self.apart[cells.file.kind]
+        refuse_link_out(file.boundary, file.path)
+        once_more, apart.known = apart.known, False
+        records = self._records.unheard() if file.kind in self._told else self._records
+        numbers = EdgeNumbers() if once_more else self._numbers
+        for rows in (apart, None) if numbers.wanted and numbers.apart and is_plain(file) else (None,):
+            notes = self._notes[file.kind] = Losses()
+            scanned = ScannedTable(records, file, cells.usual, notes, numbers, rows)
+            with suppress(TooVariedError):
+                if rows is not None and not where:
+                    deque(scanned.columns(), 0)
+                    break
+                with incoming(connection, "scanned_cells", scanned.schema, scanned.columns()):
+                    chosen = f"select * from scanned_cells {where if rows is not None else ''}"
+                    connection.execute(f"create table {table} as {chosen}")
+                break
+        return True
 
     def edges(self, connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, int]:
         """The edges, in the order of the file."""
         (file,) = self._dataset.of_kind("edges")
         cells = _Cells(self._records, file, {"source": "", "relation": "", "target": "", "attributes": NOTHING})
-        notes = self._load_scanned(connection, f'main."{table}"', cells)
-        if notes is None:
-            notes = self._load_read_edges(connection, table, cells)
-        derived = f"attributes like '%\"{DERIVED_BY}\"%'"
-        _prove(connection, f'select count(*) from main."{table}" where {derived}')
-        self._records.losses.take(notes)
-        return {file.display: connection.execute(f'select count(*) from main."{table}"').fetchall()[0][0]}
+        if not self._load_scanned(connection, f'main."{table}"', cells):
+            self._load_read_edges(connection, table, cells)
+        return self._filled(connection, "edges", table)
 
-    def _load_read_edges(self, connection: duckdb.DuckDBPyConnection, table: str, cells: _Cells) -> Losses:
+    def _load_read_edges(self, connection: duckdb.DuckDBPyConnection, table: str, cells: _Cells) -> None:
         lifted = "contains(cell, 'confidence') or contains(cell, 'source')"
         connection.execute("drop table if exists main.edge_cells")
         self._load_cells(
@@ -148,9 +179,8 @@ class _Loader:
             f"case when cell is not null and not ({lifted}) then {AS_JSON} end as json "
             "from (select *, nullif(attributes, '{}') as cell from ",
         )
-        notes = Losses()
         if connection.execute("select 1 from main.edge_cells where pending limit 1").fetchall():
-            notes = _reword(connection, "main.edge_cells", "pending", "edges")
+            self._notes["edges"] = _reword(connection, "main.edge_cells", "pending", "edges")
             connection.execute(
                 f'create table main."{table}" as select e.source, e.relation, e.target, '
                 "case when e.pending then r.json else e.attributes end as attributes, "
@@ -162,7 +192,7 @@ class _Loader:
         else:
             connection.execute("alter table main.edge_cells drop column pending")
             connection.execute(f'alter table main.edge_cells rename to "{table}"')
-        return notes
+        _prove(connection, f'main."{table}"')
 
     def _load_cells(self, connection: duckdb.DuckDBPyConnection, table: str, cells: _Cells, query: str) -> None:
         """Make a table of the cells by DuckDB."""
@@ -298,7 +328,12 @@ def _is_there(connection: duckdb.DuckDBPyConnection, table: str) -> bool:
     return bool(connection.execute(query).fetchall())
 
 
-def _prove(connection: duckdb.DuckDBPyConnection, query: str) -> None:
-    """Raise `Unproved` unless a query gives 0."""
-    if connection.execute(query).fetchall()[0][0] != 0:
+def _prove(connection: duckdb.DuckDBPyConnection, table: str) -> None:
+    """Raise `Unproved` where nodes or edges of a table may be such as the reader passes over."""
+    derived = f"attributes like '%\"{DERIVED_BY}\"%'"
+    if connection.execute(f"select 1 from {table} where {derived} limit 1").fetchall():
         raise Unproved
+
+
+def _rows_in(connection: duckdb.DuckDBPyConnection, table: str) -> int:
+    return int(connection.execute(f'select count(*) from main."{table}"').fetchall()[0][0])

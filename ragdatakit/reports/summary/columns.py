@@ -34,9 +34,13 @@ def table_summary(database: DatasetDatabase, table: str, counted: dict[str, int]
     rows, by_split = database.count(table), database.splits(table)
     names = tuple(name for name in TABLES[table].columns if name != "field_order")
     held = database.waiting(table) if {*names} <= {*counted, "split"} else None
+    known = {name: database.column_facts(table, name) for name in names}
     wanted = []
     for name in names:
         column = f'"{name}"'
+        if (apart := known[name]) is not None:
+            wanted += [str(apart.missing), str(apart.empty), "null"]
+            continue
         facts = database.text_facts(table, name)
         if facts is not None:
             wanted += [str(facts.missing), str(facts.empty), "null"]
@@ -56,15 +60,17 @@ def table_summary(database: DatasetDatabase, table: str, counted: dict[str, int]
         wanted.append(f"count(*) filter ({_is_empty(table, name)})")
         plain = name not in UNCOUNTED and name not in counted and name not in UNIQUE.get(table, ())
         wanted.append(f"count(distinct {column})" if plain else "null")
-    given = f'from "{table}"' if held is None else ""
-    connection = database.load(table) if held is None else database.read(table)
-    found = connection.execute(f"select {', '.join(wanted)}, count(*) {given}").fetchall()[0]
+    of_rows = f', count(*) from "{table}"' if held is None and None in known.values() else ""
+    connection = database.load(table) if of_rows else database.read(table)
+    found = connection.execute(f"select {', '.join(wanted)}{of_rows}").fetchall()[0]
     columns = []
     for place, name in enumerate(names):
         missing_rows, empty, distinct = found[3 * place : 3 * place + 3]
         is_unique = name in UNIQUE.get(table, ())
         if name in counted:
             distinct = counted[name]
+        elif (apart := known[name]) is not None:
+            distinct = apart.distinct
         elif is_unique or database.text_facts(table, name) is not None:
             distinct = distinct_texts(database, table, name)
         repeated = rows - missing_rows - distinct if is_unique else None

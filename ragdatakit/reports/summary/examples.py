@@ -37,14 +37,8 @@ def examples(database: DatasetDatabase, table: str, text: Column | None, number:
     drawn = random.Random(f"{seed} {table}").sample(range(rows), min(number + len(chosen), rows))
     for place in [p for p in drawn if p not in chosen][:number]:
         chosen[place] = "random"
-    if (held := database.waiting(table)) is not None:
-        values = held.rows_at([*chosen])
-    else:
-        places = ", ".join(map(str, chosen))
-        names = TABLES[table].columns
-        listed = ", ".join(_beginnings(table, names))
-        found = database.load(table).execute(f'select rowid, {listed} from main."{table}" where rowid in ({places})')
-        values = {place: dict(zip(names, row, strict=True)) for place, *row in found.fetchall()}
+    names = TABLES[table].columns
+    values = database.rows_at(table, dict(zip(names, _beginnings(table, names), strict=True)), chosen)
     if text is not None and (facts := database.text_facts(table, text.name)) is not None and facts.places is not None:
         from ragdatakit.reports.summary.shown_texts import beginnings_at
 

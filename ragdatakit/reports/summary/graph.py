@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ragdatakit.database.arrow_streams import incoming
+from ragdatakit.database.columns import Kind, packed, packed_numbers
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.reports.summary.numbers import of_numbers
 from ragdatakit.scanner.library import library
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from ragdatakit.database.edge_numbers import EdgeNumbers
 
     Numbers = npt.NDArray[np.int32]
+    Rows = npt.NDArray[np.int64]
 
 MOST_HUBS = 10
 HOPS = (1, 2, 3)
@@ -50,14 +53,14 @@ class Edges:
 
 
 def read_edges(database: DatasetDatabase) -> Edges:
-    """Number the nodes; the numbers stay in the database as the view ``node_numbers`` (name, number)."""
-    connection = database.load("edges")
-    if "nodes" in database.tables:
-        database.load("nodes")
+    """Number the nodes; the numbers of those that questions name stay in the database as the view ``node_numbers``
+    (name, number); of all of them, where they were not known before."""
+    database.read("edges", *(("nodes",) if "nodes" in database.tables else ()))
     if (known := database.edge_numbers) is not None:
         listed = known.nodes - len(known.repeated)
-        _name(connection, known)
+        _name(database, known)
         return Edges(listed + len(known.unlisted), *known.ends, relations=known.relations, listed=listed)
+    connection = database.load("edges", *(("nodes",) if "nodes" in database.tables else ()))
     index = _listed(connection, "nodes" in database.tables)
     listed = _count(connection, "node_numbers")
     ends = _ends(connection, index) if listed else None
@@ -93,29 +96,22 @@ def _listed(connection: duckdb.DuckDBPyConnection, has_nodes: bool) -> NumpyInde
     return _numbered(connection, "node_numbers")
 
 
-def _name(connection: duckdb.DuckDBPyConnection, known: EdgeNumbers) -> None:
-    """The names of the nodes by their numbers."""
-    if not len(known.repeated) and not len(known.unlisted):
-        _show(connection, _NODES)
-        return
-    for name, places in (("repeated_rows", known.repeated), ("unlisted_ends", known.unlisted)):
-        connection.register("given_places", {"place": places})
-        connection.execute(
-            f"create or replace temp table {name} as select place, row_number() over (order by place) - 1 as number "
-            "from given_places"
-        )
-        connection.unregister("given_places")
-    connection.execute(
-        f"""
-        create or replace temp table named_nodes as
-        select name, (row_number() over (order by rowid) - 1)::integer as number from main.nodes
-        where rowid not in (select place from repeated_rows)
-        union all
-        select case place % 2 when 0 then source else target end, number + {known.nodes - len(known.repeated)}
-        from unlisted_ends join main.edges e on e.rowid = place // 2
-        """
-    )
+def _name(database: DatasetDatabase, known: EdgeNumbers) -> None:
+    """The names of nodes that questions name, by their numbers."""
+    from ragdatakit.arrays.text_codes import codes_of_texts
+
+    named = (("start_nodes", "select node from main.start_nodes"), ("qrels", _TARGETS))
+    there = [query for table, query in named if table in database.tables]
+    connection = database.load(*(table for table, _ in named if table in database.tables))
+    connection.execute("create or replace temp table named_nodes (name varchar, number integer)")
     _show(connection, "from temp.named_nodes")
+    if not there:
+        return
+    found = connection.execute(f"select distinct name from ({' union all '.join(there)}) given(name)").fetchall()
+    names = [name for (name,) in found if name is not None]
+    columns = [packed(Kind.TEXT, names), packed_numbers(Kind.INTEGER, known.find(codes_of_texts(names)))]
+    with incoming(connection, "given_nodes", {"name": Kind.TEXT, "number": Kind.INTEGER}, [columns]):
+        connection.execute("insert into named_nodes select name, number from given_nodes where number >= 0")
 
 
 def _show(connection: duckdb.DuckDBPyConnection, rows: str) -> None:
@@ -123,6 +119,7 @@ def _show(connection: duckdb.DuckDBPyConnection, rows: str) -> None:
 
 
 _NODES = "select name, rowid::integer as number from main.nodes"
+_TARGETS = "select target_id from main.qrels where target_kind = 'node' and grade > 0"
 _WHOLE = "where source is not null and target is not null"
 
 
@@ -240,13 +237,26 @@ def _hubs(database: DatasetDatabase, degrees: npt.NDArray[np.int64]) -> tuple[Hu
     above = np.flatnonzero(degrees > least)
     chosen = np.concatenate((above, np.flatnonzero(degrees == least)[: most - len(above)]))
     chosen = chosen[np.lexsort((chosen, -degrees[chosen]))]
-    listed = ", ".join(map(str, chosen.tolist()))
-    kind, join = "null", ""
+    named = _named(database, np.sort(chosen))
+    return tuple(Hub(named[n][0], int(degrees[n]), named[n][1]) for n in chosen.tolist() if degrees[n])
+
+
+def _named(database: DatasetDatabase, numbers: Rows) -> dict[int, tuple[str, str | None]]:
+    """The names and types of some nodes, in order."""
+    if (known := database.edge_numbers) is not None:
+        rows, unlisted = (found.tolist() for found in known.rows_of(numbers))
+        nodes = database.rows_at("nodes", {"name": "name", "type": "type"}, rows) if rows else {}
+        ends = {"source": "source", "target": "target"}
+        edges = database.rows_at("edges", ends, {place // 2 for place in unlisted}) if unlisted else {}
+        named = [(nodes[row]["name"], nodes[row]["type"]) for row in rows]
+        named += [(edges[place // 2]["target" if place % 2 else "source"], None) for place in unlisted]
+        return dict(zip(numbers.tolist(), named, strict=True))
+    kind = "null"
     if "nodes" in database.tables:
         kind = "(select arg_min(type, n.rowid) from main.nodes n where n.name = k.name)"
-    query = f"select number, name, {kind} from node_numbers k {join} where number in ({listed})"
-    named = {number: (name, kind) for number, name, kind in database.load().execute(query).fetchall()}
-    return tuple(Hub(named[n][0], int(degrees[n]), named[n][1]) for n in chosen.tolist() if degrees[n])
+    listed = ", ".join(map(str, numbers.tolist()))
+    query = f"select number, name, {kind} from node_numbers k where number in ({listed})"
+    return {number: (name, kind) for number, name, kind in database.load().execute(query).fetchall()}
 
 
 def _reachable(database: DatasetDatabase, graph: NumpyGraph) -> tuple[dict[int, float], int, list[Note]]:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+from ragdatakit.database.apart_rows import CountedObjects
+from ragdatakit.database.arrow_streams import incoming
+from ragdatakit.database.columns import Kind, packed
 from ragdatakit.files.containers.json_text import Raw, fields_of, object_text
 from ragdatakit.files.paths.sql_text import sql_text
 from ragdatakit.reports.summary.numbers import MOST_VALUES, frequencies, of_counted
@@ -28,8 +31,6 @@ _TABLES = (
 )
 _LONG, _SHORT = 1 << 20, 1 << 10
 """Bytes of an object that DuckDB does not get as a whole, and of a value that it gets then."""
-_MOST_ODD, _MOST_NAMES = 10_000, 1 << 17
-"""Objects that are not proved to be JSON, and keys, from which on DuckDB counts all of them."""
 _RARE = 0.1
 """Where there are many keys and each is in a smaller share of the objects, keys are data: ids, names, dates."""
 
@@ -44,13 +45,14 @@ def metadata_frequencies(database: DatasetDatabase) -> tuple[list[Frequencies], 
     for table, column in _TABLES:
         if not database.count(table):
             continue
-        connection = database.load(table)
         name, title = f"{table}.{column}", f"Keys of the {column} of {table}"
         names: Collection[str]
-        if (counts := _counts(connection, table, column)) is not None:
+        if (counts := _counts(database, table, column)) is not None:
             counted, names = of_counted(counts, name, title), counts
         else:
-            keys = f"select unnest(list_distinct(json_keys(object))) from {_objects(connection, table, column)}"
+            connection = database.load(table)
+            given = _objects(connection, f"main.{table}", column)
+            keys = f"select unnest(list_distinct(json_keys(object))) from {given}"
             counted = frequencies(connection, keys, name, title)
             quoted = ", ".join(f"'{key}'" for key in (*_KINDS, *_EVIDENCE))
             told = f"select distinct key from ({keys}) given(key) where key in ({quoted})"
@@ -60,7 +62,8 @@ def metadata_frequencies(database: DatasetDatabase) -> tuple[list[Frequencies], 
         if counted.distinct <= MOST_VALUES and not any(key in names for key in (*_KINDS, *_EVIDENCE)):
             found.append(counted)
             continue
-        given = _objects(connection, table, column)
+        connection = database.load(table)
+        given = _objects(connection, f"main.{table}", column)
         if counted.distinct > MOST_VALUES:
             objects = connection.execute(f"select count(*) from {given} where object <> '{{}}'").fetchall()[0][0]
             most = counted.values[0][1]
@@ -80,36 +83,41 @@ def metadata_frequencies(database: DatasetDatabase) -> tuple[list[Frequencies], 
     return [one for one in found if one is not None], notes
 
 
-def _counts(connection: duckdb.DuckDBPyConnection, table: str, column: str) -> dict[str, int] | None:
+def _counts(database: DatasetDatabase, table: str, column: str) -> dict[str, int] | None:
     """How many of the objects in a column have each key, by the compiled library; what it cannot prove to be JSON
     DuckDB reads. None where that is much, or there is no library, or very many keys."""
     if library() is None:
         return None
-    import numpy as np
+    facts = database.column_facts(table, column)
+    objects = facts.objects if facts is not None else None
+    if objects is None:
+        from ragdatakit.database.text_batches import bounded_batches
 
-    from ragdatakit.database.text_batches import bounded_batches
-    from ragdatakit.scanner.member_names import MemberNames
-
-    names, read, odd = MemberNames(), 0, list[int]()
-    sizes = connection.execute(f"select coalesce(strlen({column}), 0) as size from main.{table}").fetchnumpy()["size"]
-    for batch in bounded_batches(connection, table, column, np.asarray(sizes, np.int64)):
-        odd += (read + np.flatnonzero(~names.add(batch.data, batch.offsets))).tolist()
-        read += len(batch.offsets) - 1
-        if len(odd) > _MOST_ODD or names.different > _MOST_NAMES:
-            return None
-    found = names.counts()
-    if odd:
-        given = _objects(connection, table, column, f"rowid in ({', '.join(map(str, odd))})")
-        keys = f"select unnest(list_distinct(json_keys(object))) as key from {given}"
+        connection, objects = database.load(table), CountedObjects()
+        sizes = connection.execute(f"select coalesce(strlen({column}), 0) as size from main.{table}").fetchnumpy()
+        for batch in bounded_batches(connection, table, column, sizes["size"].astype("int64")):
+            objects.add(batch.data, batch.offsets)
+            if not objects.known:
+                break
+    if not objects.known:
+        return None
+    found = objects.counts()
+    if objects.odd:
+        connection = database.read()
+        with incoming(connection, "odd_texts", {"object": Kind.TEXT}, [[packed(Kind.TEXT, objects.odd)]]):
+            connection.execute("create table main.odd_objects as select * from odd_texts")
+        keys = "select unnest(list_distinct(json_keys(object))) as key from "
+        keys += _objects(connection, "main.odd_objects", "object")
         for name, count in connection.execute(f"select key, count(*) from ({keys}) group by key").fetchall():
             found[name] = found.get(name, 0) + count
+        connection.execute("drop table main.odd_objects")
     return found
 
 
-def _objects(connection: duckdb.DuckDBPyConnection, table: str, column: str, where: str = "true") -> str:
-    """The query for the objects in a column, of some rows. DuckDB makes a tree of each, which takes many times its
-    size: of long ones it gets the names and what is short."""
-    given = f"from main.{table} where {where} and strlen({column})"
+def _objects(connection: duckdb.DuckDBPyConnection, table: str, column: str) -> str:
+    """The query for the objects in a column. DuckDB makes a tree of each, which takes many times its size: of long ones
+    it gets the names and what is short."""
+    given = f"from {table} where strlen({column})"
     long = connection.cursor().execute(f"select {column} {given} >= {_LONG}")
     found = [_shortened(text) for (text,) in iter(long.fetchone, None)]
     listed = ", ".join(sql_text(text) for text in found if len(text) < _LONG)

@@ -49,6 +49,13 @@ def of_numbers(
     return of_counts(distinct, counts, name, title, unit, by)
 
 
+def of_counted_numbers(counts: Mapping[float, int], name: str, title: str, unit: str) -> Distribution | None:
+    """The same of numbers and how often each occurs; what is not finite does not count."""
+    found = sorted((value, count) for value, count in counts.items() if math.isfinite(value))
+    values, numbers = zip(*found, strict=True) if found else ((), ())
+    return of_counts(np.array(values), np.array(numbers), name, title, unit)
+
+
 def of_counts(
     values: npt.NDArray[Any], counts: npt.NDArray[Any], name: str, title: str, unit: str, by: str | None = None
 ) -> Distribution | None:
