@@ -327,3 +327,24 @@ def test_the_record_of_texts_that_are_the_same_where_ids_are_places(tmp_path: Pa
 
     findings = validate(tmp_path, select=("QU201", "QU202")).findings
     assert [(f.code, f.record) for f in findings] == [("QU201", 0), ("QU202", 2), ("QU201", 3)]
+
+
+def test_many_texts_are_looked_at_in_any_number_of_threads(tmp_path: Path) -> None:
+    """So many that the library reads them, some lines of which are for Python: faulty, or with another field."""
+    lines = [
+        f'{{"_id": "d{n}", "text": "{" ".join(f"w{n * k % 9973}" for k in range(60))} {"é" * (n % 3)}"}}'
+        for n in range(6000)
+    ]
+    lines[100] = lines[100].replace("{", '{"more": 1, ', 1)
+    lines[2000], lines[4000], lines[5500] = (
+        "no JSON",
+        lines[10].replace("d10", "again").replace(" w", "  w"),
+        '{"_id": "few", "text": "a"}',
+    )
+    (tmp_path / "corpus.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    (tmp_path / "queries.jsonl").write_text('{"_id": "q", "text": "What is w17?"}\n')
+
+    found = [[str(f) for f in validate(tmp_path, quality=True, jobs=jobs).findings] for jobs in (1, 2, 7)]
+
+    assert found[0] == found[1] == found[2]
+    assert all(any(code in line for line in found[0]) for code in ("QU201", "QU202"))

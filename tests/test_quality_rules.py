@@ -20,6 +20,7 @@ pytest.importorskip("ftfy", reason="needs ragdatakit[quality]")
 from ftfy.badness import BADNESS_RE, is_bad
 
 from ragdatakit import validate
+from ragdatakit.arrays.code_tables import repeated
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.files.texts.flat_text import _flat, flat_bytes, flat_words
@@ -35,7 +36,7 @@ from ragdatakit.quality.garbled import (
     _places,
     garbled,
 )
-from ragdatakit.quality.near_copies import NearCopies
+from ragdatakit.quality.near_copies import NearCopies, compared
 from ragdatakit.quality.run import Quality
 from ragdatakit.quality.sketches import sketches
 from ragdatakit.quality.word_codes import RUN
@@ -124,9 +125,9 @@ def near(texts: Sequence[str], similarity: float = 0.8, other_words: float = 0.9
     copies = NearCopies(similarity, other_words)
     for start in range(0, len(texts), 50):
         some = texts[start : start + 50]
-        copies.add(start, sketches(some, Joined.of(some), RUN), RUN)
+        copies.add(start, compared(sketches(some, Joined.of(some), RUN), RUN))
     keys = np.array([hash(text) for text in texts], np.int64)
-    return copies.pairs(keys, lambda: enumerate(texts))
+    return copies.pairs(repeated(keys)[0], 2, lambda: enumerate(texts))
 
 
 def exact(a: str, b: str) -> float:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ragdatakit.validators.reading.threads import InThreads
+from ragdatakit.files.reading.threads import InThreads
 
 
 @pytest.mark.parametrize("jobs", [2, 7])

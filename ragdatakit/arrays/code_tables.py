@@ -57,6 +57,18 @@ class RepeatSieve:
         return np.flatnonzero(self._places[(first_words(codes) >> np.uint64(64 - self._bits)).view(np.int64)] == 2)
 
 
+def repeated(codes: npt.NDArray[np.int64]) -> tuple[Rows, Rows]:
+    """The places of codes that came before, which are spread over all bits, and where each came first."""
+    words = codes.view(np.uint64)
+    sieve = RepeatSieve(len(words))
+    sieve.add(words)
+    perhaps = sieve.candidates(words)
+    _, first, number = np.unique(codes[perhaps], return_index=True, return_inverse=True)
+    firsts = perhaps[first][number]
+    again = perhaps != firsts
+    return perhaps[again], firsts[again]
+
+
 class RankTable:
     """Dense integers: position by value, four bytes for each number between the least and the greatest."""
 

@@ -86,11 +86,12 @@ class KeptTexts:
         self._scanner = BlockScanner(record, {}, (), kept=list(columns))
 
     def passages(
-        self, file: DataFile, records: RecordReader, row_of: Callable[[int, dict[str, Raw]], Row | None]
+        self, file: DataFile, records: RecordReader, jobs: int, row_of: Callable[[int, dict[str, Raw]], Row | None]
     ) -> Iterator[Passages]:
-        """The rows of a file, in its order; ``row_of`` makes those of records that the scanner does not prove."""
+        """The rows of a file, in its order; ``row_of`` makes those of records that the scanner does not prove. It scans
+        in so many threads."""
         number = 0
-        for taken in records.taken(file, self._scanner.scan):
+        for taken in records.taken(file, self._scanner.scan, jobs):
             if isinstance(taken, list):
                 rows = [row_of(number + place, fields) for place, fields in enumerate(taken)]
                 yield [row for row in rows if row is not None]

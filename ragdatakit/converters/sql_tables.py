@@ -48,9 +48,9 @@ def sql_tables(
 
 def passages_of(
     source: Source, options: ConversionSettings, records: RecordReader, least_bytes: int = _LEAST_BYTES
-) -> Callable[[], Iterator[Passages]] | None:
-    """What gives all passages of a source straight from the scanner, as far as they are texts; None where rows have to
-    be read."""
+) -> Callable[[int], Iterator[Passages]] | None:
+    """What gives all passages of a source straight from the scanner, in so many threads, as far as they are texts; None
+    where rows have to be read."""
     part = _taken_part(source, options, least_bytes) if source.format == "beir" and library() is not None else None
     return partial(beir_passages, part, records) if part is not None else None
 

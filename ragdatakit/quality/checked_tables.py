@@ -41,6 +41,7 @@ def checked_tables(
         tables: CanonicalTables | RagdataError
         try:
             tables = read_source(source, wanted, Losses())
+            tables.keep("questions", "qrels", "triplets")  # which several checks go through
             if tables.records is not None:
                 tables.passage_blocks = passages_of(source, wanted, tables.records)
         except NotMeantError as error:

@@ -175,14 +175,13 @@ class QualityFindings:
 
 @dataclass(slots=True)
 class TextKeys:
-    """By ordinal, for all passages: a code of the text (0: it is blank), one of the id, one of its document's id.
+    """By ordinal, for all passages: a code of the text (0: it is blank), one of the id.
 
     Texts that are nearly the same have one ``alike``.
     """
 
     keys: npt.NDArray[np.int64]
     ids: npt.NDArray[np.int64]
-    documents: npt.NDArray[np.int64]
     alike: npt.NDArray[np.int64]
 
 
@@ -191,12 +190,14 @@ class Checked:
     """What the checks of one dataset share: its tables, the thresholds, what was found.
 
     ``table`` is the one of the passages, ``noun`` what one of them is called, ``texts`` what `check_texts` made.
+    ``jobs`` is in how many threads the library works.
     """
 
     tables: CanonicalTables
     options: QualityOptions
     findings: QualityFindings
     progress: Doing | None = None
+    jobs: int = 1
     texts: TextKeys | None = None
     table: str = field(init=False)
     noun: str = field(init=False)

@@ -14,6 +14,7 @@ import numpy as np
 
 from ragdatakit.converters.kept_texts import TextBlock
 from ragdatakit.late_dataclasses import dataclass
+from ragdatakit.quality.near_copies import compared
 from ragdatakit.quality.odd_characters import alphabet, ascii_alphabet
 from ragdatakit.quality.sketches import sketches
 from ragdatakit.scanner.library import library
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ragdatakit.converters.kept_texts import Passages
-    from ragdatakit.quality.near_copies import NearCopies
+    from ragdatakit.quality.near_copies import Compared, NearCopies
     from ragdatakit.scanner.texts import Sketches
 
     _Numbers = npt.NDArray[np.int64]
@@ -35,23 +36,21 @@ _MOST_CHARACTERS, _MOST_ROWS = 1 << 20, 4096
 """Of texts that are looked at together."""
 _FEWEST = 2
 """Of less than so many times as many the library would not be asked quicker than Python looks at them."""
-_BESIDE, _AHEAD = 2, 3
-"""Threads in which the library works; and so many times as many texts are read before the first of them are done."""
 
 _MAKING = threading.Lock()
 """Held by the thread that makes the tables of characters, which others then find made."""
 
 
 class Measured(NamedTuple):
-    """Passages, their ids and texts, how many words each has, and codes of it without and with its white space (as in
-    `TextMeasures`).
+    """Passages, codes of their ids, their texts, how many words each has, and codes of it without and with its white
+    space (as in `TextMeasures`).
 
     ``looks`` are the places of those of which a rule may have something to say; ``found`` is there where the library
     looked at them.
     """
 
     rows: Passages
-    ids: Sequence[str]
+    ids: _Numbers
     texts: Sequence[str]
     words: _Numbers
     squeezed: _Numbers
@@ -63,7 +62,8 @@ class Measured(NamedTuple):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measuring:
     """What is asked of passages: which have fewer words or more characters, and whether their characters matter, and
-    those of their titles; ``near`` takes those of at least ``near_words`` words."""
+    those of their titles; ``near`` takes those of at least ``near_words`` words. The library looks at them in so many
+    threads (``jobs``)."""
 
     least_words: int
     most_characters: int
@@ -72,6 +72,7 @@ class Measuring:
     titles: bool
     near_words: int
     near: NearCopies | None
+    jobs: int
 
     def each(self, passages: Iterator[Passages]) -> Iterator[Measured]:
         """Some thousands at a time, as they are given."""
@@ -83,21 +84,21 @@ class Measuring:
         number = 0
         for found, sketched in map(self._in_python, all_batches) if is_small else self._beside(all_batches):
             if self.near is not None:
-                self.near.add(number, sketched, self.near_words)
+                self.near.add(number, sketched)
             number += len(found.rows)
             yield found
         if failed:
             raise failed[0]
 
-    def _beside(self, batches: Iterable[Passages]) -> Iterator[tuple[Measured, Sketches]]:
+    def _beside(self, batches: Iterable[Passages]) -> Iterator[tuple[Measured, Compared]]:
         """The library looks at passages in threads of its own."""
         from concurrent.futures import ThreadPoolExecutor
 
-        with ThreadPoolExecutor(_BESIDE) as beside:
-            waiting: deque[Future[tuple[Measured, Sketches]]] = deque()
+        with ThreadPoolExecutor(self.jobs) as beside:
+            waiting: deque[Future[tuple[Measured, Compared]]] = deque()
             for rows in batches:
                 waiting.append(beside.submit(self._in_library, rows))
-                if len(waiting) > _AHEAD:
+                if len(waiting) > self.jobs + 1:
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
@@ -106,14 +107,15 @@ class Measuring:
         """How many words passages have, and what those that are long enough are compared by."""
         return sketches(texts, joined, self.near_words if self.near is not None else sys.maxsize)
 
-    def _in_python(self, rows: Passages) -> tuple[Measured, Sketches]:
+    def _in_python(self, rows: Passages) -> tuple[Measured, Compared]:
         texts = [row.text or "" for row in rows]
         sketched = self._sketches(texts, Joined.of(texts))
         squeezed, exact = (np.array([*map(code, texts)], np.int64) for code in (squeezed_key, hash))
         looks = range(len(rows))
-        return Measured(rows, _ids(rows), texts, sketched.words, squeezed, exact, looks, None), sketched
+        found = Measured(rows, _ids(rows), texts, sketched.words, squeezed, exact, looks, None)
+        return found, compared(sketched, self.near_words)
 
-    def _in_library(self, rows: Passages) -> tuple[Measured, Sketches]:
+    def _in_library(self, rows: Passages) -> tuple[Measured, Compared]:
         texts, joined = _column(rows, "text")
         sketched, found = self._sketches(texts, joined), self._seen(joined)
         for place in np.flatnonzero(found.looked == NOT_UTF8).tolist():
@@ -125,7 +127,8 @@ class Measuring:
             if self.titles:
                 looks |= self._seen(_column(rows, "title")[1]).looked != 0
         places = np.flatnonzero(looks).tolist()
-        return Measured(rows, _ids(rows), texts, sketched.words, found.squeezed, found.exact, places, found), sketched
+        measured = Measured(rows, _ids(rows), texts, sketched.words, found.squeezed, found.exact, places, found)
+        return measured, compared(sketched, self.near_words)
 
     def _seen(self, joined: Joined) -> TextMeasures:
         with _MAKING:
@@ -133,8 +136,8 @@ class Measuring:
         return text_measures(joined, looked_for)
 
 
-def _ids(rows: Passages) -> Sequence[str]:
-    return next(iter(rows.columns.values())) if isinstance(rows, TextBlock) else [row[0] or "" for row in rows]
+def _ids(rows: Passages) -> _Numbers:
+    return keys_of(next(iter(rows.columns.values())) if isinstance(rows, TextBlock) else [row[0] or "" for row in rows])
 
 
 def _column(rows: Passages, name: str) -> tuple[Sequence[str], Joined]:

@@ -40,41 +40,62 @@ class _Held(NamedTuple):
     numbers: _Codes
 
 
+class Compared(NamedTuple):
+    """Texts that are long enough to be compared, by their places among others: their words, and what of their bands is
+    in `Sketches`."""
+
+    places: npt.NDArray[np.int64]
+    words: npt.NDArray[np.int32]
+    heads: npt.NDArray[np.uint32]
+    tails: npt.NDArray[np.uint16]
+
+
+def compared(found: Sketches, least: int) -> Compared:
+    """Those texts that have so many words or more."""
+    places = np.flatnonzero(found.words >= least)
+    words, heads, tails = found
+    if len(places) < len(words):
+        words, heads, tails = words[places], heads[:, places], tails[:, places]
+    return Compared(places, words.astype(np.int32), heads, tails)
+
+
 class NearCopies:
     """Takes sketches of texts, in their order; `pairs` then gives the near copies of others before them."""
 
     def __init__(self, similarity: float, other_words: float) -> None:
         self._similarity = similarity
         self._other_words = other_words
-        self._of_batches: list[tuple[Any, Any, Any, Any]] = []
+        self._of_batches: list[Compared] = []
 
-    def add(self, first: int, found: Sketches, least: int) -> None:
-        """The next texts, the first of them by its number; of those that have so many words or more there are
-        sketches."""
-        places = np.flatnonzero(found.words >= least)
-        if len(places):
-            words = found.words[places].astype(np.int32)
-            self._of_batches.append((places + first, found.heads[:, places], found.tails[:, places], words))
+    def add(self, first: int, found: Compared) -> None:
+        """The next texts, the first of them by its number."""
+        if len(found.places):
+            self._of_batches.append(found._replace(places=found.places + first))
 
-    def pairs(self, keys: npt.NDArray[np.int64], read: Callable[[], Iterator[tuple[int, str]]]) -> list[Pair]:
+    def pairs(
+        self, again: npt.NDArray[np.int64], jobs: int, read: Callable[[], Iterator[tuple[int, str]]]
+    ) -> list[Pair]:
         """(text, earlier text, similarity), ordered; each text once, with the earlier one that is most like it.
 
-        ``keys`` are equal for texts that are the same altogether: of these only the first takes part. ``read`` gives
-        all texts again, with their ordinals.
+        Texts that are the same altogether as one before them (``again``) take no part. ``read`` gives all texts again,
+        with their ordinals. Bands are looked through in so many threads.
         """
         if not self._of_batches:
             return []
-        ordinals = np.concatenate([batch[0] for batch in self._of_batches])
-        lengths = np.concatenate([batch[3] for batch in self._of_batches])
-        _, firsts = np.unique(keys, return_index=True)
-        is_first = np.zeros(len(keys), bool)
-        is_first[firsts] = True
-        counts = is_first[ordinals]
+        from concurrent.futures import ThreadPoolExecutor
+
+        ordinals = np.concatenate([batch.places for batch in self._of_batches])
+        lengths = np.concatenate([batch.words for batch in self._of_batches])
+        counts = np.flatnonzero(~np.isin(ordinals, again)) if len(again) else slice(None)
         ordinals, lengths = ordinals[counts], lengths[counts]
-        found = []
-        for band in range(BANDS):
-            heads, tails = (np.concatenate([b[part][band] for b in self._of_batches])[counts] for part in (1, 2))
-            found.append(_neighbours(heads, tails, ordinals))
+
+        def of_band(band: int) -> npt.NDArray[np.int64]:
+            heads = np.concatenate([batch.heads[band] for batch in self._of_batches])[counts]
+            tails = np.concatenate([batch.tails[band] for batch in self._of_batches])[counts]
+            return _neighbours(heads, tails, ordinals)
+
+        with ThreadPoolExecutor(jobs) as pool:
+            found = list(pool.map(of_band, range(BANDS)))
         self._of_batches = []
         candidates = np.unique(np.concatenate(found), axis=0)
         chosen = np.unique(candidates)

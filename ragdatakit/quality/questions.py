@@ -280,9 +280,10 @@ def _shared_positives(run: Checked, asked: _Asked) -> None:
 
 def _uneven_splits(run: Checked, asked: _Asked) -> None:
     """By the questions that are judged, where there are judgements, else by all."""
-    judged = {(q, s) for q, s in zip(asked.golds[0].tolist(), asked.golds[1].tolist(), strict=True)}
-    of_all = zip(asked.question.tolist(), asked.split.tolist(), strict=True)
-    sizes = Counter(split for _, split in (judged or of_all) if asked.names[split] is not None)
+    of_golds, splits, _ = asked.golds
+    judged = np.unique(of_golds * len(asked.names) + splits) % len(asked.names) if len(splits) else asked.split
+    counts = enumerate(np.bincount(judged).tolist())
+    sizes = {code: number for code, number in counts if number and asked.names[code] is not None}
     if len(sizes) < 2:
         return
     largest = max(sizes, key=lambda code: (sizes[code], -code))

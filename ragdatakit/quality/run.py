@@ -75,7 +75,7 @@ class Quality:
                 if isinstance(tables, RagdataError):
                     _not_checked(found, str(tables))
                     continue
-                _guarded(found, partial(_check, found, tables, chosen, doing))
+                _guarded(found, partial(_check, found, tables, chosen, doing, options.jobs))
                 if together[0].format.name in PLAIN_SOURCES:
                     _report_left_out(found, tables)
                 complete_findings(found, options.memory_limit, doing)
@@ -99,10 +99,12 @@ def refuse_missing_library(selection: Selection) -> None:
         raise MissingExtraError("quality", _LIBRARY)
 
 
-def _check(found: QualityFindings, tables: CanonicalTables, options: QualityOptions, progress: Doing | None) -> None:
+def _check(
+    found: QualityFindings, tables: CanonicalTables, options: QualityOptions, progress: Doing | None, jobs: int
+) -> None:
     from ragdatakit.quality.texts import check_question_texts, check_texts
 
-    run = Checked(tables, options, found, progress)
+    run = Checked(tables, options, found, progress, jobs)
     checks = (check_texts, check_question_texts, check_questions, check_answers, check_negatives, check_graph)
     for check in checks:
         _guarded(found, partial(check, run))

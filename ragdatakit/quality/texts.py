@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ragdatakit.arrays.code_tables import repeated
 from ragdatakit.files.texts.cut_texts import TextLengths
 from ragdatakit.files.texts.plain_tokens import count
 from ragdatakit.quality.findings import Checked, RecordLookup, TextKeys, question_lookup, shown_id
 from ragdatakit.quality.garbled import garbled
-from ragdatakit.quality.measures import Measuring, in_batches, keys_of
+from ragdatakit.quality.measures import Measuring, in_batches
 from ragdatakit.quality.near_copies import NearCopies
 from ragdatakit.quality.odd_characters import CONTROL
 from ragdatakit.quality.word_codes import RUN
@@ -29,17 +30,15 @@ _CONTROL = re.compile(f"[{CONTROL}]")
 
 
 def check_texts(run: Checked) -> TextKeys:
-    """Look at every passage. Memory: 57 bytes a text, 165 where near copies are looked for."""
-    ids, documents, keys, exact = ([np.zeros(0, np.int64)] for _ in range(4))
+    """Look at every passage. Memory: 49 bytes a text, 157 where near copies are looked for."""
+    ids, keys, exact = ([np.zeros(0, np.int64)] for _ in range(3))
     number = 0
-    of_documents = run.noun == "chunk"
     near = _near_copies(run)
     look = _Look(run)
     lengths = TextLengths()
     for batch in _measuring(run, near).each(_first_passages(run)):
         rows = batch.rows
-        ids.append(keys_of(batch.ids))
-        documents.append(keys_of([row.doc_id or "" for row in rows]) if of_documents else np.zeros(len(rows), np.int64))
+        ids.append(batch.ids)
         keys.append(batch.squeezed)
         exact.append(batch.exact)
         for place in batch.looks:
@@ -53,14 +52,17 @@ def check_texts(run: Checked) -> TextKeys:
     of_texts = np.concatenate(exact)
     run.note_passages(of_texts)
     codes = np.concatenate(keys)
-    found = TextKeys(codes, np.concatenate(ids), np.concatenate(documents), codes.copy())
+    found = TextKeys(codes, np.concatenate(ids), codes)
     run.texts = found
+    again, firsts = repeated(codes)
     if run.findings.wants("identical-texts"):
-        others_report = run.findings.reports_same_text()
-        pairs = _identical(found.keys, found.ids, of_texts if others_report else np.zeros(0, np.int64))
+        counts = (codes[again] != 0) & (found.ids[again] != found.ids[firsts])
+        if run.findings.reports_same_text():
+            counts &= of_texts[again] != of_texts[firsts]
+        pairs = zip(again[counts].tolist(), firsts[counts].tolist(), strict=True)
         _keep_pairs(run, "identical-texts", [(later, earlier, {}) for later, earlier in pairs])
     if near is not None:
-        _check_near(run, near, found)
+        _check_near(run, near, found, again)
     _check_cut(run, lengths)
     return found
 
@@ -70,7 +72,7 @@ def _first_passages(run: Checked) -> Iterator[Sequence[Any]]:
     if run.progress is not None:
         run.progress.doing = "reading"
     blocks = run.tables.passage_blocks
-    return blocks() if blocks is not None else in_batches(run.tables.peek(run.table))
+    return blocks(run.jobs) if blocks is not None else in_batches(run.tables.peek(run.table))
 
 
 def _measuring(run: Checked, near: NearCopies | None) -> Measuring:
@@ -82,6 +84,7 @@ def _measuring(run: Checked, near: NearCopies | None) -> Measuring:
         titles=run.noun == "document",
         near_words=max(run.options.near_words, RUN),
         near=near,
+        jobs=run.jobs,
     )
 
 
@@ -180,19 +183,6 @@ def _quoted(words: str) -> str:
     return f"“{words if len(words) <= 60 else words[:59] + '…'}”"
 
 
-def _identical(
-    keys: npt.NDArray[np.int64], ids: npt.NDArray[np.int64], exact: npt.NDArray[np.int64]
-) -> Iterator[tuple[int, int]]:
-    """(text, first text that is the same under another id), by the first number; without those whose codes are the
-    same in ``exact``, where this is not empty."""
-    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    firsts = first[inverse]
-    again = np.flatnonzero((keys != 0) & (ids != ids[firsts]))
-    if len(exact):
-        again = again[exact[again] != exact[firsts[again]]]
-    yield from zip(again.tolist(), firsts[again].tolist(), strict=True)
-
-
 def _keep_pairs(run: Checked, rule: str, pairs: Sequence[tuple[int, int, dict[str, Any]]]) -> None:
     """Keep pairs of passages as far as there is room; their ids and texts are read again."""
     if not pairs:
@@ -228,12 +218,12 @@ def _check_cut(run: Checked, lengths: TextLengths) -> None:
     run.findings.keep("texts-cut-off", _place(run, row, cut.first), None, facts)
 
 
-def _check_near(run: Checked, near: NearCopies, found: TextKeys) -> None:
+def _check_near(run: Checked, near: NearCopies, found: TextKeys, again: npt.NDArray[np.int64]) -> None:
     def read() -> Iterator[tuple[int, str]]:
         for ordinal, row in enumerate(run.passages("comparing")):
             yield ordinal, row.text
 
-    pairs = near.pairs(found.keys, read)
+    pairs = near.pairs(again, run.jobs, read)
     similar = [(later, earlier, {"similarity": f"{100 * alike:.0f} %"}) for later, earlier, alike in pairs]
     _keep_pairs(run, "near-identical-texts", similar)
     if pairs:

@@ -38,6 +38,7 @@ from ragdatakit.files.detection.sniffing import read_head
 from ragdatakit.files.paths.boundary import boundary_of
 from ragdatakit.files.paths.folders import is_regular
 from ragdatakit.files.reading.canonical_tables import CanonicalTables, RowSource
+from ragdatakit.files.reading.kept_rows import KeptRows
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.files.reading.tables_in_parts import Lines, PartPlace, Piece, TablesInParts
 from ragdatakit.late_dataclasses import dataclass
@@ -92,14 +93,15 @@ def _read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str
         if file.split not in (None, prefix) and file.name != named:
             option = f"--option prefix={file.split}" if file.split else "read without --option prefix"
             records.leave_out(file, 0, f"the whole file is of another set of queries: {option}", file.name)
-    splits = cache(lambda: judged_splits(_qrels(qrels, records)))
+    judged = KeptRows(lambda: _qrels(qrels, records), Qrel)  # who reads questions reads them, too
+    splits = cache(lambda: judged_splits(judged()))
     found: dict[str, RowSource] = {}
     if corpus:
         found["documents"] = lambda: _documents(corpus, records, are_bare(corpus))
     if queries:
         found["questions"] = lambda: _questions(queries, splits, records, are_bare(queries))
     if qrels:
-        found["qrels"] = lambda: _qrels(qrels, records)
+        found["qrels"] = judged
     return found
 
 

@@ -54,11 +54,11 @@ def _members(raw: bytes | None) -> str | None:
     return None if raw is None or raw == b"{}" or (found := compact(raw)) == "{}" else found
 
 
-def beir_passages(dataset: Dataset, records: RecordReader) -> Iterator[Passages]:
+def beir_passages(dataset: Dataset, records: RecordReader, jobs: int) -> Iterator[Passages]:
     """The documents, as far as they are texts."""
     from ragdatakit.converters.kept_texts import KeptTexts  # needs numpy
 
     columns = {"_id": "doc_id", "text": "text", "title": "title"}
     reader = KeptTexts(replace(BEIR.file("corpus").record, extra="forbid"), Document, columns)
     for file in files_read(dataset, "corpus"):
-        yield from reader.passages(file, records, partial(document_of, records, file))
+        yield from reader.passages(file, records, jobs, partial(document_of, records, file))

@@ -28,7 +28,7 @@ class CanonicalTables:
     that the ids of the documents are made: row numbers, which judgements from elsewhere cannot mean. ``form`` is what
     the source's records look like, for a writer of its format. ``records`` is who reads the files of the dataset.
     ``in_parts``: others read the rows of the tables, part by part. ``passage_blocks`` gives the passages some thousands
-    at a time, rows that have texts only, where that is quicker.
+    at a time, rows that have texts only, where that is quicker; it is told in how many threads.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class CanonicalTables:
         self.form: dict[str, str] = {}
         self.covered: dict[str, frozenset[str]] = {}
         self.in_parts: TablesInParts | None = None
-        self.passage_blocks: Callable[[], Iterator[Sequence[Any]]] | None = None
+        self.passage_blocks: Callable[[int], Iterator[Sequence[Any]]] | None = None
         self._taken: set[str] = set()
 
     def took(self, table: str) -> None:
@@ -65,7 +65,8 @@ class CanonicalTables:
         """Read these tables from their sources once, however often they are asked for: their values are texts and
         numbers."""
         self.sources = {
-            name: KeptRows(rows, TABLES[name].row) if name in tables else rows for name, rows in self.sources.items()
+            name: KeptRows(rows, TABLES[name].row) if name in tables and not isinstance(rows, KeptRows) else rows
+            for name, rows in self.sources.items()
         }
 
     def __contains__(self, table: str) -> bool:

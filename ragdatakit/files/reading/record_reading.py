@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from copy import copy
@@ -26,7 +27,7 @@ from ragdatakit.files.containers.json_text import HALVES, Raw, without_halves, w
 from ragdatakit.files.containers.lines import iter_lines
 from ragdatakit.files.containers.parquet_rows import RowForm, is_parquet, row_form
 from ragdatakit.files.containers.record_runs import ANY, FIELDS, LineRun, PartRun, Run, as_utf8, is_utf8
-from ragdatakit.files.containers.sources import ARRAY_FOR_LINES, FileFault, RangeSource, Source
+from ragdatakit.files.containers.sources import ARRAY_FOR_LINES, Block, FileFault, RangeSource, Source
 from ragdatakit.files.containers.tagged_text import ElementFinder, Place, TaggedElement, TaggedReader
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.detection.sniffing import json_container
@@ -74,6 +75,10 @@ def refuse_encoding(name: str) -> None:
         pass
     except (LookupError, ValueError):
         raise RagdataError(f"--option encoding={name}: no such encoding") from None
+
+
+def _blocks_of(source: Source) -> Iterator[Block]:
+    return source.blocks()
 
 
 class RecordReader:
@@ -154,16 +159,19 @@ class RecordReader:
                 yield found if found is not None else singly(piece)
 
     def taken(
-        self, file: DataFile, take: Callable[[bytes], L | None]
+        self, file: DataFile, take: Callable[[bytes], L | None], jobs: int = 0
     ) -> Iterator[tuple[int, bytes, L, int] | list[dict[str, Raw]]]:
-        """The blocks of a file of lines: the number of the first line, the lines, what ``take`` makes of them, and
-        where they are in the file; where it makes nothing of a block, the fields of its records."""
+        """The blocks of a file of lines: the number of the first line, the lines, what ``take`` makes of them (in so
+        many threads of their own), and where they are in the file; where it makes nothing of a block, the fields of its
+        records."""
         if self._is_array(file):
             yield from ([fields] for fields in self.objects(file, "json-array"))
             return
-        for run in self._line_runs(file):
+        made: deque[L | None] = deque()
+        refused = self.refused.lines(file)
+        for run in self._line_runs(file, _blocks_of if refused else partial(_taken, take, jobs, made)):
             first = run.next_line
-            found = None if self.refused.lines(file) else take(run.data)
+            found = None if refused else made.popleft()
             if found is None:
                 yield list(self._read((run,), lambda one: one.objects(), partial(self._singly, file)))
             else:
@@ -456,13 +464,15 @@ class RecordReader:
         kind = self._kinds.get(file.kind)
         return RowForm(container) if kind is None else row_form(kind, container)
 
-    def _line_runs(self, file: DataFile) -> Iterator[LineRun]:
+    def _line_runs(
+        self, file: DataFile, blocks_of: Callable[[Source], Iterator[Block]] = _blocks_of
+    ) -> Iterator[LineRun]:
         source = self.source(file)
         source.row_form = self._row_form(file, "ndjson")
         refused = self.refused.lines(file)
         self._in_lines.add(file.display)
         run = LineRun(refused, lambda number, raw: self._drop(file, number, refused[number], raw))
-        for block in source.blocks():
+        for block in blocks_of(source):
             self._report(file, source)
             if block.skipped:
                 if not run.skip():
@@ -565,6 +575,23 @@ class RecordReader:
         if file.part is not None:
             return f"{file.display}:{LINE_OF_PART.format(place)}"
         return f"{file.display} row {place - 1}" if is_parquet(file.path) else f"{file.display}:{place}"
+
+
+def _taken(take: Callable[[bytes], L | None], jobs: int, made: deque[L | None], source: Source) -> Iterator[Block]:
+    """The blocks of a source, when what ``take`` makes of their lines is in ``made``."""
+
+    def work(block: Block) -> L | None:
+        return None if block.skipped else take(block.data)
+
+    blocks: Iterable[tuple[Block, L | None]] = ((block, work(block)) for block in source.blocks())
+    if jobs > 1:
+        from ragdatakit.files.reading.threads import InThreads
+
+        blocks = InThreads(source.blocks(), work, jobs).results()
+    for block, found in blocks:
+        if not block.skipped:
+            made.append(found)
+        yield block
 
 
 def _as_they_are(array: ArraySource) -> Iterator[tuple[Part, None]]:

@@ -147,7 +147,7 @@ class FileRun:
         jobs = self.run_.options.jobs
         if not self.run_.big or jobs < 2:
             return ((block, work(block)) for block in blocks)
-        from ragdatakit.validators.reading.threads import InThreads
+        from ragdatakit.files.reading.threads import InThreads
 
         return InThreads(blocks, work, jobs, is_alone, kept).results()
 
