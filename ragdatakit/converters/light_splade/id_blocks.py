@@ -31,8 +31,9 @@ class IdBlock:
     odd: dict[int, tuple[str | None, ...]] = field(default_factory=dict)
 
 
-def id_blocks(records: RecordReader, file: DataFile, notes: list[Note]) -> Iterator[IdBlock]:
-    """The rows of a file of triplets or positive lists, block by block. Raises `Unproved` where there is no scanner."""
+def id_blocks(records: RecordReader, file: DataFile, notes: list[Note], jobs: int = 0) -> Iterator[IdBlock]:
+    """The rows of a file of triplets or positive lists, block by block, scanned in so many threads. Raises `Unproved`
+    where there is no scanner."""
     record = LIGHT_SPLADE.file(file.kind).record
     if not can_scan((record,)):
         raise Unproved
@@ -49,7 +50,7 @@ def id_blocks(records: RecordReader, file: DataFile, notes: list[Note]) -> Itera
             return [triplet]
         return [(listed[0], one) for one in listed[1]] if listed is not None else []
 
-    for taken in records.taken(file, scanner.scan):
+    for taken in records.taken(file, scanner.scan, jobs):
         if isinstance(taken, list):
             columns = [np.empty(0, np.int64)] * (2 if is_list else 3)
             yield _with(columns, [(0, ids) for fields in taken for ids in rows_of(fields)])

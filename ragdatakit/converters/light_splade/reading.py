@@ -7,7 +7,7 @@ A query or document that is in both splits is given once. Where an id means some
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import groupby
 from typing import Any
@@ -19,7 +19,7 @@ from ragdatakit.files.containers import json_text
 from ragdatakit.files.containers.json_text import Raw
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.reading.canonical_tables import RowSource
-from ragdatakit.files.reading.noted_rows import Note, NotedRows
+from ragdatakit.files.reading.noted_rows import Note, NotedRows, NumberedRows
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.schemas.canonical import Document, PairScore, Qrel, Question, Triplet
 
@@ -69,11 +69,14 @@ def read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str,
     """The row sources of the tables for which the dataset has files."""
     _note_by_products(dataset, records)
     reading = Reading(dataset, records)
-    return {
+    found: dict[str, RowSource] = {
         table: NotedRows(records.losses, getattr(reading, table))
         for table, (kind, _) in _FILES.items()
         if dataset.of_kind(kind)
     }
+    if "triplets" in found:
+        found["triplets"] = NumberedRows(records.losses, reading.triplets, reading.numbered_triplets)
+    return found
 
 
 def _note_by_products(dataset: Dataset, records: RecordReader) -> None:
@@ -158,6 +161,19 @@ class Reading:
                     continue
                 question_id, positive, negative = ids
                 yield Triplet(query(question_id, split), document(positive, split), document(negative, split), split)
+
+    def numbered_triplets(self, jobs: int) -> Iterator[tuple[str | None, Sequence[Any], Mapping[int, Any]]] | None:
+        """The triplets as `NumberedRows` has them; not where ids get other names, or there is no scanner."""
+        from ragdatakit.scanner.library import library  # needs numpy
+
+        return None if library() is None or self.renames else self._numbered_triplets(jobs)
+
+    def _numbered_triplets(self, jobs: int) -> Iterator[tuple[str | None, Sequence[Any], Mapping[int, Any]]]:
+        from ragdatakit.converters.light_splade.id_blocks import id_blocks  # needs numpy
+
+        for file in self._dataset.of_kind("triplets"):
+            for block in id_blocks(self._records, file, [], jobs):
+                yield file.split, block.numbers, block.odd
 
     def pair_scores(self, notes: list[Note]) -> Iterator[PairScore]:
         """The teacher's scores. One file serves both splits: a query says to which its documents belong."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ragdatakit.files.reading.kept_rows import Columns, ColumnSource, KeptRows, columns_of
+from ragdatakit.files.reading.noted_rows import NumberedRows
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.files.reading.tables_in_parts import TablesInParts
 from ragdatakit.schemas.canonical import TABLES, Document
@@ -80,6 +81,12 @@ class CanonicalTables:
         """The same rows, many at a time."""
         source = self.sources.get(table)
         return source.columns() if isinstance(source, KeptRows | ColumnSource) else columns_of(self.peek(table))
+
+    def peek_numbers(self, table: str, jobs: int) -> Iterator[Any] | None:
+        """The same rows as `NumberedRows` has their numbers, in so many threads; None where it has not."""
+        source = self.sources.get(table)
+        source = source.source if isinstance(source, KeptRows) else source
+        return source.numbers(jobs) if isinstance(source, NumberedRows) else None
 
     def any(self, table: str) -> bool:
         """Whether the table has a row."""

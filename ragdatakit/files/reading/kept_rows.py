@@ -55,27 +55,27 @@ class KeptRows:
     """
 
     def __init__(self, source: Callable[[], Iterator[Any]], row: Any) -> None:
-        self._source, self._row = source, row
+        self.source, self._row = source, row
         self._aside: _Aside | None = None
         self._is_kept = True
 
     def __call__(self) -> Iterator[Any]:
         """The rows, from the beginning."""
-        if isinstance(self._source, ColumnSource):
+        if isinstance(self.source, ColumnSource):
             return _rows_of(self._row, self.columns())
         if self._aside is not None:
             return map(self._row._make, chain.from_iterable(self._aside.lists()))
-        return self._first(self._source()) if self._is_kept else self._source()
+        return self._first(self.source()) if self._is_kept else self.source()
 
     def columns(self) -> Iterator[Columns]:
         """The same, many rows at a time."""
-        if not isinstance(self._source, ColumnSource):
+        if not isinstance(self.source, ColumnSource):
             if self._aside is None:
                 return columns_of(self())
             return (list(zip(*rows, strict=True)) for rows in self._aside.lists())
         if self._aside is not None:
             return chain.from_iterable(self._aside.lists())
-        return self._first(self._source.columns()) if self._is_kept else self._source.columns()
+        return self._first(self.source.columns()) if self._is_kept else self.source.columns()
 
     def _first(self, values: Iterator[Any]) -> Iterator[Any]:
         """Rows, or columns of them."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,20 @@ class NotedRows:
                 self._losses.add(*note)
         if notes:
             notes.clear()
+
+
+class NumberedRows(NotedRows):
+    """Rows of ids most of which are integers. ``numbers`` gives them so, read in as many threads as it is told: block
+    by block their split, the columns, and by row the ids that are not all integers; None where that cannot be."""
+
+    def __init__(
+        self,
+        losses: Losses,
+        read: Callable[[list[Note]], Iterator[Any]],
+        numbers: Callable[[int], Iterator[tuple[str | None, Sequence[Any], Mapping[int, Sequence[str]]]] | None],
+    ) -> None:
+        super().__init__(losses, read)
+        self.numbers = numbers
 
 
 class FileRows(NotedRows):
