@@ -348,3 +348,21 @@ def test_many_texts_are_looked_at_in_any_number_of_threads(tmp_path: Path) -> No
 
     assert found[0] == found[1] == found[2]
     assert all(any(code in line for line in found[0]) for code in ("QU201", "QU202"))
+
+
+def test_negatives_like_positives_whatever_their_ids_are(tmp_path: Path) -> None:
+    """Integers of any size, and texts."""
+    base = tmp_path / "train"
+    base.mkdir()
+    texts, ids = ("One and the same text.", "One  and the same text.", "Another."), (7, 1 << 40, "x")
+    documents = [{"doc_id": i, "text": text} for i, text in zip(ids, texts, strict=True)]
+    pairs = ((7, 1 << 40), (7, -5), ("x", 1 << 40), (7, 7))
+    triplets = [{"qid": -1, "pos_doc_id": positive, "neg_doc_id": negative} for positive, negative in pairs]
+    files = {"doc_master": documents, "query_master": [{"qid": -1, "text": "What?"}], "triplets": triplets}
+    files["positive_lists"] = [{"qid": -1, "positive_doc_ids": [7]}]
+    for name, records in files.items():
+        (base / f"{name}.ndjson").write_text("".join(json.dumps(record) + "\n" for record in records))
+
+    found = validate(tmp_path, format="light-splade", quality=True, select=["QU401"]).findings
+
+    assert [(f.line, f.value) for f in found] == [(1, str(1 << 40)), (3, str(1 << 40))]

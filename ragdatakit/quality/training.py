@@ -144,13 +144,15 @@ def _blocks(run: Checked, numbers: _NumberCodes) -> Iterator[_Block]:
             yield _Block(_with_splits(questions, columns[3]), positives, negatives, row)
         return
     for split, columns, odd in numbered:
-        codes = list(map(numbers.of, columns))
+        codes = [numbers.of(np.asarray(column)) for column in columns]
         for place, ids in odd.items():
             for column, name in zip(codes, ids, strict=True):
-                column[place] = hash(name)
+                column[place] = column[place] if name is None else hash(name)
 
         def numbered_row(place: int, split: str | None = split, columns: Columns = columns, odd: Any = odd) -> Triplet:
-            return Triplet._make((*(odd.get(place) or [str(column[place]) for column in columns]), split))
+            names = odd.get(place, (None,) * len(columns))
+            ids = (str(column[place]) if name is None else name for column, name in zip(columns, names, strict=True))
+            return Triplet._make((*ids, split))
 
         yield _Block(_with_splits(codes[0], (split,)), codes[1], codes[2], numbered_row)
 

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from ragdatakit.converters import Converter, Option, container_option
-from ragdatakit.converters.light_splade.reading import in_parts, read
+from collections.abc import Iterator
+from functools import partial
+
+from ragdatakit.converters import Converter, Option, Options, container_option
+from ragdatakit.converters.light_splade.reading import FILES, Reading, in_parts
 from ragdatakit.converters.light_splade.samples import USUAL_RANDOM
 from ragdatakit.converters.light_splade.writing import write
+from ragdatakit.files.datasets import Dataset
+from ragdatakit.files.reading.canonical_tables import RowSource
+from ragdatakit.files.reading.noted_rows import NotedRows, NumberedRows, Numbers
+from ragdatakit.files.reading.record_reading import RecordReader
 
 _OPTIONS = (
     Option(
@@ -54,9 +61,44 @@ _OPTIONS = (
     container_option("ndjson"),
 )
 
+
+def _read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str, RowSource]:
+    """The row sources of the tables for which the dataset has files."""
+    _note_by_products(dataset, records)
+    reading = Reading(dataset, records)
+    found: dict[str, RowSource] = {
+        table: NotedRows(records.losses, getattr(reading, table))
+        for table, (kind, _) in FILES.items()
+        if dataset.of_kind(kind)
+    }
+    if "triplets" in found:
+        found["triplets"] = NumberedRows(records.losses, reading.triplets, partial(_numbers, dataset, records, reading))
+    return found
+
+
+def _numbers(dataset: Dataset, records: RecordReader, reading: Reading, jobs: int) -> Iterator[Numbers] | None:
+    """The triplets as `NumberedRows` has them; not where ids get other names, or there is no scanner."""
+    from ragdatakit.converters.light_splade.id_blocks import id_blocks  # needs numpy
+    from ragdatakit.scanner.library import library
+
+    if library() is None or reading.renames:
+        return None
+    return (
+        (file.split, block.numbers, block.odd)
+        for file in dataset.of_kind("triplets")
+        for block in id_blocks(records, file, [], jobs)
+    )
+
+
+def _note_by_products(dataset: Dataset, records: RecordReader) -> None:
+    for kind in ("initial-scores", "training-pairs"):
+        for file in dataset.of_kind(kind):
+            records.losses.add("dropped", kind, None, "a by-product that no trainer reads", file.display)
+
+
 CONVERTER = Converter(
     name="light-splade",
-    read=read,
+    read=_read,
     write=write,
     in_parts=in_parts,
     gives={

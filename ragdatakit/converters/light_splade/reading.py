@@ -7,19 +7,18 @@ A query or document that is in both splits is given once. Where an id means some
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import groupby
 from typing import Any
 
 import msgspec
 
-from ragdatakit.converters import Options, TableFiles
+from ragdatakit.converters import TableFiles
 from ragdatakit.files.containers import json_text
 from ragdatakit.files.containers.json_text import Raw
 from ragdatakit.files.datasets import DataFile, Dataset
-from ragdatakit.files.reading.canonical_tables import RowSource
-from ragdatakit.files.reading.noted_rows import Note, NotedRows, NumberedRows
+from ragdatakit.files.reading.noted_rows import Note
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.schemas.canonical import Document, PairScore, Qrel, Question, Triplet
 
@@ -54,7 +53,7 @@ _DECODERS: dict[str, msgspec.json.Decoder[Any]] = {
 }
 _TRIPLETS = msgspec.json.Decoder(_Triplet)
 _TABLE = {"documents": "documents", "queries": "questions"}
-_FILES = {
+FILES = {
     "documents": ("documents", "doc_id"),
     "questions": ("queries", "question_id"),
     "qrels": ("positives", ""),
@@ -63,26 +62,6 @@ _FILES = {
 }
 """The kind of the files that have a table, and the column in which both splits may have the same ids."""
 _SECOND = "validation"
-
-
-def read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str, RowSource]:
-    """The row sources of the tables for which the dataset has files."""
-    _note_by_products(dataset, records)
-    reading = Reading(dataset, records)
-    found: dict[str, RowSource] = {
-        table: NotedRows(records.losses, getattr(reading, table))
-        for table, (kind, _) in _FILES.items()
-        if dataset.of_kind(kind)
-    }
-    if "triplets" in found:
-        found["triplets"] = NumberedRows(records.losses, reading.triplets, reading.numbered_triplets)
-    return found
-
-
-def _note_by_products(dataset: Dataset, records: RecordReader) -> None:
-    for kind in ("initial-scores", "training-pairs"):
-        for file in dataset.of_kind(kind):
-            records.losses.add("dropped", kind, None, "a by-product that no trainer reads", file.display)
 
 
 class Reading:
@@ -162,19 +141,6 @@ class Reading:
                 question_id, positive, negative = ids
                 yield Triplet(query(question_id, split), document(positive, split), document(negative, split), split)
 
-    def numbered_triplets(self, jobs: int) -> Iterator[tuple[str | None, Sequence[Any], Mapping[int, Any]]] | None:
-        """The triplets as `NumberedRows` has them; not where ids get other names, or there is no scanner."""
-        from ragdatakit.scanner.library import library  # needs numpy
-
-        return None if library() is None or self.renames else self._numbered_triplets(jobs)
-
-    def _numbered_triplets(self, jobs: int) -> Iterator[tuple[str | None, Sequence[Any], Mapping[int, Any]]]:
-        from ragdatakit.converters.light_splade.id_blocks import id_blocks  # needs numpy
-
-        for file in self._dataset.of_kind("triplets"):
-            for block in id_blocks(self._records, file, [], jobs):
-                yield file.split, block.numbers, block.odd
-
     def pair_scores(self, notes: list[Note]) -> Iterator[PairScore]:
         """The teacher's scores. One file serves both splits: a query says to which its documents belong."""
         for file in self._dataset.of_kind("scores"):
@@ -252,7 +218,7 @@ class _Overlap:
 def in_parts(dataset: Dataset, _: Mapping[str, Any]) -> Mapping[str, TableFiles]:
     """The files of the tables; what both splits have is of the first."""
     found = {}
-    for table, (kind, key) in _FILES.items():
+    for table, (kind, key) in FILES.items():
         files = dataset.of_kind(kind)
         groups = [tuple(files)]
         if key:

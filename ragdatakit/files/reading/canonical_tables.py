@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ragdatakit.files.reading.kept_rows import Columns, ColumnSource, KeptRows, columns_of
-from ragdatakit.files.reading.noted_rows import NumberedRows
+from ragdatakit.files.reading.noted_rows import NumberedRows, Numbers
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.files.reading.tables_in_parts import TablesInParts
 from ragdatakit.schemas.canonical import TABLES, Document
@@ -82,7 +82,7 @@ class CanonicalTables:
         source = self.sources.get(table)
         return source.columns() if isinstance(source, KeptRows | ColumnSource) else columns_of(self.peek(table))
 
-    def peek_numbers(self, table: str, jobs: int) -> Iterator[Any] | None:
+    def peek_numbers(self, table: str, jobs: int) -> Iterator[Numbers] | None:
         """The same rows as `NumberedRows` has their numbers, in so many threads; None where it has not."""
         source = self.sources.get(table)
         source = source.source if isinstance(source, KeptRows) else source

@@ -12,6 +12,10 @@ Note = tuple[LossKind, str, str | None, str, object]
 """Kind, table, column, reason and example, as `Losses.add` takes them."""
 
 
+Numbers = tuple[str | None, Sequence[Any], Mapping[int, Sequence[str | None]]]
+"""A block of rows of ids: split, columns of integers, and by row the ids that are none, with None for the others."""
+
+
 class NotedRows:
     """Rows of one table. The reader appends to the list it is given what it notes about the row it is working on.
 
@@ -44,14 +48,14 @@ class NotedRows:
 
 
 class NumberedRows(NotedRows):
-    """Rows of ids most of which are integers. ``numbers`` gives them so, read in as many threads as it is told: block
-    by block their split, the columns, and by row the ids that are not all integers; None where that cannot be."""
+    """Rows of ids most of which are integers. ``numbers`` gives them so, read in as many threads as it is told; None
+    where that cannot be."""
 
     def __init__(
         self,
         losses: Losses,
         read: Callable[[list[Note]], Iterator[Any]],
-        numbers: Callable[[int], Iterator[tuple[str | None, Sequence[Any], Mapping[int, Sequence[str]]]] | None],
+        numbers: Callable[[int], Iterator[Numbers] | None],
     ) -> None:
         super().__init__(losses, read)
         self.numbers = numbers
