@@ -29,7 +29,7 @@ class CanonicalTables:
     that the ids of the documents are made: row numbers, which judgements from elsewhere cannot mean. ``form`` is what
     the source's records look like, for a writer of its format. ``records`` is who reads the files of the dataset.
     ``in_parts``: others read the rows of the tables, part by part. ``passage_blocks`` gives the passages some thousands
-    at a time, rows that have texts only, where that is quicker; it is told in how many threads.
+    at a time, rows that have texts only, where that is quicker, read in so many threads.
     """
 
     def __init__(

@@ -48,8 +48,8 @@ class NotedRows:
 
 
 class NumberedRows(NotedRows):
-    """Rows of ids most of which are integers. ``numbers`` gives them so, read in as many threads as it is told; None
-    where that cannot be."""
+    """Rows of ids most of which are integers. ``numbers`` gives them so, read in so many threads; None where that
+    cannot be."""
 
     def __init__(
         self,
