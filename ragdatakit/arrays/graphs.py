@@ -107,14 +107,6 @@ class NumpyGraph:
         smallest[parent[::-1]] = np.arange(self.node_count - 1, -1, -1, dtype=np.int32)
         return smallest.take(parent)
 
-    def isolated(self) -> Rows:
-        """Nodes that no edge names, in order; a self-loop is an edge."""
-        found = self.components()
-        alone = np.zeros(self.node_count, np.bool_)
-        alone[found.roots[found.sizes == 1]] = True
-        alone[self._source[self.self_loops()]] = False
-        return np.flatnonzero(alone)
-
     def self_loops(self) -> Rows:
         """Rows of the edges from a node to itself, in order."""
         found = [np.empty(0, np.int64)]

@@ -62,9 +62,6 @@ class Graph(Protocol):
     def components(self) -> Components:
         """The connected parts."""
 
-    def isolated(self) -> Any:
-        """Nodes that no edge names, in order; a self-loop is an edge."""
-
     def self_loops(self) -> Any:
         """Rows of the edges from a node to itself, in order."""
 
@@ -118,12 +115,6 @@ class PlainGraph:
                     parent[first] = second
             self._labels = [_root(parent, node) for node in range(self.node_count)]
         return self._labels
-
-    def isolated(self) -> list[int]:
-        """Nodes that no edge names, in order; a self-loop is an edge."""
-        named = {source for _, source, _, _ in self._edges}
-        named.update(target for _, _, _, target in self._edges)
-        return [node for node in range(self.node_count) if node not in named]
 
     def self_loops(self) -> list[int]:
         """Rows of the edges from a node to itself, in order."""

@@ -24,7 +24,7 @@ class EdgeNumbers:
     ``repeated`` ones, then ends of edges that are ``unlisted``. Relations are numbered anyhow.
 
     They are noted where they were ``wanted`` before the first of the tables was filled, and stand for edges (`whole`)
-    where neither relations nor such ends are very many. ``apart``: the tables may stay out of the database.
+    where neither relations nor such ends are very many (``few``). ``apart``: the tables may stay out of the database.
     """
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ class EdgeNumbers:
         self._of_relations: NumpyIndex | None = None
         self._ends: tuple[list[Numbers], ...] = ([], [], [])
         self._unlisted: list[tuple[Rows, Codes]] = []
-        self._few = True
+        self.few = True
         self._made: tuple[Numbers, Numbers, Numbers, Rows] | None = None
         self._renumbered: Numbers | None = None
         self._of_unlisted: NumpyIndex | None = None
@@ -53,7 +53,7 @@ class EdgeNumbers:
 
     def begin_edges(self) -> None:
         """The table of edges is filled now."""
-        self.edges, self._ends, self._unlisted, self._few = 0, ([], [], []), [], True
+        self.edges, self._ends, self._unlisted, self.few = 0, ([], [], []), [], True
         self._relations = self._of_relations = self._made = None
 
     def add_nodes(self, names: Codes) -> None:
@@ -61,27 +61,30 @@ class EdgeNumbers:
         self._names.append(names)
         self.nodes += len(names)
 
-    def add_edges(self, sources: Codes, targets: Codes, relations: Codes) -> None:
-        """The next edges, by the codes of their ends and relations."""
+    def add_edges(self, sources: Codes, targets: Codes, relations: Codes) -> Rows:
+        """The next edges, by the codes of their ends and relations; which of them name a relation first, in the order
+        of the numbers that these get."""
         import numpy as np
 
         first = self.edges
         self.edges += len(sources)
-        if not self._few:
-            return
+        if not self.few:
+            return np.empty(0, np.int64)
         nodes = self._nodes_by_name()
-        found = nodes.find(sources), nodes.find(targets), self._relation_numbers(relations)
+        of_relations, new = self._relation_numbers(relations)
+        found = nodes.find(sources), nodes.find(targets), of_relations
         for side, codes in enumerate((sources, targets)):
             missing = np.flatnonzero(found[side] < 0)
             if len(missing):
                 self._unlisted.append((2 * (first + missing) + side, codes[missing]))
-        self._few = not len(found[2]) or found[2].min() >= 0
-        self._few &= sum(len(places) for places, _ in self._unlisted) <= _MOST_UNLISTED
+        self.few = not len(found[2]) or found[2].min() >= 0
+        self.few &= sum(len(places) for places, _ in self._unlisted) <= _MOST_UNLISTED
         for kept, numbers in zip(self._ends, found, strict=True):
             kept.append(numbers)
+        return new
 
-    def _relation_numbers(self, codes: Codes) -> Numbers:
-        """The numbers of relations; -1 where there are too many."""
+    def _relation_numbers(self, codes: Codes) -> tuple[Numbers, Rows]:
+        """The numbers of relations, -1 where there are too many; where the new ones come first."""
         import numpy as np
 
         from ragdatakit.arrays.codes import first_of_each
@@ -89,16 +92,16 @@ class EdgeNumbers:
         if self._of_relations is not None:
             found = self._of_relations.find(codes)
             if not len(found) or found.min() >= 0:
-                return found
+                return found, np.empty(0, np.int64)
         else:
             found = np.full(len(codes), -1, np.int32)
-        unknown = codes[found < 0]
-        new = unknown[first_of_each(unknown)[0]]
-        self._relations = new if self._relations is None else np.concatenate((self._relations, new))
+        unknown = np.flatnonzero(found < 0)
+        rows = unknown[first_of_each(codes[unknown])[0]]
+        self._relations = codes[rows] if self._relations is None else np.concatenate((self._relations, codes[rows]))
         if len(self._relations) > _MOST_RELATIONS:
-            return found
+            return found, rows
         self._of_relations = _index([self._relations])
-        return self._of_relations.find(codes)
+        return self._of_relations.find(codes), rows
 
     def _nodes_by_name(self) -> NumpyIndex:
         if self._index is None:
@@ -108,12 +111,22 @@ class EdgeNumbers:
 
     def whole(self, nodes: int, edges: int) -> bool:
         """Whether they are those of tables with so many rows."""
-        return self.wanted and self._few and edges > 0 and (self.nodes, self.edges) == (nodes, edges)
+        return self.wanted and self.few and edges > 0 and (self.nodes, self.edges) == (nodes, edges)
 
     @property
     def relations(self) -> int:
         """How many relations edges name."""
         return 0 if self._relations is None else len(self._relations)
+
+    @property
+    def per_relation(self) -> Rows:
+        """How many edges name each relation."""
+        import numpy as np
+
+        found = np.zeros(self.relations, np.int64)
+        for part in self._ends[2]:
+            found += np.bincount(part, minlength=self.relations)
+        return found
 
     @property
     def repeated(self) -> Rows:

@@ -171,8 +171,8 @@ class _Summing:
         if "edges" not in self._tables:
             return
         edges = read_edges(self._database)
-        self._counted["edges"] = edges.distinct()
-        self._summary.graph, self._degrees, notes = graph_summary(self._database, edges)
+        degrees, self._counted["edges"] = edges.degrees()
+        self._summary.graph, self._degrees, notes = graph_summary(self._database, edges, degrees)
         self._summary.notes += notes
 
     def _measure_texts(self) -> None:

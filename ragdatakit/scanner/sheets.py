@@ -72,6 +72,10 @@ class KeptCells:
     valid: npt.NDArray[np.uint8]
     late: npt.NDArray[np.int64]
 
+    def text(self, row: int) -> str:
+        """That of a row."""
+        return self.data[self.offsets[row] : self.offsets[row + 1]].decode()
+
 
 @dataclass(frozen=True, slots=True)
 class ScannedCells:

@@ -15,12 +15,13 @@ import numpy as np
 from ragdatakit.arrays.text_codes import codes_of_texts
 from ragdatakit.converters.gfm_rag.attributes import NOTHING, Note, json_of_cell, lift_edge
 from ragdatakit.converters.gfm_rag.reading import DERIVED_BY, DOCUMENT
-from ragdatakit.database.apart_rows import BLANK, ApartRows, ColumnFacts, CountedObjects
+from ragdatakit.database.apart_rows import BLANK, ApartRows, ColumnFacts, CountedObjects, TooVariedError
 from ragdatakit.database.columns import Kind, PackedColumn, packed
 from ragdatakit.database.dataset_database import Unproved
-from ragdatakit.files.containers.csv_rows import CsvReader, RawRow, locate_rows
+from ragdatakit.files.containers.csv_rows import CsvBlock, CsvReader, RawRow, locate_rows
 from ragdatakit.files.containers.positions import BlockTable
 from ragdatakit.files.reading.record_reading import RecordReader
+from ragdatakit.files.reading.threads import ahead
 from ragdatakit.scanner.library import library
 from ragdatakit.scanner.notes import REFUSED
 from ragdatakit.scanner.sheets import KeptCells, ScannedRows, SheetColumn, SheetScanner, cut_records
@@ -44,8 +45,8 @@ SCHEMAS = {
 _LIFTED = {"confidence": b'"confidence"', "provenance": b'"source"'}
 """The columns of edges for what is in their JSON, and how that is called there."""
 _NUMBERED = ("name", "source", "target", "relation")
-_NAMES, _COUNTED = ("name", "source", "target"), ("type", "relation")
-"""Columns most of whose cells are different ones, and those that have few."""
+_NAMES = ("name", "source", "target")
+"""Columns most of whose cells are different ones."""
 _DERIVED = f'"{DERIVED_BY}"'.encode()
 
 
@@ -64,6 +65,7 @@ class ScannedTable:
     ) -> None:
         self._records, self._file, self._usual, self._numbers = records, file, usual, numbers
         self._notes, self._apart = notes, apart
+        self._relations: list[str] = []
         self.schema = SCHEMAS[file.kind]
 
     def columns(self) -> Iterator[list[PackedColumn]]:
@@ -79,10 +81,13 @@ class ScannedTable:
         if numbers.wanted:
             (numbers.begin_nodes if self._file.kind == "nodes" else numbers.begin_edges)()
         blocks = self._begin(reader.widths)
-        for block in reader.blocks():
+
+        def scan(block: CsvBlock) -> ScannedRows | None:
+            return scanner.scan(block.data) if block.cut is None else None
+
+        for block, scanned in ahead(reader.blocks(), scan, source.size):
             blocks.add(block.first_row, block.first_line, block.offset)
-            if block.cut is None:
-                scanned = scanner.scan(block.data)
+            if scanned is not None:
                 odd = {
                     number: self._cells(RawRow(block.offset + start, block.first_line + line, block.data[start:end]))
                     for why, number, line, start, end in scanned.notes
@@ -90,7 +95,7 @@ class ScannedTable:
                 }
                 yield from self._of_scan(scanned, odd)
             else:
-                yield from self._of_rows([self._cells(row) for row in block.cut])
+                yield from self._of_rows([self._cells(row) for row in block.raw_rows()])
             if self._records.progress is not None:
                 self._records.progress(self._file.display, source.progress, source.size)
         if source.faults or reader.too_long:
@@ -110,11 +115,12 @@ class ScannedTable:
         return blocks
 
     def _end(self, apart: ApartRows) -> None:
-        for name in (*_COUNTED, *_LIFTED):
-            if name in self.schema:
-                apart.count(name, {})
-        if "name" in self.schema:
+        if self._file.kind == "nodes":
             apart.columns["name"].distinct = apart.rows - len(self._numbers.repeated)
+        else:
+            apart.count("relation", dict(zip(self._relations, self._numbers.per_relation.tolist(), strict=True)))
+            for name in _LIFTED:
+                apart.count(name, {})
         apart.end()
 
     def _rows_at(self, blocks: BlockTable, widths: tuple[int, ...], places: Sequence[int]) -> Iterator[dict[str, Any]]:
@@ -133,8 +139,8 @@ class ScannedTable:
                 name,
                 place,
                 key=name in keys or (is_apart and name == "type"),
-                distinct=is_apart and name in _COUNTED,
-                kept=not is_apart or self._file.kind == "nodes" or name == "attributes",
+                distinct=is_apart and name == "type",
+                kept=not is_apart or name not in ("source", "target"),
                 json=name == "attributes",
             )
             for name, place in self._places.items()
@@ -149,20 +155,22 @@ class ScannedTable:
             codes = {name: scanned.cells[name].codes for name in _NUMBERED if name in scanned.cells}
             for name, of_rows in codes.items() if odd else ():
                 of_rows[list(odd)] = codes_of_texts([cells[name] for cells in odd.values()])
-            self._number(codes)
-        rows = scanned.rows
-        found = {name: _nothing(kind, rows) for name, kind in self.schema.items()}
+            for row in self._number(codes):
+                of_scan = scanned.cells["relation"].kept
+                self._relations.append(odd[row]["relation"] if row in odd else of_scan.text(row))
+        rows, attributes = scanned.rows, _nothing(Kind.TEXT, scanned.rows)
         lifted: dict[str, dict[int, Any]] = {}
         if "attributes" in scanned.cells:
             texts = {row: cells["attributes"] for row, cells in odd.items()}
             kept, lifted = self._with_json(scanned.cells["attributes"].kept, texts)
-            found["attributes"] = _column(kept)
-        self._prove(found["attributes"])
+            attributes = _column(kept)
+        self._prove(attributes)
         if self._apart is not None:
-            counts = self._count_cells(self._apart, scanned, odd.values())
-            self._count(self._apart, found["attributes"], counts, {name: of.values() for name, of in lifted.items()})
-            if DOCUMENT not in counts.get("type", ()):
+            types = self._count_cells(self._apart, scanned, odd.values())
+            self._count(self._apart, attributes, types, {name: of.values() for name, of in lifted.items()})
+            if DOCUMENT not in types:
                 return
+        found = {name: _nothing(kind, rows) for name, kind in self.schema.items()} | {"attributes": attributes}
         for name in self._usual:
             if name not in scanned.cells:
                 if name != "attributes":
@@ -178,7 +186,8 @@ class ScannedTable:
     def _of_rows(self, rows: list[dict[str, str]]) -> Iterator[list[PackedColumn]]:
         if self._numbers.wanted:
             names = [name for name in _NUMBERED if name in self._places]
-            self._number({name: codes_of_texts([cells[name] for cells in rows]) for name in names})
+            codes = {name: codes_of_texts([cells[name] for cells in rows]) for name in names}
+            self._relations += [rows[row]["relation"] for row in self._number(codes)]
         found: dict[str, list[Any]] = {name: [cells.get(name) for cells in rows] for name in self.schema}
         made = [self._values(cells, self._note) for cells in rows]
         for name in ("attributes", *_LIFTED):
@@ -187,12 +196,12 @@ class ScannedTable:
         columns = {name: packed(kind, found[name]) for name, kind in self.schema.items()}
         self._prove(columns["attributes"])
         if self._apart is not None:
-            counts = {name: Counter(found[name]) for name in _COUNTED if name in found}
+            types = Counter(found.get("type", ()))
             for name in _NAMES:
                 if name in found:
                     self._apart.columns[name].empty += sum(map(_is_empty, found[name]))
-            self._count(self._apart, columns["attributes"], counts, {name: found.get(name, ()) for name in _LIFTED})
-            if DOCUMENT not in counts.get("type", ()):
+            self._count(self._apart, columns["attributes"], types, {name: found.get(name, ()) for name in _LIFTED})
+            if DOCUMENT not in types:
                 return
         yield list(columns.values())
 
@@ -203,37 +212,27 @@ class ScannedTable:
         if isinstance(data, bytes) and _DERIVED in data:
             raise Unproved
 
-    def _count_cells(
-        self, apart: ApartRows, scanned: ScannedRows, odd: Collection[dict[str, str]]
-    ) -> dict[str, Counter[str]]:
-        """Count the empty cells of columns of names; how often each cell of the other columns occurs."""
-        counts: dict[str, Counter[str]] = {}
-        for name in self._usual:
-            cells = scanned.cells.get(name)
-            if name in _NAMES and cells is not None:
-                apart.columns[name].empty += cells.empty + sum(_is_empty(row[name]) for row in odd)
-            elif name in _COUNTED and cells is not None:
-                numbers = cells.numbers.view(np.int64)
-                if odd:  # which have none
-                    numbers = numbers[numbers >= 0]
-                each = np.bincount(numbers, minlength=len(cells.texts)).tolist()
-                counts[name] = Counter(dict(zip(cells.texts, each, strict=True)))
-                counts[name].update(row[name] for row in odd)
-            elif name in _COUNTED:
-                counts[name] = Counter({self._usual[name]: scanned.rows})
-        return counts
+    def _count_cells(self, apart: ApartRows, scanned: ScannedRows, odd: Collection[dict[str, str]]) -> Counter[str]:
+        """Count the empty cells of columns of names; how many nodes have each type."""
+        for name in _NAMES:
+            if name in scanned.cells:
+                apart.columns[name].empty += scanned.cells[name].empty + sum(_is_empty(row[name]) for row in odd)
+        types: Counter[str] = Counter(row["type"] for row in odd if "type" in row)
+        if (cells := scanned.cells.get("type")) is not None:
+            numbers = cells.numbers.view(np.int64)
+            each = np.bincount(numbers[numbers >= 0], minlength=len(cells.texts))  # odd rows have none
+            types.update(dict(zip(cells.texts, each.tolist(), strict=True)))
+        elif "type" in self._usual:
+            types = Counter({self._usual["type"]: scanned.rows})
+        return types
 
     @staticmethod
     def _count(
-        apart: ApartRows,
-        attributes: PackedColumn,
-        counts: Mapping[str, Counter[str]],
-        lifted: Mapping[str, Iterable[Any]],
+        apart: ApartRows, attributes: PackedColumn, types: Mapping[str, int], lifted: Mapping[str, Iterable[Any]]
     ) -> None:
         """Count the rows of a block."""
         apart.rows += attributes.length
-        for name, values in counts.items():
-            apart.count(name, values)
+        apart.count("type", types)
         for name, each in lifted.items():
             apart.count(name, Counter(value for value in each if value is not None))
         valid, offsets, data = attributes.buffers
@@ -249,11 +248,15 @@ class ScannedTable:
         if facts.objects is not None:
             facts.objects.add(texts, places)
 
-    def _number(self, codes: Mapping[str, Codes]) -> None:
+    def _number(self, codes: Mapping[str, Codes]) -> list[int]:
+        """Note the nodes or edges; the rows of those that name a relation first."""
         if self._file.kind == "nodes":
             self._numbers.add_nodes(codes["name"])
-        else:
-            self._numbers.add_edges(codes["source"], codes["target"], codes["relation"])
+            return []
+        found: list[int] = self._numbers.add_edges(codes["source"], codes["target"], codes["relation"]).tolist()
+        if self._apart is not None and not self._numbers.few:
+            raise TooVariedError
+        return found
 
     def _with_json(self, kept: KeptCells, odd: Mapping[int, str]) -> tuple[KeptCells, dict[str, dict[int, Any]]]:
         """The attributes with what Python makes of some, and what of edges goes into columns of its own."""
@@ -264,7 +267,7 @@ class ScannedTable:
         for row in sorted(rows):
             text: str | None = odd.get(row)
             if text is None:
-                text = kept.data[kept.offsets[row] : kept.offsets[row + 1]].decode()
+                text = kept.text(row)
             if row in late:
                 text = json_of_cell(text, self._note)
             texts[row], *values = self._lifted(text)

@@ -9,13 +9,12 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any
-
-import orjson
+from typing import TYPE_CHECKING
 
 from ragdatakit.converters.gfm_rag.attributes import NOTHING, json_of_cell, lift_edge
 from ragdatakit.converters.gfm_rag.cell_patterns import AS_JSON
 from ragdatakit.converters.gfm_rag.reading import DERIVED_BY, DOCUMENT
+from ragdatakit.converters.gfm_rag.titled_texts import titled_texts
 from ragdatakit.converters.sql_files import look_through_csv, paths
 from ragdatakit.database.apart_rows import ApartRows, TooVariedError
 from ragdatakit.database.arrow_streams import incoming
@@ -23,10 +22,7 @@ from ragdatakit.database.columns import Kind, PackedColumn, packed
 from ragdatakit.database.dataset_database import SqlTable, Unproved
 from ragdatakit.database.edge_numbers import EdgeNumbers
 from ragdatakit.database.text_facts import is_plain
-from ragdatakit.files.containers.arrays import ObjectSource
 from ragdatakit.files.containers.csv_rows import CsvReader
-from ragdatakit.files.containers.element_scans import Element
-from ragdatakit.files.containers.sources import Source
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.paths.boundary import refuse_link_out
 from ragdatakit.files.reading.record_reading import RecordReader
@@ -206,7 +202,7 @@ class _Loader:
         files = [f for kind in ("documents", "built-documents") for f in self._dataset.of_kind(kind)]
         found: dict[str, int] = {}
         schema = {"title": Kind.TEXT, "content": Kind.TEXT}
-        with incoming(connection, "titled_texts", schema, _titled(files, found)):
+        with incoming(connection, "titled_texts", schema, titled_texts(files, found)):
             connection.execute("create or replace temp table titled as select * from titled_texts")
         row = "null::varchar as metadata, []::varchar[] as field_order"
         connection.execute(
@@ -295,32 +291,6 @@ def _reworded(given: duckdb.DuckDBPyConnection, kind: str, notes: Losses) -> Ite
             packed(Kind.NUMBER, sure),
             packed(Kind.TEXT, origins),
         ]
-
-
-def _titled(files: list[DataFile], found: dict[str, int]) -> Iterator[list[PackedColumn]]:
-    """Titles and texts of the documents; ``found`` gets the documents of each file."""
-    for file in files:
-        found[file.display] = 0
-        members = ObjectSource(Source(file.path, file.path.name.lower().endswith(".gz"), boundary=file.boundary))
-        for part in members.parts():
-            pairs = list(part.values.items()) if part.proved else [_member(e) for e in part.elements()]
-            if not all(type(text) is str for _, text in pairs):
-                raise Unproved
-            found[file.display] += len(pairs)
-            titles, texts = zip(*pairs, strict=True) if pairs else ((), ())
-            yield [packed(Kind.TEXT, titles), packed(Kind.TEXT, texts)]
-        if members.top not in ("object", "empty") or not members.whole or members.source.faults:
-            raise Unproved
-
-
-def _member(element: Element) -> tuple[str, Any]:
-    if element.error:
-        raise Unproved
-    try:
-        ((name, value),) = orjson.loads(b"{%b}" % element.raw).items()
-    except ValueError:
-        raise Unproved from None
-    return name, value
 
 
 def _is_there(connection: duckdb.DuckDBPyConnection, table: str) -> bool:

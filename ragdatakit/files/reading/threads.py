@@ -8,9 +8,23 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Generic, TypeVar
 
+from ragdatakit.files.machine import usual_jobs
+
 Cut = TypeVar("Cut")
 Made = TypeVar("Made")
 _Result = tuple[Cut, Made, threading.Event | None]
+
+
+_WORTH_THREADS = 8 << 20
+"""Bytes of a file from which on a thread pays."""
+
+
+def ahead(blocks: Iterable[Cut], work: Callable[[Cut], Made], size: int) -> Iterator[tuple[Cut, Made]]:
+    """Blocks of a file of so many bytes with what ``work`` makes of them, in order: of a large file read and worked on
+    in a thread ahead of whoever takes them, where there is a processor for that."""
+    if size < _WORTH_THREADS or usual_jobs() < 2:
+        return ((block, work(block)) for block in blocks)
+    return InThreads(blocks, work, 1).results()
 
 
 class InThreads(Generic[Cut, Made]):

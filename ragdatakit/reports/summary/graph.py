@@ -43,13 +43,11 @@ class Edges:
     relations: int
     listed: int
 
-    def distinct(self) -> dict[str, int]:
-        """How many distinct values the columns of the table of edges have."""
-
-        def used(ends: Numbers) -> int:
-            return int(np.count_nonzero(np.bincount(ends, minlength=1)))
-
-        return {"source": used(self.source), "target": used(self.target), "relation": self.relations}
+    def degrees(self) -> tuple[Rows, dict[str, int]]:
+        """How many edges each node has, and how many distinct values the columns of the table of edges have."""
+        of_sources, of_targets = (np.bincount(ends, minlength=self.nodes) for ends in (self.source, self.target))
+        distinct = {"source": int(np.count_nonzero(of_sources)), "target": int(np.count_nonzero(of_targets))}
+        return of_sources + of_targets, {**distinct, "relation": self.relations}
 
 
 def read_edges(database: DatasetDatabase) -> Edges:
@@ -192,15 +190,16 @@ def _add_unlisted(connection: duckdb.DuckDBPyConnection, listed: int) -> None:
     _show(connection, "from temp.named_nodes")
 
 
-def graph_summary(database: DatasetDatabase, edges: Edges) -> tuple[GraphSummary, list[Distribution], list[Note]]:
+def graph_summary(
+    database: DatasetDatabase, edges: Edges, degrees: Rows
+) -> tuple[GraphSummary, list[Distribution], list[Note]]:
     """The shape of the graph, the edges per node, and what is worth a note."""
 
     from ragdatakit.arrays.graphs import NumpyGraph
 
     graph = NumpyGraph(edges.nodes, edges.source, edges.target, edges.relation)
     parts = graph.components()
-    degrees = np.bincount(edges.source, minlength=edges.nodes) + np.bincount(edges.target, minlength=edges.nodes)
-    isolated = len(graph.isolated())
+    isolated = edges.nodes - int(np.count_nonzero(degrees))
     loops = len(graph.self_loops())
     repeated = graph.repeated_edges()
     reachable, asked, notes = _reachable(database, graph)
