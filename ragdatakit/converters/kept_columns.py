@@ -56,7 +56,7 @@ class KeptColumn:
 class KeptColumns:
     """Reads files of lines that are objects as ``record`` declares them, except those of which ``asked`` says that they
     stay open. ``batches_of`` makes batches of the rows of all other records. `_slice` has the values of ``further``
-    fields, too. Texts of all ``files`` stay out of the columns where ``facts`` say so."""
+    fields, and codes of ``keys``, too. Texts of all ``files`` stay out of the columns where ``facts`` say so."""
 
     def __init__(
         self,
@@ -67,13 +67,14 @@ class KeptColumns:
         further: Sequence[str] = (),
         facts: TextFacts | None = None,
         files: Sequence[DataFile] = (),
+        keys: Sequence[str] = (),
     ) -> None:
         self._columns = tuple(columns)
         self._batches_of = batches_of
         self._facts = facts if facts is not None and facts.apart(files) else None
         apart = COLUMN if self._facts is not None else ""
         kept = [column.field for column in columns if column.field not in ("", apart)]
-        self._scanner = BlockScanner(record, {}, asked, kept=[*kept, *further], facts=apart)
+        self._scanner = BlockScanner(record, {name: name for name in keys}, asked, kept=[*kept, *further], facts=apart)
         self._origin: tuple[int, DataFile, Callable[[list[bytes]], ScannedFacts]]
 
     def batches(self, file: DataFile, records: RecordReader, row_of: RowOf) -> Iterator[Columns]:
@@ -189,7 +190,7 @@ def _column(column: KeptColumn, kept: KeptValues, first: int, last: int) -> Pack
     missing = kept.missing[(kept.missing >= first) & (kept.missing < last)] - first
     if column.made is None:
         if column.kind is Kind.NUMBER:
-            return packed_numbers(column.kind, *_numbers(kept, first, last))
+            return packed_numbers(column.kind, *numbers_of(kept, first, last))
         if column.filled:
             missing = np.flatnonzero(np.diff(kept.offsets[first : last + 1]) == 0)
         return packed_texts(kept.data, kept.offsets[first : last + 1], missing)
@@ -211,7 +212,7 @@ def _only_one(data: bytes, places: list[int]) -> bytes | None:
     return one if is_alike and np.ptp(np.diff(places)) == 0 else None
 
 
-def _numbers(kept: KeptValues, first: int, last: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+def numbers_of(kept: KeptValues, first: int, last: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
     """The numbers of some rows as floats, and which rows have none."""
     places = kept.offsets[first : last + 1]
     lengths = np.diff(places)

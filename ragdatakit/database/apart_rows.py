@@ -64,13 +64,14 @@ class CountedObjects:
 @dataclass(slots=True)
 class ColumnFacts:
     """Rows of a column that have no value, and those with an empty one; its different values, where they were
-    counted. ``counts``: how often each of these occurs, where that is known; ``objects``: those of a column of
-    objects."""
+    counted. ``counts``: how often each of these occurs, where that is known; ``numbers``: the same of numbers, in
+    order, in arrays; ``objects``: those of a column of objects."""
 
     missing: int = 0
     empty: int = 0
     distinct: int | None = None
     counts: Mapping[Any, int] | None = None
+    numbers: tuple[npt.NDArray[np.float64], Rows] | None = None
     objects: CountedObjects | None = None
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from ragdatakit.database.apart_rows import ApartRows, ColumnFacts
 from ragdatakit.database.arrow_streams import ColumnStream, incoming
 from ragdatakit.database.edge_numbers import EdgeNumbers
+from ragdatakit.database.edge_tables import EdgeTable
 from ragdatakit.database.id_tables import IdTable, IdValues
 from ragdatakit.database.quick_plans import plan_at_once
 from ragdatakit.database.row_batches import row_batches, schema_of
@@ -81,7 +82,7 @@ class SqlTable:
     ids: IdTable | None = None
     facts: TextFacts = field(default_factory=TextFacts, repr=False)
     numbers: EdgeNumbers | None = field(default=None, repr=False)
-    apart: ApartRows | None = field(default=None, repr=False)
+    apart: ApartRows | EdgeTable | None = field(default=None, repr=False)
 
 
 def _in_memory(memory_limit: int, scratch: Path) -> duckdb.DuckDBPyConnection:
@@ -156,7 +157,7 @@ class DatasetDatabase:
         self.file_records: dict[str, int] = {}
         self.integer_columns: set[tuple[str, str]] = set()
         self._ids: dict[str, IdTable] = {}
-        self._waiting: dict[str, IdTable | ApartRows] = {}
+        self._waiting: dict[str, IdTable | ApartRows | EdgeTable] = {}
         self._giving = RLock()
         self._facts: dict[str, TextFacts] = {}
         self.wants_facts: FactsWanted | None = None
@@ -329,7 +330,7 @@ class DatasetDatabase:
     def column_facts(self, table: str, column: str) -> ColumnFacts | None:
         """What is known of a column of a table that is read, where its rows are apart."""
         held = self._waiting.get(table)
-        return held.columns.get(column) if isinstance(held, ApartRows) else None
+        return None if held is None or isinstance(held, IdTable) else held.columns.get(column)
 
     def rows_at(self, table: str, columns: Mapping[str, str], places: Iterable[int]) -> dict[int, dict[str, Any]]:
         """Some rows by their places from 0, with the values of these columns: as an expression gives them, or whole
@@ -429,7 +430,7 @@ class DatasetDatabase:
         if way is not None:
             self._tell(f"loading {table}", 0, 1)
             way.facts.wanted = self.wants_facts
-            if way.numbers is not None and not self.taken_by_sql:
+            if way.numbers is not None and not self.taken_by_sql & {"nodes", "edges"}:
                 way.numbers.want(self.wants_facts)
             watched = WatchedFiles(file.path for part in self._parts for file in part.files)
             try:
@@ -448,7 +449,8 @@ class DatasetDatabase:
                     self._ids[table] = self._waiting[table] = way.ids
                     return way.ids.rows
                 if way.apart is not None and way.apart.known:
-                    way.apart.watched = watched
+                    if isinstance(way.apart, ApartRows):
+                        way.apart.watched = watched
                     self._waiting[table] = way.apart
                     return way.apart.rows
                 return _rows_in(connection, table)

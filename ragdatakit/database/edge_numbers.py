@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -82,6 +83,17 @@ class EdgeNumbers:
         for kept, numbers in zip(self._ends, found, strict=True):
             kept.append(numbers)
         return new
+
+    def add_numbered(self, names: Codes, relations: Codes, ends: Sequence[Numbers]) -> None:
+        """The next edges, whose sources, targets and relations have numbers; ``names`` and ``relations`` are codes of
+        those that are new."""
+        import numpy as np
+
+        self.add_nodes(names)
+        self._relations = relations if self._relations is None else np.concatenate((self._relations, relations))
+        self.edges += len(ends[0])
+        for kept, numbers in zip(self._ends, ends, strict=True):
+            kept.append(np.ascontiguousarray(numbers))
 
     def _relation_numbers(self, codes: Codes) -> tuple[Numbers, Rows]:
         """The numbers of relations, -1 where there are too many; where the new ones come first."""

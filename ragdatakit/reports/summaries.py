@@ -16,7 +16,7 @@ from ragdatakit.reports.summary.hierarchy import read_hierarchy
 from ragdatakit.reports.summary.ids import IdNumbers
 from ragdatakit.reports.summary.languages import Sampled, languages, languages_note
 from ragdatakit.reports.summary.metadata import metadata_frequencies
-from ragdatakit.reports.summary.numbers import frequencies, of_counted, of_counted_numbers, of_query
+from ragdatakit.reports.summary.numbers import frequencies, of_counted, of_counted_numbers, of_counts, of_query
 from ragdatakit.reports.summary.stages import stage_distributions, stages_of
 from ragdatakit.reports.summary.texts import Column, distributions, facts_wanted, measure, sample_note, scripts
 from ragdatakit.reports.summary.training import (
@@ -228,7 +228,9 @@ class _Summing:
         for table, query, name, title, unit in _COUNTS:
             if table in self._tables:
                 apart = self._database.column_facts(table, name.partition(".")[2])
-                if apart is not None and apart.counts is not None:
+                if apart is not None and apart.numbers is not None:
+                    one = of_counts(*apart.numbers, name, title, unit)
+                elif apart is not None and apart.counts is not None:
                     one = of_counted_numbers(apart.counts, name, title, unit)
                 else:
                     one = of_query(self._database.load(table), query, name, title, unit)

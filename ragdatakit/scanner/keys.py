@@ -128,6 +128,27 @@ def mixed(heads: Codes, width: int, tails: Codes, tail_width: int) -> Codes | No
     return codes
 
 
+class Numbering:
+    """Numbers codes of two words in the order in which these come first. Needs the library."""
+
+    def __init__(self) -> None:
+        found = needed_library()
+        self._address = found.rd_numbering_new()
+        if not self._address:
+            raise ScannerError("the scanner has no memory")
+        weakref.finalize(self, found.rd_numbering_free, self._address).atexit = False
+
+    def add(self, words: Codes) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+        """The number of each code, from 0; the positions of those that are new."""
+        count = len(words) // 2
+        numbers, fresh, number = np.empty(count, np.int32), np.empty(count, np.int64), ctypes.c_uint64()
+        _call(
+            "rd_numbering_add",
+            *(self._address, words.ctypes.data, count, numbers.ctypes.data, fresh.ctypes.data, number),
+        )
+        return numbers, fresh[: number.value]
+
+
 class FirstValues:
     """The first value of each name, in at most 2^``bits`` places, where there is a library."""
 

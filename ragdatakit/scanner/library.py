@@ -65,6 +65,9 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "rd_pairs_find": (_FLAG, (_POINTER, _POINTER, _POINTER, _LENGTH, _POINTER)),
     "rd_distinct_per_owner": (_FLAG, (_POINTER, _POINTER, _LENGTH, _POINTER, _LENGTH)),
     "rd_mix": (_FLAG, (_POINTER, _LENGTH, _POINTER, _LENGTH, _LENGTH, _POINTER)),
+    "rd_numbering_new": (_POINTER, ()),
+    "rd_numbering_free": (None, (_POINTER,)),
+    "rd_numbering_add": (_FLAG, (_POINTER, _POINTER, _LENGTH, _POINTER, _POINTER, _NUMBER)),
     "rd_firsts_new": (_POINTER, (_LENGTH, _LENGTH, ctypes.c_uint32)),
     "rd_firsts_free": (None, (_POINTER,)),
     "rd_firsts_add": (

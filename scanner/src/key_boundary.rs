@@ -4,7 +4,7 @@
 
 use crate::boundary::{guarded, slice, slice_mut, View, DONE, MISUSED, PANICKED};
 use crate::firsts::{Firsts, Named};
-use crate::keys::{find_ranks, mix, sieve, sieved, Table};
+use crate::keys::{find_ranks, mix, sieve, sieved, Numbering, Table};
 use crate::owned::distinct_per_owner;
 use crate::pairs::Pairs;
 use std::ptr::null_mut;
@@ -147,6 +147,54 @@ pub unsafe extern "C" fn rd_mix(
         } else {
             MISUSED
         }
+    })
+}
+
+/// Numbers of codes of texts; null where there is no memory.
+#[no_mangle]
+pub extern "C" fn rd_numbering_new() -> *mut Numbering {
+    guarded(null_mut(), || Numbering::new().map_or(null_mut(), |made| Box::into_raw(Box::new(made))))
+}
+
+/// Give it back.
+///
+/// # Safety
+/// `numbering` is null or came from `rd_numbering_new`, and is not used again.
+#[no_mangle]
+pub unsafe extern "C" fn rd_numbering_free(numbering: *mut Numbering) {
+    if !numbering.is_null() {
+        drop(Box::from_raw(numbering));
+    }
+}
+
+/// Number codes: `fresh` gets the positions of those that are new, `fresh_count` how many these are.
+///
+/// # Safety
+/// `numbering` came from here and is used by one thread at a time. `codes` points to twice `count` numbers, `numbers` and
+/// `fresh` to `count` each, to be written, `fresh_count` to a number.
+#[no_mangle]
+pub unsafe extern "C" fn rd_numbering_add(
+    numbering: *mut Numbering,
+    codes: *const u64,
+    count: u64,
+    numbers: *mut i32,
+    fresh: *mut u64,
+    fresh_count: *mut u64,
+) -> i32 {
+    guarded(PANICKED, || {
+        let (Some(numbering), Some(codes), Some(numbers), Some(fresh), Some(fresh_count)) = (
+            numbering.as_mut(),
+            slice(codes, count.saturating_mul(2)),
+            slice_mut(numbers, count),
+            slice_mut(fresh, count),
+            fresh_count.as_mut(),
+        ) else {
+            return MISUSED;
+        };
+        numbering.add(codes, numbers, fresh).map_or(MISUSED, |found| {
+            *fresh_count = found as u64;
+            DONE
+        })
     })
 }
 

@@ -105,6 +105,56 @@ impl Table<Vec<u64>, Vec<u64>> {
     }
 }
 
+/// Numbers of the codes of texts, in the order in which these come first.
+pub struct Numbering {
+    table: Table<Vec<u64>, Vec<u64>>,
+}
+
+impl Numbering {
+    /// None has a number yet.
+    pub fn new() -> Option<Self> {
+        Some(Self { table: Table::over(vec![0; 1 << 10], 10, Vec::new(), 2)? })
+    }
+
+    /// The number of each code, and at the front of `fresh` the positions of those that are new: how many. None where
+    /// there are more than numbers for them.
+    pub fn add(&mut self, codes: &[u64], numbers: &mut [i32], fresh: &mut [u64]) -> Option<usize> {
+        let mut count = 0;
+        for (place, (numbers, codes)) in numbers.chunks_mut(AT_ONCE).zip(codes.chunks(2 * AT_ONCE)).enumerate() {
+            self.table.find_all::<2>(codes, numbers);
+            for (at, (number, code)) in numbers.iter_mut().zip(codes.chunks_exact(2)).enumerate() {
+                if *number < 0 {
+                    let (found, is_new) = self.number(code)?;
+                    *number = i32::try_from(found).ok()?;
+                    if is_new {
+                        *fresh.get_mut(count)? = (place * AT_ONCE + at) as u64;
+                        count += 1;
+                    }
+                }
+            }
+        }
+        Some(count)
+    }
+
+    /// The number of a code, and whether it is new.
+    fn number(&mut self, code: &[u64]) -> Option<(usize, bool)> {
+        let table = &mut self.table;
+        let (slot, upper) = match table.slot::<2>(code) {
+            Ok(found) => return Some((found, false)),
+            Err(free) => free,
+        };
+        table.codes.extend_from_slice(code);
+        let count = table.codes.len() / 2;
+        table.slots[slot] = upper | count as u64;
+        if 4 * count > 3 * table.slots.len() {
+            let bits = table.slots.len().trailing_zeros() + 1;
+            *table = Table::over(vec![0; 1 << bits], bits, std::mem::take(&mut table.codes), 2)?;
+            table.fill();
+        }
+        Some((count - 1, true))
+    }
+}
+
 impl<Slots: AsMut<[u64]> + AsRef<[u64]>, Codes: AsRef<[u64]>> Table<Slots, Codes> {
     /// Put all codes in: of one that comes again the first position remains.
     pub fn fill(&mut self) {
@@ -218,6 +268,29 @@ mod tests {
             assert_eq!(missing, [-1, -1]);
             assert!(!table.find(&codes, 3 - width, &mut missing));
         }
+    }
+
+    #[test]
+    fn codes_are_numbered_in_the_order_in_which_they_come() {
+        let codes = codes(2);
+        let (mut numbering, mut known) = (Numbering::new().unwrap(), Vec::new());
+        for some in codes.chunks(2 * 301) {
+            let expected: Vec<_> = some
+                .chunks_exact(2)
+                .map(|code| {
+                    known.iter().position(|other| *other == code).unwrap_or_else(|| {
+                        known.push(code);
+                        known.len() - 1
+                    })
+                })
+                .collect();
+            let (mut numbers, mut fresh) = (vec![9; some.len() / 2], vec![0; some.len() / 2]);
+            let before = expected[0];
+            let count = numbering.add(some, &mut numbers, &mut fresh).unwrap();
+            assert!(numbers.iter().zip(&expected).all(|(&number, &other)| number as usize == other));
+            assert_eq!((fresh[0], before + count), (0, known.len()));
+        }
+        assert_eq!(numbering.add(&[0, 1 << 60, 0, 0], &mut [0; 2], &mut [0; 2]), Some(1));
     }
 
     #[test]
