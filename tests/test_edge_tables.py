@@ -6,11 +6,16 @@ import json
 from pathlib import Path
 from typing import Any
 
+import duckdb
+import numpy as np
 import pytest
 
 from ragdatakit.api.report import report
+from ragdatakit.arrays.text_codes import codes_of_texts
 from ragdatakit.converters.sql_tables import sql_tables
 from ragdatakit.database import edge_tables
+from ragdatakit.database.columns import Kind, packed
+from ragdatakit.database.edge_numbers import EdgeNumbers
 from ragdatakit.database.edge_tables import EdgeTable
 from ragdatakit.scanner.library import library
 
@@ -43,20 +48,41 @@ def summary(folder: Path, least: int, monkeypatch: pytest.MonkeyPatch, **more: A
     return found
 
 
-@pytest.mark.parametrize(("most", "is_held"), [(100, True), (1, False)])
-def test_a_report_of_edges_in_arrays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int, is_held: bool) -> None:
+@pytest.mark.parametrize("most", [100, 1])
+def test_a_report_of_edges_in_arrays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int) -> None:
     folder = tmp_path / "data" / "triplets"
     folder.mkdir(parents=True)
     for name, numbers in (("a", range(20)), ("b", range(20, 50))):
         lines = (json.dumps(triple(number)) for number in numbers)
         (folder / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
     monkeypatch.setattr(edge_tables, "_MOST_TEXTS", most)
-    given: list[bool] = []
+    given: list[EdgeTable] = []
     give = EdgeTable.give
-    monkeypatch.setattr(EdgeTable, "give", lambda self, made: given.append(self.is_held) or give(self, made))
+    monkeypatch.setattr(EdgeTable, "give", lambda self, made: given.append(self) or give(self, made))
 
     by_rows = summary(folder.parent, 1 << 30, monkeypatch)
     assert summary(folder.parent, 0, monkeypatch) == by_rows
     assert not given
     assert summary(folder.parent, 0, monkeypatch, save=tmp_path / "saved.duckdb") == by_rows
     assert not given
+
+
+def test_the_database_is_given_the_edges() -> None:
+    table = EdgeTable(EdgeNumbers())
+    table.begin(known=True)
+    table.numbers.wanted = True
+    names = ["ä", "b", "c"]
+    table.nodes.add(packed(Kind.TEXT, names))
+    table.relations += ["r", "s"]
+    source, target, relation = (np.array(one, np.int32) for one in ([0, 2, 2], [1, 0, 2], [0, 1, 0]))
+    table.numbers.add_numbered(codes_of_texts(names), codes_of_texts(["r", "s"]), (source, target, relation))
+    table.add(np.array([0.5, np.nan, 1]), {"attributes": {1: "{}"}, "provenance": {2: "p"}})
+    with duckdb.connect() as connection:
+        table.give(connection)
+        given = connection.execute("from main.edges order by rowid").fetchall()
+    assert given == [
+        ("ä", "r", "b", None, 0.5, None),
+        ("c", "s", "ä", "{}", None, None),
+        ("c", "r", "c", None, 1.0, "p"),
+    ]
+    assert [tuple(row.values()) for row in table.rows_at(range(3)).values()] == given
