@@ -81,3 +81,8 @@ def read(path: Path, data: bytes, block_bytes: int) -> tuple[list[Element], str]
     source = ArraySource(Source(path, gz=False, block_bytes=block_bytes))
     found = [element for part in source.parts() for element in part.elements()]
     return found, source.top
+
+
+def places(found: list[Element]) -> list[tuple[int, int, int, str]]:
+    """What is found where, however much is read at a time."""
+    return [(e.record, e.line, e.byte_offset, e.error) for e in found]

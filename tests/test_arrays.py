@@ -10,7 +10,7 @@ import pytest
 
 from ragdatakit.files.containers.arrays import ArraySource
 from ragdatakit.files.containers.sources import Source
-from tests.arrays_of_elements import array, read, value
+from tests.arrays_of_elements import array, places, read, value
 from tests.block_mutations import TOKENS, tries
 
 SEEDS = range(4)
@@ -83,6 +83,7 @@ def test_nothing_that_happens_to_an_array_stops_the_reading(seed: int, tmp_path:
             data = data[:at] + rng.choice((*TOKENS, b"")) + data[at + rng.randrange(4) :]
         by_size = [read(tmp_path / "a.json", data, size) for size in (rng.choice((1, 9, 40)), 100_000)]
 
+        assert places(by_size[0][0]) == places(by_size[1][0])
         for found, _ in by_size:
             offsets = [e.byte_offset for e in found]
             assert offsets == sorted(offsets)

@@ -16,6 +16,7 @@ from ragdatakit.files.containers.arrays import ObjectSource
 from ragdatakit.files.containers.record_forms import REFUSED, MemberForm
 from ragdatakit.files.containers.sources import Source
 from ragdatakit.schemas.findings import Finding
+from tests.arrays_of_elements import places
 from tests.block_mutations import TOKENS, tries
 from tests.json_containers import run, validate, written
 from tests.objects_of_members import pairs, read, written_object
@@ -154,8 +155,10 @@ def test_nothing_that_happens_to_an_object_stops_the_reading(seed: int, tmp_path
             at = rng.randrange(len(data) + 1)
             data = data[:at] + rng.choice((*TOKENS, b"")) + data[at + rng.randrange(4) :]
 
-        for size in (rng.choice((1, 9, 40)), 100_000):
-            found, _ = read(tmp_path / "o.json", data, size)
+        by_size = [read(tmp_path / "o.json", data, size)[0] for size in (rng.choice((1, 9, 40)), 100_000)]
+
+        assert places(by_size[0]) == places(by_size[1])
+        for found in by_size:
             offsets = [e.byte_offset for e in found]
             assert offsets == sorted(offsets)
             for element in found:
@@ -163,6 +166,19 @@ def test_nothing_that_happens_to_an_object_stops_the_reading(seed: int, tmp_path
                 assert element.line == data[: element.byte_offset].count(b"\n") + 1
             records = [e.record for e in found if not e.error]
             assert records == list(range(len(records)))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b'{"a": 1}, "b": "' + b"x" * 5000 + b'"\n "c": 2}',  # closed too early: does the next line go on?
+        b'{"a": 1\n,"b": ["x\n"], "c": 1}\n,"d": "' + b"x" * 900 + b'"\n "e": 3}',  # a text that is not closed
+    ],
+)
+def test_a_break_costs_the_same_however_much_is_read_at_a_time(data: bytes, tmp_path: Path) -> None:
+    found = {size: places(read(tmp_path / "o.json", data, size)[0]) for size in (9, 100, 700, 100_000)}
+
+    assert [size for size in found if found[size] != found[9]] == []
 
 
 @pytest.mark.broad

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from ragdatakit.files.containers.nesting import MOST_NESTED, has_deep_line
+from ragdatakit.files.containers.strict_json import decode
 from tests.command_line import spawn
 
 VALUES = {"objects": '{"a":' * 300_000 + "1" + "}" * 300_000, "arrays": "[" * 700_000 + "]" * 700_000}
@@ -42,6 +43,17 @@ def test_no_command_ends_over_it(deep: Path, words: tuple[str, ...], code: int, 
 
     assert shown.code == code, shown.err[-500:]
     assert message in shown.out + shown.err
+
+
+@pytest.mark.parametrize("levels", [940, 960, 990])
+def test_how_deep_python_reads_is_the_same_wherever_it_is_called(levels: int) -> None:
+    """Some calls deep, fewer levels are left than in a thread of its own."""
+    text = "[" * levels + "]" * levels
+
+    def called(deep: int) -> bool:
+        return called(deep - 1) if deep else decode(text + "x").position == len(text)
+
+    assert len({called(deep) for deep in (0, 20, 50, 100)}) == 1
 
 
 @pytest.mark.parametrize("opening", [b'{"a":', b"[", b'{"a":['])

@@ -36,14 +36,14 @@ def main() -> int:
     if words.dataset:
         jobs = iter([Job(p, seed, 0, str(words.dataset.resolve())) for p in words.part or ("commands", "engines")])
     elif words.case is not None:
-        jobs = iter([Job(p, seed, words.case) for p in parts])
+        jobs = iter([Job(p, seed, words.case, share=words.share) for p in parts])
     elif words.records:
         jobs = None
     else:
         jobs = _schedule(parts, seed, time.monotonic() + words.seconds)
     print(f"seed {seed}, {words.workers} workers, parts: {', '.join(parts)}", flush=True)
     findings = _Findings(words.keep)
-    return _run(jobs or _until(parts, seed, words.records, findings), words.workers, findings)
+    return _run(jobs or _until(parts, seed, words.records, words.share, findings), words.workers, findings)
 
 
 def _arguments() -> argparse.Namespace:
@@ -52,8 +52,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--records",
         type=int,
-        help=f"go on until each part has tried so many (parts that count them: {', '.join(COUNTING)})",
+        help=f"go on until each part has tried so many damaged ones (parts that count them: {', '.join(COUNTING)})",
     )
+    parser.add_argument("--share", type=float, help="how many of the records of a set are damaged [drawn for each set]")
     parser.add_argument("--seed", type=int, help="what to draw from [the time]")
     parser.add_argument("--part", action="append", help="only this part; may be repeated")
     parser.add_argument("--case", type=int, help="only this case of the seed")
@@ -83,13 +84,13 @@ def _schedule(names: list[str], seed: int, end: float) -> Iterator[Job]:
                 yield Job(name, seed, number)
 
 
-def _until(names: list[str], seed: int, records: int, findings: _Findings) -> Iterator[Job]:
-    """Cases of each part that counts records, one part after the other, until so many were tried."""
+def _until(names: list[str], seed: int, records: int, share: float | None, findings: _Findings) -> Iterator[Job]:
+    """Cases of each part that counts records, one part after the other, until so many damaged ones were tried."""
     for name in names:
         for number in itertools.count() if name in COUNTING else ():
-            if findings.records[name] >= records:
+            if findings.damaged[name] >= records:
                 break
-            yield Job(name, seed, number)
+            yield Job(name, seed, number, share=share)
 
 
 class _Findings:
@@ -122,6 +123,7 @@ class _Findings:
             if self.kinds[kind] == 1:
                 kept = self._keep(result, worker)
                 again = f"--dataset {job.given}" if job.given else f"--seed {job.seed} --case {job.number}"
+                again += f" --share {job.share}" if job.share is not None else ""
                 print(f"\n[{job.part}] {problem[:1500]}\n  {'; '.join(result.history)[:400]}")
                 print(f"  python -m tests.fuzz --part {job.part} {again}{kept}", flush=True)
                 self.keep.mkdir(exist_ok=True)

@@ -17,7 +17,8 @@ class Case:
     ``records`` is how many were tried, ``damaged`` how many of them on purpose, ``compared`` how many findings, where
     that is counted.
 
-    ``given``: a dataset that is taken as it is, rather than made of a fixture.
+    ``given``: a dataset that is taken as it is, rather than made of a fixture; ``share``: how many of the records of a
+    made one are damaged, else a share is drawn.
     """
 
     seed: int
@@ -25,6 +26,7 @@ class Case:
     place: Path
     note: Callable[[str], None] = lambda _: None
     given: Path | None = None
+    share: float | None = None
     history: list[str] = field(default_factory=list)
     records: int = 0
     damaged: int = 0

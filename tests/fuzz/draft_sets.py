@@ -51,11 +51,12 @@ OF_CONTAINER = {
 }
 
 
-def files_of(draft: Draft, container: str, rng: Random, many: int) -> tuple[Files, int]:
-    """The files of a dataset, with at least ``many`` records in those of the container, and how many are damaged."""
+def files_of(draft: Draft, container: str, rng: Random, many: int, share: float | None = None) -> tuple[Files, int]:
+    """The files of a dataset, with at least ``many`` records in those of the container, of which ``share`` is damaged,
+    and how many are damaged."""
     mine = [file for file in draft.files if _is(file, container)]
     copies = -(-many // sum(len(file.cells) for file in mine))
-    rate = rng.choice(RATES)
+    rate = rng.choice(RATES) if share is None else share
     files: Files = {}
     damaged = 0
     for file in draft.files:

@@ -13,7 +13,7 @@ from tests.fuzz.mutations import ODD_CELLS, VALUES
 
 Damage = Callable[[bytes, Random], bytes]
 
-_TEXT = rb'"(?:[^"\\]|\\.)*"'
+_TEXT = rb'"(?:[^"\\]|\\.)*+"?'  # one that is not closed is a text, too: else each quote mark in it is tried
 _NUMBER = rb"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
 _SCALAR = re.compile(_TEXT + rb"(?=\s*(:)?)|" + _NUMBER + rb"|true|false|null")
 _MORE_NUMBERS = (

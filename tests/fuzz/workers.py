@@ -10,7 +10,7 @@ import subprocess
 import sys
 import traceback
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from tests.command_line import ROOT
@@ -29,6 +29,7 @@ class Job:
     seed: int
     number: int
     given: str | None = None
+    share: float | None = None
 
 
 @dataclass(slots=True)
@@ -59,7 +60,7 @@ class Worker:
         assert process.stdin is not None and process.stdout is not None
         (self.place / _NOW).write_text("", encoding="utf-8")
         with suppress(BrokenPipeError):
-            process.stdin.write(json.dumps([job.part, job.seed, job.number, job.given]).encode() + b"\n")
+            process.stdin.write(json.dumps(astuple(job)).encode() + b"\n")
             process.stdin.flush()
         ready, _, _ = select.select([process.stdout], [], [], PATIENCE)
         answer = process.stdout.readline() if ready else b""
@@ -98,8 +99,7 @@ def serve(place: Path) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, ADDRESSES))
     for line in sys.stdin:
-        part, seed, number, given = json.loads(line)
-        done = perform(Job(part, seed, number, given), place)
+        done = perform(Job(*json.loads(line)), place)
         is_last = _memory() > MOST_MEMORY // 2  # what many cases left adds up, and would count as the next one's
         answers.write(
             json.dumps([is_last, done.problems, done.history, done.records, done.damaged, done.compared]) + "\n"
@@ -116,7 +116,7 @@ def perform(job: Job, place: Path) -> Result:
     def note(now: str) -> None:
         (place / _NOW).write_text(now, encoding="utf-8")
 
-    case = Case(job.seed, job.number, place, note, Path(job.given) if job.given else None)
+    case = Case(job.seed, job.number, place, note, Path(job.given) if job.given else None, job.share)
     problems: list[str] = []
     try:
         problems += PARTS[job.part].check(case)

@@ -27,6 +27,7 @@ _SHOWN = 80
 """Bytes that are kept of what is at fault."""
 _WINDOW = 1 << 14  # bytes at the end of a part in which a border between elements is looked for
 _CUTS_TRIED = 4  # each one decodes the part anew; texts that are full of borders are cut element by element then
+_OPENINGS = {b"}": b"{", b"]": b"[", b'"': b'"'}
 _NAME = late_pattern(rb'("[^"\\]*+(?:\\.[^"\\]*+)*+")[ \t\r\n]*:[ \t\r\n]*', re.S)
 TOO_LONG = "too long"
 TOO_BROKEN = "so much before this is broken that the rest was not read"
@@ -198,11 +199,15 @@ class ArraySource:
                 continue
             part = Part(data[:cut], reader.offset, reader.line, record, True, indent=reader.indent, scan=self.SCAN)
             self._judge(part, values)
-            first = end_of_space(data)
-            self.carried.mark = data[first : first + 1]
+            self.carried.mark = self._last_mark(part.data)
             reader.take(cut + 1)
             return part
         return None
+
+    def _last_mark(self, data: bytes) -> bytes:
+        """The first byte of the last of these elements, which are proved."""
+        whole = data.rstrip(b" \t\r\n")
+        return _OPENINGS.get(whole[-1:]) or whole[whole.rfind(b",") + 1 :].lstrip()[:1]
 
     def _alike(self, data: bytes) -> list[int]:
         """Where the last elements begin that begin as the first one does: the commas before them.
@@ -297,6 +302,9 @@ class ObjectSource(ArraySource):
     BEGINNING: ClassVar = late_pattern(rb'(?P<blanks>[ \t\r\n]*)(?P<mark>")(?P<name>)')
     AROUND: ClassVar = b"{%b}"
     SCAN: ClassVar[type[ElementScan]] = MemberScan
+
+    def _last_mark(self, data: bytes) -> bytes:
+        return b'"'
 
     def _judge(self, part: Part, values: Any) -> None:
         super()._judge(part, values)

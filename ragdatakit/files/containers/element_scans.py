@@ -161,18 +161,19 @@ class ElementScan:
             if ends is None:
                 return
             end, after, sound = ends
+            is_comma = data[after : after + 1] == b","
+            following = end_of_space(data, after + 1) if is_comma else after
+            if is_comma and following >= len(data) and not self._at_end:
+                return  # whether the comma is one too many shows what follows it
             self.sound = self.sound and sound and not self.cut
             self._carried.mark = first if sound else self._carried.mark
             yield self._element(start, end, "")
             self._record += 1
             self.position = end  # not behind the blanks, which show the margin of the next element
-            if data[after : after + 1] == b",":
+            if is_comma:
                 self.position = after + 1
-                following = end_of_space(data, after + 1)
                 if data[following : following + 1] == self.CLOSING:
                     yield self._element(after, after + 1, self.COMMA_LAST)
-                elif following >= len(data) and not self._at_end:
-                    return
             elif sound and self._is_next(after, end):
                 yield self._element(after, self._end_of_shown(after), "a missing comma")
 
@@ -266,17 +267,17 @@ class ElementScan:
         """
         if not self._record:
             return 0
-        data = self.data
-        end = data.find(b"\n", start)
+        data = self.data[start : start + _AHEAD]  # however much more is there
+        end = data.find(b"\n")
         following = end_of_space(data, end + 1) if end >= 0 else len(data)
-        if self._goes_on(following):
-            return end + 1
+        if self._goes_on(data, following):
+            return start + end + 1
         unknown = following >= len(data) or (data[following] == 34 and data.find(b"\n", following) < 0)
-        return -1 if unknown and not self._at_end and len(data) - start < _AHEAD else 0
+        return -1 if unknown and not self._at_end and len(data) < _AHEAD else 0
 
-    def _goes_on(self, position: int) -> bool:
+    def _goes_on(self, data: bytes, position: int) -> bool:
         """Whether an element begins there which is like the last one."""
-        mark = self.data[position : position + 1]
+        mark = data[position : position + 1]
         return mark in (b"{", b'"') and self._carried.mark in (mark, b"")
 
     def _next_line_like(self, start: int, broken: bool) -> int:
@@ -350,15 +351,16 @@ class MemberScan(ElementScan):
     def _is_odd(self, start: int, end: int) -> bool:
         return not self._is_text and not _decodes(b"{%b}" % self.data[start:end])
 
-    def _goes_on(self, position: int) -> bool:
-        return _AT_NAME.match(self.data, position) is not None
+    def _goes_on(self, data: bytes, position: int) -> bool:
+        return _AT_NAME.match(data, position) is not None
 
     def _next_line_like(self, start: int, broken: bool) -> int:
         """As for elements; for a member whose text is not closed that is the next line which begins with a name."""
         if not broken and not (self._at_end or len(self.data) - start > LONG_ELEMENT):
             return 0
         begin = self.data.rfind(b"\n", 0, start) + 1
-        if not self._is_text and end_of_space(self.data, begin) == start:
+        is_first = (begin or self._is_in_margin) and end_of_space(self.data, begin) == start
+        if is_first and not self._is_text:
             return self._line_with_margin(start)
         line = _MEMBER_LINE.search(self.data, start)
         return line.start() if line else 0

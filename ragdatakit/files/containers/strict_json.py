@@ -6,10 +6,12 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import field
 from itertools import islice
 from json.decoder import scanstring  # type: ignore[attr-defined]  # Python has it, its stubs do not
 from json.scanner import make_scanner
+from threading import Thread
 from typing import Any
 
 from ragdatakit.late_dataclasses import dataclass
@@ -60,13 +62,34 @@ class Decoded:
 
 def decode(text: str) -> Decoded:
     """Decode one JSON text; never raises."""
+    try:
+        return _decoded(text)
+    except RecursionError:
+        return _decoded_in_thread(text)
+
+
+def _decoded_in_thread(text: str) -> Decoded:
+    """The same in a thread of its own: how deep Python's reader goes depends on the calls that lead to it, of which
+    there are none in a new thread; so a text is too deep wherever it is read, or nowhere."""
+    found = Decoded(error="nested too deeply for Python's reader")
+
+    def decoded() -> None:
+        nonlocal found
+        with suppress(RecursionError):
+            found = _decoded(text)
+
+    thread = Thread(target=decoded)
+    thread.start()
+    thread.join()
+    return found
+
+
+def _decoded(text: str) -> Decoded:
     result, odd = Decoded(), _Odd()
     try:
         result.value = odd.decoder.decode(text)
     except json.JSONDecodeError as error:
         result.error, result.position = _reason(text, error)
-    except RecursionError:
-        result.error = "nested too deeply for Python's reader"
     except ValueError:
         result.error = "a number with more digits than Python's reader takes"
     else:
