@@ -118,7 +118,7 @@ def inside_text(record: bytes, rng: Random) -> bytes:
     if not places:
         return any_bytes(record, rng)
     place = rng.choice(places)
-    at = rng.randrange(place.start() + 1, place.end())
+    at = rng.randrange(place.start() + 1, place.end() + 1)
     return _put(record, at, at, rng.choice(_INSIDE))
 
 
