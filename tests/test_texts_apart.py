@@ -51,7 +51,7 @@ def summary_of(path: Path, table: str, *, apart: bool) -> Summary:
     with opened(path) as database:
         found = summarize(database, alone=apart, examples=5)
         query = f"select count(*) from main.{table} where text is not null"
-        ((there,),) = database.load().execute(query).fetchall()
+        ((there,),) = database.load(table).execute(query).fetchall()
         assert (there < database.count(table) / 2) is apart
     return found
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from ragdatakit.database.arrow_streams import incoming
 from ragdatakit.database.columns import PackedColumn, Schema
 from ragdatakit.database.dataset_database import SqlTable, Unproved
+from ragdatakit.database.held_rows import HeldRows
 from ragdatakit.database.row_batches import schema_of
 from ragdatakit.database.text_facts import TextFacts
 from ragdatakit.files.containers.sources import Source
@@ -61,17 +62,25 @@ def add(
         connection.execute(f"{start or f'insert into {table}'} {rows}")
 
 
-def scanned_table(table: str, batches: Callable[[TextFacts], Iterator[Sequence[PackedColumn]]]) -> SqlTable:
+def scanned_table(
+    table: str, batches: Callable[[TextFacts], Iterator[Sequence[PackedColumn]]], held: HeldRows | None = None
+) -> SqlTable:
     """A table that is made of batches of its columns, which the scanner gives; ``batches`` is given the facts of texts.
     It is `Unproved` where there is none, and where a file cannot be read to its end: the reader says how far that
-    is."""
+    is. Of a report the rows are ``held``, if there is something to hold them."""
     facts, schema = TextFacts(), schema_of(table)
 
     def load(connection: duckdb.DuckDBPyConnection, name: str) -> dict[str, int]:
         if library() is None:
             raise Unproved
+        given = facts.watched(schema, batches(facts))
         try:
-            with incoming(connection, "decoded_records", schema, facts.watched(schema, batches(facts))):
+            if held is not None and facts.wanted is not None and facts.wanted.apart:
+                rest = held.take(given)
+                if rest is None:
+                    return {}
+                given = rest
+            with incoming(connection, "decoded_records", schema, given):
                 connection.execute(f'create table main."{name}" as select * from decoded_records')
         except MachineError:
             raise
@@ -79,7 +88,7 @@ def scanned_table(table: str, batches: Callable[[TextFacts], Iterator[Sequence[P
             raise Unproved from None
         return {}
 
-    return SqlTable(table, load, facts=facts)
+    return SqlTable(table, load, facts=facts, apart=held)
 
 
 def look_through_csv(files: Iterable[DataFile], progress: Progress | None = None) -> Future[None]:

@@ -112,7 +112,7 @@ def put_together(batches: Iterable[Sequence[PackedColumn]]) -> Iterator[Sequence
     held: list[Sequence[PackedColumn]] = []
     rows = size = 0
     for columns in batches:
-        more = sum(map(_size_of, columns))
+        more = sum(map(size_of_column, columns))
         if held and (rows + columns[0].length > _MOST_ROWS or size + more > _MOST_TOGETHER):
             yield _as_one(held)
             held, rows, size = [], 0, 0
@@ -122,9 +122,10 @@ def put_together(batches: Iterable[Sequence[PackedColumn]]) -> Iterator[Sequence
         yield _as_one(held)
 
 
-def _size_of(column: PackedColumn) -> int:
+def size_of_column(column: PackedColumn) -> int:
+    """The bytes of a column in memory."""
     own = sum(len(one) if isinstance(one, bytes) else one.nbytes for one in column.buffers if one is not None)
-    return own + (_size_of(column.items) if column.items is not None else 0)
+    return own + (size_of_column(column.items) if column.items is not None else 0)
 
 
 def _as_one(held: list[Sequence[PackedColumn]]) -> Sequence[PackedColumn]:

@@ -13,8 +13,9 @@ from ragdatakit.database.apart_rows import ApartRows, ColumnFacts
 from ragdatakit.database.arrow_streams import ColumnStream, incoming
 from ragdatakit.database.edge_numbers import EdgeNumbers
 from ragdatakit.database.edge_tables import EdgeTable
+from ragdatakit.database.held_rows import HeldRows
 from ragdatakit.database.id_tables import IdTable, IdValues
-from ragdatakit.database.quick_plans import plan_at_once
+from ragdatakit.database.quick_plans import in_one_thread, plan_at_once
 from ragdatakit.database.row_batches import row_batches, schema_of
 from ragdatakit.database.text_facts import COLUMN, FactsWanted, TextFacts
 from ragdatakit.database.views import file_views, path_fault
@@ -39,9 +40,12 @@ from ragdatakit.schemas.options import DATABASE_MEMORY
 
 if TYPE_CHECKING:
     import duckdb
+    import numpy as np
+    import numpy.typing as npt
     import pandas as pd
     import pyarrow as pa
 
+    from ragdatakit.arrays.codes import Codes
     from ragdatakit.database.columns import PackedColumn
 
 FILES = "files"
@@ -50,6 +54,8 @@ USUAL_MEMORY = DATABASE_MEMORY
 """Bytes that DuckDB may hold before it moves tables to the disk."""
 _LONG_FILE = 1 << 24
 """Bytes of a file that may have records of megabytes."""
+_MOST_HELD = 1 << 28
+"""Bytes of rows that are held until somebody asks for them."""
 _USUAL_SPLITS = ("train", "val", "dev", "test")
 
 
@@ -82,7 +88,7 @@ class SqlTable:
     ids: IdTable | None = None
     facts: TextFacts = field(default_factory=TextFacts, repr=False)
     numbers: EdgeNumbers | None = field(default=None, repr=False)
-    apart: ApartRows | EdgeTable | None = field(default=None, repr=False)
+    apart: ApartRows | EdgeTable | HeldRows | None = field(default=None, repr=False)
 
 
 def _in_memory(memory_limit: int, scratch: Path) -> duckdb.DuckDBPyConnection:
@@ -157,7 +163,7 @@ class DatasetDatabase:
         self.file_records: dict[str, int] = {}
         self.integer_columns: set[tuple[str, str]] = set()
         self._ids: dict[str, IdTable] = {}
-        self._waiting: dict[str, IdTable | ApartRows | EdgeTable] = {}
+        self._waiting: dict[str, IdTable | ApartRows | EdgeTable | HeldRows] = {}
         self._giving = RLock()
         self._facts: dict[str, TextFacts] = {}
         self.wants_facts: FactsWanted | None = None
@@ -280,6 +286,12 @@ class DatasetDatabase:
                 self.give_back()
         return connection
 
+    def choose_threads(self) -> None:
+        """Have DuckDB use one thread where it holds few rows, if nobody has it run other SQL than ours."""
+        if self._own_sql:
+            rows = sum(number for table, number in self._loaded.items() if table not in self._waiting)
+            in_one_thread(self._connect(), rows)
+
     def give_back(self) -> None:
         """Have DuckDB let go of the memory through which long texts came: it keeps that until it is given a limit."""
         if self._has_long_files and self._connection is not None:
@@ -328,9 +340,17 @@ class DatasetDatabase:
         return found if column == COLUMN and found is not None and found.known else None
 
     def column_facts(self, table: str, column: str) -> ColumnFacts | None:
-        """What is known of a column of a table that is read, where its rows are apart."""
+        """What is known of a column of a table that is read, while the database does not hold its rows."""
         held = self._waiting.get(table)
+        if isinstance(held, HeldRows):
+            return held.column(column)
         return None if held is None or isinstance(held, IdTable) else held.columns.get(column)
+
+    def text_codes(self, table: str, column: str) -> tuple[Codes, npt.NDArray[np.bool_]] | None:
+        """Codes of the texts in a column of such a table, none of which is an integer, and which rows have one; None
+        where they are not known."""
+        held = self._waiting.get(table)
+        return held.codes(column) if isinstance(held, HeldRows) else None
 
     def rows_at(self, table: str, columns: Mapping[str, str], places: Iterable[int]) -> dict[int, dict[str, Any]]:
         """Some rows by their places from 0, with the values of these columns: as an expression gives them, or whole
@@ -432,6 +452,8 @@ class DatasetDatabase:
             way.facts.wanted = self.wants_facts
             if way.numbers is not None and not self.taken_by_sql & {"nodes", "edges"}:
                 way.numbers.want(self.wants_facts)
+            if isinstance(way.apart, HeldRows):
+                way.apart.most = min(_MOST_HELD, self._memory_limit // 4)
             watched = WatchedFiles(file.path for part in self._parts for file in part.files)
             try:
                 records = way.load(connection, table)

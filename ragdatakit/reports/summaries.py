@@ -123,6 +123,7 @@ class _Summing:
         self._database, self._summary, self._progress = database, summary, progress
         self._examples, self._seed = examples, seed
         database.read(*database.tables)  # at once: some are read together
+        database.choose_threads()
         self._tables = [t for t in database.tables if database.count(t)]
         self._texts: dict[str, Column] = {}
         self._counted: dict[str, dict[str, int]] = {}

@@ -11,6 +11,7 @@ from ragdatakit.converters.beir.converter import are_bare, document_of, files_re
 from ragdatakit.converters.sql_files import scanned_table
 from ragdatakit.database.columns import Kind, PackedColumn
 from ragdatakit.database.dataset_database import SqlTable
+from ragdatakit.database.held_rows import HeldRows
 from ragdatakit.database.row_batches import row_batches
 from ragdatakit.database.text_facts import TextFacts
 from ragdatakit.files.containers.json_text import compact
@@ -46,7 +47,7 @@ def beir_tables(dataset: Dataset, records: RecordReader) -> dict[str, SqlTable]:
         for file in files:
             yield from reader.batches(file, records, partial(document_of, records, file, bare=bare))
 
-    return {"documents": scanned_table("documents", batches)} if files else {}
+    return {"documents": scanned_table("documents", batches, HeldRows("documents"))} if files else {}
 
 
 def _members(raw: bytes | None) -> str | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ragdatakit.database.apart_rows import ColumnFacts
+from ragdatakit.database.held_rows import OBJECTS
 from ragdatakit.reports.summary.ids import IdColumn, IdNumbers, as_integer, distinct_texts
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.summaries import ColumnSummary, IdSummary, TableSummary
@@ -12,8 +14,7 @@ if TYPE_CHECKING:
     from ragdatakit.database.dataset_database import DatasetDatabase
 
 LISTS = frozenset({"aliases", "children", "field_order", "members"})
-_OBJECTS = frozenset({"metadata", "attributes"})
-UNCOUNTED = LISTS | _OBJECTS | {"content", "record", "before", "prompt"}
+UNCOUNTED = LISTS | OBJECTS | {"content", "record", "before", "prompt"}
 """Columns of which distinct values say nothing."""
 UNIQUE = {
     "documents": ("doc_id", "text"),
@@ -34,16 +35,12 @@ def table_summary(database: DatasetDatabase, table: str, counted: dict[str, int]
     rows, by_split = database.count(table), database.splits(table)
     names = tuple(name for name in TABLES[table].columns if name != "field_order")
     held = database.waiting(table) if {*names} <= {*counted, "split"} else None
-    known = {name: database.column_facts(table, name) for name in names}
+    known = {name: _known(database, table, name) for name in names}
     wanted = []
     for name in names:
         column = f'"{name}"'
         if (apart := known[name]) is not None:
             wanted += [str(apart.missing), str(apart.empty), "null"]
-            continue
-        facts = database.text_facts(table, name)
-        if facts is not None:
-            wanted += [str(facts.missing), str(facts.empty), "null"]
             continue
         if name == "split":
             empty = sum(number for split, number in by_split.items() if split is not None and not split.strip(_BLANK))
@@ -71,17 +68,25 @@ def table_summary(database: DatasetDatabase, table: str, counted: dict[str, int]
             distinct = counted[name]
         elif (apart := known[name]) is not None:
             distinct = apart.distinct
-        elif is_unique or database.text_facts(table, name) is not None:
+        elif is_unique:
             distinct = distinct_texts(database, table, name)
         repeated = rows - missing_rows - distinct if is_unique else None
         columns.append(ColumnSummary(name, missing_rows, empty, distinct, repeated))
     return TableSummary(table, rows, by_split, tuple(columns))
 
 
+def _known(database: DatasetDatabase, table: str, name: str) -> ColumnFacts | None:
+    """What is known of a column without looking at its rows again."""
+    facts = database.text_facts(table, name)
+    if facts is None:
+        return database.column_facts(table, name)
+    return ColumnFacts(facts.missing, facts.empty, distinct_texts(database, table, name))
+
+
 def _is_empty(table: str, name: str) -> str:
     """Whether a value is there with nothing in it: blanks only, an object without members."""
     column = f'"{name}"'
-    if name in _OBJECTS:
+    if name in OBJECTS:
         return f"{column} = '{{}}'"
     if name == "content":
         return f"octet_length({column}) = 0"
@@ -96,13 +101,16 @@ _BLANKS = "' ' || chr(9) || chr(10) || chr(13)"
 
 def id_summary(database: DatasetDatabase, table: str, column: str, ids: IdNumbers) -> IdSummary | None:
     """The ids of a table; None where it has none. Integers are those written as such, without leading zeros."""
-    connection = database.load(table)
     gaps: int | None
     known = ids.integer_ids(IdColumn(table, column))
     if known is not None:
         count, distinct, least, most = known[:4]
         integers, gaps = count, known[4]
+    elif database.text_codes(table, column) is not None and (facts := database.column_facts(table, column)) is not None:
+        count, distinct = database.count(table) - facts.missing, facts.distinct or 0
+        integers, least, most, gaps = 0, None, None, None
     else:
+        connection = database.load(table)
         query = f"""
             with ids as (
                 select "{column}" as id, {as_integer(f'"{column}"')} as number
@@ -115,6 +123,13 @@ def id_summary(database: DatasetDatabase, table: str, column: str, ids: IdNumber
         gaps = most - least + 1 - numbers if integers else None
     if not count:
         return None
-    shown = f'select "{column}" from "{table}" where "{column}" is not null order by rowid limit {_MOST_EXAMPLES}'
-    examples = tuple(str(row[0]) for row in connection.execute(shown).fetchall())
+    examples = tuple(_first_ids(database, table, column))
     return IdSummary(table, column, count, distinct, integers, least, most, gaps, examples)
+
+
+def _first_ids(database: DatasetDatabase, table: str, column: str) -> list[str]:
+    if (held := database.text_codes(table, column)) is not None:
+        places = held[1].nonzero()[0][:_MOST_EXAMPLES].tolist()
+        return [row[column] for row in database.rows_at(table, {}, places).values()]
+    shown = f'select "{column}" from "{table}" where "{column}" is not null order by rowid limit {_MOST_EXAMPLES}'
+    return [str(found) for (found,) in database.load(table).execute(shown).fetchall()]

@@ -81,16 +81,19 @@ class IdNumbers:
             if most - least < _MOST_SPREAD * max(number, 1):
                 odd = {text: place for place, text in enumerate(dict.fromkeys(t for f in integers for t in f.odd), 1)}
                 return [_less(found, least, most - least, odd) for found in integers], most - least + 1 + len(odd)
-        self._database.load(*(source.table for source in columns))
         rows = sum(self._database.count(source.table) for source in columns)
-        by_codes = library() is not None and rows <= _MOST_CODES
-        return (_by_codes if by_codes else _by_names)(self.connection, columns)
+        if library() is not None and rows <= _MOST_CODES:
+            return _by_codes(self._database, self.connection, columns)
+        self._database.load(*(source.table for source in columns))
+        return _by_names(self.connection, columns)
 
     def _read(self, source: IdColumn) -> _Integers | None:
         if source.where in (_ALL, f"{source.column} is not null"):
             found = self._database.ids(source.table, source.column)
             if found is not None:
                 return _of_values(*found)
+            if self._database.text_codes(source.table, source.column) is not None:
+                return None
         self._database.load(source.table)
         is_known = (source.table, source.column) in self._database.integer_columns
         return _integers(self.connection, source, is_known)
@@ -210,7 +213,9 @@ def _less(found: _Integers, least: int, most: int, odd: Mapping[str, int]) -> Nu
     return numbers
 
 
-def _by_codes(connection: duckdb.DuckDBPyConnection, columns: Sequence[IdColumn]) -> tuple[list[Numbers], int]:
+def _by_codes(
+    database: DatasetDatabase, connection: duckdb.DuckDBPyConnection, columns: Sequence[IdColumn]
+) -> tuple[list[Numbers], int]:
     """Ids are numbered by the place at which the first one like it is; the compiled library tells them by codes."""
     from ragdatakit.arrays.code_tables import HashTable
     from ragdatakit.arrays.codes import WIDE
@@ -219,6 +224,12 @@ def _by_codes(connection: duckdb.DuckDBPyConnection, columns: Sequence[IdColumn]
 
     codes, missing = [], []
     for source in columns:
+        known = database.text_codes(source.table, source.column) if source.where == _ALL else None
+        if known is not None:
+            codes.append(known[0])
+            missing.append(~known[1])
+            continue
+        database.load(source.table)
         own, absent = [np.empty(0, WIDE)], [np.empty(0, np.bool_)]
         query = f'select "{source.column}" from main."{source.table}" where {source.where}'
         for batch in text_batches(connection, query):
@@ -258,9 +269,10 @@ def distinct(numbers: Numbers, count: int) -> int:
 
 def distinct_texts(database: DatasetDatabase, table: str, column: str) -> int:
     """How many different texts a column has, most of which appear once: only those with equal hashes are compared."""
-    connection, facts = database.load(table), database.text_facts(table, column)
+    facts = database.text_facts(table, column)
     if facts is not None:
         return number_of_distinct(facts.codes[facts.characters >= 0])
+    connection = database.load(table)
     given = f'from main."{table}" where "{column}" is not null'
     exact = f'select count(distinct "{column}") {given}'
     rows = connection.execute(f"select count(*) {given}").fetchall()[0][0]

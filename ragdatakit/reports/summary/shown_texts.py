@@ -24,10 +24,8 @@ def beginnings_at(
     apart = places.has(rows) if places is not None else np.zeros(len(rows), np.bool_)
     known: dict[int, str | None] = {}
     if not apart.all():
-        query = (
-            f'select rowid, left("{column}", {most}) from main."{table}" where rowid in (select unnest(?::bigint[]))'
-        )
-        known.update(database.load(table).execute(query, [rows[~apart].tolist()]).fetchall())
+        found = database.rows_at(table, {column: f'left("{column}", {most})'}, rows[~apart].tolist())
+        known.update((row, values[column] and values[column][:most]) for row, values in found.items())
     read = places.texts(rows[apart], facts.codes) if places is not None and facts is not None else iter(())
     for row, is_apart in zip(rows.tolist(), apart.tolist(), strict=True):
         yield row, next(read)[: 4 * most].decode(errors="ignore")[:most] if is_apart else known[row]

@@ -73,11 +73,12 @@ def measure(
     """Count the characters of all texts of a column, and the tokens of all or, of more than so many bytes, of every
     n-th."""
     keep_freed_memory()
-    connection = database.load(table)
+    database.read(table)
     facts = database.text_facts(table, column)
     if facts is not None:
         characters, size = facts.characters, facts.size
     else:
+        connection = database.load(table)
         numbers = f'coalesce(length("{column}"), -1) as characters, coalesce(strlen("{column}"), 0) as size'
         found = connection.execute(f'select {numbers} from main."{table}"').fetchnumpy()
         characters = np.asarray(found["characters"], np.int64)
@@ -88,7 +89,7 @@ def measure(
         return Column(table, column, characters, *_apart(database, table, column, read, facts), read)
     tokens, scripts = np.full(len(read), -1), np.zeros(len(read), np.uint8)
     ways = (
-        _scanned(connection, table, column, step, characters)
+        _scanned(database.load(table), table, column, step, characters)
         if library() is not None
         else _in_python(database, table, column, step, size)
     )
