@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from ragdatakit.converters import Converter, Option, Options
 from ragdatakit.converters.datamind import bench, chunks, files, graph, refused, skills
 from ragdatakit.converters.datamind.repository import group
-from ragdatakit.files.reading.kept_rows import ColumnSource
+from ragdatakit.files.reading.kept_rows import ColumnSource, ColumnsTogether
 from ragdatakit.outputs.written_files import safe_part
-from ragdatakit.schemas.canonical import Asset, Chunk, Edge
+from ragdatakit.schemas.canonical import Asset, Chunk, Edge, Node
 from ragdatakit.schemas.errors import RagdataError
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ def _read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str
     _read_corpus(dataset, records, sources)
     triplets = _by_name(dataset, "triplets")
     if triplets:
-        sources["nodes"] = lambda: graph.node_rows(triplets, records)
-        sources["edges"] = ColumnSource(Edge, lambda: graph.edge_columns(triplets, records))
+        both = ColumnsTogether((Node, Edge), lambda wanted: graph.node_and_edge_columns(triplets, records, wanted))
+        sources["nodes"], sources["edges"] = both.sources
     sets = _by_name(dataset, "bench", "plain-bench")
     if sets:
         sources["questions"] = lambda: bench.question_rows(sets, records)

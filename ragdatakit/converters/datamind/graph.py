@@ -6,7 +6,7 @@ v1 keeps the properties of entities and loses those of edges, v2 the other way r
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import count, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -69,45 +69,53 @@ class Triple(NamedTuple):
     provenance: str | None
 
 
-def edge_columns(files: list[DataFile], records: RecordReader) -> Iterator[Columns]:
-    """The triples of all files as columns of edges; names without the white space around them, as v1 keeps them."""
+def node_and_edge_columns(
+    files: list[DataFile], records: RecordReader, wanted: Container[int]
+) -> Iterator[tuple[Columns, Columns]]:
+    """The triples of all files as columns of nodes and of edges, of which 0 and 1 are wanted, block by block; names
+    without the white space around them, as v1 keeps them. Each entity is once among the nodes, with the type and the
+    properties of the first triple that names it."""
+    seen: set[str] = set()
     for file, first, lines in _blocks_of(files, records):
+        nodes: list[Node] = []
+        edges: Columns = ()
         names = _plain_names(lines)
-        if names is not None:
-            yield _plain_columns(names, lines)
-            continue
-        for number, fields in enumerate(lines, first):
-            if (found := triple_of(records, file, number, fields)) is not None:
-                edge = Edge(*found[:3], found.attributes, found.confidence, found.provenance)
-                yield list(zip(edge, strict=True))
+        if names is None:
+            each = (triple_of(records, file, number, fields) for number, fields in enumerate(lines, first))
+            found = [triple for triple in each if triple is not None]
+            edges = _columns([Edge(*one[:3], *one[7:]) for one in found])
+            for one in found if 0 in wanted else ():
+                if one.source not in seen:
+                    nodes.append(Node(one.source, one.source_type, one.source_attributes))
+                    seen.add(one.source)
+                if one.target not in seen:
+                    nodes.append(Node(one.target, one.target_type, one.target_attributes))
+                    seen.add(one.target)
+        else:
+            if 0 in wanted and not (seen.issuperset(names[0]) and seen.issuperset(names[2])):
+                nodes = list(_new_nodes(lines, seen))
+            edges = _plain_columns(names, lines) if 1 in wanted else ()
+        yield _columns(nodes), edges
+
+
+def _columns(rows: Sequence[tuple[Any, ...]]) -> Columns:
+    return list(zip(*rows, strict=True))
+
+
+def _new_nodes(lines: list[Any], seen: set[str]) -> Iterator[Node]:
+    """The entities of plain lines that were not ``seen``, which they are then."""
+    for line in lines:
+        if line.subject not in seen:
+            seen.add(line.subject)
+            yield Node(line.subject, line.subject_type, properties_of(line.subject_properties))
+        if line.object not in seen:
+            seen.add(line.object)
+            yield Node(line.object, line.object_type, properties_of(line.object_properties))
 
 
 def _plain_columns(names: tuple[list[str], list[str], list[str]], lines: list[Any]) -> Columns:
     attributes = [properties_of(raw) if (raw := line.properties) is not _NONE else None for line in lines]
     return *names, attributes, [line.confidence for line in lines], [line.source or None for line in lines]
-
-
-def node_rows(files: list[DataFile], records: RecordReader) -> Iterator[Node]:
-    """Each entity once, with the type and the properties of the first triple that names it."""
-    seen: set[str] = set()
-    for file, first, lines in _blocks_of(files, records):
-        columns = _plain_names(lines)
-        named: Iterable[tuple[tuple[str, str, str] | None, Any]]
-        if columns is None:
-            each = enumerate(lines, first)
-            named = ((_names_in(records, file, number, fields), fields) for number, fields in each)
-        else:
-            named = zip(zip(*columns, strict=True), lines, strict=True)
-        for names, fields in named:
-            if names is None or (names[0] in seen and names[2] in seen):
-                continue
-            found = _triple(names, fields)
-            if found.source not in seen:
-                seen.add(found.source)
-                yield Node(found.source, found.source_type, found.source_attributes)
-            if found.target not in seen:
-                seen.add(found.target)
-                yield Node(found.target, found.target_type, found.target_attributes)
 
 
 def triples(files: list[DataFile], records: RecordReader) -> Iterator[Triple]:

@@ -51,6 +51,7 @@ class Graph:
         self._relation_names = Names("r:", self._relations)
         self.adds_passages = False
         self._keys_mentions = False
+        self._has_provenances = True
         self._marked = ""
         self._clashing: dict[str, str | None] = {}
         self._unlisted: list[str] = []
@@ -64,12 +65,19 @@ class Graph:
         for node in self._tables.peek("nodes"):
             self.types.setdefault(node.name, node.type if node.type is not None else ENTITY)
         self.adds_passages = DOCUMENT not in self.types.values()
+        new_names = None
         if self.adds_passages:
             if self._tables.format != "gfm-rag":  # where a node and a document of one name are one
                 self._keys_mentions = True
-                self._passages.keep_apart(self._entity_names())
+                names, new_names = self._entity_names()
+                self._passages.keep_apart(names)
             self._survey_passages()
-        mentioned, between = self._survey_edges()
+        if new_names is None:
+            mentioned, between = self._survey_edges()
+        else:
+            self._unlisted = new_names
+            self.types.update(dict.fromkeys(new_names, ENTITY))
+            mentioned, between = False, True
         if self._strict and not between:
             raise RagdataError(
                 "the graph has no edge between two nodes other than documents, and the entity loader of profile "
@@ -84,15 +92,35 @@ class Graph:
             self._marked = MENTION
         self._settle_names()
 
-    def _entity_names(self) -> set[str]:
-        """What nodes are called; not those in which something is mentioned, for these are meant to be documents."""
-        names, documents = set(self.types), set[str]()
-        for sources, relations, targets, *_ in self._tables.peek_columns("edges"):
-            names.update(sources, targets)
+    def _entity_names(self) -> tuple[set[str], list[str] | None]:
+        """What nodes are called, and those that only edges name; not those in which something is mentioned, for these
+        are meant to be documents: then (None) edges have to be gone through again. So they have where not all of them
+        are wanted."""
+        names, documents, new_names = set(self.types), set[str](), list[str]()
+        self._note_relations()
+        self._has_provenances = False
+        for sources, relations, targets, *_, provenances in self._tables.peek_columns("edges"):
+            self._has_provenances = self._has_provenances or any(provenances)
+            if not (names.issuperset(sources) and names.issuperset(targets)):
+                for name in dict.fromkeys(chain.from_iterable(zip(sources, targets, strict=True))):
+                    if name not in names:
+                        names.add(name)
+                        new_names.append(name)
             if MENTION in relations:
                 ends = zip(relations, targets, strict=True)
                 documents.update(target for relation, target in ends if relation == MENTION)
-        return names - documents
+            if not self._dedupe and not documents:
+                self._relations.update(dict.fromkeys(relations))
+                self._rows.add(sources, relations, targets)
+        if self._dedupe or documents:
+            self._rows = NameColumns(len(_EDGE_HEADER))
+            self._relations.clear()
+            return names - documents, None
+        return names, new_names
+
+    def _note_relations(self) -> None:
+        for relation in self._tables.peek("relations"):
+            self._relations.setdefault(relation.name)
 
     def _survey_passages(self) -> None:
         for key in self._passages.every_key():
@@ -103,8 +131,7 @@ class Graph:
 
     def _survey_edges(self) -> tuple[bool, bool]:
         """Whether an edge leads to a document, whether one leads from no document to no document."""
-        for relation in self._tables.peek("relations"):
-            self._relations.setdefault(relation.name)
+        self._note_relations()
         mentioned = between = False
         types, relations = self.types, self._relations
         documents = {name for name, kind in types.items() if kind == DOCUMENT}
@@ -148,7 +175,7 @@ class Graph:
     def _find_mentions(self) -> None:
         """Who is mentioned where: in the passage that an edge comes from, or by name in the text."""
         if self._mentions == "provenance" or (self._mentions == "auto" and self.adds_passages):
-            of_passage = self._passages.keys_by_name()
+            of_passage = self._passages.keys_by_name() if self._has_provenances else {}
             for sources, _, targets, *_, provenances in self._tables.peek_columns("edges") if of_passage else ():
                 if not any(provenances):
                     continue

@@ -65,10 +65,13 @@ class CanonicalTables:
     def keep(self, *tables: str) -> None:
         """Read these tables from their sources once, however often they are asked for: their values are texts and
         numbers."""
-        self.sources = {
-            name: KeptRows(rows, TABLES[name].row) if name in tables and not isinstance(rows, KeptRows) else rows
-            for name, rows in self.sources.items()
-        }
+        sources = dict(self.sources)
+        for name, rows in self.sources.items():
+            if name in tables and isinstance(rows, ColumnSource) and rows.together is not None:
+                rows.together.keep()
+            elif name in tables and not isinstance(rows, KeptRows):
+                sources[name] = KeptRows(rows, TABLES[name].row)
+        self.sources = sources
 
     def __contains__(self, table: str) -> bool:
         return table in self.sources

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import tempfile
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 from itertools import chain, islice, pairwise
 from typing import Any
 
@@ -27,14 +28,48 @@ Columns = Sequence[Sequence[Any]]
 
 
 class ColumnSource:
-    """A source of rows of type ``row`` that are read many at a time, column by column."""
+    """A source of rows of type ``row`` that are read many at a time, column by column; some with other tables
+    ``together``."""
 
-    def __init__(self, row: Any, columns: Callable[[], Iterator[Columns]]) -> None:
-        self._row, self.columns = row, columns
+    def __init__(
+        self, row: Any, columns: Callable[[], Iterator[Columns]], together: ColumnsTogether | None = None
+    ) -> None:
+        self._row, self.columns, self.together = row, columns, together
 
     def __call__(self) -> Iterator[Any]:
         """The rows, from the beginning."""
         return _rows_of(self._row, self.columns())
+
+
+class ColumnsTogether:
+    """Tables, of rows of these types, that come of one reading: ``blocks`` gives the columns of those of them whose
+    places are wanted, block by block; none where there is no row.
+
+    Once `keep` was called, who first reads all of one has all of them written to temporary files, as `KeptRows` does.
+    """
+
+    def __init__(self, rows: Sequence[Any], blocks: Callable[[Collection[int]], Iterator[Sequence[Columns]]]) -> None:
+        self._blocks = blocks
+        self._asides: list[_Aside] = []
+        self._is_kept = False
+        self.sources = [ColumnSource(row, partial(self._columns, n), self) for n, row in enumerate(rows)]
+
+    def keep(self) -> None:
+        """From now on read all tables at once."""
+        self._is_kept = True
+
+    def _columns(self, place: int) -> Iterator[Columns]:
+        if self._asides:
+            yield from chain.from_iterable(self._asides[place].lists())
+            return
+        asides = [_Aside() for _ in self.sources] if self._is_kept else []
+        for tables in self._blocks(range(len(asides)) if asides else (place,)):
+            for aside, columns in zip(asides, tables, strict=False):
+                self._is_kept = self._is_kept and (not columns or aside.add(columns))
+            if tables[place]:
+                yield tables[place]
+        if self._is_kept:
+            self._asides = asides
 
 
 def _rows_of(row: Any, blocks: Iterator[Columns]) -> Iterator[Any]:
