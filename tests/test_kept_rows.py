@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ragdatakit.files.reading import kept_rows
-from ragdatakit.files.reading.kept_rows import ColumnSource, KeptRows
-from ragdatakit.schemas.canonical import Edge
+from ragdatakit.files.reading.kept_rows import Columns, ColumnSource, ColumnsTogether, KeptRows
+from ragdatakit.schemas.canonical import Edge, Node
 
 EDGES = [Edge(f"é{n}", "of", "b" * n, None if n % 2 else "{}", n / 3 if n % 3 else None) for n in range(300)]
 
@@ -55,6 +55,31 @@ def test_columns_are_kept_as_rows_are(together: int, monkeypatch: pytest.MonkeyP
         for _ in range(2):
             assert [Edge(*row) for columns in rows.columns() for row in zip(*columns, strict=True)] == EDGES
             list(rows())
+
+
+@pytest.mark.parametrize("keeps", [False, True])
+@pytest.mark.parametrize("odd", ["b", "\ud800"])
+def test_tables_together(odd: str, keeps: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who reads one of them has all of them kept, if that is possible."""
+    monkeypatch.setattr(kept_rows, "_TOGETHER", 1000)
+    edges, nodes = [*EDGES[:100], Edge(odd, "of", "b"), *EDGES[100:]], [Node("a"), Node("b", "c")]
+    asked: list[list[int]] = []
+
+    def blocks(wanted: Collection[int]) -> Iterator[tuple[Columns, Columns]]:
+        asked.append(list(wanted))
+        for first in range(0, len(edges), 70):
+            rows = edges[first : first + 70]
+            yield list(zip(*nodes, strict=True)) if not first else (), list(zip(*rows, strict=True))
+
+    both = ColumnsTogether((Node, Edge), blocks)
+    if keeps:
+        both.keep()
+
+    assert next(both.sources[1]()) == edges[0]
+    assert [[list(source()) for source in both.sources] for _ in range(2)] == [[nodes, edges]] * 2
+
+    every, alone = [[0, 1]], [[0], [1]]
+    assert asked == (every * 2 + alone[1:] + alone if odd != "b" else every * 2) if keeps else [[1], *alone, *alone]
 
 
 @pytest.mark.parametrize("odd", ["\ud800", "x" * 5000], ids=["half a character", "a long row"])

@@ -82,7 +82,10 @@ def chunk_blocks(files: list[DataFile], records: RecordReader) -> Iterator[Colum
         names, first = file_names(file), 0
         for lines in records.shaped_blocks(file, _LINE):
             if isinstance(lines, list) and all(map(_is_plain, lines)):
-                yield list(zip(*(_plain(line, names, stem, ordinals) for line in lines), strict=True))
+                columns = _plain_columns(lines, names, stem, ordinals)
+                if columns is None:
+                    columns = list(zip(*(_plain(line, names, stem, ordinals) for line in lines), strict=True))
+                yield columns
                 first += len(lines)
                 continue
             for fields in lines:
@@ -208,6 +211,37 @@ def _plain(line: _Line, names: tuple[str, str], stem: str | None, ordinals: dict
         line.image_description,
         metadata,
     )
+
+
+def _plain_columns(
+    lines: list[Any], names: tuple[str, str], stem: str | None, ordinals: dict[str, int]
+) -> Columns | None:
+    """The same of many lines, column by column; None where metadata must be looked at one by one."""
+    data = [bytes(line.metadata) for line in lines]
+    if stem is not None and any(b"arag_id" in one or b"source_id" in one for one in data):
+        return None
+    rows = [row for row, one in enumerate(data) if one != b"{}" and one[:1] == b"{"]
+    found = plain_metadata([data[row] for row in rows])
+    if found is None:
+        return None
+    sources = [line.source or None for line in lines]
+    documents = sources.copy()
+    metadata: list[str | None] = [None] * len(lines)
+    for row, text, fields in zip(rows, *found, strict=True):
+        metadata[row] = text.decode() if fields else None
+        documents[row] = sources[row] or string_of(fields.get("source")) or None
+    places = [placed(document, names, ordinals) for document in documents]
+    return [
+        [line.id or made_id(source or names[0], line.text) for line, source in zip(lines, sources, strict=True)],
+        [line.text for line in lines],
+        [document for document, _ in places],
+        [ordinal for _, ordinal in places],
+        [None] * len(lines),
+        [line.modality for line in lines],
+        [line.image_path or None for line in lines],
+        [line.image_description for line in lines],
+        metadata,
+    ]
 
 
 def metadata_and_source(data: bytes, has_source: bool) -> tuple[str | None, str | None]:

@@ -12,7 +12,7 @@ from ragdatakit.files.reading.noted_rows import NumberedRows, Numbers
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.files.reading.tables_in_parts import TablesInParts
 from ragdatakit.schemas.canonical import TABLES, Document
-from ragdatakit.schemas.conversions import Losses
+from ragdatakit.schemas.conversions import MOST_EXAMPLES, Losses
 
 RowSource = Callable[[], Iterator[Any]]
 """Reads the rows of a table from their beginning; may be called more than once."""
@@ -127,17 +127,34 @@ class CanonicalTables:
         self.counts[table] = number
 
     def _accounted(self, table: str, left_out: list[tuple[int, str]]) -> Iterator[Any]:
-        losses, number = self.losses, 0
-        key, covered = TABLES[table].key, self.covered.get(table, frozenset())
-        for row in self.sources[table]():
-            number += 1
-            for place, name in left_out:
-                value = row[place]
-                if value is not None and name not in covered and not _is_empty(name, value):
-                    shown = f"{row[0]}: {value}" if key else value
-                    losses.add("lost", table, name, "the target has no place for it", shown)
-            yield row
+        number, covered = 0, self.covered.get(table, frozenset())
+        source = self.sources[table]
+        if isinstance(source.source if isinstance(source, KeptRows) else source, ColumnSource):
+            for columns in self.peek_columns(table):
+                number += len(columns[0])
+                for place, name in left_out:
+                    if name not in covered:
+                        self._lose(table, name, columns[0], columns[place])
+                yield from map(TABLES[table].row._make, zip(*columns, strict=True))
+        else:
+            for row in source():
+                number += 1
+                for place, name in left_out:
+                    if row[place] is not None and name not in covered:
+                        self._lose(table, name, row[:1], (row[place],))
+                yield row
         self.counts[table] = number
+
+    def _lose(self, table: str, name: str, keys: Sequence[Any], values: Sequence[Any]) -> None:
+        """Count the values of a column, of rows of which the first column is there, too."""
+        if values.count(None) == len(values):
+            return
+        rows = [row for row, value in enumerate(values) if not _is_empty(name, value)]
+        key, reason = TABLES[table].key, "the target has no place for it"
+        for row in rows[:MOST_EXAMPLES]:
+            self.losses.add("lost", table, name, reason, f"{keys[row]}: {values[row]}" if key else values[row])
+        if more := rows[MOST_EXAMPLES:]:
+            self.losses.add("lost", table, name, reason, count=len(more))
 
     def drop(self, table: str, row: Any, why: str) -> None:
         """Say that a row which was taken is not written."""
