@@ -11,7 +11,7 @@ import pytest
 from ragdatakit.api.report import report
 from ragdatakit.converters.sql_tables import sql_tables
 from ragdatakit.database import dataset_database
-from ragdatakit.database.id_tables import IdTable
+from ragdatakit.database.id_tables import IdTable, far_from_most
 from ragdatakit.scanner.library import library
 from ragdatakit.schemas.canonical import TABLES
 
@@ -83,3 +83,18 @@ def test_a_report_needs_no_triplets_in_the_database(tmp_path: Path, monkeypatch:
 
 
 give = IdTable.give
+
+
+def test_integers_far_from_all_others_are_odd() -> None:
+    """They would make the range of ids a wide one; among those of another table they are equal nonetheless."""
+    table = IdTable("qrels", ("question_id", "target_id"))
+    own = np.arange(1000, dtype=np.int64)
+    own[[0, 500]] = 1 << 40, -(1 << 62)
+    table.add(None, [own, own.copy()], {1: ("x", None)})
+    numbers, odd = table.ids("question_id")
+    assert odd == {0: str(1 << 40), 1: "x", 500: str(-(1 << 62))}
+    assert (numbers.min(), numbers.max(), numbers[2]) == (2, 999, 2)
+    assert table.ids("question_id").odd is odd
+    row = table.rows_at([500])[500]
+    assert row["question_id"] == row["target_id"] == str(-(1 << 62))
+    assert far_from_most(np.array([1, 1 << 40], np.int64)).size == 0

@@ -23,12 +23,17 @@ if TYPE_CHECKING:
 _AT_ONCE = 1 << 16
 _FEW, _MOST_ODD = 1 << 10, 0.01
 """Ids of a column, and their share, that may be no integers."""
+MOST_SPREAD = 64
+"""Integers are taken as they are where their range is at most this many times as large as their number."""
+_REACH, _SAMPLE = 8, 1 << 16
+"""Integers are far from the others where they are further from the middle one (of so many of them) than so many times
+their number."""
 _BLANK = " \t\n\r"
 
 
 class IdValues(NamedTuple):
     """The ids of a column, in the order of the rows: integers as they are usually written, except for ``odd`` ones by
-    row, in order; the ``numbers`` there are those of other rows, if there are any."""
+    row, in order, among them integers that are far from all others; the ``numbers`` there are those of other rows."""
 
     numbers: Numbers
     odd: Mapping[int, str]
@@ -51,6 +56,7 @@ class IdTable:
         self._splits: list[tuple[str | None, int]] = []
         self._columns: list[Numbers] = []
         self._odd: list[dict[int, str]] = [{} for _ in self.names]
+        self._finished = set[str]()
 
     def add(self, split: str | None, columns: Sequence[Numbers], odd: Mapping[int, Sequence[str | None]]) -> None:
         """The next rows; ``odd`` has, by row among these, the ids that are no integers."""
@@ -90,7 +96,12 @@ class IdTable:
         place = self.names.index(name)
         odd = self._odd[place]
         numbers = self._columns[place][: self.rows] if self._columns else np.empty(0, np.int64)
-        if odd:
+        if name not in self._finished and self.rows:
+            self._finished.add(name)
+            far = far_from_most(numbers)
+            given = zip(far.tolist(), numbers[far].tolist(), strict=True)
+            odd |= {row: str(number) for row, number in given if row not in odd}
+            self._odd[place] = odd = dict(sorted(odd.items()))
             usual = next((row for row in range(self.rows) if row not in odd), 0)
             numbers[[*odd]] = numbers[usual]
         return IdValues(numbers, odd)
@@ -148,3 +159,25 @@ def _batches(columns: Sequence[IdValues], first: int, last: int) -> Iterator[lis
         numbers = [packed_numbers(Kind.INTEGER, of_rows[start:end]) for of_rows, _ in columns]
         odd = [packed(Kind.TEXT, [odd.get(row) for row in range(start, end)]) for _, odd in columns if odd]
         yield [*numbers, *odd]
+
+
+def far_from_most(numbers: Numbers) -> Numbers:
+    """The rows of integers that are far from most others, where these are few and make the range a wide one."""
+    import numpy as np
+
+    rows = len(numbers)
+    if not rows or int(numbers.max()) - int(numbers.min()) < MOST_SPREAD * rows:
+        return np.empty(0, np.int64)
+    middle, reach = int(np.median(numbers[:: rows // _SAMPLE + 1])), _REACH * rows
+    low, high = max(middle - reach, -(1 << 63)), min(middle + reach, (1 << 63) - 1)
+    far = np.flatnonzero((numbers < low) | (numbers > high))
+    return far if len(far) <= _MOST_ODD * rows else far[:0]
+
+
+def integer_of(text: str) -> int | None:
+    """The integer of 64 bits that an id is, as it is usually written; None where it is none."""
+    digits = text.removeprefix("-")
+    if len(digits) > 19 or not (digits.isascii() and digits.isdecimal()):
+        return None
+    value = int(text)
+    return value if str(value) == text and -(1 << 63) <= value < 1 << 63 else None

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from ragdatakit.converters.light_splade.reading import note_unread, positive_ids, triplet_ids
 from ragdatakit.database.dataset_database import Unproved
+from ragdatakit.database.id_tables import integer_of
 from ragdatakit.files.containers.json_text import Raw
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.reading.noted_rows import Note
@@ -90,18 +91,9 @@ def _with(columns: list[npt.NDArray[np.int64]], more: list[tuple[int, Ids]]) -> 
     odd: dict[int, tuple[str | None, ...]] = {}
     places, values = [], []
     for number, (place, ids) in enumerate(more):
-        known = [_integer(text) for text in ids]
+        known = [integer_of(text) for text in ids]
         places.append(place)
         values.append([value or 0 for value in known])
         if None in known:
             odd[place + number] = tuple(t if v is None else None for t, v in zip(ids, known, strict=True))
     return IdBlock([np.insert(column, places, [value[i] for value in values]) for i, column in enumerate(columns)], odd)
-
-
-def _integer(text: str) -> int | None:
-    """The integer of 64 bits that an id is, as it is usually written; None where it is none."""
-    digits = text.removeprefix("-")
-    if len(digits) > 19 or not (digits.isascii() and digits.isdecimal()):
-        return None
-    value = int(text)
-    return value if str(value) == text and -(1 << 63) <= value < 1 << 63 else None

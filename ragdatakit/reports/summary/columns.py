@@ -104,8 +104,7 @@ def id_summary(database: DatasetDatabase, table: str, column: str, ids: IdNumber
     gaps: int | None
     known = ids.integer_ids(IdColumn(table, column))
     if known is not None:
-        count, distinct, least, most = known[:4]
-        integers, gaps = count, known[4]
+        count, distinct, integers, least, most, gaps = known
     elif database.text_codes(table, column) is not None and (facts := database.column_facts(table, column)) is not None:
         count, distinct = database.count(table) - facts.missing, facts.distinct or 0
         integers, least, most, gaps = 0, None, None, None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
 from ragdatakit.arrays.codes import number_of_distinct
+from ragdatakit.database.id_tables import MOST_SPREAD, far_from_most, integer_of
 from ragdatakit.scanner.keys import distinct_per_owner
 from ragdatakit.scanner.library import library
 
@@ -22,10 +23,6 @@ if TYPE_CHECKING:
 
 _MOST_ODD = 0.01
 """Of a column with a larger share of ids that are no integers all are taken as texts."""
-_REACH = 8
-"""Integers are far from the others where they are further from the middle one than so many times their number."""
-_MOST_SPREAD = 64
-"""Integers are taken as they are where their range is at most this many times as large as their number."""
 _WORTH_HASHES = 1 << 15
 """Rows from which on hashing texts is quicker than collecting them."""
 _MOST_CODES = 1 << 21
@@ -70,17 +67,17 @@ class IdNumbers:
         for source in columns:
             if source not in self._known:
                 self._known[source] = self._read(source)
-        integers = [found for source in columns if (found := self._known[source]) is not None]
-        integers = _gathered(integers)
+        integers = _gathered([found for source in columns if (found := self._known[source]) is not None])
         if len(integers) == len(columns):
             given = [found for found in integers if found.number]
             least, most = min((f.least for f in given), default=0), max((f.most for f in given), default=-1)
             number = sum(f.number for f in given)
             if least >= 0 and most < number:
                 least = 0  # so that nothing is to be taken from them
-            if most - least < _MOST_SPREAD * max(number, 1):
-                odd = {text: place for place, text in enumerate(dict.fromkeys(t for f in integers for t in f.odd), 1)}
-                return [_less(found, least, most - least, odd) for found in integers], most - least + 1 + len(odd)
+            if most - least < MOST_SPREAD * max(number, 1):
+                odd = dict.fromkeys(text for found in integers for text in found.odd)
+                places = _places(odd, least, most)
+                return [_less(found, least, places) for found in integers], most - least + 1 + len(odd)
         rows = sum(self._database.count(source.table) for source in columns)
         if library() is not None and rows <= _MOST_CODES:
             return _by_codes(self._database, self.connection, columns)
@@ -96,18 +93,25 @@ class IdNumbers:
                 return None
         self._database.load(source.table)
         is_known = (source.table, source.column) in self._database.integer_columns
-        return _integers(self.connection, source, is_known)
+        read = _integers(self.connection, source, is_known)
+        return _without(read, far_from_most(read.values)) if read is not None else None
 
-    def integer_ids(self, source: IdColumn) -> tuple[int, int, int, int, int] | None:
-        """Of a column that is known to have integers only: how many, distinct ones, least, greatest, gaps."""
-        if (source.table, source.column) not in self._database.integer_columns:
+    def integer_ids(self, source: IdColumn) -> tuple[int, int, int, int, int, int] | None:
+        """Of a column that is known, or read, most of whose ids are integers: how many there are, distinct ones, those
+        that are integers, the least and the greatest of these, gaps between them."""
+        if source not in self._known and (source.table, source.column) not in self._database.integer_columns:
             return None
         (numbers,), count = self.of(source)
         found = self._known[source]
-        if found is None or not found.number or found.odd:
+        if found is None or len(found.odd) >= found.number:
             return None
+        values = [(text, integer_of(text)) for text in found.odd]
+        far = [value for _, value in values if value is not None]
+        least, most = min([found.least, *far]), max([found.most, *far])
         different = distinct(numbers, count)
-        return found.number, different, found.least, found.most, found.most - found.least + 1 - different
+        texts = [text for text, value in values if value is None]
+        gaps = most - least + 1 - (different - len({*texts}))
+        return found.number, different, found.number - len(texts), least, most, gaps
 
 
 class _Integers(NamedTuple):
@@ -163,22 +167,23 @@ def as_integer(column: str) -> str:
 
 
 def _gathered(columns: list[_Integers]) -> list[_Integers]:
-    """The same, where a few integers are far from the others with these among the odd ones."""
-    given = [found for found in columns if found.number]
-    number = sum(found.number for found in given)
-    least, most = min((f.least for f in given), default=0), max((f.most for f in given), default=-1)
-    if most - least < _MOST_SPREAD * max(number, 1):
+    """The same, where a few integers are far from those of all columns with these among the odd ones."""
+    least, most = min((f.least for f in columns), default=0), max((f.most for f in columns), default=0)
+    if most - least < MOST_SPREAD * max(sum(f.number for f in columns), 1):
         return columns
-    middle = float(np.median(np.concatenate([found.values for found in given])))
-    reach = _REACH * number
-    far = [np.flatnonzero(np.abs(found.values - middle) > reach) for found in columns]
-    if sum(map(len, far)) > _MOST_ODD * number:
-        return columns
-    return [_without(found, rows) for found, rows in zip(columns, far, strict=True)]
+    far = far_from_most(np.concatenate([found.values for found in columns]))
+    ends = np.cumsum([len(found.values) for found in columns])
+    rows = np.split(far, np.searchsorted(far, ends[:-1]))
+    return [
+        _without(found, own - (end - len(found.values)))
+        for found, own, end in zip(columns, rows, ends.tolist(), strict=True)
+    ]
 
 
 def _without(found: _Integers, rows: Numbers) -> _Integers:
     """The ids with those of some rows among the odd ones."""
+    if not len(rows):
+        return found
     taken = np.zeros(len(found.values), np.bool_)
     taken[rows] = True
     for other in (found.missing, found.odd_rows):
@@ -201,15 +206,24 @@ def _without(found: _Integers, rows: Numbers) -> _Integers:
     return _Integers(values, missing, int(near.min()), int(near.max()), found.number, places, texts)
 
 
-def _less(found: _Integers, least: int, most: int, odd: Mapping[str, int]) -> Numbers:
-    """The integers less the least of all; the odd ones come behind ``most``, the greatest."""
+def _places(odd: Iterable[str], least: int, most: int) -> dict[str, int]:
+    """The numbers of odd ids: those of integers among the others are as of these, all else comes behind them."""
+    values = ((text, integer_of(text)) for text in odd)
+    return {
+        text: value - least if value is not None and least <= value <= most else most - least + place
+        for place, (text, value) in enumerate(values, 1)
+    }
+
+
+def _less(found: _Integers, least: int, odd: Mapping[str, int]) -> Numbers:
+    """The integers less the least of all, with the numbers of the odd ones."""
     if not least and found.missing is None and found.odd_rows is None:
         return found.values
     numbers = found.values - least
     if found.missing is not None:
         numbers[found.missing] = -1
     if found.odd_rows is not None:
-        numbers[found.odd_rows] = [most + odd[text] for text in found.odd]
+        numbers[found.odd_rows] = [odd[text] for text in found.odd]
     return numbers
 
 
