@@ -77,6 +77,11 @@ def test_rows_without_columns(tmp_path: Path) -> None:
     assert summary_of(folder, apart=True) == summary_of(folder, apart=False)
 
 
+def test_no_rows(tmp_path: Path) -> None:
+    folder = of_graph(tmp_path, [], [])
+    assert summary_of(folder, apart=True) == summary_of(folder, apart=False)
+
+
 def test_columns_with_too_many_values_are_in_the_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = of_graph(tmp_path, [*NODES, "e,other,{}"], EDGES)
     monkeypatch.setattr(apart_rows, "_MOST_VALUES", 3)

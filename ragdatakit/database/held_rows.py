@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from dataclasses import replace
+from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.database.apart_rows import ColumnFacts, CountedObjects
 from ragdatakit.database.arrow_streams import incoming
 from ragdatakit.database.columns import Kind, PackedColumn, put_together, size_of_column
 from ragdatakit.database.row_batches import schema_of
+from ragdatakit.database.text_facts import COLUMN
 
 if TYPE_CHECKING:
     import duckdb
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
     from ragdatakit.arrays.codes import Codes
 
+_SMALL = 1 << 8
 OBJECTS = frozenset({"metadata", "attributes"})
 """Columns of JSON objects: an empty one has no members."""
 
@@ -44,9 +47,10 @@ class HeldRows:
         """Hold the rows of these batches; all of them, where they are too many to be held."""
         self.known = False
         self._clear()
-        size, given = 0, put_together(batches)
+        size, given = 0, _fewer(batches)
         for columns in given:
             self._firsts.append(self.rows)
+            columns = [replace(column, apart=None) for column in columns]  # which would keep a sample of the texts
             self._batches.append(columns)
             self.rows += columns[0].length
             size += sum(map(size_of_column, columns))
@@ -58,8 +62,8 @@ class HeldRows:
         return None
 
     def column(self, name: str) -> ColumnFacts | None:
-        """What is known of a column; None where that is nothing."""
-        if self._kind(name) is not Kind.TEXT or any(column.apart is not None for column in self._parts(name)):
+        """What is known of a column; None where that is nothing, as of texts that may be apart."""
+        if self._kind(name) is not Kind.TEXT or name == COLUMN:
             return None
         if name not in self._columns:
             self._columns[name] = self._facts(name)
@@ -118,6 +122,15 @@ class HeldRows:
         """Have the database hold them."""
         with incoming(connection, "held_rows", schema_of(self._table), self._batches):
             connection.execute(f'create table main."{self._table}" as select * from held_rows')
+
+
+def _fewer(batches: Iterable[Sequence[PackedColumn]]) -> Iterator[Sequence[PackedColumn]]:
+    """The same rows with small batches put together."""
+    for is_small, some in groupby(batches, lambda columns: columns[0].length < _SMALL):
+        if is_small:
+            yield from put_together(some)
+        else:
+            yield from some
 
 
 def _texts_of(column: PackedColumn) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32], npt.NDArray[np.bool_]]:

@@ -116,6 +116,7 @@ class ScannedTable:
 
     def _end(self, apart: ApartRows) -> None:
         if self._file.kind == "nodes":
+            apart.count("type", {})
             apart.columns["name"].distinct = apart.rows - len(self._numbers.repeated)
         else:
             apart.count("relation", dict(zip(self._relations, self._numbers.per_relation.tolist(), strict=True)))

@@ -216,11 +216,14 @@ class _Loader:
                 where attributes like '%"title"%' and json_type(attributes, '$.title') = 'VARCHAR'
                 and not regexp_full_match(attributes ->> '$.title', '{_WHITE_SPACE}') group by name
             ),
+            untitled as materialized (
+                select place, name, attributes from documents
+                where attributes like '%"content"%' and name not in (select title from titled)
+            ),
             texts as (
                 select 0 as part, rowid as place, title as doc_id, content as text from titled
-                union all select 1, place, name, attributes ->> '$.content' from documents
-                where attributes like '%"content"%' and name not in (select title from titled)
-                and json_type(attributes, '$.content') = 'VARCHAR' and attributes ->> '$.content' <> ''
+                union all select 1, place, name, attributes ->> '$.content' from untitled
+                where json_type(attributes, '$.content') = 'VARCHAR' and attributes ->> '$.content' <> ''
             )
             select doc_id, text, coalesce(own_title, doc_id) as title, {row}
             from texts left join own on doc_id = name order by part, place

@@ -49,6 +49,7 @@ class IdNumbers:
         self._database = database
         self.connection = database.load().cursor()
         self._known: dict[IdColumn, _Integers | None] = {}
+        self._by_codes: dict[tuple[IdColumn, ...], tuple[list[Numbers], int]] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -80,7 +81,9 @@ class IdNumbers:
                 return [_less(found, least, places) for found in integers], most - least + 1 + len(odd)
         rows = sum(self._database.count(source.table) for source in columns)
         if library() is not None and rows <= _MOST_CODES:
-            return _by_codes(self._database, self.connection, columns)
+            if columns not in self._by_codes:
+                self._by_codes[columns] = _by_codes(self._database, self.connection, columns)
+            return self._by_codes[columns]
         self._database.load(*(source.table for source in columns))
         return _by_names(self.connection, columns)
 

@@ -234,11 +234,15 @@ def leakage(database: DatasetDatabase) -> list[Note]:
     pairs = _asked(database)
     if pairs:
         query = f"""
-            with spelled as (
-                select split, trim(case when strlen(text) = length(text) then lower(text)
-                    else lower(nfc_normalize(text)) end, {sql_text(_BLANKS)}) as text from ({pairs})
+            with lowered as (
+                select split, case when strlen(text) = length(text) then lower(text)
+                    else lower(nfc_normalize(text)) end as text from ({pairs})
             ),
-            asked as (select distinct split, text from spelled where text <> '')
+            spelled as (
+                select split, case when {_ends_in_ink("left")} and {_ends_in_ink("right")} then text
+                    else trim(text, {sql_text(_BLANKS)}) end as text from lowered
+            ),
+            asked as materialized (select distinct split, text from spelled where text <> '')
             select other.split, count(*) from asked other join asked train using (text)
             where train.split = '{TRAIN}' and other.split <> '{TRAIN}' group by 1 order by 1
         """
@@ -254,7 +258,7 @@ def leakage(database: DatasetDatabase) -> list[Note]:
         ]
     if "qrels" in database.tables and splits_of(database, "qrels"):
         query = f"""
-            with positives as (
+            with positives as materialized (
                 select distinct split, target_kind, target_id from main.qrels where grade > 0 and split is not null
             )
             select other.split, count(train.target_id), count(*)
@@ -271,6 +275,11 @@ def leakage(database: DatasetDatabase) -> list[Note]:
             for split, count, total in database.load("qrels").execute(query).fetchall()
         ]
     return notes
+
+
+def _ends_in_ink(side: str) -> str:
+    """Whether a text has no blank at an end, as far as that is seen at once."""
+    return f"{side}(text, 1) between '!' and '~'"
 
 
 def _asked(database: DatasetDatabase) -> str:
