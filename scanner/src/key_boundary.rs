@@ -89,10 +89,7 @@ pub unsafe extern "C" fn rd_rank_find(
 #[no_mangle]
 pub unsafe extern "C" fn rd_sieve(places: *mut u8, length: u64, codes: *const u64, count: u64, width: u64) -> i32 {
     guarded(PANICKED, || match (slice_mut(places, length), slice(codes, count)) {
-        (Some(places), Some(codes)) if width > 0 => {
-            sieve(places, codes, width as usize);
-            DONE
-        }
+        (Some(places), Some(codes)) if width > 0 => sieve(places, codes, width as usize).map_or(MISUSED, |()| DONE),
         _ => MISUSED,
     })
 }
@@ -115,7 +112,8 @@ pub unsafe extern "C" fn rd_sieved(
         let Some(each) = count.checked_div(width) else { return MISUSED };
         match (slice(places, length), slice(codes, count), slice_mut(found, each), number.as_mut()) {
             (Some(places), Some(codes), Some(found), Some(number)) => {
-                *number = sieved(places, codes, width as usize, found) as u64;
+                let Some(twice) = sieved(places, codes, width as usize, found) else { return MISUSED };
+                *number = twice as u64;
                 DONE
             }
             _ => MISUSED,

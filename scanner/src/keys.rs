@@ -183,9 +183,9 @@ pub fn find_ranks(ranks: &[i32], least: u64, codes: &[u64], positions: &mut [i32
 }
 
 /// Count codes by their leading bits, up to 2: a place with 1 holds a code that came once. Four places are in a byte.
-/// Of codes of several numbers the first counts.
-pub fn sieve(places: &mut [u8], codes: &[u64], width: usize) {
-    let Some(shift) = sieve_shift(places) else { return };
+/// Of codes of several numbers the first counts. None where the places are no power of two.
+pub fn sieve(places: &mut [u8], codes: &[u64], width: usize) -> Option<()> {
+    let shift = sieve_shift(places)?;
     for code in codes.iter().step_by(width) {
         let place = code >> shift;
         let (four, at) = (&mut places[(place >> 2) as usize], 2 * (place & 3));
@@ -193,11 +193,13 @@ pub fn sieve(places: &mut [u8], codes: &[u64], width: usize) {
         let count = *four >> at & 3;
         *four = *four & !(3 << at) | (count + 1).min(2) << at;
     }
+    Some(())
 }
 
-/// The positions of the codes that a sieve counted twice, from the front of `found`: how many.
-pub fn sieved(places: &[u8], codes: &[u64], width: usize, found: &mut [i64]) -> usize {
-    let Some(shift) = sieve_shift(places) else { return 0 };
+/// The positions of the codes that a sieve counted twice, from the front of `found`: how many. None where the
+/// places are no power of two.
+pub fn sieved(places: &[u8], codes: &[u64], width: usize, found: &mut [i64]) -> Option<usize> {
+    let shift = sieve_shift(places)?;
     let mut count = 0;
     for (position, code) in codes.iter().step_by(width).enumerate() {
         let place = code >> shift;
@@ -206,7 +208,7 @@ pub fn sieved(places: &[u8], codes: &[u64], width: usize, found: &mut [i64]) -> 
         *next = position as i64;
         count += usize::from(places[(place >> 2) as usize] >> (2 * (place & 3)) & 3 == 2);
     }
-    count
+    Some(count)
 }
 
 /// By how much a code is shifted to give its place, in bytes of four each.
@@ -305,15 +307,18 @@ mod tests {
             let codes: Vec<_> = codes(width).iter().map(|code| code.wrapping_mul(ODD)).collect();
             let mut places = vec![0; 1 << (bits - 2)];
             let middle = codes.len() / 4 * 2;
-            sieve(&mut places, &codes[..middle], width);
-            sieve(&mut places, &codes[middle..], width);
+            sieve(&mut places, &codes[..middle], width).unwrap();
+            sieve(&mut places, &codes[middle..], width).unwrap();
             let leading: Vec<_> = codes.iter().step_by(width).map(|code| code >> (64 - bits)).collect();
             let is_twice = |place: &i64| leading.iter().filter(|&other| *other == leading[*place as usize]).count() > 1;
             let mut found = vec![0; leading.len()];
-            let count = sieved(&places, &codes, width, &mut found);
+            let count = sieved(&places, &codes, width, &mut found).unwrap();
             assert_eq!(found[..count], (0..leading.len() as i64).filter(is_twice).collect::<Vec<_>>());
         }
-        assert_eq!(sieved(&[], &[1], 1, &mut [0]), 0);
+        for length in [0, 3, 12] {
+            assert_eq!(sieve(&mut vec![0; length], &[1], 1), None);
+            assert_eq!(sieved(&vec![0; length], &[1], 1, &mut [0]), None);
+        }
     }
 
     #[test]

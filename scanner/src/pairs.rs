@@ -48,13 +48,15 @@ impl Pairs {
         for place in 1..begins.len() {
             begins[place] += begins[place - 1];
         }
-        let (mut next, mut placed) = (begins.clone(), vec![0; count - apart.len()]);
+        let mut placed = vec![0; count - apart.len()];
         for (&first, &second) in firsts.iter().zip(seconds) {
             if let (Some(place), Some(second)) = (of_firsts.place(first), of_seconds.place(second)) {
-                placed[next[place] as usize] = second as u32;
-                next[place] += 1;
+                placed[begins[place] as usize] = second as u32;
+                begins[place] += 1; // in the end, where the next ones begin
             }
         }
+        begins.rotate_right(1);
+        begins[0] = 0;
         for pair in begins.windows(2) {
             placed[pair[0] as usize..pair[1] as usize].sort_unstable();
         }

@@ -27,7 +27,8 @@ _HAN = "\u4e00-\u9fa5"
 _WORD = r"a-zA-Z0-9\(\)\[\]@#$%!&\*\-=+_"
 _BLANKS = re.compile(rf"(?<=[{_HAN}])\s+(?=[{_HAN}{_WORD}])|(?<=[{_WORD}])\s+(?=[{_HAN}])")
 _CURLY = str.maketrans("", "", "“”‘’")  # noqa: RUF001
-_QUOTES_AT_HAN = re.compile(rf"['\"]+(?=[{_HAN}])|(?<=[{_HAN}])['\"]+")
+# From the first mark of a run only: of many in a row each one would be tried as the first.
+_QUOTES_AT_HAN = re.compile(rf"(?<!['\"])['\"]+(?=[{_HAN}])|(?<=[{_HAN}])['\"]+")
 _NARROW_SPACE = re.compile(r"(?<=[^\d])\u202F")
 _PAIRS = (('"', '"'), ("'", "'"), ("“", "”"), ("‘", "’"), ("《", "》"))  # noqa: RUF001
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9 .,_-]*[A-Za-z0-9.]")
