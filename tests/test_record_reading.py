@@ -414,3 +414,19 @@ def test_objects_are_given_as_they_stand(
     assert [{k: msgspec.json.decode(v) for k, v in o.items()} for o in objects] == values
     assert list(RecordReader(losses).values(file, "" if indent is None else "json-array")) == values
     assert not len(losses)
+
+
+@pytest.mark.parametrize(
+    ("container", "data"),
+    [
+        ("", b'{"a": 0}\n\n{"a": 1\n[2]\n{"a": 3}\n' + b'{"a": 9}\n' * 2000 + b"{}}\n" + b'{"a": 7}\n' * 2000),
+        ("json-array", b'[{"a": 0}, {"a": 1,,}, [2], {"a": 3}, ' + b'{"a": 9}, ' * 2000 + b'{"a" 1}, {"a": 7}]'),
+    ],
+)
+def test_records_that_are_dropped_have_numbers(container: str, data: bytes, tmp_path: Path) -> None:
+    """As the records of findings do: blank lines are no records."""
+    found = [n for n, _ in RecordReader(Losses()).numbered(put(tmp_path, "records", data), container)]
+    values = [n for n, _ in RecordReader(Losses()).numbered_values(put(tmp_path, "records", data), container)]
+
+    assert found == [0, *range(3, 2004), *range(2005, 2006 if container else 4005)]
+    assert values == sorted({*found, 2})

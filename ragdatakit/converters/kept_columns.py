@@ -79,14 +79,12 @@ class KeptColumns:
 
     def batches(self, file: DataFile, records: RecordReader, row_of: RowOf) -> Iterator[Columns]:
         """The rows of a file, in its order."""
-        number = 0
         for taken in records.taken(file, self._scan):
             if isinstance(taken, list):
-                rows = (row_of(number + place, fields) for place, fields in enumerate(taken))
+                rows = (row_of(number, fields) for number, fields in taken)
                 yield from self._batches_of(row for row in rows if row is not None)
-                number += len(taken)
                 continue
-            first, data, scanned, offset = taken
+            first, number, data, scanned, offset = taken
             self._origin = offset, file, self._facts_of_lines
 
             def noted(row: int, line: int, raw: bytes, first: int = first, number: int = number) -> Any:
@@ -94,7 +92,6 @@ class KeptColumns:
                 return row_of(number + row, fields) if fields is not None else None
 
             yield from self._of_block(data, scanned, noted)
-            number += scanned.rows
 
     def batches_of_array(
         self, file: DataFile, records: RecordReader, row_of: Callable[[int, Any], tuple[Any, ...] | None]

@@ -90,20 +90,17 @@ class KeptTexts:
     ) -> Iterator[Passages]:
         """The rows of a file, in its order; ``row_of`` makes those of records that the scanner does not prove. It scans
         in so many threads."""
-        number = 0
         for taken in records.taken(file, self._scanner.scan, jobs):
             if isinstance(taken, list):
-                rows = [row_of(number + place, fields) for place, fields in enumerate(taken)]
+                rows = [row_of(number, fields) for number, fields in taken]
                 yield [row for row in rows if row is not None]
-                number += len(taken)
                 continue
-            first, data, scanned, _ = taken
+            first, number, data, scanned, _ = taken
             others: dict[int, Row | None] = {}
             for why, row, line, start, end in scanned.notes:
                 if why != BLANK:
                     fields = records.fields_at(file, first + line, data[start:end])
                     others[row] = row_of(number + row, fields) if fields is not None else None
-            number += scanned.rows
             yield self._block(scanned, others)
 
     def _block(self, scanned: ScannedBlock, others: Mapping[int, Row | None]) -> Passages:

@@ -67,7 +67,7 @@ def _chunks(files: list[DataFile], records: RecordReader) -> Iterator[Chunk]:
         if has_objects(file, records):
             yield from chunk_objects(file, records)
             continue
-        rows = (chunk_of(file, records, n, value) for n, value in enumerate(records.values(file, "json-array")))
+        rows = (chunk_of(file, records, n, value) for n, value in records.numbered_values(file, "json-array"))
         yield from (row for row in rows if row is not None)
 
 
@@ -87,7 +87,7 @@ def chunk_of(file: DataFile, records: RecordReader, number: int, value: object) 
 
 def chunk_objects(file: DataFile, records: RecordReader) -> Iterator[Chunk]:
     """The chunks of a file that are objects."""
-    for number, fields in enumerate(records.objects(file, "json-array")):
+    for number, fields in records.numbered(file, "json-array"):
         chunk_id, text = string_of(fields.pop("id", None)), string_of(fields.pop("text", None))
         if chunk_id is None or text is None:
             records.leave_out(file, number, "its id or its text is not a string", chunk_id or text)
@@ -113,7 +113,7 @@ def _evidence_nodes(files: list[DataFile], records: RecordReader) -> Iterator[No
 def _evidence_edges(files: list[DataFile], records: RecordReader) -> Iterator[Edge]:
     """The triples that serve as evidence next to the questions: they are gold, and lead to the answers."""
     for file in files:
-        for number, fields in enumerate(records.objects(file, "json-array")):
+        for number, fields in records.numbered(file, "json-array"):
             question_id = QUESTIONS.read(fields).question_id
             for parts in _evidence_triples(file, number, fields, records):
                 if all(part and not part.isspace() for part in parts):

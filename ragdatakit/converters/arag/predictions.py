@@ -25,7 +25,7 @@ def predicted_answers(files: list[DataFile], records: RecordReader) -> Iterator[
     """The answers of all runs; what else a line has is metadata."""
     for file in files:
         run = _run_of(file.name) if len(files) > 1 else None
-        for number, fields in enumerate(records.objects(file)):
+        for number, fields in records.numbered(file):
             name = next((n for n in ("qid", "id") if n in fields and loads(fields[n])), "")
             value = loads(fields[name]) if name else None
             if value is None or isinstance(value, list | dict):

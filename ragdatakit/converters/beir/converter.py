@@ -156,8 +156,8 @@ def are_bare(files: list[DataFile]) -> bool | None:
 
 def _documents(files: list[DataFile], records: RecordReader, bare: bool | None) -> Iterator[Document]:
     for file in files:
-        found_records = records.shaped(file, _PLAIN, "ndjson")
-        for number, fields in enumerate(found_records):
+        blocks = records.shaped_blocks(file, _PLAIN, "ndjson")
+        for number, fields in (each for first, block in blocks for each in enumerate(block, first)):
             if isinstance(fields, _PlainDocument):
                 yield Document(fields.doc_id, fields.text, fields.title, None, _plain_order(fields, bare))
                 continue
@@ -194,7 +194,7 @@ def _questions(
     files: list[DataFile], splits: Callable[[], Splits], records: RecordReader, bare: bool | None
 ) -> Iterator[Question]:
     for file in files:
-        for number, fields in enumerate(records.objects(file, "ndjson")):
+        for number, fields in records.numbered(file, "ndjson"):
             names = list(fields)
             raw = fields.get("_id")
             found, text = _id_of(fields, _QUERY, records, file, number), string_of(fields.pop("text", None))

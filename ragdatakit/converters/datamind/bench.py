@@ -79,7 +79,7 @@ def _fields(line: str) -> dict[str, Raw] | None:
 def result_rows(files: list[DataFile], records: RecordReader) -> Iterator[Answer]:
     """What the benchmark wrote; where it has no question's id, the number of the question stands for it."""
     for file in files:
-        for number, fields in enumerate(records.objects(file)):
+        for number, fields in records.numbered(file):
             raw = fields.get("question_id", fields.get("index"))
             value = loads(raw) if raw is not None else None
             if value is None or isinstance(value, list | dict):

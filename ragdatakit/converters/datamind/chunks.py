@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import msgspec
 
@@ -79,28 +79,26 @@ def chunk_blocks(files: list[DataFile], records: RecordReader) -> Iterator[Colum
     ordinals: dict[str, int] = {}
     for file in files:
         stem = _stem(file) if len(files) == 1 else None
-        names, first = file_names(file), 0
-        for lines in records.shaped_blocks(file, _LINE):
-            if isinstance(lines, list) and all(map(_is_plain, lines)):
+        names = file_names(file)
+        for first, lines in records.shaped_blocks(file, _LINE):
+            if _are_plain(lines):
                 columns = _plain_columns(lines, names, stem, ordinals)
                 if columns is None:
                     columns = list(zip(*(_plain(line, names, stem, ordinals) for line in lines), strict=True))
                 yield columns
-                first += len(lines)
                 continue
-            for fields in lines:
+            for number, fields in enumerate(lines, first):
                 if isinstance(fields, dict):
-                    chunk = chunk_of(file, stem is not None, records, ordinals, first, fields)
+                    chunk = chunk_of(file, stem is not None, records, ordinals, number, fields)
                 else:
-                    chunk = _given(file, records, first, _plain(fields, names, stem, ordinals))
-                first += 1
+                    chunk = _given(file, records, number, _plain(fields, names, stem, ordinals))
                 if chunk is not None:
                     yield list(zip(chunk, strict=True))
 
 
-def _is_plain(line: _Line | dict[str, Raw]) -> bool:
-    """Whether a line is a chunk of which there is nothing to say."""
-    return isinstance(line, _Line) and bool(line.text or line.image_path)
+def _are_plain(lines: Sequence[_Line | dict[str, Raw]]) -> TypeGuard[Sequence[_Line]]:
+    """Whether these lines are chunks of which there is nothing to say."""
+    return all(isinstance(line, _Line) and (line.text or line.image_path) for line in lines)
 
 
 def chunk_of(
@@ -121,7 +119,7 @@ def _given(file: DataFile, records: RecordReader, number: int, chunk: Chunk) -> 
 def document_rows(files: list[DataFile], records: RecordReader) -> Iterator[Document]:
     """The documents that were written as chunks."""
     for file in files:
-        for number, fields in enumerate(records.objects(file)):
+        for number, fields in records.numbered(file):
             own = _Own.found(fields, _stem(file))
             chunk = own.chunk(fields) if own else _foreign(fields, file_names(file), {})
             if chunk.text:
@@ -214,7 +212,7 @@ def _plain(line: _Line, names: tuple[str, str], stem: str | None, ordinals: dict
 
 
 def _plain_columns(
-    lines: list[Any], names: tuple[str, str], stem: str | None, ordinals: dict[str, int]
+    lines: Sequence[Any], names: tuple[str, str], stem: str | None, ordinals: dict[str, int]
 ) -> Columns | None:
     """The same of many lines, column by column; None where metadata must be looked at one by one."""
     data = [bytes(line.metadata) for line in lines]

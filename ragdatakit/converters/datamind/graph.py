@@ -50,7 +50,7 @@ class _Line(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 
 
 _LINE = msgspec.json.Decoder(_Line)
-_Lines = list[Any]
+_Lines = Sequence[Any]
 """Lines as `_Line`, or as their fields where they are otherwise."""
 
 
@@ -102,7 +102,7 @@ def _columns(rows: Sequence[tuple[Any, ...]]) -> Columns:
     return list(zip(*rows, strict=True))
 
 
-def _new_nodes(lines: list[Any], seen: set[str]) -> Iterator[Node]:
+def _new_nodes(lines: _Lines, seen: set[str]) -> Iterator[Node]:
     """The entities of plain lines that were not ``seen``, which they are then."""
     for line in lines:
         if line.subject not in seen:
@@ -113,7 +113,7 @@ def _new_nodes(lines: list[Any], seen: set[str]) -> Iterator[Node]:
             yield Node(line.object, line.object_type, properties_of(line.object_properties))
 
 
-def _plain_columns(names: tuple[list[str], list[str], list[str]], lines: list[Any]) -> Columns:
+def _plain_columns(names: tuple[list[str], list[str], list[str]], lines: _Lines) -> Columns:
     attributes = [properties_of(raw) if (raw := line.properties) is not _NONE else None for line in lines]
     return *names, attributes, [line.confidence for line in lines], [line.source or None for line in lines]
 
@@ -133,11 +133,8 @@ def _lines_of(files: list[DataFile], records: RecordReader) -> Iterator[tuple[Da
 def _blocks_of(files: list[DataFile], records: RecordReader) -> Iterator[tuple[DataFile, int, _Lines]]:
     """Lines that are decoded together, with their file and the number of the first of them."""
     for file in files:
-        first = 0
-        for lines in records.shaped_blocks(file, _LINE):
-            for block in (lines,) if isinstance(lines, list) else ([line] for line in lines):
-                yield file, first, block
-                first += len(block)
+        for first, lines in records.shaped_blocks(file, _LINE):
+            yield file, first, lines
 
 
 def _plain_names(lines: _Lines) -> tuple[list[str], list[str], list[str]] | None:

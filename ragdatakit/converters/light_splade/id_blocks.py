@@ -54,9 +54,9 @@ def id_blocks(records: RecordReader, file: DataFile, notes: list[Note], jobs: in
     for taken in records.taken(file, scanner.scan, jobs):
         if isinstance(taken, list):
             columns = [np.empty(0, np.int64)] * (2 if is_list else 3)
-            yield _with(columns, [(0, ids) for fields in taken for ids in rows_of(fields)])
+            yield _with(columns, [(0, ids) for _, fields in taken for ids in rows_of(fields)])
             continue
-        first, data, scanned, _ = taken
+        first, _, data, scanned, _ = taken
         numbers, owners = _plain(scanned, [f.name for f in record.fields], is_list)
         refused = [note for note in scanned.notes if note[0] == REFUSED]
         more = [

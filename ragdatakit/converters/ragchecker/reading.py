@@ -171,7 +171,7 @@ class RagCheckerReading:
         """The corpus; where there is none, every passage that was retrieved."""
         if self._corpus:
             for file in self._corpus:
-                for number, fields in enumerate(self._records.objects(file, "ndjson")):
+                for number, fields in self._records.numbered(file, "ndjson"):
                     doc_id, text = _text_of(fields.get("doc_id")), string_of(fields.get("text"))
                     if doc_id is None or text is None:
                         self._records.leave_out(file, number, "it has no doc_id or no text", doc_id)
@@ -194,7 +194,7 @@ class RagCheckerReading:
     def chunks(self) -> Iterator[Chunk]:
         """The chunks of the corpus."""
         for file in self._chunks:
-            for number, fields in enumerate(self._records.objects(file, "ndjson")):
+            for number, fields in self._records.numbered(file, "ndjson"):
                 doc_id, text, place = _text_of(fields.get("doc_id")), string_of(fields.get("text")), _name(fields)
                 ordinal = _value(fields.get("chunk_id"))
                 if doc_id is None or text is None or place is None or not isinstance(ordinal, int):

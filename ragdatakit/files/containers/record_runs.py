@@ -22,7 +22,12 @@ _ALL_FIELDS = msgspec.json.Decoder(list[dict[str, Raw]])
 
 
 class Run(Protocol):
-    """Consecutive records; ways of decoding them all give None where one of them wants a closer look."""
+    """Consecutive records; ways of decoding them all give None where one of them wants a closer look.
+
+    ``count`` is the number of the file's records up to the last that was given, with those that are left out.
+    """
+
+    count: int
 
     def objects(self) -> list[dict[str, Raw]] | None:
         """The fields of each, where all are objects."""
@@ -51,7 +56,6 @@ class LineRun:
         self._drop = drop
         self._number = 0
         self.count = 0
-        """The records so far, with those that are refused."""
 
     def skip(self) -> bool:
         """Pass over a line that is too long to be read; whether it is to be left out anyway."""
@@ -130,6 +134,7 @@ class PartRun:
     part: Part
     refused: Mapping[int, str]
     drop: Callable[[int, str, bytes], None]
+    count: int = 0
 
     def objects(self) -> list[dict[str, Raw]] | None:
         """The fields of each, where all are objects."""
@@ -148,6 +153,7 @@ class PartRun:
     def values(self) -> list[Any] | None:
         """All of them decoded."""
         values = self.part.values
+        self.count = self.part.first_record + self.part.count
         return values if self.part.proved and not self.refused and type(values) is list and values else None
 
     def pieces(self) -> Iterator[PartRun]:
@@ -160,6 +166,7 @@ class PartRun:
             if element.error or element.record in self.refused:
                 self.drop(element.record, element.error or self.refused[element.record], element.raw)
             else:
+                self.count = element.record + 1
                 yield element.record, element.raw
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import io
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
 from functools import partial
@@ -119,20 +119,24 @@ class RecordReader:
         """The records that are JSON objects, each as its fields, the values as they are in the file."""
         yield from self._read(self._runs(file, container), lambda run: run.objects(), partial(self._singly, file))
 
+    def numbered(self, file: DataFile, container: str = "") -> Iterator[tuple[int, dict[str, Raw]]]:
+        """The same, each with its number in the file, from 0: those that are dropped count, too."""
+        return self._numbered(self._runs(file, container), lambda run: run.objects(), partial(self._singly, file))
+
     def shaped(
         self, file: DataFile, decoder: msgspec.json.Decoder[S], container: str = ""
     ) -> Iterator[S | dict[str, Raw]]:
         """The same, but what ``decoder`` makes of them in place of their fields, where it can read them (not of the
         elements of an array)."""
-        return chain.from_iterable(self.shaped_blocks(file, decoder, container))
+        return chain.from_iterable(found for _, found in self.shaped_blocks(file, decoder, container))
 
     def shaped_blocks(
         self, file: DataFile, decoder: msgspec.json.Decoder[S], container: str = ""
-    ) -> Iterator[Iterable[S | dict[str, Raw]]]:
-        """The same, as they are decoded: lists of those that are decoded together, iterators of others."""
+    ) -> Iterator[tuple[int, Sequence[S | dict[str, Raw]]]]:
+        """The same, as they are decoded: those that are decoded together, and the number of the first of them."""
 
-        def together(run: Run) -> Iterable[S | dict[str, Raw]] | None:
-            found: Iterable[S] | Iterable[dict[str, Raw]] | None
+        def together(run: Run) -> Sequence[S | dict[str, Raw]] | None:
+            found: Sequence[S] | Sequence[dict[str, Raw]] | None
             found = run.shaped(decoder) if isinstance(run, LineRun) else run.objects()
             return found
 
@@ -140,43 +144,55 @@ class RecordReader:
 
     @staticmethod
     def _read(
-        runs: Iterable[Run], together: Callable[[Run], Iterable[T] | None], singly: Callable[[Run], Iterator[T]]
+        runs: Iterable[Run], together: Callable[[Run], Sequence[T] | None], singly: Callable[[Run], Iterator[T]]
     ) -> Iterator[T]:
-        return chain.from_iterable(RecordReader._blocks(runs, together, singly))
+        return chain.from_iterable(found for _, found in RecordReader._blocks(runs, together, singly))
+
+    @staticmethod
+    def _numbered(
+        runs: Iterable[Run], together: Callable[[Run], Sequence[T] | None], singly: Callable[[Run], Iterator[T]]
+    ) -> Iterator[tuple[int, T]]:
+        for first, found in RecordReader._blocks(runs, together, singly):
+            yield from enumerate(found, first)
 
     @staticmethod
     def _blocks(
-        runs: Iterable[Run], together: Callable[[Run], Iterable[T] | None], singly: Callable[[Run], Iterator[T]]
-    ) -> Iterator[Iterable[T]]:
-        """The records of runs that can be decoded together; where one wants a closer look, of those around it."""
+        runs: Iterable[Run], together: Callable[[Run], Sequence[T] | None], singly: Callable[[Run], Iterator[T]]
+    ) -> Iterator[tuple[int, Sequence[T]]]:
+        """The records of runs that can be decoded together, and the number of the first; where one wants a closer look,
+        of those around it."""
         for run in runs:
             found = together(run)
             if found is not None:
-                yield found
+                yield run.count - len(found), found
                 continue
             for piece in run.pieces():
                 found = together(piece)
-                yield found if found is not None else singly(piece)
+                if found is not None:
+                    yield piece.count - len(found), found
+                    continue
+                for one in singly(piece):
+                    yield piece.count - 1, (one,)
 
     def taken(
         self, file: DataFile, take: Callable[[bytes], L | None], jobs: int = 0
-    ) -> Iterator[tuple[int, bytes, L, int] | list[dict[str, Raw]]]:
-        """The blocks of a file of lines: the number of the first line, the lines, what ``take`` makes of them (in so
-        many threads of their own), and where they are in the file; where it makes nothing of a block, the fields of its
-        records."""
+    ) -> Iterator[tuple[int, int, bytes, L, int] | list[tuple[int, dict[str, Raw]]]]:
+        """The blocks of a file of lines: the numbers of the first line and of the first record, the lines, what
+        ``take`` makes of them (in so many threads of their own), and where they are in the file; where it makes nothing
+        of a block, its records as of `numbered`."""
         if self._is_array(file):
-            yield from ([fields] for fields in self.objects(file, "json-array"))
+            yield from ([record] for record in self.numbered(file, "json-array"))
             return
         made: deque[L | None] = deque()
         refused = self.refused.lines(file)
         for run in self._line_runs(file, _blocks_of if refused else partial(_taken, take, jobs, made)):
-            first = run.next_line
+            first, number = run.next_line, run.count
             found = None if refused else made.popleft()
             if found is None:
-                yield list(self._read((run,), lambda one: one.objects(), partial(self._singly, file)))
+                yield list(self._numbered((run,), lambda one: one.objects(), partial(self._singly, file)))
             else:
                 run.pass_over(found.lines, found.rows)
-                yield first, run.data, found, run.offset
+                yield first, number, run.data, found, run.offset
 
     def elements_taken(self, file: DataFile, parts_of: PartsOf[L]) -> Iterator[tuple[Part, L] | Run]:
         """The parts of a file that is an array, with what ``parts_of`` makes of them; where it makes nothing of a part,
@@ -223,6 +239,11 @@ class RecordReader:
     def values(self, file: DataFile, container: str = "") -> Iterator[Any]:
         """The records, decoded; integers of any size are exact."""
         yield from self._read(self._runs(file, container), lambda run: run.values(), partial(self._values_singly, file))
+
+    def numbered_values(self, file: DataFile, container: str = "") -> Iterator[tuple[int, Any]]:
+        """The same, each with its number in the file, from 0."""
+        runs = self._runs(file, container)
+        return self._numbered(runs, lambda run: run.values(), partial(self._values_singly, file))
 
     def _values_singly(self, file: DataFile, run: Run) -> Iterator[Any]:
         for place, raw in run.records():
