@@ -6,6 +6,7 @@ import gzip
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -68,6 +69,19 @@ def test_gzip_bomb_is_not_unpacked_to_look_at_it(tmp_path: Path) -> None:
 
     assert spawn("validate", tmp_path / "notes.gz", seconds=20).code == 2
     assert spawn("validate", tmp_path, seconds=20).code == 2
+
+
+def test_of_damaged_gzip_data_the_same_is_read_however_much_at_once(tmp_path: Path) -> None:
+    rng = Random(4)
+    data = b"".join(b'{"n": %d, "text": "%s"}\n' % (n, rng.randbytes(9).hex().encode()) for n in range(900))
+    packed = bytearray(gzip.compress(data, mtime=0))
+    packed[len(packed) // 2] ^= 8
+    (tmp_path / "a.gz").write_bytes(packed)
+
+    read = {size: b"".join(sources.Source(tmp_path / "a.gz", True, size).pieces()) for size in (30, 999, 1 << 20)}
+
+    assert len({*read.values()}) == 1
+    assert len(read[30]) > len(data) // 3
 
 
 @pytest.mark.parametrize("name", ["train/query_master.ndjson", TRIPLETS, "validation/doc_master.ndjson"])

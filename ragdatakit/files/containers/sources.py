@@ -11,6 +11,7 @@ import os
 import zlib
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import field, replace
 from pathlib import Path
 from typing import IO, Any, TypeVar, cast
@@ -43,6 +44,7 @@ TEXT_BLOCK_BYTES = 1 << 21
 """Size of a block of records with texts, whose hashing has a cost per block."""
 
 _TAIL_BYTES = 1 << 14
+_PIECE_OF_DAMAGED = 1 << 12
 SMALL_FILE = 1 << 20
 BOMB_RATIO, BOMB_BYTES = 400, 1 << 30  # text packs 3 to 20 times; deflate's best, of zeros, is 1,032 times
 _LONGEST_POINTER = 1024
@@ -377,24 +379,15 @@ class Source:
             yield Block(b"".join(held), offset)  # else it is the line that was cut with the file
 
     def _last_pieces(self, raw: IO[bytes]) -> Iterator[bytes]:
-        """What comes before a fault in gzip data, lost with the read that met it: unpacked again, bit by bit."""
-        import gzip
-
-        raw.seek(0)
-        position, before = 0, self.bytes_read
-        with gzip.GzipFile(fileobj=raw, mode="rb") as stream:
-            while True:
-                try:
-                    piece = stream.read1(1 << 16)
-                except _DAMAGE:
-                    return
-                if not piece:
-                    return
-                new = piece[max(0, before - position) :]
-                position += len(piece)
-                if new:
-                    self.bytes_read += len(new)
-                    yield new
+        """What comes before a fault in gzip data, lost with the read that met it: unpacked again, at last byte by byte,
+        so that it is all there is, however much was asked for at once."""
+        sound, position, before = sum(map(len, _sound_pieces(raw))), 0, self.bytes_read
+        for piece in _sound_pieces(raw, sound):
+            new = piece[max(0, before - position) :]
+            position += len(piece)
+            if new:
+                self.bytes_read += len(new)
+                yield new
 
     def _pieces(self, stream: IO[bytes], raw: IO[bytes], size: int) -> Iterator[bytes]:
         """Uncompressed data until its end, a fault in it, or more of it than can be honest."""
@@ -542,6 +535,19 @@ def _mislabelled(found: str, expected: str) -> FileFault:
 
 _DAMAGE = (EOFError, OSError, zlib.error, ValueError)
 """What readers of gzip data raise where it is damaged."""
+
+
+def _sound_pieces(raw: IO[bytes], sound: int | None = None) -> Iterator[bytes]:
+    """Unpacked gzip data up to a fault in it, as far as reading piece by piece gives it; behind so many bytes that are
+    known to be ``sound``, byte by byte."""
+    import gzip
+
+    raw.seek(0)
+    position = 0
+    with gzip.GzipFile(fileobj=raw, mode="rb") as stream, suppress(*_DAMAGE):
+        while piece := stream.read1(_PIECE_OF_DAMAGED if sound is None or position < sound else 1):
+            position += len(piece)
+            yield piece
 
 
 def _damage_of_igzip() -> tuple[type[Exception]]:
