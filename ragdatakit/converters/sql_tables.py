@@ -15,7 +15,7 @@ from ragdatakit.converters.arag.sql_tables import arag_tables
 from ragdatakit.converters.beir.sql_tables import beir_passages, beir_tables
 from ragdatakit.converters.datamind.sql_tables import datamind_tables
 from ragdatakit.converters.gfm_rag.sql_tables import gfm_rag_tables
-from ragdatakit.converters.light_splade.sql_tables import light_splade_tables
+from ragdatakit.converters.light_splade.sql_tables import light_splade_passages, light_splade_tables
 from ragdatakit.converters.sources import ConversionSettings, Source, converted_root
 from ragdatakit.database.dataset_database import SqlTable
 from ragdatakit.files.datasets import Dataset
@@ -35,6 +35,8 @@ _FORMATS = {
     "light-splade": light_splade_tables,
 }
 
+_PASSAGES = {"beir": beir_passages, "light-splade": light_splade_passages}
+
 
 def sql_tables(
     source: Source, options: ConversionSettings, records: RecordReader, least_bytes: int = _LEAST_BYTES
@@ -51,8 +53,11 @@ def passages_of(
 ) -> Callable[[int], Iterator[Passages]] | None:
     """What gives all passages of a source straight from the scanner, in so many threads, as far as they are texts; None
     where rows have to be read."""
-    part = _taken_part(source, options, least_bytes) if source.format == "beir" and library() is not None else None
-    return partial(beir_passages, part, records) if part is not None else None
+    passages = _PASSAGES.get(source.format)
+    part = _taken_part(source, options, least_bytes) if passages is not None and library() is not None else None
+    if passages is None or part is None or len({file.split for file in part.of_kind("documents")}) > 1:
+        return None
+    return partial(passages, part, records)
 
 
 def _taken_part(source: Source, options: ConversionSettings, least_bytes: int) -> Dataset | None:

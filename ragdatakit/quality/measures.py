@@ -124,7 +124,7 @@ class Measuring:
         looks = (sketched.words < self.least_words) | (found.characters > self.most_characters)
         if self.characters:
             looks |= found.looked != 0
-            if self.titles:
+            if self.titles and not (isinstance(rows, TextBlock) and "title" not in rows.columns):
                 looks |= self._seen(_column(rows, "title")[1]).looked != 0
         places = np.flatnonzero(looks).tolist()
         measured = Measured(rows, _ids(rows), texts, sketched.words, found.squeezed, found.exact, places, found)

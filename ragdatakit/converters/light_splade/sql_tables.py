@@ -14,14 +14,18 @@ from ragdatakit.database.columns import Kind, PackedColumn, packed
 from ragdatakit.database.dataset_database import SqlTable, Unproved
 from ragdatakit.database.id_tables import IdTable
 from ragdatakit.database.text_facts import TextFacts
+from ragdatakit.files.containers.json_text import Raw
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.reading.noted_rows import Note
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.scanner.library import library
+from ragdatakit.schemas.canonical import Document
 from ragdatakit.schemas.light_splade.format import LIGHT_SPLADE
 
 if TYPE_CHECKING:
     import duckdb
+
+    from ragdatakit.converters.kept_texts import Passages
 
 _MASTER = {"id": Kind.TEXT, "text": Kind.TEXT}
 _IDS = {"qrels": ("question_id", "target_id"), "triplets": ("question_id", "positive_id", "negative_id")}
@@ -41,6 +45,20 @@ def light_splade_tables(dataset: Dataset, records: RecordReader) -> dict[str, Sq
         for table, kind in _TABLES.items()
         if dataset.of_kind(kind)
     }
+
+
+def light_splade_passages(dataset: Dataset, records: RecordReader, jobs: int) -> Iterator[Passages]:
+    """The documents of a dataset that has them in one split."""
+    from ragdatakit.converters.kept_texts import KeptTexts  # needs numpy
+
+    reader = KeptTexts(LIGHT_SPLADE.file("documents").record, Document, {"doc_id": "doc_id", "text": "text"})
+    for file in dataset.of_kind("documents"):
+
+        def row_of(_: int, fields: dict[str, Raw], file: DataFile = file) -> Document | None:
+            found = text_of(file, [], fields)
+            return Document(*found) if found is not None else None
+
+        yield from reader.passages(file, records, jobs, row_of)
 
 
 class _Loader:
