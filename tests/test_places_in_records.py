@@ -38,6 +38,27 @@ def test_the_last_of_repeated_names_is_meant() -> None:
     assert value_at(DOUBLED, "/a") == [5, "last"]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": 1, "b": 2}',
+        '{"b": "a", "c": ["a", "b"], "a": {"b": 1, "a": "x"}, "d": 3}',
+        '{"a": 1, "\\u0061": 2, "b": 3}',
+        '{"a": "\\"b\\": 1", "b" : 2}',
+        '{"c": {"b": 1}, "d": [{"a": 2}]}',
+        '{"c": [{"a": 1}], "b": {"a": 2}, "a": [3, "a"]}',
+        '{"b": {"c": 1}, "a": 2}',
+        '  {"a":1,"a":2,"b":{"b":{"b":1},"b":2}} ',
+    ],
+)
+@pytest.mark.parametrize("pointer", ["/a", "/b", "/c", "/a/b", "/b/b", "/b/a", "/d/0/a", "/c/1", "/e"])
+def test_values_are_found_as_token_by_token(text: str, pointer: str) -> None:
+    place = strict_json.locate(text, pointer)
+    found = strict_json.resolve(json.loads(text), pointer)
+    assert (None if place is None else json.loads(text[place[0] : sum(place)])) == found
+    assert strict_json.locate(text, pointer) == place == strict_json._walk(text, pointer.split("/")[1:]) or "\\" in text
+
+
 def test_a_long_record_is_looked_through_once(monkeypatch: pytest.MonkeyPatch) -> None:
     looked = []
     scan = strict_json.elements

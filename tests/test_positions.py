@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ragdatakit.files.containers.lines import chosen_lines, iter_lines
-from ragdatakit.files.containers.positions import BlockTable, _counted, _found, locate_lines
+from ragdatakit.files.containers.positions import BlockTable, _counted, _found, byte_positions, locate_lines
 from ragdatakit.files.containers.sources import Block, Source
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.validators import dataset_run
@@ -299,6 +299,16 @@ def test_records_are_counted_where_they_are(lines: list[str], end: str) -> None:
     for step in (1, 3):
         numbers = list(range(0, len(records), step))
         assert list(_counted(data, numbers, True)) == list(_found(Block(data, 0), numbers))
+
+
+@pytest.mark.parametrize("raw", ["aé漢😀b".encode(), b"a\xffb\xc3\xa9", b"\xc3\xa9ab\xe6\xbc", "é\ufffdé".encode()])
+def test_bytes_are_counted_from_the_nearer_end(raw: bytes) -> None:
+    text = raw.decode("utf-8", "replace")
+    counted = [next(n for n in range(len(raw) + 1) if len(raw[:n].decode("utf-8", "replace")) == at
+                    and raw[n:].decode("utf-8", "replace") == text[at:]) for at in range(len(text) + 1)]  # fmt: skip
+    for first in range(len(text) + 1):
+        for last in range(first, len(text) + 1):
+            assert byte_positions(raw, text, (first, last)) == [counted[first], counted[last]]
 
 
 def test_no_more_is_read_again_than_the_blocks_that_are_asked_for(

@@ -16,11 +16,13 @@ import pytest
 
 import ragdatakit
 from ragdatakit.api import engine
+from ragdatakit.files.containers.record_forms import JSON
+from ragdatakit.files.containers.record_forms import REFUSED as UNLIKE
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.scanner import library as loading
 from ragdatakit.scanner.blocks import BlockScanner
 from ragdatakit.scanner.library import FUNCTIONS, engine_words, library, missing_reason
-from ragdatakit.scanner.notes import CANDIDATE
+from ragdatakit.scanner.notes import BLANK, CANDIDATE
 from ragdatakit.scanner.plan import plan_blob
 from ragdatakit.scanner.predicates import (
     WHITE_SPACE,
@@ -276,19 +278,58 @@ def test_blobs_that_are_not_understood_make_no_plan() -> None:
     assert not found.rd_plan_new(None, 10)
 
 
+@pytest.mark.parametrize("portable", [False, True])
+def test_noted_records_that_all_readers_read_alike_are_named(portable: bool) -> None:
+    lines = [
+        *('{"doc_id": 1, "text": ""}', '{"doc_id": "1", "text": "a"}', '  {"doc_id": 1, "other": [{"a": 1.5}]} ', "[]"),
+        *('{"doc_id": 1, "doc_id": 2}', '{"doc_id": 1, "text": "\\ud800"}', '{"doc_id": 9007199254740993}', "{", " "),
+        *(
+            '{"doc_id": NaN}',
+            '{"doc_id": 1, "text": "a"}',
+            '{"doc_id": 1, "t\\u0065xt": 1}',
+            '"\x01"',
+            '{"doc_id": 1} 1',
+        ),
+    ]
+    data = "\n".join(lines).encode()
+    scanned = BlockScanner(DOCUMENTS.record, {"doc_id": "doc_id"}, (Blank("text"),), portable).scan(data)
+    assert scanned is not None
+    rows = {note[1]: data[note[3] : note[4]] for note in scanned.notes if note[0] != BLANK}
+    assert scanned.alike == {0, 1, 2, 3}
+    assert {row for row, raw in rows.items() if JSON.plain(raw) is not UNLIKE} == {
+        0,
+        1,
+        2,
+        3,
+        10,
+    }  # a name with escapes
+
+
+def test_lines_far_from_each_other_are_marked() -> None:
+    lines = [b"" if n % 7 == 3 else b'{"doc_id": %d, "text": "%b"}' % (n, b"x" * (n % 90)) for n in range(20_000)]
+    data = b"\n".join(lines)
+    scanned = BlockScanner(DOCUMENTS.record, {"doc_id": "doc_id"}).scan(data)
+    assert scanned is not None
+    assert len(scanned.marks) == len(data) >> 18
+    for row, line, at in scanned.marks:
+        assert data[:at].count(b"\n") == line and data[at - 1 : at] == b"\n"
+        assert row == sum(map(bool, lines[:line]))
+
+
 def test_what_is_misused_is_refused() -> None:
     found = library()
     assert found is not None
     scanner = BlockScanner(DOCUMENTS.record, {"text": "text"})
-    view = (loading.View * 13)()
+    count = scanner._views
+    view = (loading.View * count)()
     block_ = found.rd_block_new()
 
-    assert found.rd_scan(None, block_, b"", 0, 0, view, 13) < 0
-    assert found.rd_scan(scanner._plan, None, b"", 0, 0, view, 13) < 0
-    assert found.rd_scan(scanner._plan, block_, None, 5, 0, view, 13) < 0
-    assert found.rd_scan(scanner._plan, block_, b"", 0, 0, view, 12) < 0
-    assert found.rd_scan(scanner._plan, block_, b"", 0, 0, None, 13) < 0
-    assert found.rd_scan(scanner._plan, block_, b"", 0, 0, view, 13) == 0
+    assert found.rd_scan(None, block_, b"", 0, 0, view, count) < 0
+    assert found.rd_scan(scanner._plan, None, b"", 0, 0, view, count) < 0
+    assert found.rd_scan(scanner._plan, block_, None, 5, 0, view, count) < 0
+    assert found.rd_scan(scanner._plan, block_, b"", 0, 0, view, count - 1) < 0
+    assert found.rd_scan(scanner._plan, block_, b"", 0, 0, None, count) < 0
+    assert found.rd_scan(scanner._plan, block_, b"", 0, 0, view, count) == 0
     offsets = (ctypes.c_int32 * 3)(0, 5, 3)
     codes = (ctypes.c_uint64 * 4)()
     assert found.rd_hash(1, 1, ctypes.cast(b"abcde", ctypes.c_void_p), 5, offsets, 2, codes) < 0

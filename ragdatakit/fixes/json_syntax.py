@@ -79,6 +79,8 @@ def _on_lines_of_their_own(fault: Fault, text: str) -> Fix | None:
 def _from_python(fault: Fault, text: str) -> Fix | None:
     """An object as Python prints it, which is read as a literal: nothing in it is run."""
     begin, end = strict_json.solid(text, 0), len(text.rstrip())
+    if (fault.problem.position or 0) >= end:  # it is cut: its brackets stay open in Python, too
+        return None
     judged = judge(text[begin:end])
     if judged.kind != "dict" or judged.repeated or judged.surrogate or not _is_json(judged.value):
         return None

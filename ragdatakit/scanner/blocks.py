@@ -29,9 +29,9 @@ from ragdatakit.scanner.views import WIDE, numbers, wide_codes
 from ragdatakit.schemas.declarations import Columns, Field, Record
 
 _LONE_RETURN = 1
-_NOTE_WIDTH, _ODD_WIDTH = 5, 3
-_OF_BLOCK, _OF_FIELD = 3, 5
-"""Numbers in a note and in an odd text; views of a block and of each field: as `scanner/src/boundary.rs` has them."""
+_NOTE_WIDTH, _ODD_WIDTH, _MARK_WIDTH = 5, 3, 3
+_OF_BLOCK, _OF_FIELD = 5, 5
+"""Numbers in a note, in an odd text and in a mark; views of a block and of each field: as the library has them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +100,9 @@ class ScannedBlock:
 
     ``notes`` are the noted lines in order: why (see `notes`), row, line, first byte, byte behind the last. ``lf`` and
     ``crlf`` are how often each line end occurs, its first line and that line's offset. ``counts`` has how many of the
-    clean records have what is counted, by the names in the predicates. ``kept`` are the values of fields of which they
-    are wanted, ``facts`` those of the texts of one.
+    clean records have what is counted, by the names in the predicates. ``alike`` are rows of noted records in JSON that
+    every reader reads alike, ``marks`` lines far from each other: the row of the record there, or of the next one, the
+    line, its first byte. ``kept`` are the values of fields of which they are wanted, ``facts`` those of one's texts.
     """
 
     rows: int
@@ -111,6 +112,8 @@ class ScannedBlock:
     notes: list[list[int]]
     columns: dict[str, ScannedColumn]
     counts: dict[Hashable, int] = field(default_factory=dict)
+    alike: frozenset[int] = frozenset()
+    marks: list[list[int]] = field(default_factory=list)
     kept: dict[str, KeptValues] = field(default_factory=dict)
     facts: ScannedFacts | None = None
 
@@ -118,10 +121,8 @@ class ScannedBlock:
 def can_scan(records: tuple[Record, ...], asked: Iterable[Asked] = ()) -> bool:
     """Whether the scanner is there and knows all that is declared of a kind of record, or what it is taken for."""
     asked = list(asked)
-    if library() is None:
-        return False
-    if any(isinstance(one, Cut) for one in asked):
-        return records[0].shape == "string"
+    if library() is None or any(isinstance(one, Cut) for one in asked):
+        return library() is not None and records[0].shape == "string"
     is_object = len(records) == 1 and records[0].shape == "object"
     return is_object and records[0].fields != () and all(map(_is_known, scopes_of(records[0], asked)[""].values()))
 
@@ -232,16 +233,15 @@ class BlockScanner:
     def _found(self, mine: Results, length: int = 0) -> ScannedBlock:
         views = mine.views
         rows, lines, *ends = numbers(views[0]).tolist()
+        lf, crlf = (ends[0], ends[1], ends[2]), (ends[3], ends[4], ends[5])
         notes = numbers(views[1]).reshape(-1, _NOTE_WIDTH).tolist()
         counts = {name: n for name, n in zip(self._counts, numbers(views[2]).tolist(), strict=True) if n}
-        columns = {
-            name: _column(views, _OF_BLOCK + _OF_FIELD * number, self._fields[name])
-            for name, number in self._places.items()
-        }
-        lf, crlf = (ends[0], ends[1], ends[2]), (ends[3], ends[4], ends[5])
+        columns = {name: _column(views, number, self._fields[name]) for name, number in self._places.items()}
         kept = {name: self._kept_values(mine, place) for place, name in enumerate(self._kept)}
         facts = self._facts(mine, length) if self._has_facts else None
-        return ScannedBlock(rows, lines, lf, crlf, notes, columns, counts, kept, facts)
+        alike = frozenset(numbers(views[3]).tolist() if views[3].length else ())
+        marks = numbers(views[4]).reshape(-1, _MARK_WIDTH).tolist()
+        return ScannedBlock(rows, lines, lf, crlf, notes, columns, counts, alike, marks, kept, facts)
 
     def _facts(self, mine: Results, length: int) -> ScannedFacts:
         views = (View * 8)()
@@ -258,11 +258,12 @@ class BlockScanner:
         called(self._library.rd_kept(mine.address, place, views))
         ends, missing, data = views
         values = ctypes.string_at(data.start, data.length) if data.length else b""
-        offsets = np.concatenate((np.zeros(1, np.int64), numbers(ends).view(np.int64)))
+        offsets = np.concatenate(((0,), numbers(ends).view(np.int64)))
         return KeptValues(values, offsets, numbers(missing).view(np.int64))
 
 
-def _column(views: Any, at: int, field: Field) -> ScannedColumn:
+def _column(views: Any, number: int, field: Field) -> ScannedColumn:
+    at = _OF_BLOCK + _OF_FIELD * number
     codes, missing, owners, spelled, odd = views[at : at + _OF_FIELD]
     of_numbers = (field.items if field.type == "array" else field.type) in ("integer", "number")
     return ScannedColumn(
@@ -291,10 +292,8 @@ def text_codes(data: Any, offsets: npt.NDArray[np.int32]) -> npt.NDArray[Any]:
     """Codes of the texts that are one behind the other in ``data`` (any buffer), between these offsets: those that
     `BlockScanner` gives the same texts. Raises `ScannerError`."""
     found = needed_library()
-    places = np.ascontiguousarray(offsets, np.int32)
-    count = max(len(places) - 1, 0)
+    places, count = np.ascontiguousarray(offsets, np.int32), max(len(offsets) - 1, 0)
     held = np.frombuffer(data, np.uint8) if data is not None and len(data) else np.empty(0, np.uint8)
     codes = np.empty(count, WIDE)
-    status = found.rd_hash(*code_seeds(), held.ctypes.data, len(held), places.ctypes.data, count, codes.ctypes.data)
-    called(status)
+    called(found.rd_hash(*code_seeds(), held.ctypes.data, len(held), places.ctypes.data, count, codes.ctypes.data))
     return codes

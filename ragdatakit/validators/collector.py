@@ -21,12 +21,23 @@ from ragdatakit.files.containers.positions import Located, byte_positions
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.machine import refuse_machine_fault
 from ragdatakit.late_dataclasses import dataclass
+from ragdatakit.quick_values import quick
 from ragdatakit.schemas.declarations import Format, Rule, names_rule
 from ragdatakit.schemas.errors import UnknownNameError
-from ragdatakit.schemas.findings import SEVERITIES, Excerpt, Finding, Problem, Related, Severity, Span, quick_finding
+from ragdatakit.schemas.findings import (
+    SEVERITIES,
+    Excerpt,
+    Finding,
+    Problem,
+    Related,
+    Severity,
+    Span,
+    quick_finding,
+    quick_span,
+)
 from ragdatakit.schemas.options import ValidateOptions
 from ragdatakit.schemas.rules import SHARED
-from ragdatakit.validators.excerpts import line_and_column, line_excerpt, plain_value, show, visible
+from ragdatakit.validators.excerpts import excerpt, line_and_column, line_excerpt, plain_value, show, visible
 from ragdatakit.validators.identity import fingerprint
 
 NO_RECORD = -1
@@ -69,18 +80,29 @@ class Place:
         Where it ends is left open if ``length`` is 0, or if there is not all of the record.
         """
         first, indent = start or 0, located.indent.characters
-        line, column = line_and_column(text, first, located.line, indent)
+        is_one_line = "\n" not in text
+        if is_one_line:
+            line, column, shown = located.line, first + 1 + indent, excerpt(text.rstrip("\r"), first, length)
+        else:
+            line, column = line_and_column(text, first, located.line, indent)
+            shown = line_excerpt(text, start, length)
         record = located.record if located.record != NO_RECORD else None
-        shown = line_excerpt(text, start, length)
         end = first + length if start is not None else len(text.rstrip("\r\n")) if located.whole else 0
-        place = (line, column if start is not None else None, located.byte_offset, record, shown)
+        offset, begins = located.byte_offset, column if start is not None else None
         if end <= first or end > len(text):
-            return cls(*place, key=key)
-        end_line, end_column = line_and_column(text, end, located.line, indent)
+            return quick_place(line, begins, offset, record, shown, None, None, None, None, key)
         begin_byte, end_byte = byte_positions(located.raw, text, (first, end))
-        span = Span(located.byte_offset + begin_byte, located.byte_offset + end_byte)
-        columns = located.byte_column(begin_byte), located.byte_column(end_byte)
-        return cls(*place, end_line, end_column, span, columns, key)
+        span = quick_span(offset + begin_byte, offset + end_byte)
+        if is_one_line:
+            size = located.indent.size + 1
+            end_line, end_column, columns = line, end + 1 + indent, (begin_byte + size, end_byte + size)
+        else:
+            end_line, end_column = line_and_column(text, end, located.line, indent)
+            columns = located.byte_column(begin_byte), located.byte_column(end_byte)
+        return quick_place(line, begins, offset, record, shown, end_line, end_column, span, columns, key)
+
+
+quick_place = quick(Place, "quick_place")
 
 
 @dataclass(slots=True)
@@ -164,11 +186,20 @@ class Selection:
         )
 
 
-class _Facts(dict[str, Any]):
-    """What fills a message; a fact that is missing shows as ``?`` instead of ending the run."""
+class _Facts:
+    """What fills a message, made as it is asked for; a fact that is missing shows as ``?`` instead of ending the
+    run."""
 
-    def __missing__(self, key: str) -> str:
-        return "?"
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+
+    def __getitem__(self, key: str) -> Any:
+        problem = self._problem
+        if key in problem.facts:
+            return _fact(problem.facts[key])
+        if key == "value":
+            return show(problem.value)
+        return visible((problem.pointer or "").strip("/")) if key == "field" else "?"
 
 
 def _fact(value: Any) -> Any:
@@ -407,39 +438,37 @@ class Collector:
         rule = state.rule
         suffix = f" (in {those.count:,} records of this file)" if those.count > 1 and rule.counted else ""
         value = plain_value(problem.value)
-        facts = _Facts(value=show(problem.value), field=visible((problem.pointer or "").strip("/")))
-        facts.update({k: _fact(v) for k, v in problem.facts.items()})
         meant = f" (did you mean {show(problem.nearly)}?)" if problem.nearly else ""
-        message = rule.message.format_map(facts) + meant + suffix
+        message = rule.message.format_map(_Facts(problem)) + meant + suffix
         consequence = rule.cases.get(problem.facts.get("case", ""), state.upstream) if rule.cases else state.upstream
         finding = quick_finding(
-            code=rule.code,
-            rule=rule.name,
-            severity=state.severity,
-            message=f"{message}; {consequence}" if consequence else message,
-            consequence=consequence,
-            path=file.display,
-            line=place.line,
-            column=place.column,
-            byte_offset=place.byte_offset,
-            row_group=_row_group(file, place.record),
-            record=place.record,
-            pointer=problem.pointer,
-            value=value,
-            hint=rule.hint,
-            related=problem.related,
-            end_line=place.end_line,
-            end_column=place.end_column,
-            span=place.span,
-            key=place.key,
-            fingerprint=fingerprint(rule.code, self._in_project(file.display), place.key, problem.pointer, value),
-            count=those.count,
-            records=tuple(those.records),
-            excerpt=place.excerpt,
-            byte_columns=place.byte_columns,
-            fixable=problem.fix is not None and problem.fix.applicability != "display",
-            fix=problem.fix,
-            baselined=False,
+            rule.code,
+            rule.name,
+            state.severity,
+            f"{message}; {consequence}" if consequence else message,
+            file.display,
+            place.line,
+            place.column,
+            place.byte_offset,
+            place.record,
+            problem.pointer,
+            value,
+            rule.hint,
+            problem.fix is not None and problem.fix.applicability != "display",
+            problem.fix,
+            problem.related,
+            place.end_line,
+            place.end_column,
+            place.span,
+            place.key,
+            fingerprint(rule.code, self._in_project(file.display), place.key, problem.pointer, value),
+            those.count,
+            tuple(those.records),
+            _row_group(file, place.record),
+            place.excerpt,
+            place.byte_columns,
+            consequence,
+            False,  # a baseline is applied later
         )
         self._keep(finding)
         if self._on_finding is not None:

@@ -77,6 +77,7 @@ class DatasetRun:
             keep_freed_memory()
         self._columns: dict[str, KeyColumns] = {}
         self._last_key: tuple[Located | None, str] = (None, "")
+        self._key_parts: dict[str, tuple[tuple[str, ...], Callable[[Any], dict[str, Any]]]] = {}
         self.lock = threading.Lock()
         self.ahead: dict[DataFile, Any] = {}
         self._store: KeyStore | None = None
@@ -444,8 +445,10 @@ class DatasetRun:
         if located.record == NO_RECORD or not located.raw:
             return None
         if self._last_key[0] is not located:  # one record may have many faults
-            fields = key_fields(self.dataset.format, file.kind)
-            derive = partial(self.checks.derive, file.kind, to_show=True)
+            if file.kind not in self._key_parts:
+                derived = partial(self.checks.derive, file.kind, to_show=True)
+                self._key_parts[file.kind] = key_fields(self.dataset.format, file.kind), derived
+            fields, derive = self._key_parts[file.kind]
             self._last_key = located, record_key(fields, located, record, self.form(file), derive)
         return self._last_key[1]
 

@@ -7,7 +7,7 @@ import unicodedata
 from itertools import islice
 from typing import Any
 
-from ragdatakit.schemas.findings import Excerpt
+from ragdatakit.schemas.findings import Excerpt, quick_excerpt
 from ragdatakit.visible_text import without_commands
 
 BEFORE, AFTER = 50, 60
@@ -43,7 +43,7 @@ def _visible_character(character: str) -> str:
 def show(value: Any) -> str:
     """A value as JSON, cut to a readable length."""
     try:
-        text = _ENCODER.encode(_beginning(value))
+        text = repr(value) if type(value) is int else _ENCODER.encode(_beginning(value))
     except (ValueError, RecursionError, TypeError):
         text = type(value).__name__
     text = visible(text)
@@ -63,13 +63,15 @@ def _beginning(value: Any) -> Any:
 
 def plain_value(value: Any) -> Any:
     """A value for the JSON output: scalars as they are, long or nested ones cut to text."""
+    if isinstance(value, int):
+        return value if isinstance(value, bool) or -(2**63) <= value < 2**64 else str(value)
     if isinstance(value, str):
         cut = value if len(value) <= 200 else value[:199] + "…"
+        if cut.isascii():
+            return cut
         return cut.encode("utf-8", "backslashreplace").decode("utf-8")
-    if isinstance(value, bool) or value is None:
+    if value is None:
         return value
-    if isinstance(value, int):
-        return value if -(2**63) <= value < 2**64 else str(value)
     if isinstance(value, float):
         return float(value) if -1e400 < value < 1e400 else str(float(value))
     return show(value)
@@ -77,24 +79,26 @@ def plain_value(value: Any) -> Any:
 
 def excerpt(line: str, start: int, length: int) -> Excerpt:
     """The part of a line around the characters at fault."""
-    start = max(0, min(start, len(line)))
-    length = max(0, min(length, len(line) - start))
-    first = max(0, start - BEFORE) if start > BEFORE + 10 else 0
-    end = min(len(line), start + max(min(length, AFTER), 1) + AFTER)
-    if len(line) - end < 10:
-        end = len(line)
-    behind = min(start + length, end)
+    size = len(line)  # without `min` and `max`, which would be half of what this takes
+    start = 0 if start < 0 else start if start < size else size
+    length = 0 if length < 0 else length if length < size - start else size - start
+    first = start - BEFORE if start > BEFORE + 10 else 0
+    end = start + (AFTER if length > AFTER else length or 1) + AFTER
+    if size - end < 10:
+        end = size
+    behind = start + length if start + length < end else end
     pieces = [line[first:start], line[start:behind], line[behind:end]]
     if not _is_plain(line[first:end]):
         pieces = [visible(piece) for piece in pieces]
-    head, middle, tail = ("…" if first else "") + pieces[0], pieces[1], pieces[2] + ("…" if end < len(line) else "")
-    return Excerpt(head + middle + tail, len(head), len(middle))
+    head, middle, tail = ("…" if first else "") + pieces[0], pieces[1], pieces[2] + ("…" if end < size else "")
+    return quick_excerpt(head + middle + tail, len(head), len(middle))
 
 
 def line_and_column(text: str, at: int, line: int, indent: int) -> tuple[int, int]:
     """Line and column of the character ``at`` of a record that begins on ``line`` behind ``indent`` characters."""
-    lines = text.count("\n", 0, at)
-    return line + lines, at + 1 + (indent if not lines else -text.rfind("\n", 0, at) - 1)
+    if text.find("\n", 0, at) < 0:  # as in every record that is one line
+        return line, at + 1 + indent
+    return line + text.count("\n", 0, at), at - text.rfind("\n", 0, at)
 
 
 def line_excerpt(text: str, start: int | None, length: int) -> Excerpt:

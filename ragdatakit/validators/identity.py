@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache, lru_cache
 from typing import Any
 
 from ragdatakit.files.containers.positions import Located
@@ -69,6 +70,7 @@ def fingerprint(code: str, path: str, key: str | None, pointer: str | None, valu
     return _digest(_joined(code, path, key or "", place_in_record(pointer), value))
 
 
+@lru_cache(1024)
 def place_in_record(pointer: str | None) -> str:
     """A JSON Pointer without the numbers in lists: ``/positive_doc_ids/*``."""
     return _NUMBER_IN_LIST.sub("/*", pointer) if pointer else ""
@@ -100,6 +102,12 @@ def _digest(data: bytes) -> str:
 
 
 def _hashed(data: bytes, size: int = 8) -> bytes:
+    digest: bytes = _blake2b()(data, digest_size=size).digest()
+    return digest
+
+
+@cache
+def _blake2b() -> Callable[..., Any]:
     from hashlib import blake2b  # loads OpenSSL, which a run without findings needs not
 
-    return blake2b(data, digest_size=size).digest()
+    return blake2b

@@ -52,9 +52,10 @@ class RecordChecker:
         record = self.by_shape.get("object")
         self._fields = [(f, f.name, *_usual(f)) for f in record.fields] if record is not None else []
 
-    def examine(self, raw: bytes) -> tuple[Any, list[Problem]]:
-        """The decoded record (None if it is not JSON) and all its faults."""
-        value = self.form.plain(raw)
+    def examine(self, raw: bytes, alike: bool = False) -> tuple[Any, list[Problem]]:
+        """The decoded record (None if it is not JSON) and all its faults; ``alike``: it is known that every reader
+        reads it the same."""
+        value = self.form.plain(raw, alike)
         if value is REFUSED:
             return self._examine_closely(raw)
         return value, self.problems(value)

@@ -31,8 +31,8 @@ const LONE_RETURN: i32 = 1;
 pub(crate) const MISUSED: i32 = -1;
 pub(crate) const PANICKED: i32 = -100;
 
-/// Views before those of the fields: the summary, the notes, the counts.
-const OF_BLOCK: usize = 3;
+/// Views before those of the fields: the summary, the notes, the counts, the noted rows that are read alike, the marks.
+const OF_BLOCK: usize = 5;
 /// Views of each field.
 const OF_FIELD: usize = 5;
 
@@ -223,8 +223,9 @@ pub unsafe extern "C" fn rd_block_free(block: *mut Scanned) {
     }
 }
 
-/// Scan whole lines, and show what was found: the summary, the notes, the counts, and for each field its codes, the rows
-/// that have no value, the rows of the items, and the codes and the odd ones of its spellings. `portable`: not with the instructions of this processor.
+/// Scan whole lines, and show what was found: the summary, the notes, the counts, the noted rows that are read alike,
+/// the marks, and for each field its codes, the rows that have no value, the rows of the items, and the codes and the
+/// odd ones of its spellings. `portable`: not with the instructions of this processor.
 ///
 /// # Safety
 /// `plan` and `block` came from here, `data` points to `length` bytes, `views` to `count` views.
@@ -269,7 +270,9 @@ unsafe fn show(plan: &Plan, block: &Scanned, views: *mut View) {
     let views = from_raw_parts_mut(views, OF_BLOCK + OF_FIELD * plan.fields.len());
     let of_fields =
         block.columns.iter().flat_map(|c| [&c.codes.numbers, &c.missing, &c.owners, &c.spelled.numbers, &c.odd]);
-    let found = [&block.summary[..], &block.notes, &block.tallies].into_iter().chain(of_fields.map(Vec::as_slice));
+    let found = [&block.summary[..], &block.notes, &block.tallies, &block.alike, &block.marks]
+        .into_iter()
+        .chain(of_fields.map(Vec::as_slice));
     for (view, numbers) in views.iter_mut().zip(found) {
         *view = View { start: numbers.as_ptr(), length: numbers.len() as u64 };
     }

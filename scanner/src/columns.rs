@@ -103,6 +103,11 @@ pub struct Scanned {
     /// `NOTE_WIDTH` numbers for each line that Python must see, or that is no record: why, its row, its line, its first
     /// byte, the byte behind its last one.
     pub(crate) notes: Vec<u64>,
+    /// `MARK_WIDTH` numbers for the first line behind each `MARK_BYTES`: the row of its record or of the next one, its
+    /// line, its first byte.
+    pub(crate) marks: Vec<u64>,
+    /// The noted rows whose text every reader of JSON reads alike.
+    pub(crate) alike: Vec<u64>,
     /// How many records that Python does not see have what is counted.
     pub(crate) tallies: Vec<u64>,
     /// How many of what is counted were shown to Python before.
@@ -157,6 +162,9 @@ impl Column {
 
 /// Numbers in `notes` for each line.
 pub const NOTE_WIDTH: usize = 5;
+/// Bytes between marks, by which lines are found again, and numbers in `marks` for each.
+pub const MARK_BYTES: usize = 1 << 18;
+pub const MARK_WIDTH: usize = 3;
 
 impl Scanned {
     /// Nothing yet.
@@ -186,6 +194,8 @@ impl Scanned {
         self.rows = 0;
         self.lines = 0;
         self.notes.clear();
+        self.marks.clear();
+        self.alike.clear();
         self.tallies.clear();
         self.tallies.resize(plan.tallies, 0);
         self.shown.clear();
@@ -262,6 +272,12 @@ impl Scanned {
         let code = hash::code(&plan.seeds, &self.joined);
         self.columns[joined.target].push(code, self.rows);
         field.known.as_ref().is_some_and(|known| !known.has(code))
+    }
+
+    /// A line begins at `at`, so far behind the last mark that it gets one.
+    pub(crate) fn mark(&mut self, at: usize) {
+        let mark: [u64; MARK_WIDTH] = [self.rows, self.lines, at as u64];
+        self.marks.extend_from_slice(&mark);
     }
 
     pub(crate) fn note(&mut self, note: Note, start: usize, end: usize) {

@@ -7,7 +7,7 @@
 use crate::columns::{Note, Scanned};
 use crate::isa::{Isa, Level, Portable};
 use crate::json::{peek, skip_blanks};
-use crate::lines::{finish_record, record, text, Record};
+use crate::lines::{finish_record, is_alike, record, text, Record};
 use crate::plan::Plan;
 
 /// What is in a block.
@@ -149,6 +149,11 @@ pub fn scan_with<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8], elements:
             counted = feed + 1;
         }
         into.note(note, start, end);
+        if note == Note::Candidate
+            || (elements == Elements::Values && is_alike::<I>(plan, into, &data[start..end], is_text))
+        {
+            into.alike.push(into.rows);
+        }
         if note == Note::Refused {
             into.leave_open(plan);
         }

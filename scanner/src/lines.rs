@@ -1,7 +1,7 @@
 //! A block of whole lines, each of which is a record in JSON.
 
 use crate::cells;
-use crate::columns::{Note, Scanned, NOTE_WIDTH};
+use crate::columns::{Note, Scanned, MARK_BYTES, NOTE_WIDTH};
 use crate::hash::{code, hash};
 use crate::isa::{Isa, Level, Portable};
 use crate::json::{boolean, has_twice, integer, number, peek, skip_blanks, string, unescape, word};
@@ -36,8 +36,12 @@ pub fn scan(plan: &Plan, into: &mut Scanned, data: &[u8], level: Level) -> Outco
 pub fn scan_with<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8]) -> Outcome {
     into.begin(plan);
     let is_text = I::utf8(data);
-    let mut at = 0;
+    let (mut at, mut next_mark) = (0, MARK_BYTES);
     while at < data.len() {
+        if at >= next_mark {
+            into.mark(at);
+            next_mark = at + MARK_BYTES;
+        }
         let proved = match &plan.cells {
             None => lenient_record::<I>(plan, into, data, at),
             Some(cells) => cells::record::<I>(plan, cells, into, data, at),
@@ -49,6 +53,9 @@ pub fn scan_with<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8]) -> Outcom
             let is_shown = record.candidate || record.mistyped.is_some_and(|(tally, most)| into.shows(tally, most));
             if is_shown {
                 into.note(Note::Candidate, at, record.end);
+                if plan.cells.is_none() {
+                    into.alike.push(into.rows);
+                }
                 into.unlike_number |= record.unlike_number;
                 into.shown_once |= record.shown_once;
             } else {
@@ -62,6 +69,9 @@ pub fn scan_with<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8]) -> Outcom
                 into.note(Note::Blank, at, end);
             } else {
                 into.note(Note::Refused, at, end);
+                if plan.cells.is_none() && is_alike::<I>(plan, into, &data[at..end], is_text) {
+                    into.alike.push(into.rows);
+                }
                 into.leave_open(plan);
                 into.close_row(at);
             }
@@ -98,6 +108,15 @@ fn whole_line<I: Isa>(data: &[u8], from: usize) -> Option<(usize, usize)> {
         return Some((feed, usize::from(feed < data.len())));
     }
     (end + 1 == feed && feed < data.len()).then_some((end, 2))
+}
+
+/// Whether a record that was refused is JSON all the same, and every reader reads it alike.
+#[inline(always)]
+pub(crate) fn is_alike<I: Isa>(plan: &Plan, into: &mut Scanned, record: &[u8], is_text: bool) -> bool {
+    let begin = skip_blanks::<I>(record, 0);
+    let end = I::skip(record, begin, Type::Any, &plan.seeds, &mut into.names);
+    end.is_some_and(|end| skip_blanks::<I>(record, end) == record.len())
+        && (is_text || std::str::from_utf8(record).is_ok())
 }
 
 pub(crate) fn is_blank(line: &[u8]) -> bool {

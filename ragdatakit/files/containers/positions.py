@@ -13,6 +13,7 @@ from ragdatakit.files.containers.lines import LONG_LINE, chosen_lines, iter_line
 from ragdatakit.files.containers.sources import Block, Source
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.late_patterns import late_pattern
+from ragdatakit.quick_values import quick
 
 if TYPE_CHECKING:
     from ragdatakit.files.containers.arrays import Part
@@ -53,6 +54,9 @@ class Located:
         return at + 1 + (self.indent.size if not begin else -begin)
 
 
+quick_located = quick(Located, "quick_located")
+
+
 def byte_positions(raw: bytes, text: str, places: Iterable[int]) -> list[int]:
     """Where these characters of ``text`` begin in ``raw``, which it was decoded from; what is not UTF-8 counts as the
     one character that replaces it. The places ascend."""
@@ -60,6 +64,10 @@ def byte_positions(raw: bytes, text: str, places: Iterable[int]) -> list[int]:
         return list(places)
     found, at, byte = [], 0, 0
     for place in places:
+        if place - at > len(text) - place and "\ufffd" not in (rest := text[place:]):  # it is nearer to the end
+            at, byte = place, len(raw) - len(rest.encode())
+            found.append(byte)
+            continue
         piece = text[at:place]
         if "\ufffd" in piece:
             byte += _bytes_of(raw[byte:], len(piece))
@@ -139,7 +147,7 @@ def locate_lines(source: Source, table: BlockTable, records: Iterable[int]) -> I
         else:
             found = _counted(block.data, numbers, table.has_blank_lines(i))
         for number, line, offset, raw in found:
-            yield Located(first + number, table.lines[i] + line, block.offset + offset, raw)
+            yield quick_located(first + number, table.lines[i] + line, block.offset + offset, raw, NO_INDENT, False)
 
 
 def _counted(data: bytes, numbers: list[int], has_blank_lines: bool) -> Iterator[tuple[int, int, int, bytes]]:

@@ -46,8 +46,8 @@ class JsonForm:
         """The records of a part of a file, as the elements of ``decoded``."""
         return list(decoded)
 
-    def plain(self, raw: bytes) -> Any:
-        """What orjson reads, if every reader reads the same; else `REFUSED`."""
+    def plain(self, raw: bytes, alike: bool = False) -> Any:
+        """What orjson reads, if every reader reads the same (``alike``: that is known); else `REFUSED`."""
         if len(raw) >= LONG:
             from ragdatakit.files.containers.long_json import decode_long
 
@@ -57,7 +57,7 @@ class JsonForm:
             value = orjson.loads(raw)
         except orjson.JSONDecodeError:
             return REFUSED
-        return value if read_alike(value, raw) else REFUSED
+        return value if alike or read_alike(value, raw) else REFUSED
 
     def decode(self, text: str) -> Decoded:
         """The record as Python's own reader decodes it, with whatever other readers would see differently."""
@@ -100,9 +100,9 @@ class MemberForm(JsonForm):
         name_field, value_field = self.name_field, self.value_field
         return [{name_field: name, value_field: value} for name, value in decoded.items()]
 
-    def plain(self, raw: bytes) -> Any:
-        """What orjson reads, if every reader reads the same; else `REFUSED`."""
-        decoded = super().plain(b"{%b}" % raw)
+    def plain(self, raw: bytes, alike: bool = False) -> Any:
+        """What orjson reads, if every reader reads the same (``alike``: that is known); else `REFUSED`."""
+        decoded = super().plain(b"{%b}" % raw, alike)
         return self.records(decoded)[0] if decoded is not REFUSED and len(decoded) == 1 else REFUSED
 
     def decode(self, text: str) -> Decoded:
@@ -154,7 +154,7 @@ class ColumnsForm(JsonForm):
 
         self._reader = LineReader(kind)
 
-    def plain(self, raw: bytes) -> Any:
+    def plain(self, raw: bytes, alike: bool = False) -> Any:
         """The record, if the line is one; else `REFUSED`."""
         try:
             return self._reader.record(bytes(raw).decode("utf-8"))
@@ -199,7 +199,7 @@ class TaggedForm(JsonForm):
 
         self._reader = TaggedReader(kind.tags, tuple(f.name for f in kind.record.fields))
 
-    def plain(self, raw: bytes) -> Any:
+    def plain(self, raw: bytes, alike: bool = False) -> Any:
         """The record, if it is UTF-8; else `REFUSED`."""
         try:
             return self._reader.record(bytes(raw).decode("utf-8"))

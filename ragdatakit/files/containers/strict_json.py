@@ -93,8 +93,9 @@ def _decoded(text: str) -> Decoded:
     except ValueError:
         result.error = "a number with more digits than Python's reader takes"
     else:
-        if odd.found or "\\u" in text or _has_half(text):
-            _find_oddities(result)
+        may_have_half = "\\u" in text or _has_half(text)
+        if odd.found or may_have_half:
+            _find_oddities(result, may_have_half)
     return result
 
 
@@ -162,7 +163,7 @@ _SHORT_INTEGER = 15
 """Digits that every reader's integers have."""
 
 
-def _find_oddities(result: Decoded) -> None:
+def _find_oddities(result: Decoded, may_have_half: bool) -> None:
     for pointer, value in walk(result.value):
         if isinstance(value, _Repeated):
             result.repeated += [(f"{pointer}/{escape(k)}", k) for k in value.repeated]
@@ -170,11 +171,12 @@ def _find_oddities(result: Decoded) -> None:
             result.non_finite.append((pointer, constant_text(value)))
         elif isinstance(value, _Overflow):
             result.overflow.append((pointer, value.literal))
-        elif isinstance(value, str) and (found := SURROGATE.search(value)):
-            result.surrogates.append((pointer, f"\\u{ord(found.group()):04x}"))
+        elif isinstance(value, str):
+            if may_have_half and (found := SURROGATE.search(value)):
+                result.surrogates.append((pointer, f"\\u{ord(found.group()):04x}"))
         elif isinstance(value, int) and not isinstance(value, bool) and abs(value) > 2**53:
             result.large.append((pointer, value))
-        if isinstance(value, dict):
+        if isinstance(value, dict) and may_have_half:
             for key in value:
                 if found := SURROGATE.search(key):
                     result.surrogates.append((pointer, f"\\u{ord(found.group()):04x}"))
@@ -228,11 +230,20 @@ def locate(text: str, pointer: str) -> tuple[int, int] | None:
     """
     if len(text) >= MOST_LOCATED:
         return None
+    known_text, known_pointer, span = _last_located[-1]
+    if known_pointer == pointer and known_text == text:  # what words a finding asks what its repair has asked
+        return span
     want = [t.replace("~1", "/").replace("~0", "~") for t in pointer.split("/")[1:]]
     try:
-        return _descend(text, want)
+        span = _descend(text, want)
     except (ValueError, IndexError, RecursionError):
-        return _walk(text, want)
+        span = _walk(text, want)
+    if len(text) < _LONG:
+        _last_located[:] = [(text, pointer, span)]
+    return span
+
+
+_last_located: list[tuple[str, str, tuple[int, int] | None]] = [("", "", None)]
 
 
 _BLANKS = late_pattern(r"[ \t\n\r]*")
@@ -310,10 +321,29 @@ def solid(text: str, at: int) -> int:
 def _member(text: str, begin: int, name: str) -> tuple[int, int] | None:
     """Where the last value of that name is in an object."""
     found = None
+    is_plain, quoted = name.isidentifier(), f'"{name}"'
+    at = text.find(quoted, begin) if is_plain else -1
+    if at > 0 and text[at - 1] != "\\" and _is_within(text[begin + 1 : at]) and (only := _NAME.match(text, at)):
+        start, end = only.end(), end_of(text, only.end())
+        if not _may_follow(text, end, quoted):
+            return start, end
     for key, span in members(text, begin):
         if key == name:
             found = span
+            if is_plain and not _may_follow(text, span[1], quoted):
+                break
     return found
+
+
+def _is_within(before: str) -> bool:
+    """Whether a name is one of the object that begins before this."""
+    return "{" not in before and "}" not in before
+
+
+def _may_follow(text: str, at: int, quoted: str) -> bool:
+    """Whether a name may come from a place on, as it is or with escapes."""
+    rest = text[at:]
+    return quoted in rest or "\\u" in rest
 
 
 def members(text: str, begin: int) -> Iterator[tuple[str, tuple[int, int]]]:

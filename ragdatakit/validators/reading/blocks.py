@@ -71,7 +71,7 @@ class CheckedBlock:
     """What one block holds.
 
     Of ``faulty`` records problems are kept up to a limit per rule, ``excess`` counts the others. ``batches`` are for
-    the caller.
+    the caller. ``marks`` are those of `ScannedBlock`.
     """
 
     faulty: list[Faulty] = field(default_factory=list)
@@ -81,6 +81,7 @@ class CheckedBlock:
     ends: LineEnds = field(default_factory=LineEnds)
     batches: list[Any] = field(default_factory=list)
     kept: Counter[str] = field(default_factory=Counter)
+    marks: list[list[int]] = field(default_factory=list)
 
     def count_breaks(self, block: Block) -> None:
         """Count lines as they are in the file, where line breaks were hidden."""
@@ -211,6 +212,8 @@ class ScannedChecker(BlockChecker):
         take(Segment(scanned.rows, values, scanned, [(row, value) for _, row, value in noted]))
         if given.breaks:
             block.count_breaks(given)
+        else:
+            block.marks = scanned.marks
         return block
 
     def _scan(self, block: Block) -> ScannedBlock | None:
@@ -230,7 +233,7 @@ class ScannedChecker(BlockChecker):
                 if self._blank and (few := self._few(block, [self._blank_line(raw)])):
                     block.faulty.append((Located(NO_RECORD, line, start, raw), few, None))
                 continue
-            value, problems = self._checker.examine(raw)
+            value, problems = self._checker.examine(raw, row in scanned.alike)
             if problems and (few := few_of_each(problems, block.kept, block.excess, self._most)):
                 block.faulty.append((Located(row, line, start, raw), few, value))
             values.append((why, row, value))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ragdatakit.files.containers import strict_json
 from ragdatakit.files.containers.parquet_rows import is_parquet
-from ragdatakit.files.containers.positions import BlockTable, Located, locate_elements, locate_lines
+from ragdatakit.files.containers.positions import BlockTable, Located, locate_elements, locate_lines, quick_located
 from ragdatakit.files.containers.record_forms import RecordForm, form_of
 from ragdatakit.files.containers.sources import Block, HeadedSource, Source
 from ragdatakit.files.datasets import DataFile
@@ -224,11 +224,15 @@ class LinesRun(FileRun):
         self._lines = int(self.declared.columns.header)
         self._ends = LineEnds()
         checker = self._block_checker()
+        is_plain = self.run_.big and self.source.is_plain()
         for block, checked in self._checked(checker):
             if block.skipped:
                 self._skip(block)
             else:
+                record, line = self._records, self._lines + 1
                 self._take(block, checked)
+                for row, below, at in checked.marks if is_plain else ():
+                    self.table.add(record + row, line + below, block.offset + at)
             self.run_.progress(self.file, self.source.progress)
         self._finish(self._records)
         if self.fresh:
@@ -305,7 +309,8 @@ class LinesRun(FileRun):
         if self.fresh:
             for within, problems, value in checked.faulty:
                 record = within.record if within.record == NO_RECORD else self._records + within.record
-                located = Located(record, self._lines + 1 + within.line, block.offset + within.byte_offset, within.raw)
+                line, offset = self._lines + 1 + within.line, block.offset + within.byte_offset
+                located = quick_located(record, line, offset, within.raw, within.indent, False)
                 at_hand = value if len(within.raw) <= LONG_RECORD else None
                 for problem in problems:
                     self.run_.emit_record(self.file, problem, located, at_hand)

@@ -95,8 +95,8 @@ class SageChecks(FormatChecks):
         yield from key_problems(record)
         yield from answer_problems(record)
         yield from stage_problems(record, stages, operators_only=not self._unified)
-        yield from refining_problems(stages.refining)
-        yield from time_problems(record)
+        yield from refining_problems(stages.refining, self._operators)
+        yield from time_problems(record, self._operators)
         yield from older_problems(record)
         if self._unified:
             yield from prompt_problems(record, stages)

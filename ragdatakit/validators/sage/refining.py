@@ -14,8 +14,8 @@ TOLERANCE = 0.005
 _ROUNDING = 1e-9  # 0.125 - 0.12 is a little more than 0.005
 
 
-def refining_problems(stage: Stage) -> Iterator[Problem]:
-    """The faults of the numbers of each refined text."""
+def refining_problems(stage: Stage, for_operators: bool) -> Iterator[Problem]:
+    """The faults of the numbers of each refined text; ``for_operators``: today's operators are to read them, too."""
     objects = 0
     first = -1
     incomplete = unit_reported = False
@@ -36,7 +36,7 @@ def refining_problems(stage: Stage) -> Iterator[Problem]:
         if not unit_reported and (unit := _unit(element)):
             unit_reported = True
             yield _at("unit-of-lengths", i, "refined_length", element["refined_length"], unit=unit)
-    if objects:
+    if objects and for_operators:
         where = {"field": f"refining_results[{first}]", "count": objects}
         yield Problem("refined-as-object", f"/refining_results/{first}", (stage.results or ())[first], where)
 

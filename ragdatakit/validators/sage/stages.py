@@ -74,9 +74,8 @@ def _stage(record: dict[str, Any], name: str) -> Stage:
         name, present, results if isinstance(results, list) else None, docs if isinstance(docs, list) else None
     )
     if stage.results:
-        stage.texts = [
-            e["text"] if type(e) is dict and type(e.get("text")) is str else text_of(e) for e in stage.results
-        ]
+        texts = [element.get("text") if type(element) is dict else None for element in stage.results]
+        stage.texts = texts if {*map(type, texts)} == {str} else [text_of(element) for element in stage.results]
     elif stage.docs is not None:
         stage.texts = [doc if isinstance(doc, str) else None for doc in stage.docs]
     return stage
@@ -207,8 +206,7 @@ def _pairing(stage: Stage) -> Iterator[Problem]:
 
 def _text_problems(stage: Stage) -> Iterator[Problem]:
     """Blank texts, and texts that are in the stage twice."""
-    blanks = any(text is not None and is_blank(text) for text in stage.texts)
-    if not blanks and len(set(stage.texts)) == len(stage.texts):
+    if None not in stage.texts and all(map(str.strip, stage.texts)) and len({*stage.texts}) == len(stage.texts):
         return
     first: dict[str, int] = {}
     for i, text in enumerate(stage.texts):
@@ -251,16 +249,17 @@ def _sources(record: dict[str, Any], stages: Stages) -> Iterator[Problem]:
 
 
 def _reranked(record: dict[str, Any], reranking: Stage, sources: list[Stage]) -> Iterator[Problem]:
-    if not sources or any(text is None for s in sources for text in s.texts):
+    if not sources or any(None in source.texts for source in sources):
         return
     known: set[str] = set()
     for source in sources:
         known.update(source.texts)
-        known.update(d for d in source.docs or () if isinstance(d, str))
+        if source.docs != source.texts:
+            known.update(d for d in source.docs or () if isinstance(d, str))
         for key in _OLDER_LISTS[source.name]:
             if isinstance(record.get(key), list):
                 known.update(t for t in map(text_of, record[key]) if t is not None)
-    for i, text in enumerate(reranking.texts):
+    for i, text in enumerate(reranking.texts if not known.issuperset(reranking.texts) else ()):
         if text is not None and text not in known:
             pointer, where = reranking.place(i)
             facts = {"field": where, "sources": " or ".join(s.key for s in sources)}

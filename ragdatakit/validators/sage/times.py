@@ -32,8 +32,9 @@ def is_seconds(value: Any) -> bool:
     return is_finite(value) and value >= 0
 
 
-def time_problems(record: dict[str, Any]) -> Iterator[Problem]:
-    """Times that are no seconds, under a name that one side does not read, or of a stage that is not there."""
+def time_problems(record: dict[str, Any], for_operators: bool) -> Iterator[Problem]:
+    """Times that are no seconds, under a name that one side does not read, or of a stage that is not there;
+    ``for_operators``: today's operators are to read them, too."""
     times = [key for key in _STAGE_OF if key in record]
     for key in times:
         value = record[key]
@@ -43,18 +44,18 @@ def time_problems(record: dict[str, Any]) -> Iterator[Problem]:
         elif value > HOUR:
             yield Problem("time-over-an-hour", f"/{key}", value)
         stage = _STAGE_OF[key]
-        if not any(left in record for left in _LEFT_BY[stage]):
+        if record.keys().isdisjoint(_LEFT_BY[stage]):
             yield Problem("time-without-stage", f"/{key}", value, {"stage": stage})
     if times:
         for documented, operators in TIMES.items():
-            yield from _two_names(record, documented, operators)
+            if operators in record:
+                yield from _two_names(record, documented, operators)
+            elif for_operators and documented in record:
+                yield Problem("missing-operators-time", f"/{documented}", record[documented], {"meant": operators})
 
 
 def _two_names(record: dict[str, Any], documented: str, operators: str) -> Iterator[Problem]:
-    if operators not in record:
-        if documented in record:
-            yield Problem("missing-operators-time", f"/{documented}", record[documented], {"meant": operators})
-    elif documented not in record:
+    if documented not in record:
         yield Problem("operators-time-key", f"/{operators}", record[operators], {"meant": documented})
     elif is_seconds(record[operators]) and is_seconds(record[documented]):
         same = record[operators] == record[documented]
