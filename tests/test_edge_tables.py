@@ -86,3 +86,7 @@ def test_the_database_is_given_the_edges() -> None:
         ("c", "r", "c", None, 1.0, "p"),
     ]
     assert [tuple(row.values()) for row in table.rows_at(range(3)).values()] == given
+    distinct = {"source": 2, "relation": 2, "target": 3, "attributes": None, "confidence": 2, "provenance": 1}
+    assert {name: facts.distinct for name, facts in table.columns.items()} == distinct
+    table.begin(known=True)
+    assert [facts.distinct or 0 for facts in table.columns.values()] == [0] * 6

@@ -123,11 +123,12 @@ class EdgeTable:
         values, counts = np.unique(given[~np.isnan(given)], return_counts=True)
         values[values == 0] = given[given == 0][:1]  # with the sign that it has first
         of_names = np.bincount(self.numbers.ends[2]).tolist() if self.rows else []
+        ends = [int(np.count_nonzero(np.bincount(side))) for side in self.numbers.ends[:2]] if self.rows else [0, 0]
         finite = np.isfinite(values)
         return {
-            "source": ColumnFacts(),
-            "relation": ColumnFacts(counts=dict(zip(self.relations, of_names, strict=True))),
-            "target": ColumnFacts(),
+            "source": ColumnFacts(distinct=ends[0]),
+            "relation": ColumnFacts(distinct=len(of_names), counts=dict(zip(self.relations, of_names, strict=True))),
+            "target": ColumnFacts(distinct=ends[1]),
             "confidence": ColumnFacts(
                 self.rows - int(counts.sum()), distinct=len(values), numbers=(values[finite], counts[finite])
             ),
