@@ -120,3 +120,20 @@ def test_the_score_page_is_what_the_grid_gives(every: list[Injection | TableInje
 
     assert all(section in output for section in sections(score))
     assert not ALL or output == page(score)
+
+
+@pytest.mark.parametrize(
+    ("draft", "fault"),
+    [
+        ("arag strings", "predictions.jsonl: wrong packing: Git LFS pointer"),
+        ("gfm-rag by uid", "processed/stage1/nodes.csv: bad header: name: away"),
+    ],
+)
+def test_files_without_what_the_scanner_codes_are_judged_as_in_plain_python(
+    draft: str, fault: str, tmp_path: Path
+) -> None:
+    every = (i for d in DRAFTS for i in injections(d))
+    injection = next(i for i in every if str(i) == f"{draft}: {fault}")
+    bench = Bench(injection.draft, tmp_path)
+
+    assert bench.findings(injection, SCANNED) == bench.findings(injection, SMALL)

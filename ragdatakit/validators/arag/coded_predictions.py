@@ -88,6 +88,8 @@ class CodedPredictions:
 
     def repeats(self) -> RowProblems:
         """A file of predictions ends: those that repeat an earlier one of it."""
+        if not self._answered:  # nothing of the file could be read
+            return repeated([], [])
         keys, rows = (np.concatenate(parts) for parts in zip(*self._answered, strict=True))
         self._answered = []
         firsts, numbers = first_of_each(keys)

@@ -140,7 +140,7 @@ def _derive_nodes(given: Mapping[str, ScannedCodes], batch: Any) -> None:
     from ragdatakit.arrays.text_codes import codes_of_texts
 
     documents = are_one(given["type"][0], codes_of_texts([DOCUMENT])[0])
-    for name, of in (("@document", "@spelled"), ("@title", "name" if "uid" in given else "@spelled")):
+    for name, of in (("@document", "@spelled"), ("@title", "name" if {"uid", "name"} <= given.keys() else "@spelled")):
         batch.columns[name], valid = given[of]
         batch.valid[name] = documents if valid is None else documents & valid
 
