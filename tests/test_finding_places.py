@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,9 +20,6 @@ from ragdatakit.schemas.findings import Finding
 from tests.broad import examples
 from tests.command_line import DEMO, run
 from tests.finding_places import assert_one_place
-
-if TYPE_CHECKING:
-    import pytest
 
 
 def demo(folder: Path) -> Path:
@@ -66,6 +63,20 @@ def test_bytes_before_a_character(raw: bytes, data: st.DataObject) -> None:
     for place, at in zip(places, byte_positions(raw, text, places), strict=True):
         assert raw[:at].decode("utf-8", "replace") == text[:place]
         assert raw[at:].decode("utf-8", "replace") == text[place:]
+
+
+@pytest.mark.parametrize("letter", ["a", "é"])
+def test_a_fault_in_a_record_of_which_only_the_beginning_is_read(
+    letter: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ragdatakit.validators.dataset_run.MOST_LOCATED", 100)
+    path = tmp_path / "chunks.jsonl"
+    path.write_text('{"id": "1", "text": "' + letter * 30 + '" x "' + letter * 90 + '"}\n', encoding="utf-8")
+
+    (finding,) = (f for f in ragdatakit.validate(path, format="arag").findings if "JSON" in f.message)
+
+    assert finding.span is not None
+    assert path.read_bytes()[finding.span.start :].startswith(b'x "')
 
 
 def copied(tmp_path: Path) -> Path:

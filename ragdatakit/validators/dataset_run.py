@@ -6,6 +6,7 @@ import os
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -431,13 +432,15 @@ class DatasetRun:
         self.collector.count(problem.rule, file, records=() if located.record == NO_RECORD else (located.record,))
         if not has_room:
             return
-        start, length, raw = problem.position, problem.length, located.raw
-        longest = MOST_LOCATED if start is not None or problem.pointer else SHOWN_OF_LONG
-        text = raw[:longest].decode("utf-8", "replace") if len(raw) > MOST_LOCATED else raw.decode("utf-8", "replace")
+        start, length, begun = problem.position, problem.length, located
+        if len(located.raw) > MOST_LOCATED:
+            longest = MOST_LOCATED if start is not None or problem.pointer else SHOWN_OF_LONG
+            begun = replace(located, raw=located.raw[:longest])
+        text = begun.raw.decode("utf-8", "replace")
         if start is None and problem.pointer:
             span = self.form(file).span(text, problem.pointer)
             start, length = span if span is not None else (None, 0)
-        place = Place.within(located, text, start, length, self._key(file, located, record))
+        place = Place.within(begun, text, start, length, self._key(file, located, record))
         self.collector.keep(file, problem, place)
 
     def _key(self, file: DataFile, located: Located, record: Any = None) -> str | None:
