@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -10,7 +13,7 @@ import pytest
 
 from ragdatakit.api.report import report
 from ragdatakit.converters.sql_tables import sql_tables
-from ragdatakit.database import dataset_database
+from ragdatakit.database import dataset_database, id_tables
 from ragdatakit.database.id_tables import IdTable, far_from_most
 from ragdatakit.scanner.library import library
 from ragdatakit.schemas.canonical import TABLES
@@ -52,6 +55,18 @@ def test_the_database_is_given_what_the_arrays_say() -> None:
     assert (table.integers, [table.empty(name) for name in NAMES]) == ([], [0, 1, 0])
     numbers, odd = table.ids("negative_id")
     assert (numbers.tolist(), odd) == ([11, 12, 11, 13, 10, 13], {2: "007"})
+
+
+def test_threads_have_the_same_ids(monkeypatch: pytest.MonkeyPatch) -> None:
+    def slowly(numbers: Any) -> Any:
+        time.sleep(0.02)
+        return np.flatnonzero(numbers > 100)
+
+    monkeypatch.setattr(id_tables, "far_from_most", slowly)
+    table = filled()
+    with ThreadPoolExecutor(2) as pool:
+        found = pool.map(lambda name: {**table.ids(name).odd}, ("positive_id", "positive_id"))
+        assert [*found] == [{1: " ", 2: str(1 << 62)}] * 2
 
 
 def test_a_table_without_rows_is_given() -> None:

@@ -5,16 +5,19 @@ from __future__ import annotations
 import gzip
 import json
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 pytest.importorskip("ftfy", reason="needs ragdatakit[quality]")
 
 from ragdatakit import validate
 from ragdatakit.api.configuration import configuration_of
+from ragdatakit.quality.training import _NumberCodes
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.rules.quality import RULES
 from ragdatakit.schemas.settings.thresholds import QualityOptions, thresholds_in
@@ -366,3 +369,16 @@ def test_negatives_like_positives_whatever_their_ids_are(tmp_path: Path) -> None
     found = validate(tmp_path, format="light-splade", quality=True, select=["QU401"]).findings
 
     assert [(f.line, f.value) for f in found] == [(1, str(1 << 40)), (3, str(1 << 40))]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the measure is that of Linux")
+def test_one_large_id_takes_no_memory() -> None:
+    import resource  # which not every system has
+
+    def held() -> int:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+
+    codes, before = _NumberCodes(), held()
+
+    assert codes.of(np.array([7, (1 << 26) - 1])).tolist() == [hash("7"), hash(str((1 << 26) - 1))]
+    assert held() - before < 1 << 25

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
+from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragdatakit.database.arrow_streams import incoming
@@ -46,6 +47,7 @@ class IdTable:
     def __init__(self, table: str, names: Sequence[str]) -> None:
         self.names = tuple(names)
         self._table, self._row = table, TABLES[table].row
+        self._finishing = Lock()
         self.begin()
 
     def begin(self, most: int = 0) -> None:
@@ -90,7 +92,11 @@ class IdTable:
         return [name for name, odd in zip(self.names, self._odd, strict=True) if not odd]
 
     def ids(self, name: str) -> IdValues:
-        """The ids of a column."""
+        """The ids of a column. Several threads may ask."""
+        with self._finishing:
+            return self._finished_ids(name)
+
+    def _finished_ids(self, name: str) -> IdValues:
         import numpy as np
 
         place = self.names.index(name)

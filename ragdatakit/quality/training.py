@@ -57,7 +57,9 @@ class _NumberCodes:
             different, places = np.unique(numbers, return_inverse=True)
             return _codes_of(map(str, different.tolist()), len(different))[places]
         if (most := int(numbers.max(initial=0))) >= len(self._table):
-            self._table = np.concatenate((self._table, np.zeros(most, np.int64)))
+            larger = np.zeros(len(self._table) + most, np.int64)  # what is never looked at takes no memory
+            larger[: len(self._table)] = self._table
+            self._table = larger
         codes: _Codes = self._table[numbers]
         if len(new := np.unique(numbers[codes == 0])):
             self._table[new] = _codes_of(map(str, new.tolist()), len(new))
