@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gzip
 import json
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -16,6 +18,7 @@ from hypothesis import strategies as st
 from ragdatakit.files.containers import json_text
 from ragdatakit.files.containers.json_text import HALVES, Raw
 from ragdatakit.files.datasets import DataFile
+from ragdatakit.files.reading import record_reading
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.files.reading.refused_records import Refused
 from ragdatakit.schemas.conversions import Losses
@@ -430,3 +433,22 @@ def test_records_that_are_dropped_have_numbers(container: str, data: bytes, tmp_
 
     assert found == [0, *range(3, 2004), *range(2005, 2006 if container else 4005)]
     assert values == sorted({*found, 2})
+
+
+@pytest.mark.parametrize("most", [0, 1 << 25])
+def test_long_blocks_are_not_read_ahead(most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(record_reading, "LONG_BLOCK", most)
+    file = put(tmp_path, "a.jsonl", b'{"a": 1}\n' * 400_000)
+    begun: list[int] = []
+    ahead: list[int] = []
+
+    def take(data: bytes) -> Any:
+        begun.append(len(data))
+        return SimpleNamespace(lines=data.count(b"\n"), rows=data.count(b"\n"))
+
+    for number, _ in enumerate(RecordReader(Losses()).taken(file, take, 3), 1):
+        time.sleep(0.01)
+        ahead.append(len(begun) - number)
+
+    assert len(ahead) > 2
+    assert any(ahead) == (most > 0)

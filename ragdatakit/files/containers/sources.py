@@ -42,6 +42,8 @@ ARRAY_PART_BYTES = 1 << 19
 
 TEXT_BLOCK_BYTES = 1 << 21
 """Size of a block of records with texts, whose hashing has a cost per block."""
+LONG_BLOCK = 32 << 20
+"""Size of a block that is so long only for the sake of one record: it is worked on alone, not ahead."""
 
 _TAIL_BYTES = 1 << 14
 _PIECE_OF_DAMAGED = 1 << 12

@@ -27,7 +27,7 @@ from ragdatakit.files.containers.json_text import HALVES, Raw, without_halves, w
 from ragdatakit.files.containers.lines import iter_lines
 from ragdatakit.files.containers.parquet_rows import RowForm, is_parquet, row_form
 from ragdatakit.files.containers.record_runs import ANY, FIELDS, LineRun, PartRun, Run, as_utf8, is_utf8
-from ragdatakit.files.containers.sources import ARRAY_FOR_LINES, Block, FileFault, RangeSource, Source
+from ragdatakit.files.containers.sources import ARRAY_FOR_LINES, LONG_BLOCK, Block, FileFault, RangeSource, Source
 from ragdatakit.files.containers.tagged_text import ElementFinder, Place, TaggedElement, TaggedReader
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.detection.sniffing import json_container
@@ -608,7 +608,7 @@ def _taken(take: Callable[[bytes], L | None], jobs: int, made: deque[L | None], 
     if jobs > 1:
         from ragdatakit.files.reading.threads import InThreads
 
-        blocks = InThreads(source.blocks(), work, jobs).results()
+        blocks = InThreads(source.blocks(), work, jobs, lambda block: len(block.data) > LONG_BLOCK).results()
     for block, found in blocks:
         if not block.skipped:
             made.append(found)

@@ -16,7 +16,7 @@ from ragdatakit.files.containers import strict_json
 from ragdatakit.files.containers.parquet_rows import is_parquet
 from ragdatakit.files.containers.positions import BlockTable, Located, locate_elements, locate_lines, quick_located
 from ragdatakit.files.containers.record_forms import RecordForm, form_of
-from ragdatakit.files.containers.sources import Block, HeadedSource, Source
+from ragdatakit.files.containers.sources import LONG_BLOCK, Block, HeadedSource, Source
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.scanner.notes import REFUSED
 from ragdatakit.schemas.findings import Problem
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
 _Cut = TypeVar("_Cut")
 _Made = TypeVar("_Made")
-LONG_BLOCK = 32 << 20  # a block is this long only for the sake of one record: it is checked alone, not ahead
 BATCH_BYTES, BATCH_ROWS = 4 << 20, 4096
 """Of elements whose keys are taken together: each batch has a cost of its own."""
 _HARMLESS = {"byte-order-mark", "mislabelled-compression"}
