@@ -125,6 +125,25 @@ def test_the_score_page_is_what_the_grid_gives(every: list[Injection | TableInje
 @pytest.mark.parametrize(
     ("draft", "fault"),
     [
+        ("beir", "qrels/train.tsv: bad row: one word"),
+        ("beir", "qrels/test.tsv: bad row: a quote mark that is not closed"),
+        ("trec", "run.bm25.txt: cut file: in the last record"),
+    ],
+)
+@pytest.mark.parametrize("engine_name", [SMALL, SCANNED])
+def test_what_a_damaged_line_may_name_is_not_said_to_be_unnamed(
+    draft: str, fault: str, engine_name: str, tmp_path: Path
+) -> None:
+    injection = _injection(f"{draft}: {fault}")
+
+    verdict = judge(injection, Bench(injection.draft, tmp_path).findings(injection, engine_name))
+
+    assert verdict.right, str(verdict)
+
+
+@pytest.mark.parametrize(
+    ("draft", "fault"),
+    [
         ("arag strings", "predictions.jsonl: wrong packing: Git LFS pointer"),
         ("gfm-rag by uid", "processed/stage1/nodes.csv: bad header: name: away"),
     ],
@@ -132,8 +151,11 @@ def test_the_score_page_is_what_the_grid_gives(every: list[Injection | TableInje
 def test_files_without_what_the_scanner_codes_are_judged_as_in_plain_python(
     draft: str, fault: str, tmp_path: Path
 ) -> None:
-    every = (i for d in DRAFTS for i in injections(d))
-    injection = next(i for i in every if str(i) == f"{draft}: {fault}")
+    injection = _injection(f"{draft}: {fault}")
     bench = Bench(injection.draft, tmp_path)
 
     assert bench.findings(injection, SCANNED) == bench.findings(injection, SMALL)
+
+
+def _injection(name: str) -> Injection:
+    return next(i for draft in DRAFTS if name.startswith(f"{draft.name}: ") for i in injections(draft) if str(i) == name)

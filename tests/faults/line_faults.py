@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from tests.faults.drafts import UNREADABLE, Cell, line_of
+from tests.faults.drafts import BLANK, UNREADABLE, Cell, line_of
 from tests.faults.expected import is_fault
 from tests.faults.file_faults import line_file_faults
 from tests.faults.injections import Injection, Target
@@ -118,7 +118,7 @@ def _headers(target: Target) -> Iterator[Injection]:
     file = target.file
     rule = target.record.rules.get("no-header", "")
     first, *rest = file.cells
-    lost = replace(file, cells=(Cell(UNREADABLE, first.raw), *rest), content=file.data().split(b"\n", 1)[1])
+    lost = replace(file, cells=(Cell(BLANK, first.raw), *rest), content=file.data().split(b"\n", 1)[1])
     yield target.injection(lost, "bad header", "away", target.places(rule, line=1))
     body = file.data().split(b"\n", 1)[1]
     for name, header in {"other names": b"a\tb\tc", "one word": b"pear", "blank": b"", "four": b"a\tb\tc\td"}.items():

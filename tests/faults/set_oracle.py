@@ -121,7 +121,9 @@ class _Split:
 
     def _uncovered(self, message: Coverage) -> Iterator[Place]:
         covering = [(kind, name) for kind, name in message.by if kind in self.kinds]
-        if not covering:
+        # A line of cells that cannot be cut may name what no other does: it is reported, and nothing that follows from it.
+        unread = (f for f in self.files if f.is_columns and any(f.unreadable()))
+        if not covering or not {f.kind.kind for f in unread}.isdisjoint(kind for kind, _ in covering):
             return
         named = {value for kind, name in covering for value, _ in self.values(kind, (name,))}
         for value, row in self.values(message.kind, (message.field,)):
