@@ -157,6 +157,26 @@ def test_of_files_that_cannot_be_written_the_first_is_named(tmp_path: Path) -> N
     assert ["train/doc_master.ndjson cannot be written" in reason for reason in reasons] == [True]
 
 
+def test_edges_are_not_removed_where_none_would_be_left(tmp_path: Path) -> None:
+    """A header with two names in each other's place: every edge then leads nowhere."""
+    root = made(tmp_path, "gfm-rag/broken/missing-column")
+    edges = "source,target,relation,attributes\na,likes,b,{}\nb,likes,a,{}\n"
+    for name, text in (
+        ("nodes", "name,type,attributes\na,entity,{}\nb,entity,{}\n"),
+        ("relations", "name,attributes\nlikes,{}\n"),
+    ):
+        (root / f"processed/stage1/{name}.csv").write_text(text)
+    (root / "processed/stage1/edges.csv").write_text(edges)
+    fixes = {f.code: f.fix for f in ragdatakit.validate(root).findings if f.code in ("GF301", "GF302")}
+
+    result = fix(root, unsafe=True)
+
+    why = "it would leave no record (GF303 no-usable-edge)"
+    assert {each.withheld for each in fixes.values() if each is not None} == {why} and set(fixes) == {"GF301", "GF302"}
+    assert {each.reason for each in result.not_fixed} == {why}
+    assert (root / "processed/stage1/edges.csv").read_text() == edges
+
+
 def test_a_high_score_is_read_and_withholds_nothing(tmp_path: Path) -> None:
     root = made(tmp_path, BEIR, judgements="query-id\tcorpus-id\tscore\nq1\td1\t1\nq1\td1\t9\n")
 

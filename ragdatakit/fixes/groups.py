@@ -61,6 +61,11 @@ ALL_KINDS = frozenset({""})
 MISPLACED: Mapping[str, str] = {"beir": "swapped-files"}
 """By format the rule that says that files hold what others should: what a record lacks is not known then."""
 
+UNUSABLE: Mapping[str, Mapping[str, str]] = {
+    "gfm-rag": dict.fromkeys(("dangling-endpoint", "dangling-relation"), "no-usable-edge")
+}
+"""By format and rule what says that all records of a file have such a fault: their repairs would leave none."""
+
 
 def changes_ids(fault: Fault) -> bool:
     """Whether the repair of a fault is made in all files of the dataset, or in none."""
@@ -79,7 +84,9 @@ def is_grouped(format_name: str, rule: str) -> bool:
 
 
 def may_forbid(format_name: str, other: str, rule: str) -> bool:
-    """Whether faults of another rule may be of a group with those of this one."""
+    """Whether faults of another rule may be of a group with those of this one, or say that no record is left by it."""
+    if UNUSABLE.get(format_name, {}).get(rule) == other:
+        return True
     grouping, ids = _grouping(format_name, rule), _IDS.get(format_name, frozenset())
     if grouping is not None and grouping is _grouping(format_name, other):
         return True

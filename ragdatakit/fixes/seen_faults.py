@@ -9,7 +9,7 @@ from dataclasses import field
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.fixes.applying import Change
 from ragdatakit.fixes.find import WithheldFix
-from ragdatakit.fixes.groups import ALL_KINDS, MISPLACED, is_grouped, may_forbid, rests_on, unread_rules
+from ragdatakit.fixes.groups import ALL_KINDS, MISPLACED, UNUSABLE, is_grouped, may_forbid, rests_on, unread_rules
 from ragdatakit.fixes.withheld import FormatRules, Withheld, change_of, file_of
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.fixes import APPLICABILITIES, Applicability, Fix
@@ -41,7 +41,8 @@ class SeenFaults:
         """Whether faults of a rule may forbid a fix."""
         if rule not in self._matters:
             name = self.dataset.format.name
-            self._matters[rule] = is_grouped(name, rule) or rule in unread_rules(name) or rule == MISPLACED.get(name)
+            of_all = (MISPLACED.get(name), *UNUSABLE.get(name, {}).values())
+            self._matters[rule] = is_grouped(name, rule) or rule in unread_rules(name) or rule in of_all
         return self._matters[rule]
 
     def see(self, fault: Fault, fix: Fix | None) -> None:

@@ -12,6 +12,7 @@ from ragdatakit.fixes.edits import record_text
 from ragdatakit.fixes.groups import (
     ALL_KINDS,
     MISPLACED,
+    UNUSABLE,
     Group,
     changes_ids,
     group_of,
@@ -81,6 +82,7 @@ class Withheld:
     _clashing: set[tuple[int, int]] = field(default_factory=set)
     _unread: dict[str, str] = field(default_factory=dict)
     _misplaced: str = ""
+    _unusable: dict[str, str] = field(default_factory=dict)
 
     def see(self, fault: Fault, fix: Fix | None) -> None:
         """A fault of the dataset, and what repairs it."""
@@ -111,7 +113,9 @@ class Withheld:
         unread = unread_rules(self.format_name)
         self._unread = {kind: name for (name, kind), number in faults.items() if number > 0 and name in unread}
         misplaced = MISPLACED.get(self.format_name, "")
-        self._misplaced = misplaced if any(name == misplaced and n > 0 for (name, _), n in faults.items()) else ""
+        there = {name for (name, _), number in faults.items() if number > 0}
+        self._misplaced = misplaced if misplaced in there else ""
+        self._unusable = {rule: why for rule, why in UNUSABLE.get(self.format_name, {}).items() if why in there}
         if unwritable is not None:
             self.no_ids = self.no_ids or f"{unwritable.display} cannot be written"
         if self._clashing and any(self._clashes(number, change) for number, change in changes):
@@ -133,6 +137,9 @@ class Withheld:
         """Why a change is not made; empty where it is."""
         if self._misplaced and change.code not in _SHARED:
             return f"its records seem to be those of another file ({self._named(self._misplaced)})"
+        rule = self.rules.by_code[change.code].name
+        if rule in self._unusable:
+            return f"it would leave no record ({self._named(self._unusable[rule])})"
         if change.changes_ids and self.no_ids:
             return f"ids change everywhere or nowhere, and {self.no_ids}"
         if change.fix.applicability == "safe" and change.group is not None:
@@ -140,7 +147,7 @@ class Withheld:
                 return f"another record contradicts it ({self._named(self._groups[change.group])})"
             if len(self._groups) > _MOST_GROUPS:
                 return "too many other records contradict each other"
-        kinds = rests_on(self.format_name, self.rules.by_code[change.code].name, file.kind)
+        kinds = rests_on(self.format_name, rule, file.kind)
         blocking = next((self._unread[kind] for kind in self._unread if kinds == ALL_KINDS or kind in kinds), "")
         blocking = blocking or (self._unread.get("", "") if kinds else "")
         return f"it rests on records that cannot be read yet ({self._named(blocking)})" if blocking else ""
