@@ -288,6 +288,21 @@ def test_answers_alone_need_what_would_have_been_right(tmp_path: Path) -> None:
         write_tables(tables_of(answers=[judged._replace(metadata=None)]), "arag", tmp_path / "bare")
 
 
+def test_of_questions_without_texts_the_predictions_are_written(tmp_path: Path) -> None:
+    """A-RAG judges predictions alone, and asks nothing where there is no chunks.json."""
+    answers = [Answer("a", "In 1871")]
+    tables = tables_of(questions=[Question("a", "When?", "1871"), Question("b", "Who?", "Ada")], answers=answers)
+
+    write_tables(tables, "arag", tmp_path / "judged")
+
+    assert [p.name for p in (tmp_path / "judged").iterdir()] == ["predictions.jsonl"]
+    assert account(tables) == {("dropped", "questions", None): 2}
+    assert errors(tmp_path / "judged") == []
+    for bare in ({"questions": [Question("a", "When?", "1871")]}, {"questions": [Question("a", "?")], "answers": answers}):
+        with pytest.raises(RagdataError, match="questions without texts"):
+            write_tables(tables_of(**bare), "arag", tmp_path / "bare")
+
+
 def test_evidence_of_both_shapes_becomes_edges(tmp_path: Path) -> None:
     questions = [
         {"id": "a", "question": "q", "answer": "x", "evidence": [["s", "r", "o"], ["s", "", "o"], ["t", ["one"]]]},

@@ -39,6 +39,7 @@ QUESTIONS = QuestionFields(
     answers=("answer", "gold_answer"),
 )
 _QUESTION_COLUMNS = ("question_id", "text", "answer", "aliases", "split", "metadata")
+_WITHOUT_TEXTS = "A-RAG asks no questions where there is no chunks.json; predictions say what was asked"
 _TRIPLES = msgspec.json.Decoder(list[Any])
 _DECIMAL = re.compile(r"0|[1-9][0-9]*")
 _NUMBER = re.compile(r"[0-9]+")
@@ -143,7 +144,7 @@ def _list(raw: Raw | None) -> list[Any]:
 
 
 def _write(tables: CanonicalTables, out: Output, options: Options) -> None:
-    """chunks.json, questions.json, and predictions where there are any."""
+    """chunks.json, questions.json, and predictions where there are any; without texts only predictions can be used."""
     answered = any(answer.question_id for answer in tables.peek("answers"))
     if not (answered or any(tables.any(table) for table in ("chunks", "documents", "questions"))):
         raise RagdataError(
@@ -151,12 +152,16 @@ def _write(tables: CanonicalTables, out: Output, options: Options) -> None:
         )
     if not any(tables.any(t) for t in ("chunks", "documents", "questions")) and not has_gold_answers(tables):
         raise RagdataError(f"{tables.name} has answers without gold answers, by which A-RAG judges them")
-    if tables.any("questions") and not tables.any(tables.passages):
+    texts = tables.any(tables.passages)
+    if tables.any("questions") and not texts and not (answered and has_gold_answers(tables)):
         raise RagdataError(f"{tables.name} has questions without texts: A-RAG stops where there is no chunks.json")
     questions = _Questions(tables, out)
-    if tables.any("questions"):
+    if tables.any("questions") and texts:
         questions.write()
-    if tables.any(tables.passages):
+    elif tables.any("questions"):
+        for question in tables.take("questions", *_QUESTION_COLUMNS):
+            tables.drop("questions", question, _WITHOUT_TEXTS)
+    if texts:
         _write_chunks(tables, out, numbered_only=options["ids"] == "renumber" or not questions.written)
     if tables.any("answers"):
         write_predictions(tables, out, questions.renamed)

@@ -48,9 +48,11 @@ def _run_of(name: str) -> str:
 
 
 def has_gold_answers(tables: CanonicalTables) -> bool:
-    """Whether the answers say what would have been right, as A-RAG's predictions do."""
+    """Whether the answers or their questions say what would have been right, as A-RAG's predictions do."""
     first = next(tables.peek("answers"), None)
-    return first is not None and bool(first.metadata) and "gold_answer" in fields_of(first.metadata)
+    if first is not None and first.metadata and "gold_answer" in fields_of(first.metadata):
+        return True
+    return any(question.answer is not None for question in tables.peek("questions"))
 
 
 def write_predictions(tables: CanonicalTables, out: Output, renamed: Mapping[str, str]) -> None:
