@@ -225,6 +225,33 @@ def test_what_only_has_such_a_name_is_left_alone(tmp_path: Path) -> None:
     assert report.unrecognised == [str(tmp_path / "my-queries.jsonl")]
 
 
+@pytest.mark.parametrize(
+    ("header", "place", "message"),
+    [
+        ("corpus-id\tquery-id\tscore\n", "test.tsv", "the columns seem swapped: "),
+        (HEADER, "queries.jsonl", "seems to hold the documents, and corpus.jsonl the queries"),
+    ],
+)
+def test_what_is_swapped_is_named(header: str, place: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "corpus.jsonl").write_text('{"_id": "d1", "title": "", "text": "a"}\n')
+    (tmp_path / "queries.jsonl").write_text('{"_id": "q1", "text": "b"}\n')
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "qrels/test.tsv").write_text(f"{header}d1\tq1\t1\n")
+
+    (found,) = (f for f in validate(tmp_path).findings if f.code == "BE209")
+
+    assert (Path(found.path).name, found.message.startswith(message)) == (place, True)
+
+
+def test_a_copy_of_a_record_is_not_said_to_be_taken_twice(tmp_path: Path) -> None:
+    (tmp_path / "corpus.jsonl").write_text('{"_id": "d1", "title": "", "text": "a"}\n' * 2)
+
+    found = {f.code: f.consequence for f in validate(tmp_path / "corpus.jsonl").findings}
+
+    assert found["BE201"] == "the last record silently replaces the others"
+    assert found["BE208"].startswith("where the ids differ, ")
+
+
 def test_judgements_by_another_name_are_known_by_their_header(tmp_path: Path) -> None:
     (tmp_path / "mine.tsv").write_text(f"{HEADER}q1\td1\t1\n")
 

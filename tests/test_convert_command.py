@@ -515,6 +515,13 @@ def test_errors_say_the_option_of_this_command(tmp_path: Path) -> None:
     assert "--format" not in done.err
 
 
+@pytest.mark.parametrize(("warnings", "shows"), [(1, "it"), (2, "them")])
+def test_where_warnings_are_shown_is_said(warnings: int, shows: str) -> None:
+    lines = [*conversion_lines(ConversionResult("out", warnings=warnings))]
+
+    assert f"`ragdata validate out` shows {shows}." in lines
+
+
 def test_an_output_that_is_not_valid_is_a_fault_of_ragdata() -> None:
     report = ragdatakit.validate(FIXTURES / "demo-broken")
 

@@ -39,6 +39,18 @@ def evaluated(*words: str | Path, code: int = 0) -> Outcome:
     return done
 
 
+def test_faults_that_cost_nothing_are_not_said_to_keep_the_ceiling_down(tmp_path: Path) -> None:
+    folder = write_beir(tmp_path / "set", splits={"test": {"q1": {"d1": 1}}})
+    with (folder / "qrels/test.tsv").open("a") as file:
+        file.write("q1\td1\t1\n")
+
+    lines = evaluated(folder).out.splitlines()
+
+    place = lines.index("  Faults that do not lower the ceiling:")
+    assert lines[place + 1].startswith("    judgements that appear more than once")
+    assert "  What keeps the ceiling below 1:" not in lines
+
+
 def test_the_screen(reefs: Path) -> None:
     lines = evaluated(reefs, "--metrics", "recall@1,mrr").out.splitlines()
 

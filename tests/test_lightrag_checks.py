@@ -129,6 +129,28 @@ def test_a_finding_in_a_store_of_vectors_has_its_place(tmp_path: Path) -> None:
     assert found["node-without-vector"].path.endswith(GRAPH)
 
 
+@pytest.mark.parametrize(
+    ("dimensions", "blamed"),
+    [
+        ((8, 4, 4), [("vdb_chunks.json", "vdb_entities.json has 4")]),
+        ((4, 8, 4), [("vdb_entities.json", "vdb_chunks.json has 4")]),
+        ((2, 4, 8), [(f"vdb_{name}.json", "vdb_chunks.json has 2") for name in ("entities", "relationships")]),
+    ],
+)
+def test_the_store_of_another_dimension_than_most_is_named(
+    dimensions: tuple[int, ...], blamed: list[tuple[str, str]], tmp_path: Path
+) -> None:
+    names = [f"vdb_{kind}.json" for kind in ("chunks", "entities", "relationships")]
+    changed = {
+        name: EXAMPLE[name].replace('"embedding_dim": 4', f'"embedding_dim": {dimension}')
+        for name, dimension in zip(names, dimensions, strict=True)
+    }
+
+    found = [f for f in validate(_example(tmp_path, **changed)).findings if f.code == "LR303"]
+
+    assert [(Path(f.path).name, f.fault.partition("; ")[2]) for f in found] == blamed
+
+
 @pytest.mark.broad
 @pytest.mark.parametrize("case", sorted((FIXTURES / "lightrag" / "broken").iterdir()), ids=lambda p: p.name)
 def test_both_engines_find_the_same(case: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ import pytest
 
 import ragdatakit
 from ragdatakit.outputs import parquet_files
+from ragdatakit.reports.findings.output_forms import OUTPUT_FORMS
 from tests.command_line import FIXTURES, run
 
 VALID = [
@@ -67,6 +70,17 @@ def test_what_is_written_is_read_back_equal(source: Path, tmp_path: Path) -> Non
     assert rows(tmp_path / "there") == rows(tmp_path / "plain") == rows(tmp_path / "back")
     rules = [f.rule for f in ragdatakit.validate(tmp_path / "there").findings if f.rule != "parquet-not-loaded"]
     assert rules == [f.rule for f in ragdatakit.validate(tmp_path / "plain").findings]
+
+
+@pytest.mark.parametrize("form", [f for f in OUTPUT_FORMS if f not in ("json", "ndjson")])
+def test_repeated_rows_are_named_in_each_form(form: str, tmp_path: Path) -> None:
+    write(tmp_path / "corpus/0.parquet", {"_id": ["d1", "d2", "d2"], "title": ["", "", ""], "text": ["a", "b", "c"]})
+
+    done = run("validate", tmp_path, "--output-format", form)
+
+    assert re.search(r'row 3: duplicate id ..?d2|row 3 BE201 .*duplicate id "d2"', html.unescape(done.out)), done.out
+    if form in ("full", "github", "azure", "sarif", "rdjson", "rdjsonl"):
+        assert re.search(r"first seen here: (\[.*, )?row 2\b", done.out)
 
 
 def test_nulls_that_are_read_back_as_missing_fields_are_in_the_account(tmp_path: Path) -> None:

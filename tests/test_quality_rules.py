@@ -301,6 +301,12 @@ def test_characters_that_turn_the_direction_of_text() -> None:
     assert values(checked(tables, "control-character")) == ["\u202e"]
 
 
+def test_lost_characters_of_one_text_are_counted() -> None:
+    (found,) = checked(tables_of(documents=[Document("a", "\ufffd\ufffd and \ufffd")]), "control-character")
+
+    assert "is in the text of document a, one of 3 such characters; " in found.message
+
+
 def test_blank_texts_are_not_identical() -> None:
     tables = tables_of(documents=[Document("a", ""), Document("b", " \n"), Document("c", "…")])
 

@@ -165,6 +165,15 @@ def test_results_beside_an_input_of_the_baselines_are_taken(tmp_path: Path) -> N
     assert found(tmp_path / "a.json", content) == []
 
 
+@pytest.mark.parametrize("content", [{"results": []}, {"input_data": [INPUT]}])
+def test_where_no_results_are_the_remedy_is_true(content: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "checking_inputs.json").write_text(json.dumps(content))
+
+    (finding,) = validate(tmp_path).findings
+
+    assert (finding.code, finding.hint.partition(";")[0]) == ("RC013", "put the rows into the list results")
+
+
 def test_a_long_file_is_reported_by_its_beginning(tmp_path: Path) -> None:
     rows = [{**OUTPUT, "query_id": f"q{n}", "response": "x" * 2000} for n in range(1000)]
     path = tmp_path / "long.json"

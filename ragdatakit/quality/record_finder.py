@@ -62,7 +62,7 @@ class FoundRecord:
 
     def related(self, note: str) -> Related:
         """This place as the second one of a finding."""
-        return Related(self.file.display, self.located.line, note)
+        return Related(self.file.display, self.located.line, note, self.located.record)
 
 
 class _Seen:

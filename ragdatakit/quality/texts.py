@@ -166,7 +166,7 @@ def _check_characters(
             "field": field,
             "table": noun,
             "id": shown_id(name),
-            "more": f", and {number - 1:,} more" if number > 1 else "",
+            "more": f", one of {number:,} such characters" if number > 1 else "",
             "obeyed": "" if match[0] == _LOST else "; tools that show the text may obey it",
         }
         run.findings.keep("control-character", place(), match[0], facts, match[0])

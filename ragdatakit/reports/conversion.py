@@ -118,7 +118,7 @@ def _summary(result: ConversionResult, paint: Painter) -> Iterator[str]:
         yield f"Wrote {place}: {written}, {warned}, in {result.seconds:.1f} s."
         yield from (f"The framework's loader would stop: {reason}." for reason in result.incomplete)
         if result.warnings:
-            yield f"`ragdata validate {place}` shows them."
+            yield f"`ragdata validate {place}` shows {'it' if result.warnings == 1 else 'them'}."
     if result.lossless:
         yield paint("good", "Nothing is lost.")
     elif result.sidecar:

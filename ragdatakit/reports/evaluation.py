@@ -138,7 +138,8 @@ def _causes(done: Evaluation, paint: Painter, width: int) -> Iterator[str]:
     if done.ceiling is None or not done.ceiling.causes:
         return
     names = list(done.ceiling.scores)
-    yield f"{_INDENT}What keeps the ceiling below 1:"
+    is_below = any(f"{top:.3f}" != "1.000" for top in done.ceiling.scores.values())
+    yield f"{_INDENT}{'What keeps the ceiling below 1' if is_below else 'Faults that do not lower the ceiling'}:"
     for cause in done.ceiling.causes[:_MOST_CAUSES]:
         costs = sorted(((cause.cost.get(n, 0.0), -i, n) for i, n in enumerate(names)), reverse=True)
         cost, _, name = costs[0] if costs else (0.0, 0, "")

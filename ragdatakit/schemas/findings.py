@@ -16,6 +16,10 @@ Severity = Literal["error", "warning", "info"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 
 
+def _row(line: int | None, record: int | None) -> str:
+    return f"row {record + 1}" if line is None and record is not None else ""
+
+
 @dataclass(frozen=True, slots=True)
 class Related:
     """A second place that a finding speaks of, such as the first line that used an id; ``record`` is the 0-based number
@@ -25,6 +29,11 @@ class Related:
     line: Place | None
     message: str
     record: int | None = None
+
+    @property
+    def row(self) -> str:
+        """As of a finding."""
+        return _row(self.line, self.record)
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON form."""
@@ -114,6 +123,16 @@ class Finding:
     def fault(self) -> str:
         """The message without the consequence."""
         return self.message.removesuffix(f"; {self.consequence}") if self.consequence else self.message
+
+    @property
+    def row(self) -> str:
+        """``row 3``, 1-based, in a table without lines; else nothing."""
+        return _row(self.line, self.record)
+
+    @property
+    def before(self) -> str:
+        """What forms that have a place for lines only write before the message: ``row 3: ``, or nothing."""
+        return f"{row}: " if (row := self.row) else ""
 
     def __reduce__(self) -> tuple[Any, ...]:
         """How it is pickled: in a fraction of the time that a dataclass takes."""

@@ -41,7 +41,7 @@ def gitlab(found: Found) -> Iterator[bytes]:
 def _entry(finding: Finding, paths: Paths) -> dict[str, Any]:
     severity = "critical" if finding.rule in NOT_CHECKED else _GITLAB[finding.severity]
     return {
-        "description": unicode_text(f"{finding.code}: {finding.message}"),
+        "description": unicode_text(f"{finding.code}: {finding.before}{finding.message}"),
         "check_name": finding.code,
         "fingerprint": finding.fingerprint,
         "severity": severity,

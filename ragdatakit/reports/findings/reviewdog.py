@@ -46,7 +46,7 @@ def _diagnostic(finding: Finding, paths: Paths, code_of: Callable[[str], dict[st
     location: dict[str, Any] = {"path": unicode_text(paths.name(finding.path))}
     if finding.line is not None:
         location["range"] = _range(finding, finding.line)
-    message = f"{finding.message}\n→ {finding.hint}" if finding.hint else finding.message
+    message = finding.before + (f"{finding.message}\n→ {finding.hint}" if finding.hint else finding.message)
     diagnostic: dict[str, Any] = {
         "message": unicode_text(message),
         "location": location,
@@ -58,7 +58,7 @@ def _diagnostic(finding: Finding, paths: Paths, code_of: Callable[[str], dict[st
     if finding.related:
         diagnostic["related_locations"] = [
             {
-                "message": unicode_text(other.message),
+                "message": unicode_text(f"{other.message}: {other.row}" if other.row else other.message),
                 "location": {
                     "path": unicode_text(paths.name(other.path)),
                     **({"range": {"start": {"line": other.line}}} if other.line is not None else {}),

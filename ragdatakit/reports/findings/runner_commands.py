@@ -108,7 +108,7 @@ def _path(finding: Finding, paths: Paths) -> str:
 
 
 def _message(finding: Finding) -> str:
-    message = without_commands(finding.message)
+    message = without_commands(finding.before + finding.message)
     return f"{message[:_LONGEST]}\n→ {finding.hint}" if finding.hint else message
 
 

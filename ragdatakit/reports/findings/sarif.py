@@ -119,10 +119,11 @@ def _block(example: str) -> str:
 def _result(finding: Finding, rule: int, paths: Paths) -> dict[str, Any]:
     line, column, end_line, end_column = region(finding)
     place = {"startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column}
-    message = _plain(finding.message)
+    message = _plain(finding.before + finding.message)
     related = []
     for number, other in enumerate(finding.related, 1):
         where = f"{other.path}:{other.line}" if other.line is not None else other.path
+        where += f", {other.row}" if other.row else ""
         message += f" ({_plain(other.message)}: [{_plain(where).translate(_NO_BRACKETS)}]({number}))"
         there = {"region": {"startLine": other.line}} if other.line is not None else {}
         related.append({"id": number, "physicalLocation": {**_artifact(other.path, paths), **there}})

@@ -88,7 +88,8 @@ def _rule(report: Report, findings: Sequence[Finding]) -> Iterator[str]:
     yield ""
     for finding in findings:
         place = "".join(f":{n}" for n in (finding.line, finding.column) if n is not None)
-        yield f"{code(visible_text(finding.path) + place, _PATH)} {prose(cut_to(finding.fault, _MESSAGE))}"
+        fault = prose(cut_to(finding.before + finding.fault, _MESSAGE))
+        yield f"{code(visible_text(finding.path) + place, _PATH)} {fault}"
         yield ""
         if finding.excerpt is not None and finding.excerpt.text:
             yield f"<pre>{_marked(finding.excerpt)}</pre>"

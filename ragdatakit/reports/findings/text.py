@@ -121,20 +121,20 @@ def _by_file(findings: Iterable[Finding], options: TextOptions, paint: Painter) 
 def _concise(finding: Finding, options: TextOptions, paint: Painter) -> str:
     """What the problem matchers of editors take apart: there is always a line and a column."""
     place = f"{visible_text(finding.path)}:{finding.line or 1}:{finding.column or 1}"
-    return f"{place} {_words(finding, options, paint)}"
+    return f"{place} {_words(finding, options, paint, finding.before)}"
 
 
-def _words(finding: Finding, options: TextOptions, paint: Painter) -> str:
+def _words(finding: Finding, options: TextOptions, paint: Painter, before: str = "") -> str:
     mark = f" {_MARK}" if options.marks(finding) else ""
-    return f"{paint('bold', finding.code)} {paint(finding.severity, finding.severity)}{mark} {finding.fault}"
+    return f"{paint('bold', finding.code)} {paint(finding.severity, finding.severity)}{mark} {before}{finding.fault}"
 
 
 def _first_line(finding: Finding, options: TextOptions, paint: Painter) -> str:
     place = ""
     if finding.line is not None:
         place = f"{finding.line}" + (f":{finding.column}" if finding.column is not None else "") + " "
-    elif finding.record is not None:  # of a table without lines
-        place = f"row {finding.record + 1} "
+    elif row := finding.row:
+        place = f"{row} "
     return f"  {place}{_words(finding, options, paint)}"
 
 
@@ -156,8 +156,10 @@ def _explaining(finding: Finding, paint: Painter, is_first: bool) -> Iterator[st
         yield f"    {paint('dim', '=')} {finding.consequence}"
     for other in finding.related:
         where = visible_text(other.path) if other.path != finding.path else ""
-        line = f"line {other.line}" if other.line is not None else ""
-        at = f"{where}:{other.line}" if where and other.line is not None else where or line
+        if other.line is None:
+            at = ", ".join(filter(None, (where, other.row)))
+        else:
+            at = f"{where}:{other.line}" if where else f"line {other.line}"
         yield f"    {paint('dim', '=')} {other.message}: {at}"
     if is_first and finding.hint:
         yield f"    {paint('good', '→')} {finding.hint}"

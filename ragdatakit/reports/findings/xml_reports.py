@@ -99,7 +99,7 @@ def _named(path: str, name: str) -> str:
 
 
 def _listed(finding: Finding) -> str:
-    place = "" if finding.line is None else f"{finding.line}:{finding.column or 1} "
+    place = finding.before if finding.line is None else f"{finding.line}:{finding.column or 1} "
     return f"{place}{finding.message}" + (f"\n    → {finding.hint}" if finding.hint else "")
 
 
@@ -124,7 +124,8 @@ def checkstyle(found: Found) -> Iterator[bytes]:
 
 def _error(finding: Finding) -> bytes:
     place = f'line="{finding.line or 1}"' + (f' column="{finding.column}"' if finding.column else "")
-    words = f'severity="{finding.severity}" message={_attribute(finding.message)} source="ragdata.{finding.code}"'
+    message = _attribute(finding.before + finding.message)
+    words = f'severity="{finding.severity}" message={message} source="ragdata.{finding.code}"'
     return f"    <error {place} {words}/>\n".encode()
 
 

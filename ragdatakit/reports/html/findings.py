@@ -168,7 +168,7 @@ def _data(findings: Sequence[Finding], base: str) -> dict[str, Any]:
 
 def _line(finding: Finding) -> int | str | None:
     """The line of a finding; in a table without lines its row, which counts from 1 as lines do."""
-    return f"row {finding.record + 1}" if finding.line is None and finding.record is not None else finding.line
+    return finding.row or finding.line
 
 
 def _parts(finding: Finding) -> list[Any]:

@@ -330,7 +330,7 @@ SET_RULES: tuple[Rule, ...] = (
         "BE208 duplicate-text warning",
         summary="Two documents with one text.",
         message="the text is that of an earlier document",
-        upstream="under two ids the loader takes both, and only the one that is judged counts as found",
+        upstream="where the ids differ, the loader takes both, and only the one that is judged counts as found",
         hint="keep one of them, and judge it; where many have one text, such as a banner, restore their own",
         per_file=True,
         bad=(
@@ -343,9 +343,10 @@ SET_RULES: tuple[Rule, ...] = (
         "BE209 swapped-files warning",
         since="0.2.0",
         summary="The judgements name queries by ids that documents have, and documents by ids that queries have.",
-        message="seems to hold the documents, and {corpus} the queries",
+        message="{found}",
         upstream="the loader finds none of the queries that are judged",
-        hint="give each of the two files the name of the other, or swap the columns of the judgements",
+        hint="swap the columns of the judgements; or, where these are as their header says, give each of the two files "
+        "the name of the other",
         bad='queries.jsonl: {"_id": "d1", "text": "A pear tree."}\nqrels:         q1\td1\t1',
         good='queries.jsonl: {"_id": "q1", "text": "pears"}\nqrels:         q1\td1\t1',
         source=_QRELS,

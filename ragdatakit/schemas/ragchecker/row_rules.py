@@ -98,7 +98,7 @@ ROW_RULES: tuple[Rule, ...] = (
         summary="results is empty or missing; input_data, which the baselines write, is not read.",
         message="there are no results to read",
         upstream="all metrics are NaN, and nothing is said about it",
-        hint="call the list results; what the baselines write has its rows in input_data",
+        hint="put the rows into the list results; what the baselines write has them in input_data",
         bad='{"input_data": [{"query_id": "q1", "query": "Who mapped the reef?", "gt_answer": "Joss Alder.",\n'
         '  "response": "Joss Alder.", "retrieved_context": [{"doc_id": "d2", "text": "Joss Alder mapped it."}]}]}',
         good='{"results": [{"query_id": "q1", "query": "Who mapped the reef?", "gt_answer": "Joss Alder.",\n'

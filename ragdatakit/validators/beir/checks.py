@@ -98,8 +98,15 @@ class BeirChecks(FormatChecks):
         corpus = next((f for f in files if f.kind == "corpus"), None)
         for queries in (f for f in files if f.kind == "queries" and corpus is not None):
             qrels = next((f for f in files if f.kind == "qrels" and f.split == queries.split), None)
-            if corpus is not None and qrels is not None and are_swapped(queries, corpus, lines_of(qrels)[1:]):
-                yield queries, Problem("swapped-files", facts={"corpus": corpus.name})
+            if corpus is None or qrels is None:
+                continue
+            header, *judged = lines_of(qrels)
+            if not are_swapped(queries, corpus, judged):
+                continue
+            place, found = queries, f"seems to hold the documents, and {corpus.name} the queries"
+            if header.split("\t")[:2] == ["corpus-id", "query-id"]:
+                place, found = qrels, "the columns seem swapped: the header begins with corpus-id and query-id"
+            yield place, Problem("swapped-files", facts={"found": found})
 
     def finish_file(self, file: DataFile, records: int, table: CsvTable | None = None) -> Iterator[Placed]:
         if file.kind == "qrels":

@@ -5,6 +5,7 @@ The stores of documents and chunks are read first, then the graph, then the vect
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -140,6 +141,16 @@ class LightRagChecks(FormatChecks):
             homes = {home.kind: home for home in reversed(self.dataset.files)}
             for kind, problem in self._vectors.missing():
                 yield homes.get(kind, file), problem
+
+    def finish(self) -> Iterator[Placed]:
+        """Stores of another dimension than most, or where none has most, than the first."""
+        found = self._known.dimensions
+        usual = Counter(found.values()).most_common(1)
+        for file, dimension in found.items():
+            if usual and dimension != usual[0][0]:
+                other = next(f.name for f, d in found.items() if d == usual[0][0])
+                facts = {"other": other, "expected": usual[0][0]}
+                yield file, Problem("other-dimension", "/embedding_dim", dimension, facts)
 
     def text(self, file: DataFile, data: bytes) -> Iterable[Problem]:
         """The faults of one extraction."""

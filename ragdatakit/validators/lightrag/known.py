@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ragdatakit.late_dataclasses import dataclass
+
+if TYPE_CHECKING:
+    from ragdatakit.files.datasets import DataFile
 
 
 class Described(NamedTuple):
@@ -26,8 +29,7 @@ class Known:
     nodes: dict[str, Described] | None = None
     edges: dict[tuple[str, str], Described] | None = None
     clusters: set[str] | None = None
-    dimension: int | None = None
-    dimension_of: str = ""
+    dimensions: dict[DataFile, int] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
 
     def one(self, text: str) -> str:

@@ -260,11 +260,7 @@ class VectorCheck:
         dimension = rows.dimension
         if rows.found != _MEMBERS.keys() or dimension is None:
             return
-        if self._known.dimension_of and self._known.dimension != dimension:
-            facts = {"other": self._known.dimension_of, "expected": self._known.dimension}
-            yield Problem("other-dimension", "/embedding_dim", dimension, facts), None
-        elif not self._known.dimension_of:
-            self._known.dimension, self._known.dimension_of = dimension, file.name
+        self._known.dimensions[file] = dimension
         expected = 4 * dimension * self._rows
         if not rows.broken_base64 and rows.matrix_bytes != expected:
             facts = {"found": rows.matrix_bytes, "rows": self._rows, "dimension": dimension, "expected": expected}

@@ -141,7 +141,7 @@ def finding_page(
         ("pointer", finding.pointer or None),
         ("key", finding.key),
         ("value", None if finding.value is None else str(finding.value)[:1_000]),
-        *(("see", f"{each.path}:{each.line}: {each.message}") for each in finding.related),
+        *(("see", f"{each.path}:{each.line or each.row}: {each.message}") for each in finding.related),
     ]
     shown = [row for row in rows if row[1] is not None and (not isinstance(row[1], Cell) or row[1].html)]
     body += table("About it", ("what", "it says"), shown, hidden_caption=True, classes="values")
