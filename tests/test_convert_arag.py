@@ -298,7 +298,10 @@ def test_of_questions_without_texts_the_predictions_are_written(tmp_path: Path) 
     assert [p.name for p in (tmp_path / "judged").iterdir()] == ["predictions.jsonl"]
     assert account(tables) == {("dropped", "questions", None): 2}
     assert errors(tmp_path / "judged") == []
-    for bare in ({"questions": [Question("a", "When?", "1871")]}, {"questions": [Question("a", "?")], "answers": answers}):
+    for bare in (
+        {"questions": [Question("a", "When?", "1871")]},
+        {"questions": [Question("a", "?")], "answers": answers},
+    ):
         with pytest.raises(RagdataError, match="questions without texts"):
             write_tables(tables_of(**bare), "arag", tmp_path / "bare")
 

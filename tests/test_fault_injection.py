@@ -158,4 +158,6 @@ def test_files_without_what_the_scanner_codes_are_judged_as_in_plain_python(
 
 
 def _injection(name: str) -> Injection:
-    return next(i for draft in DRAFTS if name.startswith(f"{draft.name}: ") for i in injections(draft) if str(i) == name)
+    return next(
+        i for draft in DRAFTS if name.startswith(f"{draft.name}: ") for i in injections(draft) if str(i) == name
+    )
