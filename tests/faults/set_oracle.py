@@ -121,7 +121,7 @@ class _Split:
 
     def _uncovered(self, message: Coverage) -> Iterator[Place]:
         covering = [(kind, name) for kind, name in message.by if kind in self.kinds]
-        # A line of cells that cannot be cut may name what no other does: it is reported, and nothing that follows from it.
+        # A line of cells that cannot be cut may name what no other does: nothing that follows from it is reported.
         unread = (f for f in self.files if f.is_columns and any(f.unreadable()))
         if not covering or not {f.kind.kind for f in unread}.isdisjoint(kind for kind, _ in covering):
             return
