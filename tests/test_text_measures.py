@@ -48,7 +48,7 @@ ODD = "aZ É\u0301\xa0\x85\t\n\x00\x1c.\u3000！»漢字縺锟Âêéößœ°–\
 WHOLE = ["Ab " * 40, "A B ", "…", "ab...", "漢" * 7, "éééééé öööööö", "A" * 99 + "É a", "\ud800", "Ab  c"]
 TEXTS = st.lists(st.one_of(st.text(ODD, max_size=12), st.text(max_size=12), st.sampled_from(WHOLE)), max_size=7)
 ASKED = Measuring(
-    least_words=2, most_characters=30, characters=True, garbled=True, titles=True, near_words=3, near=None
+    least_words=2, most_characters=30, characters=True, garbled=True, titles=True, near_words=3, near=None, jobs=2
 )
 
 
@@ -227,7 +227,7 @@ def test_blocks_of_texts_are_the_rows(tmp_path: Any) -> None:
     (dataset,) = detect(tmp_path).datasets
     tables = read_tables(tmp_path)
 
-    blocks = list(beir_passages(dataset, RecordReader(Losses())))
+    blocks = list(beir_passages(dataset, RecordReader(Losses()), 2))
 
     assert [isinstance(block, TextBlock) for block in blocks] == [True]
     block: Any = blocks[0]
@@ -250,6 +250,6 @@ def test_what_was_read_before_a_failure_is_looked_at(fewest: int, monkeypatch: p
     seen = list[str]()
     with pytest.raises(RagdataError, match="cut off"):  # noqa: PT012 - up to there
         for batch in ASKED.each(in_batches(rows())):
-            seen += map(str, batch.ids)
+            seen += [row.doc_id for row in batch.rows]
 
     assert seen == [f"d{number}" for number in range(9)]
