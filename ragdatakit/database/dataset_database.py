@@ -189,7 +189,7 @@ class DatasetDatabase:
         return self._tables.losses
 
     @property
-    def extents(self) -> Mapping[str, tuple[int, int, int]]:
+    def extents(self) -> Mapping[str, tuple[int, int]]:
         """As `RecordReader` has them."""
         return self._tables.records.extents if self._tables.records is not None else {}
 

@@ -252,7 +252,7 @@ def worked(task: _Task, key: tuple[TablePart, Any]) -> _Done:
     tables = _tables_of(task, part, reading)
     result = task.work(tables, _place(task, part.number), given)
     assert tables.records is not None
-    extents = [(name, lines, given) for name, (lines, given, _) in tables.records.extents.items()]
+    extents = [(name, *extent) for name, extent in tables.records.extents.items()]
     kinds = {file.kind for file in part.along}
     return _Done(result, reading.without(kinds), tables.losses, tables.counts.get(part.table, 0), extents)
 

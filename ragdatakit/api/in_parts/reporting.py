@@ -103,7 +103,7 @@ class _Run:
                 self._progress(f"measuring {part.table}", number + 1, len(self._parts))
             facts[part.table].take(one)
             assert one.losses is not None
-            placed.take(one.losses, [(name, lines, given) for name, _, _, lines, given in one.files])
+            placed.take(one.losses, [(name, lines, records) for name, _, _, lines, records in one.files])
             keys += self._kept(one.keys)
             for name, records, size, _, _ in one.files:
                 known = files.get(name)
@@ -226,8 +226,7 @@ def _files_of(database: DatasetDatabase, part: TablePart) -> Iterator[tuple[str,
     extents = database.extents
     for file, one in zip(files, count_files([replace(dataset, files=files, _numbers={})], database)[0], strict=True):
         size = one.bytes if file.part is None else file.path.stat().st_size
-        lines, given, records = extents.get(file.display, (0, 0, 0))
-        yield file.display, one.records, size, lines, records if part.table in database.taken_by_sql else given
+        yield file.display, one.records, size, *extents.get(file.display, (0, 0))
 
 
 def ids_of_part(measuring: _Measuring, part: TablePart) -> PackedKeys | KeyFile | None:

@@ -84,7 +84,7 @@ def _blocks_of(source: Source) -> Iterator[Block]:
 class RecordReader:
     """Reads the files of one dataset; what it leaves out goes to ``losses``, and why a file was not read to its end to
     ``faults``. ``kinds``, those of its format, say how rows of Parquet are cast. ``extents`` has, of each file of
-    lines that was read, the lines, the records that were given, and all records. Of files that are
+    lines that was read, the lines and the records, with those that are left out. Of files that are
     ``accounted_elsewhere`` nothing goes to ``losses``."""
 
     accounted_elsewhere: frozenset[str] = frozenset()
@@ -103,8 +103,7 @@ class RecordReader:
         self.refused = refused or Refused()
         self.progress = progress
         self._longest = max(1 << 24, memory_limit // 4)
-        self.extents: dict[str, tuple[int, int, int]] = {}
-        self._dropped = 0
+        self.extents: dict[str, tuple[int, int]] = {}
         self._noted: set[tuple[str, int]] = set()
         self._in_lines: set[str] = set()
 
@@ -112,7 +111,7 @@ class RecordReader:
         """A reader like this one, of whose losses nobody hears: to look at files before they are read."""
         found = copy(self)
         found.losses, found.faults, found.extents = Losses(), [], {}
-        found._noted, found._in_lines, found._dropped = set(), set(), 0
+        found._noted, found._in_lines = set(), set()
         return found
 
     def objects(self, file: DataFile, container: str = "") -> Iterator[dict[str, Raw]]:
@@ -375,7 +374,7 @@ class RecordReader:
                 if why:
                     self._drop(file, number, why, raw)
             above += line_number + 1 + len(block.breaks)
-        self.extents[file.display] = above, given, given
+        self.extents[file.display] = above, given
         self._close(file, source)
 
     def elements(self, file: DataFile, kind: File) -> Iterator[dict[str, str]]:
@@ -393,7 +392,7 @@ class RecordReader:
                 self._drop(file, element.record, refused[element.record], element.raw)
             else:
                 yield reader.record(self._text(file, element.record, element.raw))
-        self.extents[file.display] = 0, count, count
+        self.extents[file.display] = 0, count
         self._close(file, source)
 
     @staticmethod
@@ -503,7 +502,7 @@ class RecordReader:
                 continue
             run.data, run.offset = block.data, block.offset
             yield run
-        self.extents[file.display] = run.next_line - 1, run.count - self._dropped, run.count
+        self.extents[file.display] = run.next_line - 1, run.count
         self._close(file, source, run.count)
         file.records, file.bytes = run.count, source.bytes_read
 
@@ -583,7 +582,6 @@ class RecordReader:
         if (file.display, place) in self._noted:  # files may be read more than once
             return
         self._noted.add((file.display, place))
-        self._dropped += 1
         if file.display in self.accounted_elsewhere:
             return
         self.losses.add("dropped", file.kind, None, why, _beginning(raw), place=self._where(file, place))
