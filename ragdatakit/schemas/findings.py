@@ -131,7 +131,7 @@ class Finding:
 
     @property
     def before(self) -> str:
-        """What forms that have a place for lines only write before the message: ``row 3: ``, or nothing."""
+        """What forms that have a place for lines only write before the message: ``row 3:`` and a blank, or nothing."""
         return f"{row}: " if (row := self.row) else ""
 
     def __reduce__(self) -> tuple[Any, ...]:
