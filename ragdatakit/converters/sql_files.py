@@ -43,23 +43,9 @@ def fill(
     """
     start = f"create {'temp table' if table.startswith('temp.') else 'table'} {table} as"
     for file in files:
-        add(connection, table, file, query, schema, batches(file), start)
-        start = ""
-
-
-def add(
-    connection: duckdb.DuckDBPyConnection,
-    table: str,
-    file: DataFile,
-    query: str,
-    schema: Schema,
-    batches: Iterable[Sequence[PackedColumn]],
-    start: str = "",
-) -> None:
-    """Add batches of a file to a table that is there, or that ``start`` makes; as `fill` does."""
-    rows = query.format("decoded_records", split=text(file.split))
-    with incoming(connection, "decoded_records", schema, batches):
-        connection.execute(f"{start or f'insert into {table}'} {rows}")
+        with incoming(connection, "decoded_records", schema, batches(file)):
+            connection.execute(f"{start} {query.format('decoded_records', split=sql_text(file.split))}")
+        start = f"insert into {table}"
 
 
 def scanned_table(
@@ -139,9 +125,4 @@ def paths(files: Iterable[DataFile]) -> str:
         raise Unproved
     for file in files:
         refuse_link_out(file.boundary, file.path)
-    return "[" + ", ".join(text(unglobbed(f.path)) for f in files) + "]"
-
-
-def text(value: str | None) -> str:
-    """A text as SQL writes it."""
-    return "null::varchar" if value is None else sql_text(value)
+    return "[" + ", ".join(sql_text(unglobbed(f.path)) for f in files) + "]"

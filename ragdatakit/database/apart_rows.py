@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
+from ragdatakit.database.columns import PackedColumn, bits_of, texts_of
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.outputs.file_states import WatchedFiles
 
@@ -74,6 +75,33 @@ class ColumnFacts:
     numbers: tuple[npt.NDArray[np.float64], Rows] | None = None
     objects: CountedObjects | None = None
 
+    def add_objects(self, column: PackedColumn) -> None:
+        """Count some more rows of a column of objects: an empty one has no members."""
+        import numpy as np
+
+        data, offsets = texts_of(column)
+        self.missing += column.length - int(bits_of(column).sum())
+        short = offsets[:-1][np.diff(offsets) == len("{}")]
+        self.empty += int(np.count_nonzero((data[short] == ord("{")) & (data[short + 1] == ord("}"))))
+        if self.objects is not None:
+            self.objects.add(data, offsets)
+
+
+class RowsElsewhere(Protocol):
+    """The ``rows`` of a table that is read, which the database does not hold yet."""
+
+    rows: int
+
+    def column(self, name: str) -> ColumnFacts | None:
+        """What is known of a column, if anything."""
+
+    def rows_at(self, places: Sequence[int]) -> dict[int, dict[str, Any]]:
+        """Rows by their places from 0, which ascend. Raises `RagdataError` where they are in a file that was
+        changed."""
+
+    def give(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Have the database hold them. Raises as `rows_at`."""
+
 
 class ApartRows:
     """The rows of a table that are in no database, as long as what is ``known`` of them is enough: ``columns`` has it
@@ -105,6 +133,10 @@ class ApartRows:
             empty = sum(n for value, n in counts.items() if isinstance(value, str) and not value.strip(BLANK))
             self.columns[column] = ColumnFacts(self.rows - counts.total(), empty, len(counts), counts)
         self.known = True
+
+    def column(self, name: str) -> ColumnFacts | None:
+        """What is known of a column."""
+        return self.columns.get(name)
 
     def rows_at(self, places: Sequence[int]) -> dict[int, dict[str, Any]]:
         """Rows by their places, which ascend. Raises `RagdataError` where the file was changed."""

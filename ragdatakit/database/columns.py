@@ -139,7 +139,7 @@ def _joined(columns: Sequence[PackedColumn]) -> PackedColumn:
     kind, length = columns[0].kind, sum(column.length for column in columns)
     valid = None
     if any(column.buffers[0] is not None for column in columns):
-        valid = np.packbits(np.concatenate([_bits_of(column) for column in columns]), bitorder="little")
+        valid = np.packbits(np.concatenate([bits_of(column) for column in columns]), bitorder="little")
     if kind in _NUMBERS:
         numbers = [np.frombuffer(column.buffers[1], _NUMBERS[kind], column.length) for column in columns]  # type: ignore[arg-type]
         return PackedColumn(kind, length, (valid, np.concatenate(numbers)))
@@ -159,7 +159,15 @@ def _joined(columns: Sequence[PackedColumn]) -> PackedColumn:
     return PackedColumn(kind, length, (valid, offsets, content))
 
 
-def _bits_of(column: PackedColumn) -> npt.NDArray[np.uint8]:
+def texts_of(column: PackedColumn) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
+    """The texts of a column, one behind the other, and where each begins and the last one ends."""
+    import numpy as np
+
+    _, offsets, data = (b"" if buffer is None else buffer for buffer in column.buffers)
+    return np.frombuffer(data, np.uint8), np.frombuffer(offsets, np.int32)[: column.length + 1]
+
+
+def bits_of(column: PackedColumn) -> npt.NDArray[np.uint8]:
     """1 for each value that is there."""
     import numpy as np
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Self
 
-from ragdatakit.database.apart_rows import ApartRows, ColumnFacts
+from ragdatakit.database.apart_rows import ApartRows, ColumnFacts, RowsElsewhere
 from ragdatakit.database.arrow_streams import ColumnStream, incoming
 from ragdatakit.database.edge_numbers import EdgeNumbers
 from ragdatakit.database.edge_tables import EdgeTable
@@ -163,7 +163,7 @@ class DatasetDatabase:
         self.file_records: dict[str, int] = {}
         self.integer_columns: set[tuple[str, str]] = set()
         self._ids: dict[str, IdTable] = {}
-        self._waiting: dict[str, IdTable | ApartRows | EdgeTable | HeldRows] = {}
+        self._waiting: dict[str, RowsElsewhere] = {}
         self._giving = RLock()
         self._facts: dict[str, TextFacts] = {}
         self.wants_facts: FactsWanted | None = None
@@ -342,9 +342,7 @@ class DatasetDatabase:
     def column_facts(self, table: str, column: str) -> ColumnFacts | None:
         """What is known of a column of a table that is read, while the database does not hold its rows."""
         held = self._waiting.get(table)
-        if isinstance(held, HeldRows):
-            return held.column(column)
-        return None if held is None or isinstance(held, IdTable) else held.columns.get(column)
+        return held.column(column) if held is not None else None
 
     def text_codes(self, table: str, column: str) -> tuple[Codes, npt.NDArray[np.bool_]] | None:
         """Codes of the texts in a column of such a table, none of which is an integer, and which rows have one; None

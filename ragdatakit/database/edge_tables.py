@@ -141,6 +141,10 @@ class EdgeTable:
             for name, texts in self._texts.items()
         }
 
+    def column(self, name: str) -> ColumnFacts | None:
+        """What is known of a column."""
+        return self.columns.get(name)
+
     def rows_at(self, places: Sequence[int]) -> dict[int, dict[str, Any]]:
         """Some edges."""
         return {place: self._edge(place)._asdict() for place in places}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragdatakit.database.apart_rows import ColumnFacts, CountedObjects
 from ragdatakit.database.arrow_streams import incoming
-from ragdatakit.database.columns import Kind, PackedColumn, put_together, size_of_column
+from ragdatakit.database.columns import Kind, PackedColumn, bits_of, put_together, size_of_column, texts_of
 from ragdatakit.database.row_batches import schema_of
 from ragdatakit.database.text_facts import COLUMN
 
@@ -85,15 +85,13 @@ class HeldRows:
         facts = ColumnFacts(objects=CountedObjects() if name in OBJECTS else None)
         codes, there = [np.empty(0, WIDE)], [np.empty(0, np.bool_)]
         for column in self._parts(name):
-            data, offsets, own = _texts_of(column)
+            if facts.objects is not None:
+                facts.add_objects(column)
+                continue
+            own = bits_of(column) != 0
             there.append(own)
             facts.missing += column.length - int(own.sum())
-            if facts.objects is not None:
-                facts.objects.add(data, offsets)
-                short = offsets[:-1][np.diff(offsets) == len("{}")]
-                facts.empty += int(np.count_nonzero((data[short] == ord("{")) & (data[short + 1] == ord("}"))))
-                continue
-            _, of_texts, empty = lengths_and_codes(data, offsets)
+            _, of_texts, empty = lengths_and_codes(*texts_of(column))
             codes.append(of_texts)
             facts.empty += empty - int((~own).sum())
         if facts.objects is None:
@@ -133,22 +131,11 @@ def _fewer(batches: Iterable[Sequence[PackedColumn]]) -> Iterator[Sequence[Packe
             yield from some
 
 
-def _texts_of(column: PackedColumn) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32], npt.NDArray[np.bool_]]:
-    """Texts, where each begins and the last one ends, and which rows have one."""
-    import numpy as np
-
-    valid, offsets, data = (b"" if buffer is None else buffer for buffer in column.buffers)
-    there = np.ones(column.length, np.bool_)
-    if len(valid):
-        there = np.unpackbits(np.frombuffer(valid, np.uint8), count=column.length, bitorder="little") != 0
-    return np.frombuffer(data, np.uint8), np.frombuffer(offsets, np.int32)[: column.length + 1], there
-
-
 def _has_integers(column: PackedColumn) -> bool:
     """Whether a text begins as one does."""
     import numpy as np
 
-    data, offsets, _ = _texts_of(column)
+    data, offsets = texts_of(column)
     firsts = data[offsets[:-1][np.diff(offsets) > 0]]
     return bool(((firsts >= ord("-")) & (firsts <= ord("9"))).any())
 
@@ -156,5 +143,5 @@ def _has_integers(column: PackedColumn) -> bool:
 def _text_at(column: PackedColumn, row: int) -> str | None:
     if column.kind is not Kind.TEXT:
         return None
-    data, offsets, there = _texts_of(column)
-    return data[offsets[row] : offsets[row + 1]].tobytes().decode() if there[row] else None
+    data, offsets = texts_of(column)
+    return data[offsets[row] : offsets[row + 1]].tobytes().decode() if bits_of(column)[row] else None

@@ -8,6 +8,7 @@ from itertools import accumulate
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ragdatakit.database.apart_rows import BLANK
 from ragdatakit.database.arrow_streams import incoming
 from ragdatakit.database.columns import Kind, PackedColumn, packed, packed_numbers
 from ragdatakit.database.row_batches import canonical_columns
@@ -29,7 +30,6 @@ MOST_SPREAD = 64
 _REACH, _SAMPLE = 8, 1 << 16
 """Integers are far from the others where they are further from the middle one (of so many of them) than so many times
 their number."""
-_BLANK = " \t\n\r"
 
 
 class IdValues(NamedTuple):
@@ -114,7 +114,7 @@ class IdTable:
 
     def empty(self, name: str) -> int:
         """How many ids of a column are nothing but blanks."""
-        return sum(not text.strip(_BLANK) for text in self._odd[self.names.index(name)].values())
+        return sum(not text.strip(BLANK) for text in self._odd[self.names.index(name)].values())
 
     @property
     def splits(self) -> dict[str | None, int]:
@@ -129,6 +129,9 @@ class IdTable:
         import numpy as np
 
         return np.repeat([own == split for own, _ in self._splits], [rows for _, rows in self._splits])
+
+    def column(self, name: str) -> None:
+        """Nothing is known of a column but its `ids`."""
 
     def rows_at(self, places: Sequence[int]) -> dict[int, dict[str, Any]]:
         """Some rows, by their places."""
@@ -151,7 +154,7 @@ class IdTable:
                 cells[name] = f"coalesce(odd_{name}, {cells[name]})"
         statement, first = f'create table main."{self._table}" as', 0
         for split, rows in self._splits or [(None, 0)]:
-            cells["split"] = sql_text(split) if split is not None else "null::varchar"
+            cells["split"] = sql_text(split)
             given = ", ".join(f"{cell} as {name}" for name, cell in cells.items())
             rows_of = f"select {canonical_columns(self._table, cells)} from (select {given} from held_ids)"
             with incoming(connection, "held_ids", schema, _batches(columns, first, first + rows)):

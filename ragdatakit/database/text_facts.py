@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ragdatakit.database.columns import PackedColumn, bits_of
 from ragdatakit.files.containers.beginnings import GZIP_MAGIC
 from ragdatakit.files.containers.parquet_rows import is_parquet
 from ragdatakit.files.datasets import DataFile
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from ragdatakit.database.columns import PackedColumn
     from ragdatakit.database.text_places import ApartTexts, TextPlaces
 
     Numbers = npt.NDArray[np.int64]
@@ -112,7 +112,7 @@ class TextFacts:
         assert places is not None
         lengths, codes, empty = lengths_and_codes(data, places[: column.length + 1])
         if valid is not None:
-            missing = np.unpackbits(np.frombuffer(valid, np.uint8), bitorder="little")[: column.length] == 0
+            missing = bits_of(column) == 0
             lengths[missing] = -1
             empty -= int(missing.sum())
         self._take(lengths, codes, int(places[column.length]) - int(places[0]), empty)  # some rows of a block, perhaps

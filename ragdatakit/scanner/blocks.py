@@ -121,8 +121,10 @@ class ScannedBlock:
 def can_scan(records: tuple[Record, ...], asked: Iterable[Asked] = ()) -> bool:
     """Whether the scanner is there and knows all that is declared of a kind of record, or what it is taken for."""
     asked = list(asked)
-    if library() is None or any(isinstance(one, Cut) for one in asked):
-        return library() is not None and records[0].shape == "string"
+    if library() is None:
+        return False
+    if any(isinstance(one, Cut) for one in asked):
+        return records[0].shape == "string"
     is_object = len(records) == 1 and records[0].shape == "object"
     return is_object and records[0].fields != () and all(map(_is_known, scopes_of(records[0], asked)[""].values()))
 

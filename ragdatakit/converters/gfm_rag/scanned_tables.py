@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ragdatakit.arrays.text_codes import codes_of_texts
-from ragdatakit.converters.gfm_rag.attributes import NOTHING, Note, json_of_cell, lift_edge
+from ragdatakit.converters.gfm_rag.attributes import Note, json_of_cell, lift_edge
 from ragdatakit.converters.gfm_rag.reading import DERIVED_BY, DOCUMENT
 from ragdatakit.database.apart_rows import BLANK, ApartRows, ColumnFacts, CountedObjects, TooVariedError
 from ragdatakit.database.columns import Kind, PackedColumn, packed
@@ -236,18 +236,7 @@ class ScannedTable:
         apart.count("type", types)
         for name, each in lifted.items():
             apart.count(name, Counter(value for value in each if value is not None))
-        valid, offsets, data = attributes.buffers
-        facts = apart.columns["attributes"]
-        if valid is not None:
-            there = np.unpackbits(np.frombuffer(valid, np.uint8), count=attributes.length, bitorder="little")
-            facts.missing += attributes.length - int(there.sum())
-        assert data is not None
-        assert offsets is not None
-        texts, places = np.frombuffer(data, np.uint8), np.frombuffer(offsets, np.int32)[: attributes.length + 1]
-        short = places[:-1][np.diff(places) == len(NOTHING)]
-        facts.empty += int(np.count_nonzero((texts[short] == ord("{")) & (texts[short + 1] == ord("}"))))
-        if facts.objects is not None:
-            facts.objects.add(texts, places)
+        apart.columns["attributes"].add_objects(attributes)
 
     def _number(self, codes: Mapping[str, Codes]) -> list[int]:
         """Note the nodes or edges; the rows of those that name a relation first."""

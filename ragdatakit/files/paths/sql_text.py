@@ -10,9 +10,9 @@ def sql_name(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def sql_text(value: str) -> str:
-    """A text."""
-    return "'" + value.replace("'", "''") + "'"
+def sql_text(value: str | None) -> str:
+    """A text, or that there is none."""
+    return "null::varchar" if value is None else "'" + value.replace("'", "''") + "'"
 
 
 def is_sql_path(path: Path) -> bool:

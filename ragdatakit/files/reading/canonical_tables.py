@@ -87,9 +87,13 @@ class CanonicalTables:
 
     def peek_numbers(self, table: str, jobs: int) -> Iterator[Numbers] | None:
         """The same rows as `NumberedRows` has their numbers, in so many threads; None where it has not."""
-        source = self.sources.get(table)
-        source = source.source if isinstance(source, KeptRows) else source
+        source = self._first_source(table)
         return source.numbers(jobs) if isinstance(source, NumberedRows) else None
+
+    def _first_source(self, table: str) -> RowSource | None:
+        """The source of a table, whether or not its rows are kept."""
+        source = self.sources.get(table)
+        return source.source if isinstance(source, KeptRows) else source
 
     def any(self, table: str) -> bool:
         """Whether the table has a row."""
@@ -128,8 +132,7 @@ class CanonicalTables:
 
     def _accounted(self, table: str, left_out: list[tuple[int, str]]) -> Iterator[Any]:
         number, covered = 0, self.covered.get(table, frozenset())
-        source = self.sources[table]
-        if isinstance(source.source if isinstance(source, KeptRows) else source, ColumnSource):
+        if isinstance(self._first_source(table), ColumnSource):
             for columns in self.peek_columns(table):
                 number += len(columns[0])
                 for place, name in left_out:
@@ -137,7 +140,7 @@ class CanonicalTables:
                         self._lose(table, name, columns[0], columns[place])
                 yield from map(TABLES[table].row._make, zip(*columns, strict=True))
         else:
-            for row in source():
+            for row in self.sources[table]():
                 number += 1
                 for place, name in left_out:
                     if row[place] is not None and name not in covered:

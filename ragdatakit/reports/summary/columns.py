@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ragdatakit.database.apart_rows import ColumnFacts
+from ragdatakit.database.apart_rows import BLANK, ColumnFacts
 from ragdatakit.database.held_rows import OBJECTS
 from ragdatakit.reports.summary.ids import IdColumn, IdNumbers, as_integer, distinct_texts
 from ragdatakit.schemas.canonical import TABLES
@@ -43,7 +43,7 @@ def table_summary(database: DatasetDatabase, table: str, counted: dict[str, int]
             wanted += [str(apart.missing), str(apart.empty), "null"]
             continue
         if name == "split":
-            empty = sum(number for split, number in by_split.items() if split is not None and not split.strip(_BLANK))
+            empty = sum(number for split, number in by_split.items() if split is not None and not split.strip(BLANK))
             wanted += [str(by_split.get(None, 0)), str(empty), str(len(by_split.keys() - {None}))]
             continue
         if held is not None:
@@ -95,7 +95,6 @@ def _is_empty(table: str, name: str) -> str:
     return f"case when {column} < '!' then trim({column}, {_BLANKS}) = '' end"  # a case looks at no more than it must
 
 
-_BLANK = " \t\n\r"
 _BLANKS = "' ' || chr(9) || chr(10) || chr(13)"
 
 

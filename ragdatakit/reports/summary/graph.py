@@ -53,12 +53,13 @@ class Edges:
 def read_edges(database: DatasetDatabase) -> Edges:
     """Number the nodes; the numbers of those that questions name stay in the database as the view ``node_numbers``
     (name, number); of all of them, where they were not known before."""
-    database.read("edges", *(("nodes",) if "nodes" in database.tables else ()))
+    tables = [table for table in ("edges", "nodes") if table in database.tables]
+    database.read(*tables)
     if (known := database.edge_numbers) is not None:
         listed = known.nodes - len(known.repeated)
         _name(database, known)
         return Edges(listed + len(known.unlisted), *known.ends, relations=known.relations, listed=listed)
-    connection = database.load("edges", *(("nodes",) if "nodes" in database.tables else ()))
+    connection = database.load(*tables)
     index = _listed(connection, "nodes" in database.tables)
     listed = _count(connection, "node_numbers")
     ends = _ends(connection, index) if listed else None
