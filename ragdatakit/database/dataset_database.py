@@ -1,4 +1,7 @@
-"""One dataset as a DuckDB database: its canonical tables by name, and a view for each kind of file next to them."""
+"""One dataset as a DuckDB database: its canonical tables by name, and a view for each kind of file next to them.
+
+A long module, because all ways of filling a table share one account of what is filled, and of what still waits.
+"""
 
 from __future__ import annotations
 

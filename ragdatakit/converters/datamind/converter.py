@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ragdatakit.converters import Converter, Option, Options
 from ragdatakit.converters.datamind import bench, chunks, files, graph, refused, skills
+from ragdatakit.converters.datamind.chunk_writing import CHUNK_COLUMNS, DOCUMENT_COLUMNS, ChunkWriting
 from ragdatakit.converters.datamind.repository import group
 from ragdatakit.files.reading.kept_rows import ColumnSource, ColumnsTogether
 from ragdatakit.outputs.written_files import safe_part
@@ -112,7 +113,7 @@ def _write_corpus(
 ) -> None:
     has_chunks = tables.any("chunks")
     mode = options["documents"] or ("files" if options.source_format == "text" and not has_chunks else "chunks")
-    chunk_writing = chunks.ChunkWriting(
+    chunk_writing = ChunkWriting(
         tables, out, name, images, options["metadata"] == "full", options.source_format == "arag"
     )
     path = f"data/profiles/{name}/chunks/{name}.jsonl"
@@ -141,8 +142,8 @@ CONVERTER = Converter(
     write=_write,
     group=group,
     gives={
-        "documents": chunks.DOCUMENT_COLUMNS,
-        "chunks": chunks.CHUNK_COLUMNS,
+        "documents": DOCUMENT_COLUMNS,
+        "chunks": CHUNK_COLUMNS,
         "nodes": graph.NODE_COLUMNS,
         "edges": graph.EDGE_COLUMNS,
         "questions": bench.QUESTION_COLUMNS,
@@ -150,8 +151,8 @@ CONVERTER = Converter(
         "assets": files.ASSET_COLUMNS,
     },
     holds={
-        "documents": chunks.DOCUMENT_COLUMNS,
-        "chunks": chunks.CHUNK_COLUMNS,
+        "documents": DOCUMENT_COLUMNS,
+        "chunks": CHUNK_COLUMNS,
         "nodes": graph.NODE_COLUMNS,
         "relations": ("name",),
         "edges": graph.EDGE_COLUMNS,

@@ -2,7 +2,8 @@
 
 A part is cut where an element seems to end and a new one to begin, and the cut is proved by decoding ``[part]``, or
 ``{part}``: a cut inside a string or a nested value always leaves a quote or a bracket open, so it fails to decode.
-What does not decode is cut element by element instead.
+What does not decode is cut element by element instead. A long module, because arrays and objects share one way of
+being cut.
 """
 
 from __future__ import annotations
