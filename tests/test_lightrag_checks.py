@@ -86,6 +86,19 @@ def test_vectors_of_another_storage_are_not_missed(name: str, tmp_path: Path) ->
     assert validate(place).findings == []
 
 
+def test_documents_without_a_file_of_statuses(tmp_path: Path) -> None:
+    folder = shutil.copytree(FIXTURES / "lightrag" / "valid" / "ingested", tmp_path / "here")
+    (folder / "kv_store_doc_status.json").unlink()
+    documents = folder / "kv_store_full_docs.json"
+
+    for report in (validate(folder), validate(folder, engine="local", jobs=2)):
+        assert [(f.code, f.record, Path(f.path).name) for f in report.findings] == [
+            ("LR204", n, documents.name) for n in range(len(json.loads(documents.read_text())))
+        ]
+    assert not validate(folder, profile="nano-graphrag").by_rule.get("LR204")
+    assert not validate(documents).findings
+
+
 @pytest.mark.parametrize("name", REAL)
 def test_packed_directories_are_read_and_reported(name: str) -> None:
     source = published(name)

@@ -163,6 +163,25 @@ def test_a_column_id_is_taken_where_there_is_no_other(tmp_path: Path) -> None:
     assert "id-not-string" in {rule for rule, *_ in found(folder)}
 
 
+@pytest.mark.parametrize(
+    ("named", "missing"),
+    [
+        (("query_id", "doc_id", "relevance"), '"query-id", no "corpus-id", no "score"'),
+        (("query-id", "corpus-id", "relevance"), '"score"'),
+    ],
+)
+def test_judgements_under_other_names_are_one_finding(named: tuple[str, ...], missing: str, tmp_path: Path) -> None:
+    qrels = [dict(zip(named, row.values(), strict=True)) for row in QRELS]
+    folder = make(tmp_path / "s", qrels=qrels)
+    there = ", ".join(f'"{name}"' for name in named)
+
+    for outcome in (ragdatakit.validate(folder), ragdatakit.validate(folder, engine="local", jobs=2)):
+        (finding,) = outcome.findings
+        assert (finding.code, finding.fault) == ("BE122", f"there is no column {missing}; there are {there}")
+
+    assert "BE122" in run("convert", folder, tmp_path / "out", "--to", "arag").out
+
+
 def test_nested_values_nulls_and_other_types(tmp_path: Path) -> None:
     corpus = [
         {**row, "tags": ["a", None], "more": {"x": n, "y": [{"z": b"\xff"}]}, "big": float("nan")}

@@ -107,6 +107,7 @@ OBSERVED: dict[str, tuple[Callable[[Tree], Any], dict[str, str]]] = {
     "leaves empty": (lambda t: t.leaf_nodes.clear(), {"RP103": "warning"}),
     "no attribute": (lambda t: delattr(t, "all_nodes"), {"RP002": "error"}),
     "no attribute of a node": (lambda t: delattr(t.all_nodes[1], "text"), {"RP016": "error"}),
+    "no nodes": (lambda t: t.__init__({}, {}, {}, 0, {0: []}), {"RP024": "error"}),  # type: ignore[misc]
     "a node that is none": (lambda t: t.all_nodes.update({1: "Joss Alder"}), {"RP016": "error"}),
 }
 

@@ -23,11 +23,14 @@ from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.late_patterns import late_pattern
 from ragdatakit.schemas.cells import is_decimal
 from ragdatakit.schemas.declarations import File
+from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.texts import quoted, some_of
 
 if TYPE_CHECKING:
     from ragdatakit.files.containers.parquet_tables import ParquetTable
 
 _ROWS = 2048
+_NAMES_SHOWN = 8
 _NUMBERED = late_pattern(r"(.+?)-\d+-of-\d+")
 _NUMBERS = frozenset(
     "BOOLEAN TINYINT SMALLINT INTEGER BIGINT HUGEINT UTINYINT USMALLINT UINTEGER UBIGINT FLOAT DOUBLE".split()
@@ -52,6 +55,7 @@ class RowForm:
     """As what the rows are read: the ``container`` of their text, the columns that become ``cells`` of it (none: all
     that the file has), and those that are ``texts`` and ``integers`` whatever their type is, as `datasets` casts them.
     A null in a column that is not ``required`` means that the row lacks the field: it has no other way to say so.
+    ``lacking`` is the rule that a file without one of the ``cells`` breaks.
     """
 
     container: str = "ndjson"
@@ -59,6 +63,11 @@ class RowForm:
     texts: tuple[str, ...] = ()
     integers: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
+    lacking: str = ""
+
+
+class MissingColumnsError(RagdataError):
+    """A file without columns that all its rows need: the message names them, and those that there are."""
 
 
 LINES = RowForm()
@@ -73,7 +82,8 @@ def row_form(kind: File, container: str = "") -> RowForm:
     fields = kind.record.fields if kind.records else ()
     if kind.container == "columns":
         types = {name: tuple(f.name for f in fields if f.type == name) for name in ("string", "integer")}
-        return RowForm("columns", tuple(f.name for f in fields), types["string"], types["integer"])
+        cells, lacking = tuple(f.name for f in fields), kind.record.rules.get("syntax", "unreadable-file")
+        return RowForm("columns", cells, types["string"], types["integer"], lacking=lacking)
     texts = tuple(f.name for r in kind.records for f in r.fields if f.type == "string" and f.name == "_id")
     required = tuple(f.name for r in kind.records for f in r.fields if f.required)
     return RowForm(container or kind.container, texts=texts, required=required)
@@ -130,16 +140,17 @@ class ParquetRows:
         self, parquet: ParquetTable, called: Mapping[str, str], read: Iterable[Sequence[Sequence[Any]]]
     ) -> Iterator[list[bytes]]:
         columns = self.form.cells or tuple(called)
+        if missing := [name for name in columns if name not in called]:
+            there = some_of(map(quoted, parquet.columns), _NAMES_SHOWN)
+            raise MissingColumnsError(f"there is no column {', no '.join(map(quoted, missing))}; there are {there}")
         line = _tabbed if self.form.container == "columns" else _csv_record
         yield [line(columns)]
         cell = _cell if self.form.container == "columns" else _csv_cell
         names = [*called]
         casts = self._casts(parquet, called)
-        places = [names.index(name) if name in names else None for name in columns]
+        places = [names.index(name) for name in columns]
         for rows in read:
-            yield [
-                line(["" if place is None else cell(row[place]) for place in places]) for row in _cast_rows(rows, casts)
-            ]
+            yield [line([cell(row[place]) for place in places]) for row in _cast_rows(rows, casts)]
 
     def _objects(
         self, parquet: ParquetTable, called: Mapping[str, str], read: Iterable[Sequence[Sequence[Any]]]

@@ -26,7 +26,7 @@ from ragdatakit.files.containers.beginnings import (
     why_not_text,
 )
 from ragdatakit.files.containers.lines import iter_lines, line_begin, line_ends
-from ragdatakit.files.containers.parquet_rows import LINES, ParquetRows, RowForm, is_parquet
+from ragdatakit.files.containers.parquet_rows import LINES, MissingColumnsError, ParquetRows, RowForm, is_parquet
 from ragdatakit.files.paths.boundary import ANYWHERE, Boundary
 from ragdatakit.files.paths.folders import size_of
 from ragdatakit.late_dataclasses import dataclass
@@ -96,7 +96,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class FileFault:
-    """A fault of the file as a whole: the name of a shared rule, and its facts."""
+    """A fault of the file as a whole: the name of its rule, mostly a shared one, and its facts."""
 
     rule: str
     facts: dict[str, Any] = field(default_factory=dict)
@@ -271,6 +271,8 @@ class Source:
                         offset, held, length = offset + length, [], 0
         except MissingExtraError:
             raise
+        except MissingColumnsError as error:
+            self.faults.append(FileFault(self.row_form.lacking, {"reason": str(error), "case": "parquet"}))
         except RagdataError as error:
             self._unreadable(str(error).removeprefix(f"{self.path}: "))
         if held:

@@ -166,17 +166,20 @@ FILE_RULES: tuple[Rule, ...] = (
     Rule(
         "BE122 wrong-columns error",
         summary="A judgement with fewer than three tab-separated columns, with a quote mark that is not closed or only "
-        "behind other judgements, or with a cell that is too long for Python's csv reader.",
+        "behind other judgements, or with a cell that is too long for Python's csv reader; a Parquet file of "
+        "judgements without one of the three columns.",
         message="{reason}",
         upstream="the loader stops with IndexError where columns are missing, and with csv's Error at a cell of more "
         "than 131,072 characters; judgements behind an open quote mark are silently lost, as they are part of its cell",
         cases={
             "columns": "the loader stops with IndexError",
             "length": "the loader stops with csv's Error",
+            "parquet": "HFDataLoader and MTEB stop with ValueError: the columns have to be called so",
             "quote": "the loader takes what follows for a part of this cell, and stops or silently loses judgements",
             "taken-in": "the loader takes them for text, so that they are silently lost",
         },
-        hint="write query-id, corpus-id and score with tabs between them, and close or remove quote marks",
+        hint="write query-id, corpus-id and score with tabs between them, and close or remove quote marks; in Parquet, "
+        "call the columns so",
         bad="query-id\tcorpus-id\tscore\nq1 d2 1",
         good="query-id\tcorpus-id\tscore\nq1\td2\t1",
         source=_QRELS,

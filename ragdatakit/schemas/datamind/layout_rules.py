@@ -95,4 +95,18 @@ LAYOUT_RULES: tuple[Rule, ...] = (
         good='{"text": "a"}\n{"text": "b"}',
         source=f"{_V1_CHUNKS}, {_V2_CHUNKS}:_iter_pre_chunked",
     ),
+    Rule(
+        "DM108 no-records error",
+        since="0.2.0",
+        summary="Chunks or triples without any record: their files are empty, or hold nothing but blank lines.",
+        message="there is no record in it",
+        upstream={
+            "v1": "silently loads none of it, and continues with raw documents or an LLM's own triples",
+            "v2": "silently loads none of it",
+        },
+        hint="write the records, or delete the folder if it is not meant",
+        bad="(chunks/notes.jsonl is empty)",
+        good='{"text": "a"}',
+        source=f"modules/rag/indexer.py:get_or_create_index, {_V2_CHUNKS}:_iter_pre_chunked",
+    ),
 )

@@ -51,7 +51,7 @@ CHUNK = Record(
             examples=("tides.md",),
         ),
     ),
-    rules={"syntax": "broken-chunk-line", "not-object": "chunk-not-object"},
+    rules={"syntax": "broken-chunk-line", "not-object": "chunk-not-object", "no-records": "no-records"},
     examples=({"text": "Spring tides follow the new and the full moon.", "metadata": {"page": 3}},),
 )
 
@@ -119,7 +119,7 @@ TRIPLE = Record(
             rules={"null": "null-triple-source", "type": "triple-source-not-string"},
         ),
     ),
-    rules={"syntax": "broken-triple-line", "not-object": "triple-not-object"},
+    rules={"syntax": "broken-triple-line", "not-object": "triple-not-object", "no-records": "no-records"},
     examples=({"subject": "Spring tide", "relation": "caused_by", "object": "Moon"},),
 )
 

@@ -53,9 +53,20 @@ TREE_RULES: tuple[Rule, ...] = (
         upstream="no tree is loaded (ValueError: not an instance of Tree), or the retriever stops (AttributeError, "
         "TypeError)",
         hint="write all_nodes, root_nodes, leaf_nodes, num_layers and layer_to_nodes, as RAPTOR's builder does",
-        bad='{"format": "raptor-tree", "nodes": [], "roots": []}',
-        good='{"format": "raptor-tree", "num_layers": 0, "nodes": [], "roots": []}',
+        bad='{"format": "raptor-tree", "nodes": [{"index": 0, …}, …], "roots": [2]}',
+        good='{"format": "raptor-tree", "num_layers": 0, "nodes": [{"index": 0, …}], "roots": [0]}',
         source="RetrievalAugmentation.py: __init__; tree_retriever.py: TreeRetriever",
+    ),
+    Rule(
+        "RP024 no-records error",
+        since="0.2.0",
+        summary="A tree without a node.",
+        message="there is no node in it",
+        upstream="it loads, and nothing is found whatever is asked",
+        hint="build the tree of texts again, or remove the file",
+        bad='{"format": "raptor-tree", "num_layers": 0, "nodes": [], "roots": []}',
+        good='{"format": "raptor-tree", "num_layers": 0, "nodes": [{"index": 0, …}], "roots": [0]}',
+        source=_RETRIEVE,
     ),
     Rule(
         "RP016 incomplete-node error",
@@ -199,7 +210,7 @@ TREE_RULES: tuple[Rule, ...] = (
         upstream="no tree can be made of it",
         hint="write one JSON object; the pickle that RAPTOR loads is made of it by `ragdata convert`",
         bad='{"format": "raptor-tree", "num_layers": 1,}',
-        good='{"format": "raptor-tree", "num_layers": 1, "nodes": [], "roots": []}',
+        good='{"format": "raptor-tree", "num_layers": 1, "nodes": [{"index": 0, …}, …], "roots": [2]}',
         source="the JSON form is ragdata's own; RAPTOR stores pickles only",
     ),
     Rule(
@@ -210,7 +221,7 @@ TREE_RULES: tuple[Rule, ...] = (
         upstream="no tree can be made of it",
         hint="write one JSON object, not a list of nodes",
         bad='[{"index": 0, "layer": 0}]',
-        good='{"format": "raptor-tree", "num_layers": 1, "nodes": [], "roots": []}',
+        good='{"format": "raptor-tree", "num_layers": 1, "nodes": [{"index": 0, …}, …], "roots": [2]}',
         source="the JSON form is ragdata's own; RAPTOR stores pickles only",
     ),
     Rule(
@@ -220,8 +231,8 @@ TREE_RULES: tuple[Rule, ...] = (
         message="the file has a list of trees, expected one tree",
         upstream="RAPTOR loads one tree of a file",
         hint="write each tree to a file of its own",
-        bad='[{"format": "raptor-tree", "num_layers": 1, "nodes": [], "roots": []}]',
-        good='{"format": "raptor-tree", "num_layers": 1, "nodes": [], "roots": []}',
+        bad='[{"format": "raptor-tree", "num_layers": 1, "nodes": [{"index": 0, …}, …], "roots": [2]}]',
+        good='{"format": "raptor-tree", "num_layers": 1, "nodes": [{"index": 0, …}, …], "roots": [2]}',
         source="RetrievalAugmentation.py: __init__",
     ),
     Rule(
@@ -231,8 +242,8 @@ TREE_RULES: tuple[Rule, ...] = (
         message='format is {value}, expected "raptor-tree"',
         upstream="no tree can be made of it",
         hint='write "format": "raptor-tree", or leave the member out',
-        bad='{"format": "raptor-forest", "num_layers": 1, "nodes": [], "roots": []}',
-        good='{"format": "raptor-tree", "num_layers": 1, "nodes": [], "roots": []}',
+        bad='{"format": "raptor-forest", "num_layers": 1, "nodes": [{"index": 0, …}, …], "roots": [2]}',
+        good='{"format": "raptor-tree", "num_layers": 1, "nodes": [{"index": 0, …}, …], "roots": [2]}',
         source="the JSON form is ragdata's own; RAPTOR stores pickles only",
     ),
 )

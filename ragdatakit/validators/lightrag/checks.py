@@ -19,6 +19,7 @@ from ragdatakit.validators.lightrag.reports import report_problems
 from ragdatakit.validators.lightrag.stores import ChunkStore, document_problems, status_problems
 from ragdatakit.validators.lightrag.tracking import LISTS, tracking_problems
 from ragdatakit.validators.lightrag.vectors import VectorCheck
+from ragdatakit.validators.row_problems import RowProblems
 
 if TYPE_CHECKING:
     from ragdatakit.files.containers.sources import Source
@@ -142,8 +143,9 @@ class LightRagChecks(FormatChecks):
             for kind, problem in self._vectors.missing():
                 yield homes.get(kind, file), problem
 
-    def finish(self) -> Iterator[Placed]:
-        """Stores of another dimension than most, or where none has most, than the first."""
+    def finish(self) -> Iterator[Placed | RowProblems]:
+        """Stores of another dimension than most, or where none has most, than the first; and all documents, where no
+        status is stored: those of a file without records are compared with nothing."""
         found = self._known.dimensions
         usual = Counter(found.values()).most_common(1)
         for file, dimension in found.items():
@@ -151,6 +153,13 @@ class LightRagChecks(FormatChecks):
                 other = next(f.name for f, d in found.items() if d == usual[0][0])
                 facts = {"other": other, "expected": usual[0][0]}
                 yield file, Problem("other-dimension", "/embedding_dim", dimension, facts)
+        if self.dataset.layout != "working directory" or self._nano:
+            return
+        documents, statuses = self.dataset.of_kind("documents"), self.dataset.of_kind("status")
+        if all(file.to_end for file in (*documents, *statuses)) and not any(file.records for file in statuses):
+            rows = range(sum(file.records or 0 for file in documents))
+            if rows:
+                yield RowProblems("document-without-status", "documents", "doc_id", rows)
 
     def text(self, file: DataFile, data: bytes) -> Iterable[Problem]:
         """The faults of one extraction."""

@@ -105,6 +105,9 @@ def _pickled_problems(tree: PickledTree, file: DataFile) -> Iterator[Problem]:
     table = NodeTable()
     yield from _all_nodes(tree, table)
     file.records = len(table)
+    if not len(table) and not table.partial:
+        yield Problem("no-records", "/all_nodes")
+        return
     yield from _relations_of_pickled(tree, table)
 
 
@@ -188,7 +191,9 @@ def _layers(field: str, found: str, pointer: str | None) -> Problem:
 
 
 def _json_problems(value: dict[str, Any]) -> Iterator[Problem]:
-
+    if not value["nodes"]:
+        yield Problem("no-records", "/nodes")
+        return
     table = NodeTable()
     table.partial = not all(isinstance(node, dict) for node in value["nodes"])
     tree = JsonTree(value)
