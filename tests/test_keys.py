@@ -149,7 +149,7 @@ def test_consistencies_agree_where_names_share_places(quick: bool, data: st.Data
 
 @given(data=st.data())
 @settings(max_examples=examples(100), deadline=None)
-def test_columns_with_gaps_are_taken_record_by_record(data: st.DataObject) -> None:
+def test_columns_with_gaps_are_taken_record_by_record_if_not_known(data: st.DataObject) -> None:
     plain, typed = PythonConsistency(), NumpyConsistency()
     first = 0
     for _ in range(2):
@@ -168,7 +168,7 @@ def test_columns_with_gaps_are_taken_record_by_record(data: st.DataObject) -> No
             columns.append((codes(names, False), codes(given_values, False), held))
         triples.sort(key=lambda t: t[0])
         plain.add([t[1] for t in triples], [t[2] for t in triples], [t[0] for t in triples])
-        typed.add_columns(columns)
+        typed.add_columns(columns, typed.find_open(columns))
         first += length
 
     assert pairs(typed.disagreements()) == pairs(plain.disagreements())
@@ -234,6 +234,8 @@ def test_the_library_is_not_given_fewer_codes_than_it_reads() -> None:
     for names, values, count in (([two], [two], 2), ([four], [two], 3), ([four], [], 2)):
         with pytest.raises(ScannerError):
             firsts.add(names, values, count, range(count))
+        with pytest.raises(ScannerError):
+            firsts.find_open(names, values, count)
     with pytest.raises(ScannerError):
         mixed(two, 2, two, 1)
 

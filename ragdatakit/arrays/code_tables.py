@@ -8,13 +8,12 @@ import sys
 import numpy as np
 import numpy.typing as npt
 
-from ragdatakit.arrays.codes import WIDE, Codes, Rows, are_same, first_words, flat_words, words_of
+from ragdatakit.arrays.codes import ODD_1, WIDE, Codes, Rows, are_same, first_words, flat_words, words_of
 from ragdatakit.scanner.keys import count_in_sieve, counted_twice, find_in_table, find_ranks, new_sieve, new_table
 
 _RANK_PLACES = 32
 """Places for each integer up to which a table by value is made of them: ids of a sample of a corpus (each thirtieth)
 are then looked up without hashing, too."""
-_ODD_1 = np.uint64(0x9E3779B97F4A7C15)
 
 
 class RepeatSieve:
@@ -135,7 +134,7 @@ class HashTable:
         return self._codes
 
     def _first_slots(self, codes: Codes) -> Rows:
-        return ((first_words(codes) * _ODD_1) >> self._shift).view(np.int64)
+        return ((first_words(codes) * ODD_1) >> self._shift).view(np.int64)
 
     def has_repeats(self, codes: Codes) -> bool:
         """Whether any of the keys, which are these codes, appears twice: only its first position is in the table."""

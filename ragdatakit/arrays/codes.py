@@ -22,7 +22,7 @@ Rows = npt.NDArray[np.int64]
 WIDE = views.WIDE
 
 # Each step of `_stirred` can be undone: pairs that share a word differ afterwards, too, and close ones are far apart.
-_ODD_1 = np.uint64(0x9E3779B97F4A7C15)
+ODD_1 = np.uint64(0x9E3779B97F4A7C15)
 _ODD_2 = np.uint64(0xD6E8FEB86659FD93)
 _SHIFT = np.uint64(32)
 
@@ -70,12 +70,12 @@ def mix(first: Codes, second: Codes) -> Codes:
 
 
 def _stirred(first: Words, second: Words) -> Words:
-    h = first * _ODD_1
+    h = first * ODD_1
     h ^= h >> _SHIFT
     h += second
     h *= _ODD_2
     h ^= h >> np.uint64(29)
-    h *= _ODD_1
+    h *= ODD_1
     return h
 
 
@@ -128,7 +128,7 @@ def narrowed(codes: Codes) -> Codes:
         return codes
     narrow = np.empty(len(codes), WIDE)
     narrow["first"] = codes["first"]
-    narrow["second"] = (codes["second"] * _ODD_1) >> _SHIFT
+    narrow["second"] = (codes["second"] * ODD_1) >> _SHIFT
     return narrow
 
 

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from ragdatakit.arrays.code_tables import HashTable, RankTable, RepeatSieve
 from ragdatakit.arrays.codes import (
+    ODD_1,
     WIDE,
     Codes,
     Rows,
@@ -68,6 +69,7 @@ class NumpyBatch:
         self.found: dict[str, npt.NDArray[np.int32]] = {}
         self._made: dict[tuple[str, ...], tuple[Codes, Rows | range]] = {}
         self._taken: dict[tuple[str, ...], tuple[list[Codes], Rows | range]] = {}
+        self._open: dict[tuple[str, ...], list[Marks] | None] = {}
         self._fresh: dict[tuple[str, ...], list[Marks] | None] = {}
 
     def codes(self, fields: tuple[str, ...]) -> tuple[Codes, Any]:
@@ -161,15 +163,27 @@ class NumpyBatch:
         reduced = self.spelled[field]
         return reduced if valid is None else reduced[valid], names, rows
 
+    def look_up_pairs(self, store: NumpyConsistency, names: Sequence[tuple[str, str]], default: Any) -> None:
+        """Ask which of what `give_pairs` gives is known where it is compared. Any thread may."""
+        columns = [self.pairs(name, value, default) for name, value in names]
+        self._open[tuple(name for name, _ in names)] = store.find_open(columns)
+
     def give_pairs(self, store: NumpyConsistency, names: Sequence[tuple[str, str]], default: Any) -> None:
-        """What `pairs` has of several columns, to where it is compared."""
+        """What `pairs` has of several columns, and was not known when that was asked, to where it is compared."""
         fields = tuple(name for name, _ in names)
-        self._fresh[fields] = store.add_columns([self.pairs(name, value, default) for name, value in names])
+        asked = self._open.get(fields)
+        if _is_nothing(asked):
+            self._fresh[fields] = asked
+        else:
+            columns = [self.pairs(name, value, default) for name, value in names]
+            self._fresh[fields] = store.add_columns(columns, asked)
 
     def give_spellings(self, store: NumpyConsistency, fields: tuple[str, ...]) -> None:
         """What `spellings` has of them; where pairs of the same names were always given before, of those that were not
         known then."""
-        store.add_columns([self.spellings(field) for field in fields], self._fresh.get(fields))
+        asked = self._fresh.get(fields)
+        if not _is_nothing(asked):
+            store.add_columns([self.spellings(field) for field in fields], asked)
 
     @staticmethod
     def interleaved(columns: list[tuple[Codes, Codes, Any]]) -> tuple[Codes, Codes, Any]:
@@ -183,6 +197,10 @@ class NumpyBatch:
         rows = np.concatenate([np.asarray(c[2], np.int64) for c in columns])
         order = np.argsort(rows, kind="stable")
         return names[order], values[order], rows[order]
+
+
+def _is_nothing(asked: list[Marks] | None) -> bool:
+    return asked is not None and not any(marks.any() for marks in asked)
 
 
 def _default_code(default: Any, kind: np.dtype[Any]) -> Any:
@@ -252,11 +270,11 @@ class NumpyIndex:
         if self._sieve is not None and self._rows.length <= self._sieve.most:
             self._sieve.add(codes)
         elif self._rows.length > RepeatSieve.WORTH:
-            self._sieve = self._filled_sieve()
+            self._sieve = self._filled_sieve(2 * self._rows.length)  # to fill another one soon would take longer
 
-    def _filled_sieve(self) -> RepeatSieve:
-        """A sieve for some times as many codes as there are now, with all of these."""
-        sieve = RepeatSieve(self._rows.length)
+    def _filled_sieve(self, count: int) -> RepeatSieve:
+        """A sieve for some times as many codes as ``count``, with all that there are now."""
+        sieve = RepeatSieve(count)
         for chunk in self._chunks:
             sieve.add(chunk)
         return sieve
@@ -264,7 +282,7 @@ class NumpyIndex:
     def freeze(self) -> None:
         """No more keys come: find what repeats, make ready for look-ups."""
         if self._sieve is None and self._is_sieved and self._rows.length > _MANY:
-            self._sieve = self._filled_sieve()
+            self._sieve = self._filled_sieve(self._rows.length)
         if self._sieve is not None:
             self._find_repeats_among(*self._candidates())
             self._sieve = None
@@ -293,6 +311,12 @@ class NumpyIndex:
         return np.concatenate(codes), np.concatenate(places)
 
     def _find_repeats_among(self, codes: Codes, places: Rows) -> None:
+        if len(codes) > _MANY:  # other bits of them tell most of those apart that share a place
+            spread = first_words(codes) * ODD_1
+            sieve = RepeatSieve(len(codes))
+            sieve.add(spread)
+            perhaps = sieve.candidates(spread)
+            codes, places = codes[perhaps], places[perhaps]
         words = first_words(codes)
         # mostly nothing repeats, which the words alone, sorted, show in 60 % of the time that their places take, too
         ordered = np.sort(words)
@@ -367,7 +391,7 @@ class NumpyConsistency:
     one with a place per leading bits of the name.
     """
 
-    _BITS = 20
+    _BITS = 21
 
     def __init__(self) -> None:
         self._firsts: FirstValues | None = None
@@ -387,19 +411,27 @@ class NumpyConsistency:
         if pieces is None:
             self.add(*NumpyBatch.interleaved(columns))
             return None
-        fresh = [np.empty(len(piece) * len(piece[0][2]), np.bool_) for piece in pieces]
+        fresh = [np.zeros(len(piece) * len(piece[0][2]), np.bool_) for piece in pieces]
         if asked is None or [*map(len, asked)] != [*map(len, fresh)]:
             asked = []
         for piece, those, new in zip_longest(pieces, asked, fresh):
-            self._add_quickly([c[0] for c in piece], [c[1] for c in piece], piece[0][2], those, new)
+            self._add_quickly(piece, those, new)
         return fresh
+
+    def find_open(self, columns: list[tuple[Codes, Codes, Any]]) -> list[Marks] | None:
+        """What `add_columns` is to be asked for of these, as the rest is known; None: all. Any thread may ask."""
+        firsts = self._firsts
+        pieces = _in_step(columns) if firsts is not None else None
+        if firsts is None or pieces is None:
+            return None
+        return [firsts.find_open(*_flat(piece), len(piece[0][2])) for piece in pieces]
 
     def add(self, names: Codes, values: Codes, rows: Any) -> None:
         """Take in that record ``row`` gives ``name`` this ``value``."""
         if not len(names):
             return
         if library() is not None:
-            self._add_quickly([names], [values], rows)
+            self._add_quickly([(names, values, rows)])
             return
         if self._name_of is None or self._value_of is None:
             self._row_of = np.full(1 << self._BITS, -1, np.int64)
@@ -419,15 +451,15 @@ class NumpyConsistency:
                 self._keep(self._name_of[known], self._value_of[known], self._row_of[known])
 
     def _add_quickly(
-        self, names: list[Codes], values: list[Codes], rows: Any, asked: Marks | None = None, fresh: Marks | None = None
+        self, columns: list[tuple[Codes, Codes, Any]], asked: Marks | None = None, fresh: Marks | None = None
     ) -> None:
         """The same of several columns that have the same rows, by the library."""
-        kinds = names[0].dtype, values[0].dtype
-        width, value_width = len(words_of(names[0])), len(words_of(values[0]))
+        names, values, rows = columns[0]
+        kinds = names.dtype, values.dtype
+        width, value_width = len(words_of(names)), len(words_of(values))
         if self._firsts is None:
             self._firsts = FirstValues(width, value_width, self._BITS)
-        flat = [flat_words(column) for column in names], [flat_words(column) for column in values]
-        odd = self._firsts.add(*flat, len(names[0]), rows, asked, fresh)
+        odd = self._firsts.add(*_flat(columns), len(names), rows, asked, fresh)
         if len(odd):
             self._keep(
                 np.ascontiguousarray(odd[:, :width]).view(kinds[0]).ravel(),
@@ -465,6 +497,11 @@ class NumpyConsistency:
         clash = np.arange(len(names)) != firsts[numbers]
         first_rows = rows[firsts][numbers]
         return rows[clash], first_rows[clash]
+
+
+def _flat(columns: list[tuple[Codes, Codes, Any]]) -> tuple[list[Codes], list[Codes]]:
+    """The words of their names, and those of their values."""
+    return [flat_words(names) for names, _, _ in columns], [flat_words(values) for _, values, _ in columns]
 
 
 def _in_step(columns: list[tuple[Codes, Codes, Any]]) -> list[list[tuple[Codes, Codes, range]]] | None:

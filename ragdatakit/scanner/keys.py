@@ -172,20 +172,31 @@ class FirstValues:
         """What disagrees with it, once with what it disagrees with: name, value and row in a line each. All columns of
         names have ``count`` records. Of what these say, record by record, what is ``asked`` for is taken in; ``fresh``
         gets which names were not known before."""
-        for columns, width in zip((names, values), self._widths, strict=True):
-            if any(len(column) != count * width for column in columns) or len(columns) != len(names):
-                raise ScannerError("names and values are not as many as records")
         if any(marks is not None and len(marks) != count * len(names) for marks in (asked, fresh)):
             raise ScannerError("names and marks are not as many")
-        addresses = ctypes.c_void_p * len(names)
-        of_names = addresses(*(column.ctypes.data for column in names))
-        of_values = addresses(*(column.ctypes.data for column in values))
+        columns = self._columns(names, values, count)
         odd = View()
         first, held = (rows.start, None) if isinstance(rows, range) else (0, np.ascontiguousarray(rows, np.int64))
         at, of_asked, of_fresh = (None if array is None else array.ctypes.data for array in (held, asked, fresh))
         marks = of_asked, of_fresh
-        _call("rd_firsts_add", self._address, of_names, of_values, len(names), count, at, first, *marks, odd)
+        _call("rd_firsts_add", self._address, *columns, at, first, *marks, odd)
         return numbers(odd).reshape(-1, self.width)
+
+    def find_open(self, names: list[Codes], values: list[Codes], count: int) -> Marks:
+        """Of what columns say, record by record, what is not known and is to be taken in. Any thread may ask."""
+        columns = self._columns(names, values, count)
+        found = np.empty(count * len(names), np.bool_)
+        _call("rd_firsts_find", self._address, *columns, found.ctypes.data)
+        return found
+
+    def _columns(self, names: list[Codes], values: list[Codes], count: int) -> tuple[Any, ...]:
+        """The addresses of columns, and how many they and their records are."""
+        for columns, width in zip((names, values), self._widths, strict=True):
+            if any(len(column) != count * width for column in columns) or len(columns) != len(names):
+                raise ScannerError("names and values are not as many as records")
+        addresses = ctypes.c_void_p * len(names)
+        of_names, of_values = (addresses(*(column.ctypes.data for column in given)) for given in (names, values))
+        return of_names, of_values, len(names), count
 
 
 def _call(name: str, *arguments: Any) -> None:

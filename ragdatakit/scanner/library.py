@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-ABI = 24
+ABI = 25
 """The number of the interface. The library must say the same: an editable installation may have an older one."""
 
 _PATH = Path(__file__).with_name("compiled.so")
@@ -76,6 +76,10 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
             *(_POINTER, ctypes.POINTER(_POINTER), ctypes.POINTER(_POINTER), _LENGTH, _LENGTH, _POINTER, _LENGTH),
             *(_POINTER, _POINTER, ctypes.POINTER(View)),
         ),
+    ),
+    "rd_firsts_find": (
+        _FLAG,
+        (_POINTER, ctypes.POINTER(_POINTER), ctypes.POINTER(_POINTER), _LENGTH, _LENGTH, _POINTER),
     ),
     "rd_sheet_new": (_POINTER, (ctypes.c_char_p, _LENGTH)),
     "rd_sheet_free": (None, (_POINTER,)),

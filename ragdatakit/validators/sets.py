@@ -113,10 +113,14 @@ class SetChecks:
         return batch.codes(fields or key[1])
 
     def prepare(self, kind: str, batch: Batch) -> None:
-        """Have the batch make the keys, which it keeps, that `absorb` takes in: that is done by one thread for all."""
+        """Have the batch make the keys, which it keeps, that `absorb` takes in, and look up what need not be taken in:
+        that is done by one thread for all."""
         for of_kind, fields in self.indexes:
             if of_kind == kind:
                 self._keys_of(batch, (of_kind, fields))
+        for same, store in self._consistencies:
+            if same.kind == kind:
+                batch.look_up_pairs(store, same.names, same.default)  # type: ignore[attr-defined]
 
     def _probe_membership(self, member: Membership, batch: Batch, dangling: list[Any]) -> list[RowProblems]:
         key = member.to_kind, member.to_fields

@@ -2,6 +2,7 @@
 
 use crate::keys::{tag_of, ODD};
 use std::hint::black_box;
+use std::sync::RwLock;
 
 /// Names and their values, codes of one column each.
 pub struct Named<'a> {
@@ -33,6 +34,8 @@ const FIRST_BITS: u32 = 16;
 const FAR: usize = 24;
 /// Records whose entries are asked for together.
 const AT_ONCE: usize = 32;
+/// Records that are looked up before another thread may take in some.
+const AT_A_STRETCH: usize = 1 << 10;
 
 impl Firsts {
     pub fn new(width: usize, value_width: usize, most_bits: u32) -> Option<Self> {
@@ -65,11 +68,8 @@ impl Firsts {
         asked: Option<&[u8]>,
         fresh: Option<&mut [u8]>,
     ) -> bool {
-        let fits = |column: &Named| {
-            column.names.len() == count * self.width && column.values.len() == count * self.value_width
-        };
         let each = count.checked_mul(columns.len());
-        if !columns.iter().all(fits)
+        if !self.fits(columns, count)
             || rows.is_some_and(|rows| rows.len() != count)
             || asked.is_some_and(|asked| Some(asked.len()) != each)
             || fresh.as_ref().is_some_and(|fresh| Some(fresh.len()) != each)
@@ -84,6 +84,68 @@ impl Firsts {
             _ => self.add_all::<2, 2>(columns, count, (rows, first), asked, fresh),
         }
         true
+    }
+
+    fn fits(&self, columns: &[Named], count: usize) -> bool {
+        let fits = |column: &Named| {
+            column.names.len() == count * self.width && column.values.len() == count * self.value_width
+        };
+        columns.iter().all(fits)
+    }
+
+    /// Of what columns say of `count` records, record by record, what is not known: `open` gets 1 for it. In the meantime
+    /// others may take in some: what is known remains so. False where lengths do not fit.
+    pub fn find_open(shared: &RwLock<Self>, columns: &[Named], count: usize, open: &mut [u8]) -> bool {
+        if Some(open.len()) != count.checked_mul(columns.len()) || columns.is_empty() {
+            return false;
+        }
+        for (part, open) in open.chunks_mut(AT_A_STRETCH * columns.len()).enumerate() {
+            let Ok(firsts) = shared.read() else { return false };
+            if !firsts.fits(columns, count) {
+                return false;
+            }
+            let from = part * AT_A_STRETCH;
+            match (firsts.width, firsts.value_width) {
+                (1, 1) => firsts.find_part::<1, 1>(columns, from, open),
+                (1, _) => firsts.find_part::<1, 2>(columns, from, open),
+                (_, 1) => firsts.find_part::<2, 1>(columns, from, open),
+                _ => firsts.find_part::<2, 2>(columns, from, open),
+            }
+        }
+        true
+    }
+
+    fn find_part<const N: usize, const V: usize>(&self, columns: &[Named], from: usize, open: &mut [u8]) {
+        for (place, open) in (from..).zip(open.chunks_exact_mut(columns.len())) {
+            if (place - from) % AT_ONCE == 0 {
+                let count = columns[0].names.len() / N;
+                self.ask_for::<N, V>(columns, place, count.min(place + AT_ONCE), None);
+            }
+            for (open, column) in open.iter_mut().zip(columns) {
+                let (name, value) = (column.names[place * N..].first_chunk(), column.values[place * V..].first_chunk());
+                let (Some(name), Some(value)) = (name, value) else { return };
+                *open = u8::from(!self.says::<N, V>(name, value));
+            }
+        }
+    }
+
+    /// Whether this is the first value of the name.
+    #[inline(always)]
+    fn says<const N: usize, const V: usize>(&self, name: &[u64; N], value: &[u64; V]) -> bool {
+        let (tag, mask) = (tag_of::<N>(name), (1 << self.bits) - 1);
+        let mut place = place_of(name, self.bits);
+        for _ in 0..FAR {
+            let slot = self.slots[place];
+            if slot == 0 {
+                return false;
+            }
+            let entry = &self.entries[(slot as u32 - 1) as usize * (1 + N + V)..];
+            if slot >> 32 == tag >> 32 && entry[1..].first_chunk() == Some(name) {
+                return entry[1 + N..].first_chunk() == Some(value);
+            }
+            place = (place + 1) & mask;
+        }
+        false
     }
 
     fn add_all<const N: usize, const V: usize>(
@@ -104,7 +166,8 @@ impl Firsts {
                 if asked.is_some_and(|asked| asked[at] == 0) {
                     continue;
                 }
-                let (name, value) = (&column.names[place * N..place * N + N], &column.values[place * V..place * V + V]);
+                let (name, value) = (column.names[place * N..].first_chunk(), column.values[place * V..].first_chunk());
+                let (Some(name), Some(value)) = (name, value) else { return };
                 let is_fresh = self.take::<N, V>(name, value, row);
                 if let Some(fresh) = &mut fresh {
                     fresh[at] = u8::from(is_fresh);
@@ -133,7 +196,7 @@ impl Firsts {
 
     /// Whether the name was not known before.
     #[inline(always)]
-    fn take<const N: usize, const V: usize>(&mut self, name: &[u64], value: &[u64], row: u64) -> bool {
+    fn take<const N: usize, const V: usize>(&mut self, name: &[u64; N], value: &[u64; V], row: u64) -> bool {
         let width = 1 + N + V;
         let tag = tag_of::<N>(name);
         loop {
@@ -156,9 +219,9 @@ impl Firsts {
                     return true;
                 }
                 let at = (slot as u32 - 1) as usize * width;
-                if slot >> 32 == tag >> 32 && self.entries[at + 1..=at + N] == *name {
-                    let entry = &mut self.entries[at..at + width];
-                    if entry[1 + N..] == *value {
+                let entry = &mut self.entries[at..at + width];
+                if slot >> 32 == tag >> 32 && entry[1..].first_chunk() == Some(name) {
+                    if entry.last_chunk() == Some(value) {
                         return false;
                     }
                     if entry[0] & SHOWN == 0 {
@@ -263,7 +326,9 @@ mod tests {
                 let (mut of_all, mut of_fresh) =
                     (Firsts::new(1, width, bits).unwrap(), Firsts::new(1, width, bits).unwrap());
                 let (mut all, mut odd, mut fresh) = (vec![], vec![], [2; 1000]);
-                let (mut odd_of_all, mut odd_of_fresh) = (vec![], vec![]);
+                let (mut odd_of_all, mut odd_of_fresh, mut odd_of_open) = (vec![], vec![], vec![]);
+                let of_open = RwLock::new(Firsts::new(width, 1, bits).unwrap());
+                let mut waiting: Option<(_, u64)> = None; // some that are looked up before those before them are taken in
                 for part in 0..30 {
                     let columns = [given(width, part, names, values), given(width, part + 100, names, values)];
                     for n in 0..500 {
@@ -277,6 +342,18 @@ mod tests {
                         columns.each_ref().map(|(names, _)| names.chunks_exact(width).map(|n| n[0] / 3).collect());
                     let made: [Vec<u64>; 2] = made;
                     let begin = (None, part * 500);
+                    let mut open = [2; 1000];
+                    {
+                        let columns = columns.each_ref().map(|(names, values)| Named { names, values });
+                        assert!(Firsts::find_open(&of_open, &columns, 500, &mut open));
+                    }
+                    if let Some(((columns, open), first)) = waiting.replace(((columns.clone(), open), part * 500)) {
+                        let columns: &[(Vec<u64>, Vec<u64>); 2] = &columns;
+                        let columns = columns.each_ref().map(|(names, values)| Named { names, values });
+                        let mut firsts = of_open.write().unwrap();
+                        assert!(firsts.add(&columns, 500, (None, first), Some(&open), None));
+                        odd_of_open.extend_from_slice(&firsts.odd);
+                    }
                     let of_names = [0, 1].map(|n| Named { names: &made[n], values: &columns[n].0 });
                     let columns = columns.each_ref().map(|(names, values)| Named { names, values });
                     assert!(firsts.add(&columns, 500, begin, None, Some(&mut fresh)));
@@ -290,6 +367,8 @@ mod tests {
                     assert_eq!(clashes(1, &odd_of_fresh), clashes(1, &odd_of_all), "{bits} {names} {values}");
                 }
                 assert_eq!(clashes(width, &odd), clashes(width, &all), "{width} {bits} {names} {values}");
+                all.truncate(all.len() - 1000 * (width + 2)); // the last ones wait still
+                assert_eq!(clashes(width, &odd_of_open), clashes(width, &all), "{width} {bits} {names} {values}");
             }
         }
     }
@@ -310,6 +389,11 @@ mod tests {
         assert!(!firsts.add(&[Named { names: &[1], values: &[1, 2] }], 1, (None, 0), Some(&[]), None));
         assert!(!firsts.add(&[Named { names: &[1], values: &[1, 2] }], 1, (None, 0), None, Some(&mut [0, 0])));
         assert!(firsts.add(&[Named { names: &[1], values: &[1, 2] }], 1, (Some(&[9]), 0), None, None));
+        let (firsts, mut open) = (RwLock::new(firsts), [2; 2]);
+        let given = [Named { names: &[1], values: &[1, 2] }, Named { names: &[1], values: &[1, 3] }];
+        assert!(!Firsts::find_open(&firsts, &given, 1, &mut open[..1]));
+        assert!(!Firsts::find_open(&firsts, &given, 2, &mut [2; 4]) && !Firsts::find_open(&firsts, &[], 0, &mut []));
+        assert!(Firsts::find_open(&firsts, &given, 1, &mut open) && open == [0, 1]);
         assert!(Firsts::new(3, 1, 4).is_none() && Firsts::new(1, 1, 0).is_none());
     }
 }

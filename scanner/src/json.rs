@@ -191,6 +191,38 @@ pub fn number(data: &[u8], from: usize) -> Option<usize> {
     (!(negative && is_integer && peek(data, begin) == b'0')).then_some(at)
 }
 
+/// The double that is nearest to what `number` has found.
+#[inline(always)]
+pub fn double(number: &[u8]) -> Option<f64> {
+    short_double(number).or_else(|| std::str::from_utf8(number).ok()?.parse().ok())
+}
+
+/// The same of up to 15 digits without an exponent: a quotient of two exact numbers.
+#[inline(always)]
+fn short_double(text: &[u8]) -> Option<f64> {
+    let negative = peek(text, 0) == b'-';
+    let (mut whole, mut behind, mut has_point) = (0_u64, 0, false);
+    if text.len() > MOST_DIGITS {
+        return None;
+    }
+    for &byte in &text[usize::from(negative)..] {
+        match byte {
+            b'0'..=b'9' => {
+                whole = whole.wrapping_mul(10).wrapping_add(u64::from(byte - b'0'));
+                behind += usize::from(has_point);
+            }
+            b'.' => has_point = true,
+            _ => return None,
+        }
+    }
+    let value = whole as f64 / TENS[behind];
+    Some(if negative { -value } else { value })
+}
+
+/// Powers of ten, as doubles that are exact.
+const TENS: [f64; MOST_DIGITS + 1] =
+    [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+
 #[inline(always)]
 fn digits(data: &[u8], from: usize) -> usize {
     let mut at = from;
@@ -357,6 +389,21 @@ mod tests {
                 assert_eq!(integer(format!("{text}{end}").as_bytes(), 0), None, "{text}{end}");
             }
         }
+    }
+
+    #[test]
+    fn short_numbers_are_the_nearest_doubles() {
+        let mut state = 7_u64;
+        for _ in 0..20_000 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let digits = (state >> 11) % POWERS[8].pow(1 + (state % 2) as u32) / 10;
+            for text in [format!("{digits}"), format!("-0.{digits}"), format!("{}.{}", digits % 1000, digits / 1000)] {
+                let expected = (text.len() <= MOST_DIGITS).then(|| text.parse::<f64>().unwrap().to_bits());
+                assert_eq!(short_double(text.as_bytes()).map(f64::to_bits), expected, "{text}");
+            }
+        }
+        assert_eq!(short_double(b"1e3"), None);
+        assert_eq!(short_double(b"-0.0").map(f64::to_bits), Some((-0.0_f64).to_bits()));
     }
 
     #[test]

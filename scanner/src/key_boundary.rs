@@ -8,6 +8,7 @@ use crate::keys::{find_ranks, mix, sieve, sieved, Numbering, Table};
 use crate::owned::distinct_per_owner;
 use crate::pairs::Pairs;
 use std::ptr::null_mut;
+use std::sync::RwLock;
 
 /// Put codes into a table of 2^`bits` slots, whose memory is all zeros.
 ///
@@ -198,10 +199,10 @@ pub unsafe extern "C" fn rd_numbering_add(
 
 /// The first value of each name, in at most 2^`bits` places; null where there are no such.
 #[no_mangle]
-pub extern "C" fn rd_firsts_new(width: u64, value_width: u64, bits: u32) -> *mut Firsts {
+pub extern "C" fn rd_firsts_new(width: u64, value_width: u64, bits: u32) -> *mut RwLock<Firsts> {
     guarded(null_mut(), || {
         Firsts::new(width as usize, value_width as usize, bits)
-            .map_or(null_mut(), |firsts| Box::into_raw(Box::new(firsts)))
+            .map_or(null_mut(), |firsts| Box::into_raw(Box::new(RwLock::new(firsts))))
     })
 }
 
@@ -210,7 +211,7 @@ pub extern "C" fn rd_firsts_new(width: u64, value_width: u64, bits: u32) -> *mut
 /// # Safety
 /// `firsts` is null or came from `rd_firsts_new`, and is not used again.
 #[no_mangle]
-pub unsafe extern "C" fn rd_firsts_free(firsts: *mut Firsts) {
+pub unsafe extern "C" fn rd_firsts_free(firsts: *mut RwLock<Firsts>) {
     if !firsts.is_null() {
         drop(Box::from_raw(firsts));
     }
@@ -221,12 +222,12 @@ pub unsafe extern "C" fn rd_firsts_free(firsts: *mut Firsts) {
 /// what is to be taken in (nowhere: all); `fresh`: whether each name was not known before (or nowhere).
 ///
 /// # Safety
-/// `firsts` came from here and is used by one thread at a time. `names` and `values` point to `columns` addresses each,
+/// `firsts` came from here; one thread at a time takes names in. `names` and `values` point to `columns` addresses each,
 /// of `count` codes of their widths, `rows` to `count` numbers or nowhere: then the rows are those from `first` on.
 /// `asked` and `fresh`, where they point, point to a byte for each of `count` records in each column. `odd` points to a view.
 #[no_mangle]
 pub unsafe extern "C" fn rd_firsts_add(
-    firsts: *mut Firsts,
+    firsts: *const RwLock<Firsts>,
     names: *const *const u64,
     values: *const *const u64,
     columns: u64,
@@ -238,21 +239,9 @@ pub unsafe extern "C" fn rd_firsts_add(
     odd: *mut View,
 ) -> i32 {
     guarded(PANICKED, || {
-        let (Some(firsts), Some(names), Some(values), Some(odd)) =
-            (firsts.as_mut(), slice(names, columns), slice(values, columns), odd.as_mut())
-        else {
-            return MISUSED;
-        };
-        let (width, value_width) = firsts.widths();
-        let mut given = Vec::new();
-        for (&names, &values) in names.iter().zip(values) {
-            let (names, values) = (
-                slice(names, count.saturating_mul(width as u64)),
-                slice(values, count.saturating_mul(value_width as u64)),
-            );
-            let (Some(names), Some(values)) = (names, values) else { return MISUSED };
-            given.push(Named { names, values });
-        }
+        let (Some(firsts), Some(odd)) = (firsts.as_ref(), odd.as_mut()) else { return MISUSED };
+        let Ok(mut firsts) = firsts.write() else { return PANICKED };
+        let Some(given) = named(firsts.widths(), names, values, columns, count) else { return MISUSED };
         let rows = if rows.is_null() { None } else { slice(rows, count) };
         let each = count.saturating_mul(columns);
         let asked = if asked.is_null() { None } else { slice(asked, each) };
@@ -263,6 +252,54 @@ pub unsafe extern "C" fn rd_firsts_add(
         *odd = View { start: firsts.odd.as_ptr(), length: firsts.odd.len() as u64 };
         DONE
     })
+}
+
+/// Of what columns say, record by record, what is not known: `open` gets 1 for it, else 0. Any thread may ask.
+///
+/// # Safety
+/// As of `rd_firsts_add`; `open` points to a byte for each of `count` records in each column, to be written.
+#[no_mangle]
+pub unsafe extern "C" fn rd_firsts_find(
+    firsts: *const RwLock<Firsts>,
+    names: *const *const u64,
+    values: *const *const u64,
+    columns: u64,
+    count: u64,
+    open: *mut u8,
+) -> i32 {
+    guarded(PANICKED, || {
+        let (Some(firsts), Some(open)) = (firsts.as_ref(), slice_mut(open, count.saturating_mul(columns))) else {
+            return MISUSED;
+        };
+        let Ok(widths) = firsts.read().map(|firsts| firsts.widths()) else { return PANICKED };
+        let Some(given) = named(widths, names, values, columns, count) else { return MISUSED };
+        if Firsts::find_open(firsts, &given, count as usize, open) {
+            DONE
+        } else {
+            MISUSED
+        }
+    })
+}
+
+/// Columns of `count` codes of these widths; none where an address leads nowhere.
+///
+/// # Safety
+/// As of `rd_firsts_add`.
+unsafe fn named<'a>(
+    (width, value_width): (usize, usize),
+    names: *const *const u64,
+    values: *const *const u64,
+    columns: u64,
+    count: u64,
+) -> Option<Vec<Named<'a>>> {
+    let (names, values) = (slice(names, columns)?, slice(values, columns)?);
+    let named = |(&names, &values): (&*const u64, &*const u64)| {
+        Some(Named {
+            names: slice(names, count.saturating_mul(width as u64))?,
+            values: slice(values, count.saturating_mul(value_width as u64))?,
+        })
+    };
+    names.iter().zip(values).map(named).collect()
 }
 
 /// Pairs of integers that will be asked for; null where most first ones are spread over more than `most` numbers.

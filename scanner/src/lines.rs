@@ -4,7 +4,7 @@ use crate::cells;
 use crate::columns::{Note, Scanned, MARK_BYTES, NOTE_WIDTH};
 use crate::hash::{code, hash};
 use crate::isa::{Isa, Level, Portable};
-use crate::json::{boolean, has_twice, integer, number, peek, skip_blanks, string, unescape, word};
+use crate::json::{boolean, double, has_twice, integer, number, peek, skip_blanks, string, unescape, word};
 use crate::members::{is_like, members};
 use crate::plan::{Field, Plan, Type};
 use crate::predicates::{has_repeat, is_unlike_number, Predicate};
@@ -626,7 +626,7 @@ fn numbered<I: Isa>(
         if digits.len() > 15 && digits.iter().all(|byte| matches!(byte, b'-' | b'0'..=b'9')) {
             return None;
         }
-        let value: f64 = std::str::from_utf8(digits).ok()?.parse().ok().filter(|value: &f64| value.is_finite())?;
+        let value = double(digits).filter(|value| value.is_finite())?;
         let row = into.rows;
         into.columns[names].push(u128::from(name as u64), row);
         let column = &mut into.columns[values];
@@ -654,8 +654,7 @@ fn is_number_within(field: &Field, digits: &[u8]) -> Option<()> {
     if field.least.is_none() && field.greatest.is_none() {
         return Some(());
     }
-    let value = std::str::from_utf8(digits).ok()?.parse().ok()?;
-    is_within(field, value).then_some(())
+    is_within(field, double(digits)?).then_some(())
 }
 
 #[inline(always)]

@@ -40,8 +40,8 @@ BLOCK_BYTES = 1 << 20
 ARRAY_PART_BYTES = 1 << 19
 """Size of a part of a JSON array, all of whose elements become Python values."""
 
-TEXT_BLOCK_BYTES = 1 << 21
-"""Size of a block of records with texts, whose hashing has a cost per block."""
+TEXT_BLOCK_BYTES = 1 << 22
+"""Size of a block of records with texts: what is done in Python has a cost per block."""
 LONG_BLOCK = 32 << 20
 """Size of a block that is so long only for the sake of one record: it is worked on alone, not ahead."""
 
