@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any
 
 from ragdatakit.arrays import code_tables, keys
 from ragdatakit.scanner import library
@@ -12,6 +13,7 @@ from ragdatakit.validators.graphrag import row_faults, sql_tables
 from ragdatakit.validators.reading import blocks
 
 SMALL, SCANNED = "small", "scanned"
+Settings = dict[tuple[object, str], Any]
 BLOCK, PART = 2500, 1000
 
 
@@ -20,7 +22,7 @@ def engine(name: str) -> AbstractContextManager[None]:
     return settings(SCANNED_SETTINGS) if name == SCANNED else nullcontext()
 
 
-SCANNED_SETTINGS: dict[tuple[object, str], int] = {
+SCANNED_SETTINGS: Settings = {
     (dataset_run, "SMALL_DATASET"): -1,
     (dataset_run, "BLOCK_BYTES"): BLOCK,
     (dataset_run, "TEXT_BLOCK_BYTES"): BLOCK,
@@ -37,7 +39,7 @@ SCANNED_SETTINGS: dict[tuple[object, str], int] = {
 
 
 @contextmanager
-def settings(wanted: dict[tuple[object, str], int]) -> Iterator[None]:
+def settings(wanted: Settings) -> Iterator[None]:
     """With these constants of modules and classes."""
     before = {(home, name): getattr(home, name) for home, name in wanted}
     try:
