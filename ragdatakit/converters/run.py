@@ -16,6 +16,7 @@ from ragdatakit.converters import Converter, Options, get_converter
 from ragdatakit.converters.chunking import ChunkOptions, chunk_tables
 from ragdatakit.converters.source_names import name_of, read_name
 from ragdatakit.converters.sources import ConversionSettings, Source, converted_root, find_sources
+from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.detection.plain_sources import NUMBERED, READ_TOGETHER
 from ragdatakit.files.machine import machine_fault
 from ragdatakit.files.paths.boundary import Boundary, refuse_link_out
@@ -32,6 +33,7 @@ from ragdatakit.outputs.sidecars import put_back, restored_format, write_sidecar
 from ragdatakit.outputs.written_files import Output
 from ragdatakit.schemas.conversions import Conversion, Losses, WrittenFile
 from ragdatakit.schemas.errors import MachineError, NotMeantError, RagdataError, UnknownNameError
+from ragdatakit.schemas.texts import encodable
 from ragdatakit.version import __version__
 
 
@@ -65,7 +67,7 @@ def _read(
     for file in source.unread:
         losses.add("dropped", "questions", None, "a whole file that is not read, and raw/ has none of its name", file)
     for part in source.parts:
-        for table, rows in converter.read(part, reader, words).items():
+        for table, rows in converter.read(_with_encodable_names(part), reader, words).items():
             found.setdefault(table, []).append(rows)
     sources = {table: rows[0] if len(rows) == 1 else _chained(rows) for table, rows in found.items()}
     given_format, form = "", dict[str, str]()
@@ -88,6 +90,14 @@ def _read(
     tables = options.prepare(tables) if options.prepare is not None else tables
     tables.form = form
     return tables
+
+
+def _with_encodable_names(part: Dataset) -> Dataset:
+    """The dataset with names of files that are text: splits, ids and titles are made of them, and on a disk a name may
+    have bytes that are not UTF-8."""
+    if all(encodable(file.name) == file.name for file in part.files):
+        return part
+    return replace(part, files=[replace(file, name=encodable(file.name)) for file in part.files])
 
 
 _FORM = "form"

@@ -12,6 +12,7 @@ from ragdatakit.files.paths.folders import is_regular
 from ragdatakit.files.paths.manifest import Difference, Manifest, compare, read_manifest, source_digest
 from ragdatakit.files.paths.own_files import MANIFEST as NAME
 from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.texts import encodable
 
 
 def verify_folder(
@@ -51,11 +52,11 @@ def _source_differences(source: Path, manifest: Manifest, follow_links: bool) ->
     expected = {entry["path"]: entry["sha256"] for entry in manifest.source["files"]}
     name = str(manifest.source.get("format", ""))
     try:
-        files = {f.name: f.path for d in detect(source, name, follow_links).datasets for f in d.files}
+        files = {encodable(f.name): f.path for d in detect(source, name, follow_links).datasets for f in d.files}
     except RagdataError:  # plain texts and tables have no declared format
         below = [source] if source.is_file() else [p for p in source.rglob("*") if p.is_file()]
         top = source.parent if source.is_file() else source
-        files = {p.relative_to(top).as_posix(): p for p in below}
+        files = {encodable(p.relative_to(top).as_posix()): p for p in below}
     boundary = boundary_of(source, follow_links)
     kept = ((n, p) for n, p in files.items() if n in expected and is_regular(p, boundary))
     listed = source_digest(kept, boundary)["files"]

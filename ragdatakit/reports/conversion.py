@@ -7,6 +7,7 @@ from itertools import zip_longest
 
 import orjson
 
+from ragdatakit.reports.findings.json import dumps
 from ragdatakit.reports.terminal import Painter, painter
 from ragdatakit.schemas import get_format, rules_by_code
 from ragdatakit.schemas.canonical import TABLES
@@ -183,7 +184,7 @@ def _estimate_lines(estimate: ExtractionEstimate) -> Iterator[str]:
 
 def conversion_json(result: ConversionResult) -> bytes:
     """The JSON document, version 1, with a line end."""
-    return orjson.dumps(result.as_dict(), option=orjson.OPT_INDENT_2) + b"\n"
+    return dumps(result.as_dict(), orjson.OPT_INDENT_2)
 
 
 def loss_report(result: ConversionResult) -> bytes:
@@ -201,4 +202,4 @@ def loss_report(result: ConversionResult) -> bytes:
             for c in result.conversions
         ],
     }
-    return orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n"
+    return dumps(document, orjson.OPT_INDENT_2)

@@ -11,7 +11,7 @@ from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.notebooks.tabular import Tabular
 from ragdatakit.schemas.results import Report
-from ragdatakit.schemas.texts import shortened
+from ragdatakit.schemas.texts import encodable, shortened
 
 LossKind = Literal["lost", "dropped", "coerced", "renumbered", "derived"]
 LOSS_KINDS: tuple[LossKind, ...] = ("dropped", "lost", "coerced", "renumbered", "derived")
@@ -85,8 +85,7 @@ class Losses:
             loss = self._found[kind, table, column, reason] = Loss(kind, table, column, reason, unread=unread)
         loss.count += count
         if example is not None and len(loss.examples) < MOST_EXAMPLES:
-            text = str(example)
-            loss.examples.append(shortened(text, _EXAMPLE_CHARACTERS))
+            loss.examples.append(shortened(encodable(str(example)), _EXAMPLE_CHARACTERS))
         if place and len(loss.places) < MOST_EXAMPLES:
             loss.places.append(place)
 

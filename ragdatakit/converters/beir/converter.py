@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from functools import cache, partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import msgspec
@@ -139,7 +139,7 @@ def _split_of(file: DataFile) -> str:
     """The split that a file of judgements is of."""
     if is_parquet(file.path):
         return shard_split(file.name)
-    return file.path.name.removesuffix(".gz").removesuffix(".tsv")
+    return PurePosixPath(file.name).name.removesuffix(".gz").removesuffix(".tsv")
 
 
 def _form(dataset: Dataset) -> dict[str, str]:

@@ -15,6 +15,7 @@ from ragdatakit.files.reading.noted_rows import FileRows
 from ragdatakit.files.texts.titles import heading, telling_name
 from ragdatakit.outputs.written_files import safe_part
 from ragdatakit.schemas.canonical import Asset, Document
+from ragdatakit.schemas.texts import encodable
 
 if TYPE_CHECKING:
     from ragdatakit.files.datasets import Dataset
@@ -42,7 +43,8 @@ def raw_files(dataset: Dataset) -> Iterator[DataFile]:
         for name in tree.names(folder)[0]:
             path = folder / name
             if not name.startswith(".") and path not in asked and is_regular(path, dataset.boundary):
-                yield DataFile(path, str(path), (below / name).as_posix(), "documents", boundary=dataset.boundary)
+                called = encodable((below / name).as_posix())
+                yield DataFile(path, str(path), called, "documents", boundary=dataset.boundary)
 
 
 def is_text(file: DataFile) -> bool:
@@ -90,7 +92,7 @@ def image_rows(dataset: Dataset) -> Iterator[Asset]:
             for name in tree.names(folder)[0]:
                 path = folder / name
                 if not name.startswith(".") and is_regular(path, dataset.boundary):
-                    yield Asset((below / name).as_posix(), listed_file(path), "image")
+                    yield Asset(encodable((below / name).as_posix()), listed_file(path), "image")
 
 
 def database_rows(dataset: Dataset) -> Iterator[Asset]:

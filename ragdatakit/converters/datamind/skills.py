@@ -19,6 +19,7 @@ from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.outputs.written_files import safe_part
 from ragdatakit.schemas.canonical import Asset
 from ragdatakit.schemas.errors import RagdataError
+from ragdatakit.schemas.texts import encodable
 
 if TYPE_CHECKING:
     from ragdatakit.files.datasets import Dataset
@@ -63,7 +64,7 @@ def skill_rows(dataset: Dataset, records: RecordReader) -> Iterator[Asset]:
             for name in tree.names(below)[0]:
                 path = below / name
                 if is_regular(path, dataset.boundary):
-                    inside = path.relative_to(folder).as_posix()
+                    inside = encodable(path.relative_to(folder).as_posix())
                     yield Asset((PurePosixPath(file.name).parent / inside).as_posix(), listed_file(path), "skill")
 
 
@@ -84,7 +85,7 @@ def skills_of_folder(folder: Path) -> Iterator[Asset]:
                     and not name.startswith(".")
                 ):
                     start = f"{_V2}/" if inside.parts else "skills/"
-                    yield Asset(f"{start}{(inside / name).as_posix()}", listed_file(path), "skill")
+                    yield Asset(encodable(f"{start}{(inside / name).as_posix()}"), listed_file(path), "skill")
 
 
 def write_skills(tables: CanonicalTables, out: Output, skills: list[Asset], *, as_given: bool) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 from functools import cached_property
+from pathlib import PurePosixPath
 from typing import Any
 
 from ragdatakit.converters import Options
@@ -47,7 +48,7 @@ def read(dataset: Dataset, records: RecordReader, options: Options) -> Mapping[s
     if files := dataset.of_kind("extraction"):
 
         def texts() -> Iterator[tuple[str, str]]:
-            return ((file.path.name, records.text(file)) for file in files)
+            return ((PurePosixPath(file.name).name, records.text(file)) for file in files)
 
         found["nodes"] = lambda: nodes_of(texts)
         found["relations"] = lambda: iter((Relation(RELATED),))

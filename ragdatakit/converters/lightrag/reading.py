@@ -6,6 +6,7 @@ Vectors and the cache of answers are not converted: they can be made again, and 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
 from typing import Any
 
 from ragdatakit.converters import Options
@@ -286,7 +287,7 @@ class _ExtractionReader:
 
     def _found(self, kind: str) -> Iterator[tuple[str, tuple[str, ...]]]:
         for file in self._files:
-            chunk = file.path.name.removesuffix(".extraction.txt")
+            chunk = PurePosixPath(file.name).name.removesuffix(".extraction.txt")
             for record in extracted(self._records.text(file)):
                 if record.kind == kind and record.fields:
                     yield chunk, record.fields

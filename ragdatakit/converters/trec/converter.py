@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack
 from functools import cache
+from pathlib import PurePosixPath
 from typing import Any
 
 from ragdatakit.converters import Converter, Option, Options, TableFiles
@@ -151,7 +152,7 @@ def _qrels(dataset: Dataset, records: RecordReader) -> Iterator[Qrel]:
 
 def _split_of(file: DataFile) -> str | None:
     """The split that the name of a file of judgements gives, as in ``qrels.train.txt``."""
-    match = _SPLIT.fullmatch(file.path.name)
+    match = _SPLIT.fullmatch(PurePosixPath(file.name).name)
     return match.group(1) if match and match.group(1) not in _NO_SPLITS else None
 
 

@@ -17,7 +17,7 @@ from ragdatakit.files.paths.own_files import MANIFEST as NAME
 from ragdatakit.files.paths.writing import write_whole
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.schemas.texts import as_text
+from ragdatakit.schemas.texts import encodable
 
 VERSION = 1
 _MOST_BYTES = 1 << 26
@@ -170,6 +170,6 @@ def source_digest(files: Iterable[tuple[str, Path]], boundary: Boundary = ANYWHE
     whole = hashlib.sha256()
     for name, path in sorted(files):
         digest = file_digest(path, boundary)
-        listed.append({"path": as_text(name), "bytes": path.stat().st_size, "sha256": digest})
+        listed.append({"path": encodable(name), "bytes": path.stat().st_size, "sha256": digest})
         whole.update(f"{digest}  {name}\n".encode("utf-8", "surrogateescape"))
     return {"sha256": whole.hexdigest(), "files": listed}
