@@ -182,6 +182,13 @@ def test_judgements_under_other_names_are_one_finding(named: tuple[str, ...], mi
     assert "BE122" in run("convert", folder, tmp_path / "out", "--to", "arag").out
 
 
+def test_a_folder_without_files_is_no_corpus(tmp_path: Path) -> None:
+    folder = make(tmp_path / "s", places=("corpus/a.parquet", "queries/a.parquet", "qrels/test.parquet"))
+    (folder / "corpus" / "a.parquet").rename(folder / "corpus" / ".a.parquet")
+
+    assert found(folder) == [("missing-file", "test.parquet", None, None)]
+
+
 def test_nested_values_nulls_and_other_types(tmp_path: Path) -> None:
     corpus = [
         {**row, "tags": ["a", None], "more": {"x": n, "y": [{"z": b"\xff"}]}, "big": float("nan")}

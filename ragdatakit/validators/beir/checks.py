@@ -133,11 +133,13 @@ class BeirChecks(FormatChecks):
                 yield there[0], Problem("no-judgements", facts={"file": before + names["qrels"]})
 
     def _may_be_beside(self, kind: str) -> bool:
-        """Whether a folder has a name such as ``en-corpus``, of a configuration of the hub that is not known here."""
+        """Whether files are in a folder with a name such as ``en-corpus``, of a configuration of the hub that is not
+        known here."""
         if self.dataset.layout != "parquet":
             return False
         try:
-            return any(kind in folder.name and folder.is_dir() for folder in self.dataset.root.iterdir())
+            folders = [folder for folder in self.dataset.root.iterdir() if kind in folder.name and folder.is_dir()]
+            return any(path.is_file() and path.name[0] != "." for folder in folders for path in folder.rglob("*"))
         except OSError:
             return False
 
