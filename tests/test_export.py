@@ -105,6 +105,9 @@ def test_names_are_unique(names: tuple[str, str], tmp_path: Path) -> None:
         "arag/broken/questions-not-json",
         "graphrag/broken/unreadable-table",
         "shared/broken/broken-compression",
+        "gfm-rag/broken/documents-not-json",
+        "lightrag/broken/store-not-json",
+        "shared/broken/not-text",
     ],
 )
 def test_damaged_data_is_refused_in_plain_words(name: str) -> None:

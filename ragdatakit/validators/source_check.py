@@ -11,13 +11,16 @@ from typing import Any, Self
 
 from ragdatakit.engines import Engine
 from ragdatakit.engines.side_process import SideProcess
+from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.reading.record_reading import Progress
 from ragdatakit.files.reading.refused_records import Refused
 from ragdatakit.schemas import get_format
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.options import ValidateOptions
 from ragdatakit.schemas.results import Report
+from ragdatakit.validators import checks_of
 from ragdatakit.validators.collector import Selection
+from ragdatakit.validators.dataset_run import DatasetRun
 from ragdatakit.validators.run import check_paths
 from ragdatakit.validators.run_options import RunOptions
 
@@ -64,6 +67,20 @@ def check_source(
         report.counts["error"] = faults.total()
         report.by_rule = dict(faults)
     return report
+
+
+def unread_files(dataset: Dataset, memory_limit: int) -> list[DataFile]:
+    """The files of a dataset of which more than single lines cannot be read. Fills in the files, as a check does."""
+    checks = checks_of(dataset.format.name)(dataset, dataset.format.profiles)
+    documents = [kind for kind in dataset.format.files if kind.container.startswith("json")]
+    broken = {record.rules["syntax"] for kind in documents for record in kind.records if "syntax" in record.rules}
+    only = Selection(select=("unreadable-file", *broken), severity="error")
+    found: set[str] = set()
+    run = DatasetRun(
+        dataset, checks, (), only, RunOptions(memory_limit=memory_limit), Counter(), lambda f: found.add(f.path)
+    )
+    run.run()
+    return [file for file in dataset.files if not file.to_end or file.display in found]
 
 
 _Record = tuple[str, int | None, int | None]

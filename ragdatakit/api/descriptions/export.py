@@ -30,6 +30,7 @@ from ragdatakit.reports.descriptions.described import (
 from ragdatakit.schemas.declarations import Field, File
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.options import ExportOptions, PathLike
+from ragdatakit.schemas.texts import many
 
 _WRITERS: Mapping[str, Callable[[DescribedDataset], dict[str, Any]]] = {
     "croissant": croissant,
@@ -49,12 +50,26 @@ def export(options: ExportOptions, path: PathLike) -> dict[str, Any]:
         found = only_dataset(Path(here.paths[0]), reading(here.options), options.dataset)
         said = {"description": options.description, "license": options.license, "url": options.url}
         said |= {"cite": options.cite, "version": options.version}
+        for part in found.source.parts:
+            _refuse_unread(part, options.memory_limit)
         with database_of(found, options.memory_limit, own_sql=True) as database:
             base = Path(here.paths[0]) if Path(here.paths[0]).is_dir() else Path(here.paths[0]).parent
             files = [each for part in database.parts for each in _described(part, database, base)]
         if not files:
             raise RagdataError(f"{path} has no file that can be described")
         return _WRITERS[options.to](DescribedDataset(options.name or found.name, found.source.format, files, said))
+
+
+def _refuse_unread(part: Dataset, memory_limit: int) -> None:
+    """Raise `RagdataError` where files of it cannot be read; plain texts and tables are, when they are described."""
+    from ragdatakit.converters.sources import PLAIN
+    from ragdatakit.validators.source_check import unread_files
+
+    if part.unread:  # a folder that may not be looked into, a link that leads out
+        raise RagdataError(part.unread[0])
+    if part.format.name not in PLAIN and (unread := unread_files(part, memory_limit)):
+        more = f" (nor can {many(len(unread) - 1, 'other file')})" if len(unread) > 1 else ""
+        raise RagdataError(f"{unread[0].display}: cannot be read{more}; `ragdata validate` says what is wrong")
 
 
 def _described(part: Dataset, database: DatasetDatabase, base: Path) -> Iterable[DescribedFile]:
