@@ -248,7 +248,7 @@ ARAG = Format(
         ),
     ),
     adopts={
-        "parquet-not-loaded": Adopted("info", "the readers open chunks.json and questions.json"),
+        "parquet-not-loaded": Adopted("warning", "the readers open chunks.json and questions.json"),
         "byte-order-mark": Adopted("error", "every reader stops with JSONDecodeError"),
         "invalid-utf8": Adopted("error", "every reader stops with UnicodeDecodeError"),
         "mislabelled-compression": Adopted("error", "the readers open plain text only"),

@@ -422,7 +422,7 @@ GFM_RAG = Format(
     ),
     variants=(Variants(kind="nodes", fields=("@key",), rule="name-variant"),),
     adopts={
-        "parquet-not-loaded": Adopted("info", "the loaders open tables in CSV and documents and questions in JSON"),
+        "parquet-not-loaded": Adopted("warning", "the loaders open tables in CSV and documents and questions in JSON"),
         "byte-order-mark": Adopted("error", "json.load stops with JSONDecodeError"),
         "invalid-utf8": Adopted("error", "pandas and json.load stop with UnicodeDecodeError"),
         "mislabelled-compression": Adopted("error", "the loaders open plain text only"),

@@ -321,7 +321,7 @@ LIGHT_SPLADE = Format(
     ),
     agreements=(Consistency(kind="documents", names=(("doc_id", "text"),), rule="conflicting-document"),),
     adopts={
-        "parquet-not-loaded": Adopted("info", "the loader refuses the file with ValueError"),
+        "parquet-not-loaded": Adopted("warning", "the loader refuses the file with ValueError"),
         "unreadable-file": Adopted("error", "the loader stops when it opens the file"),
         "byte-order-mark": Adopted("error", "the loader stops with JSONDecodeError: Unexpected UTF-8 BOM"),
         "mislabelled-compression": Adopted(

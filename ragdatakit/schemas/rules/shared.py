@@ -182,7 +182,7 @@ RULES: tuple[Rule, ...] = (
         source="the settings of the project",
     ),
     Rule(
-        "RD117 parquet-not-loaded info",
+        "RD117 parquet-not-loaded warning",
         since="0.2.0",
         summary="Data in Parquet, of a framework whose own loader opens other files only.",
         message="the framework itself does not load Parquet{more}",
