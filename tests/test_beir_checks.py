@@ -357,6 +357,8 @@ def test_the_other_line_end_is_where_a_cell_with_line_breaks_ends(
         return finding.line, finding.byte_offset
 
     assert place() == (6, len(text))
+    (tmp_path / "qrels/test.tsv").write_bytes(HEADER.replace("\n", "\r\n").encode() + b"q1\td1\t1\n")
+    assert place() == (2, len(HEADER) + 1)
     (tmp_path / "qrels/test.tsv").write_bytes(f'{text}q1\td1\t"1\r\n"\n'.encode())
     assert place() == (7, len(text) + len('q1\td1\t"1\r\n'))
 

@@ -22,7 +22,7 @@ from ragdatakit.fixes.applying import PlainFile
 from ragdatakit.fixes.difference import Difference
 from ragdatakit.outputs.sorted_entries import SortedEntries
 from tests.broad import some
-from tests.command_line import DEMO, GOOD, run
+from tests.command_line import DEMO, FIXTURES, GOOD, run
 from tests.fuzz.faults_of_writing import Trouble
 from tests.fuzz.writing import state
 from tests.test_fixes import files_below
@@ -423,3 +423,15 @@ def test_long_parts_are_copied_as_they_are(works: str, tmp_path: Path, monkeypat
     source.close()
 
     assert (tmp_path / "after").read_bytes() == b"head" + data[10:-5] + b"tail"
+
+
+def test_new_lines_end_as_those_of_the_file(tmp_path: Path) -> None:
+    folder = shutil.copytree(FIXTURES / "beir/valid/folder", tmp_path / "set")
+    qrels, queries = folder / "qrels" / "test.tsv", folder / "queries.jsonl"
+    qrels.write_bytes(b"q1\td1\t1\r\nq2\td3\t1\r\n")
+    queries.write_bytes(b'{"_id": "q1", "text": "a"}{"_id": "q2", "text": "b"}\r\n')
+
+    assert run("validate", folder, "--fix").code == 0
+
+    assert qrels.read_bytes() == b"query-id\tcorpus-id\tscore\r\nq1\td1\t1\r\nq2\td3\t1\r\n"
+    assert queries.read_bytes() == b'{"_id": "q1", "text": "a"}\r\n{"_id": "q2", "text": "b"}\r\n'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Iterable
 
 from ragdatakit.files.containers.positions import Located, byte_positions
@@ -9,6 +10,7 @@ from ragdatakit.files.containers.strict_json import MOST_LOCATED, SURROGATE
 from ragdatakit.schemas.fixes import Applicability, Edit, Fix, Part
 from ragdatakit.validators.faults import Fault
 
+_LONGEST_LINE = 1 << 20
 _SEPARATED = ("json-array", "json-object", "json-wrapped")
 """Containers whose records have commas between them."""
 
@@ -54,6 +56,14 @@ def edit_of(fault: Fault, text: str, start: int, end: int, new: str) -> Edit | N
 def edits_of(fault: Fault, text: str, changes: Iterable[tuple[int, int, str]]) -> list[Edit | None]:
     """The same for several places."""
     return [edit_of(fault, text, start, end, new) for start, end, new in changes]
+
+
+def line_end(fault: Fault) -> str:
+    """What ends the first line of the faulty file, and new lines in it, too."""
+    path = fault.file.path
+    with fault.file.boundary.open(path) as file:
+        opened = gzip.GzipFile(fileobj=file) if path.name.endswith(".gz") else file
+        return "\r\n" if opened.readline(_LONGEST_LINE).endswith(b"\r\n") else "\n"
 
 
 def without_record(fault: Fault) -> Edit | None:

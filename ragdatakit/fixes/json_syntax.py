@@ -11,7 +11,7 @@ from typing import Any
 from ragdatakit.files.containers import strict_json
 from ragdatakit.files.containers.python_literals import judge
 from ragdatakit.files.containers.record_forms import MemberForm
-from ragdatakit.fixes.edits import edit_of, edits_of, record_text, safe, unsafe
+from ragdatakit.fixes.edits import edit_of, edits_of, line_end, record_text, safe, unsafe
 from ragdatakit.schemas.fixes import Fix
 from ragdatakit.validators.faults import Fault
 
@@ -73,7 +73,8 @@ def _on_lines_of_their_own(fault: Fault, text: str) -> Fix | None:
         at = strict_json.solid(text, end)
     if len(spans) < 2:
         return None
-    return safe(*(edit_of(fault, text, end, start, "\n") for (_, end), (start, _) in pairwise(spans)))
+    between = line_end(fault)
+    return safe(*(edit_of(fault, text, end, start, between) for (_, end), (start, _) in pairwise(spans)))
 
 
 def _from_python(fault: Fault, text: str) -> Fix | None:

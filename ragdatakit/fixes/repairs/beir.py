@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ragdatakit.fixes.edits import drop_record, remove_record, safe
+from ragdatakit.fixes.edits import drop_record, line_end, remove_record, safe
 from ragdatakit.fixes.find import Repair
 from ragdatakit.fixes.json_syntax import mend_syntax
 from ragdatakit.fixes.json_values import add_member, to_integer, to_text_id
@@ -17,7 +17,7 @@ from ragdatakit.validators.faults import Fault
 def _with_header(fault: Fault) -> Fix | None:
     names = "\t".join(field.name for field in fault.declared.record.fields)
     start = fault.located.byte_offset if fault.located is not None else 0
-    return safe(Edit(start, start, f"{names}\n"))
+    return safe(Edit(start, start, f"{names}{line_end(fault)}"))
 
 
 def _out_of_training(fault: Fault) -> Fix | None:

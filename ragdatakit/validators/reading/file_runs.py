@@ -348,7 +348,7 @@ class LinesRun(FileRun):
         """A first line that cannot be read, or that is not a header but a record, which the loader skips anyway."""
         rules = self.declared.record.rules
         rule = rules.get("no-header", "")
-        header = self.source.header if isinstance(self.source, HeadedSource) else None
+        header, _ = self._header()
         if not header:
             return
         from ragdatakit.schemas.line_cells import LineError, LineReader, cut
@@ -363,10 +363,20 @@ class LinesRun(FileRun):
         if problem is not None:
             self.run_.emit_record(self.file, problem, Located(NO_RECORD, 1, 0, header))
 
+    def _header(self) -> tuple[bytes, bytes]:
+        """The first line, where it is not a record, and its end."""
+        line = (self.source.header if isinstance(self.source, HeadedSource) else None) or b""
+        header = line.rstrip(b"\r\n")
+        return header, line[len(header) :]
+
     def _report_ends(self) -> None:
-        if self._ends.cr[0]:
-            self._report_end("lone-carriage-return", self._ends.cr, {})
-        both = {name: getattr(self._ends, name) for name in _END_NAMES if getattr(self._ends, name)[0]}
+        ends, (_, end) = LineEnds(), self._header()
+        if end:
+            ends.count(end, 0, 0)
+        ends.add(self._ends, 0, 0)
+        if ends.cr[0]:
+            self._report_end("lone-carriage-return", ends.cr, {})
+        both = {name: getattr(ends, name) for name in _END_NAMES if getattr(ends, name)[0]}
         if len(both) == 2:
             expected, found = sorted(both, key=lambda n: both[n][1])
             facts = {"expected": _END_NAMES[expected], "found": _END_NAMES[found]}
