@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+from _thread import get_ident
 from collections.abc import Callable
 from functools import partial
 from operator import attrgetter
-from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -36,9 +36,13 @@ else:
         """The decorator of the standard library; of its options those that are used here."""
 
         def decorate(cls: type) -> type:
-            if any("InitVar" in str(kind) and not _is_passed(kind) for kind in cls.__annotations__.values()):
+            kinds = " ".join(map(str, cls.__annotations__.values()))  # to ask each takes several times as long
+            if "InitVar" in kinds and not all(
+                "InitVar" not in str(k) or _is_passed(k) for k in cls.__annotations__.values()
+            ):
                 return dataclasses.dataclass(frozen=frozen, slots=slots, kw_only=kw_only, eq=eq, repr=repr)(cls)
-            return _finished(cls, frozen=frozen, slots=slots, kw_only=kw_only, eq=eq, repr=repr)
+            is_plain = "ClassVar" not in kinds and "KW_ONLY" not in kinds
+            return _finished(cls, is_plain, frozen=frozen, slots=slots, kw_only=kw_only, eq=eq, repr=repr)
 
         return decorate
 
@@ -48,10 +52,14 @@ def _is_passed(kind: Any) -> bool:
     return isinstance(kind, str) and kind.startswith("InitVar[")
 
 
-def _finished(cls: type, *, frozen: bool, slots: bool, kw_only: bool, eq: bool, repr: bool) -> type:  # noqa: A002
+def _passed(given: list[Any]) -> list[str]:
+    """The names of those of these fields that are none, but passed to ``__post_init__``."""
+    return [each.name for each in given if _is_passed(each.type)]
+
+
+def _finished(cls: type, is_plain: bool, *, frozen: bool, slots: bool, kw_only: bool, eq: bool, repr: bool) -> type:  # noqa: A002
     options = {"frozen": frozen, "slots": slots, "kw_only": kw_only, "eq": eq, "repr": repr}
     kinds = cls.__annotations__
-    is_plain = not any("ClassVar" in str(kind) or "KW_ONLY" in str(kind) for kind in kinds.values())
     given = _fields_of(cls, kinds, options) if is_plain else None
     if given is None:
         made: Any = _made_by_library(cls, options, is_plain)
@@ -117,12 +125,14 @@ def _made_quickly(cls: Any, given: list[Any], options: dict[str, bool]) -> Any:
     for name in ("__dataclass_fields__", "__dataclass_params__"):
         body[name] = _Description(name, given, options)
     if options["slots"]:  # it is made anew, at once with its methods: to put them in later takes several times as long
-        names = {each.name for each in given}
-        left = {name: value for name, value in cls.__dict__.items() if name not in names | _OF_A_CLASS}
+        taken = {each.name for each in given} | _OF_A_CLASS
+        left = {name: value for name, value in cls.__dict__.items() if name not in taken}
         known = {name for base in cls.__mro__[1:-1] for name in base.__dict__.get("__slots__", ())}
-        passed = [each for each in given if _is_passed(each.type)]
-        slots = tuple(each.name for each in given if each.name not in known and each not in passed)
-        body |= {each.name: each.default for each in passed if each.default is not dataclasses.MISSING}
+        passed = _passed(given)
+        slots = tuple(each.name for each in given if each.name not in known and each.name not in passed)
+        for each in given if passed else ():
+            if each.name in passed and each.default is not dataclasses.MISSING:
+                body[each.name] = each.default
         made = type(cls)(cls.__name__, cls.__bases__, {**left, **body, "__slots__": slots})
         made.__qualname__ = cls.__qualname__
         return made
@@ -176,6 +186,11 @@ class _Description:
     def __get__(self, instance: object, owner: type) -> Any:
         cls = _having(owner, self._name, self)
         kinds = {each.name: each.type for each in self._given}
+        if self._name == "__dataclass_fields__" and not _passed(self._given):  # what `replace` asks, too
+            for each in self._given:
+                each._field_type = dataclasses._FIELD  # type: ignore[attr-defined]
+            cls.__dataclass_fields__ = {each.name: each for each in self._given}
+            return cls.__dataclass_fields__
         like = type(cls.__name__, (), {each.name: each for each in self._given})
         like.__annotations__, like.__module__ = kinds, cls.__module__
         like = _made_by_library(like, self._options, is_plain=not any(map(_is_passed, kinds.values())))
@@ -196,7 +211,7 @@ class _Initializer:
     def __init__(self, given: list[Any], frozen: bool) -> None:
         self._given, self._frozen, self._calls = given, frozen, 0
         self._plan: Any = None
-        self.passed = {each.name for each in given if _is_passed(each.type)}
+        self.passed = _passed(given)
 
     def __get__(self, instance: object, owner: type) -> Any:
         self._calls += 1
@@ -218,7 +233,7 @@ class _Initializer:
     def _fill(self, made: Any, /, *values: Any, **named: Any) -> None:
         self._plan = self._plan or self._planned()
         names, may_be_given, by_place, usual, factories = self._plan
-        placed = dict(zip(by_place, values, strict=False))
+        placed = dict(zip(by_place, values, strict=False)) if values else {}
         found = {**usual, **placed, **named}
         for name, factory in factories.items():
             if name not in found:
@@ -245,7 +260,7 @@ def _initializer(cls: Any, given_fields: list[Any], frozen: bool) -> Any:
     by_name: list[str] = []
     lines: list[str] = []
     known: dict[str, Any] = {"_made": _MADE, "_set": object.__setattr__}
-    passed = [each.name for each in given_fields if _is_passed(each.type)]
+    passed = _passed(given_fields)
     for each in given_fields:
         name, value = each.name, each.name
         has_factory = each.default_factory is not dataclasses.MISSING
@@ -297,10 +312,20 @@ def _hash(values: Callable[[Any], tuple[Any, ...]]) -> Any:
     return __hash__
 
 
+_SHOWN: set[tuple[int, int]] = set()
+"""Objects of which a representation is being made, each with the thread that makes it: they may hold themselves."""
+
+
 def _representation(names: list[str]) -> Any:
-    @recursive_repr()
     def __repr__(self: Any) -> str:  # noqa: N807
-        return f"{self.__class__.__qualname__}({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
+        key = id(self), get_ident()
+        if key in _SHOWN:
+            return "..."
+        _SHOWN.add(key)
+        try:
+            return f"{self.__class__.__qualname__}({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
+        finally:
+            _SHOWN.discard(key)
 
     return __repr__
 

@@ -5,11 +5,12 @@ The first module that the command imports, so that a signal at any later time fi
 
 from __future__ import annotations
 
+import _signal as signal  # type: ignore[import-not-found] # the part of `signal` that is in C: enough here
+import _thread
 import atexit
 import os
-import signal
 import sys
-import threading
+import time
 from contextlib import suppress
 from types import FrameType, TracebackType
 from typing import Any, NoReturn, Self
@@ -39,7 +40,7 @@ def end_at_once() -> None:
             signal.signal(number, _stop_here)
 
 
-def _signals() -> list[signal.Signals]:
+def _signals() -> list[int]:
     """The signals that end a run; not one that the caller ignores (``nohup``, or behind a shell)."""
     numbers = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]
     return [n for n in numbers if signal.getsignal(n) in (signal.SIG_DFL, signal.default_int_handler, _stop_here)]
@@ -60,7 +61,7 @@ class EndedBySignal:
 
     def __init__(self) -> None:
         self.code = 0
-        self._before: list[tuple[signal.Signals, Any]] = []
+        self._before: list[tuple[int, Any]] = []
         self._hook = sys.unraisablehook
 
     def __enter__(self) -> Self:
@@ -113,10 +114,12 @@ def _is_undisturbed(frame: FrameType | None) -> bool:
 
 
 def _after(seconds: float, function: Any, *arguments: Any) -> None:
-    timer = threading.Timer(seconds, function, arguments)
-    timer.daemon = True
+    def wait() -> None:
+        time.sleep(seconds)
+        function(*arguments)
+
     with suppress(RuntimeError):  # no further thread can be started: then the run ends when it does
-        timer.start()
+        _thread.start_new_thread(wait, ())
 
 
 def is_interrupted(error: BaseException) -> bool:
@@ -141,7 +144,8 @@ def end(stop: SystemExit) -> NoReturn:
     the command in its own process is to go on."""
     if not isinstance(stop.code, int) or not is_the_command() or sys.flags.inspect or _is_watched():
         raise stop
-    threading._shutdown()  # type: ignore[attr-defined] # as Python does: waits for threads that are not daemons
+    if (threading := sys.modules.get("threading")) is not None:
+        threading._shutdown()  # as Python does: waits for threads that are not daemons
     _end_now(stop.code)
 
 

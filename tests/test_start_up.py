@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 from functools import cache
 
 import pytest
 
 from ragdatakit.cli import main
-from ragdatakit.late_modules import cleandoc
+from ragdatakit.late_modules import cleandoc, late_module
 from ragdatakit.schemas import all_formats
 from tests.command_line import FIXTURES, GOOD, spawn
 
@@ -27,7 +28,10 @@ print("\\n".join(sorted(sys.modules)))
 """
 
 
-LARGE = set("logging hashlib html difflib pickle tempfile shutil random ctypes gzip csv heapq shlex decimal".split())
+LARGE = set(
+    "logging hashlib html difflib pickle tempfile shutil random ctypes gzip csv heapq shlex decimal"
+    " threading signal uuid zlib orjson copy ntpath".split()
+)
 """Modules of Python that take a tenth of what a tiny dataset does, and that only large or faulty ones need."""
 PUT_OFF = {"inspect", "gettext", "locale", "platform", "urllib.parse"}
 """Modules that other modules import and hardly use."""
@@ -73,9 +77,11 @@ def test_what_is_put_off_is_there_when_it_is_asked_for() -> None:
     code = """
 import sys
 from ragdatakit.late_modules import put_off
-with put_off("gettext", "inspect", "uuid"):
+with put_off("datetime", "gettext", "inspect", "threading", "uuid"):
     import click
-with put_off("platform", "urllib.parse"):
+assert not {"datetime", "threading"} & sys.modules.keys()
+assert click.DateTime().convert("2026-11-27", None, None).day == 27
+with put_off("copy", "ntpath", "platform", "urllib.parse"):
     import pathlib, uuid
 assert not {"gettext", "inspect", "platform", "urllib.parse"} & sys.modules.keys()
 assert click.UUID("7e3d1c58-02a4-4b8e-9d6f-5a90c1e2b347").version == 4
@@ -83,6 +89,30 @@ assert pathlib.Path("/a b").as_uri() == "file:///a%20b"
 import inspect
 assert click.core.inspect.signature is inspect.signature and click.types.uuid.UUID is uuid.UUID
 assert uuid.uuid4().version == 4
+"""
+
+    assert spawn(code=("-c", code)).code == 0
+
+
+def test_a_late_module_is_imported_when_it_is_asked() -> None:
+    colorsys = late_module("colorsys")
+
+    assert colorsys.rgb_to_hsv(0, 0, 0) == (0, 0, 0)
+    assert colorsys.rgb_to_hsv is importlib.import_module("colorsys").rgb_to_hsv
+
+
+def test_modules_found_at_once_are_those_that_a_search_finds() -> None:
+    code = """
+import importlib.util
+from ragdatakit.late_modules import find_at_once
+import ragdatakit
+def all_specs():
+    names = ["ragdatakit.schemas", "ragdatakit.schemas.options", "ragdatakit.fixes.nothing"]
+    found = [importlib.util.find_spec(name) for name in names]
+    return [(s.origin, s.cached, s.submodule_search_locations, type(s.loader)) if s else s for s in found]
+before = all_specs()
+find_at_once()
+assert all_specs() == before and before[2] is None
 """
 
     assert spawn(code=("-c", code)).code == 0

@@ -80,10 +80,9 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        with put_off("inspect", "platform", "urllib.parse"):  # all commands need these, or what imports them
+        with put_off("copy", "inspect", "ntpath", "urllib.parse"):  # all commands need these, or what imports them
             import dataclasses  # noqa: F401
             import pathlib  # noqa: F401
-            import uuid  # noqa: F401
 
         name, _, attribute = COMMANDS[cmd_name][0].partition(":")
         module = importlib.import_module(f"ragdatakit.cli.{name}")

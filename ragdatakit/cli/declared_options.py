@@ -61,7 +61,8 @@ class DataPath(click.Path):
 
 def is_url(value: Any) -> bool:
     """Whether a path is a URL."""
-    return re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", os.fspath(value)) is not None
+    path = os.fspath(value)
+    return "://" in path and re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", path) is not None
 
 
 def words_after_path(words: dict[str, Any], name: str) -> None:

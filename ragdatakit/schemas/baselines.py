@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import field
-from datetime import date
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragdatakit.late_dataclasses import dataclass
+
+if TYPE_CHECKING:
+    from datetime import date
 
 BASELINE_NAME = "ragdata-baseline.jsonl"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import threading
+from _thread import allocate_lock
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -79,7 +79,7 @@ class DatasetRun:
         self._columns: dict[str, KeyColumns] = {}
         self._last_key: tuple[Located | None, str] = (None, "")
         self._key_parts: dict[str, tuple[tuple[str, ...], Callable[[Any], dict[str, Any]]]] = {}
-        self.lock = threading.Lock()
+        self.lock = allocate_lock()
         self.ahead: dict[DataFile, Any] = {}
         self._store: KeyStore | None = None
         self._done = 0

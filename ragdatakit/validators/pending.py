@@ -12,7 +12,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from copy import copy
 from dataclasses import field, replace
 from typing import Any
 
@@ -173,6 +172,8 @@ class PendingFindings:
                 self._keep(found, start, total, shown=False)
 
     def _keep(self, found: RowProblems, start: int, end: int, shown: bool = True) -> None:
+        from copy import copy
+
         rows, values, firsts, facts = (
             None if column is None else copy(column[start:end])  # a view would hold all of an array
             for column in (found.rows, found.values, found.firsts, found.facts)

@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
-from typing import Any
+from typing import Any, ClassVar
 
 from ragdatakit.files.containers import strict_json
 from ragdatakit.files.containers.record_forms import JSON, REFUSED, JsonForm
@@ -25,6 +25,8 @@ _NUMERIC_TEXT = late_pattern(
 _INTEGER_TEXT = late_pattern(r"[+-]?\d{1,19}")
 
 _ABSENT = object()
+_FEW = 1 << 12
+"""Bytes that are decoded before orjson is imported."""
 Extra = Callable[[Any], Iterable[Problem]]
 
 
@@ -35,6 +37,8 @@ class RecordChecker:
     format's own checks of a decoded record. ``form`` is what the text of a record is. ``few`` takes the problems of the
     items of one field, which may be millions, and gives those that may be shown.
     """
+
+    _read: ClassVar[int] = 0
 
     def __init__(
         self,
@@ -55,10 +59,17 @@ class RecordChecker:
     def examine(self, raw: bytes, alike: bool = False) -> tuple[Any, list[Problem]]:
         """The decoded record (None if it is not JSON) and all its faults; ``alike``: it is known that every reader
         reads it the same."""
-        value = self.form.plain(raw, alike)
+        value = REFUSED if self._are_few(len(raw)) else self.form.plain(raw, alike)
         if value is REFUSED:
             return self._examine_closely(raw)
         return value, self.problems(value)
+
+    def _are_few(self, length: int) -> bool:
+        """Whether so little was read yet that Python's own reader takes less time than to import orjson."""
+        if RecordChecker._read > _FEW or type(self.form) is not JsonForm:
+            return False
+        RecordChecker._read += length
+        return RecordChecker._read <= _FEW
 
     def all_plain_texts(self, values: list[Any]) -> bool:
         """Whether these decoded records, objects whose fields may be any text, are in order at first sight."""

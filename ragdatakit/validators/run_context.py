@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
@@ -23,6 +22,8 @@ from ragdatakit.validators.run_options import RunOptions
 from ragdatakit.validators.sets import SetChecks
 
 if TYPE_CHECKING:
+    import threading
+
     from ragdatakit.validators.checks import Placed
 
 

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import json
-import zlib
+from typing import TYPE_CHECKING
 
+from ragdatakit.late_modules import late_module
 from ragdatakit.late_patterns import late_pattern
+
+if TYPE_CHECKING:
+    import zlib
+else:
+    zlib = late_module("zlib")
 
 GZIP_MAGIC = b"\x1f\x8b"
 BOM = b"\xef\xbb\xbf"
@@ -58,7 +64,7 @@ def encoding_other_than_utf8(head: bytes) -> str:
 
 def why_not_text(head: bytes) -> str:
     """Why what begins with these unpacked bytes is not text of UTF-8, in words; empty where it may be."""
-    if (found := _ANY_BINARY.match(head)) and (b"\0" in head or not is_utf8(head)):  # a text may begin with GIF89a
+    if (b"\0" in head or not is_utf8(head)) and (found := _ANY_BINARY.match(head)):  # a text may begin with GIF89a
         return f"it holds {[*_BINARY.values()][(found.lastindex or 1) - 1]}"
     if encoding := encoding_other_than_utf8(head):
         return f"it is {encoding}"

@@ -16,10 +16,9 @@ from itertools import accumulate
 from pathlib import Path, PurePath, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 from ragdatakit.files.paths.boundary import Boundary
 from ragdatakit.late_dataclasses import dataclass
+from ragdatakit.late_modules import late_module
 from ragdatakit.late_patterns import late_pattern
 from ragdatakit.schemas.cells import is_decimal
 from ragdatakit.schemas.declarations import File
@@ -27,7 +26,11 @@ from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.texts import quoted, some_of
 
 if TYPE_CHECKING:
+    import orjson
+
     from ragdatakit.files.containers.parquet_tables import ParquetTable
+else:
+    orjson = late_module("orjson")
 
 _ROWS = 2048
 _NAMES_SHOWN = 8

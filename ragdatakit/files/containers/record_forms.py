@@ -7,15 +7,19 @@ file, so that pointers mean the decoded record whatever its text looks like.
 from __future__ import annotations
 
 import re
-from typing import Any, Protocol
-
-import orjson
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ragdatakit.files.containers import strict_json
 from ragdatakit.files.containers.readers_alike import read_alike
 from ragdatakit.files.containers.strict_json import LONG, Decoded
+from ragdatakit.late_modules import late_module
 from ragdatakit.late_patterns import late_pattern
 from ragdatakit.schemas.declarations import File
+
+if TYPE_CHECKING:
+    import orjson
+else:
+    orjson = late_module("orjson")
 
 REFUSED: Any = object()
 """What a quick reader gives for a text that readers may read differently."""

@@ -8,7 +8,6 @@ because all ways of reading share one watch over the file: its head, its end, a 
 from __future__ import annotations
 
 import os
-import zlib
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -398,7 +397,7 @@ class Source:
         while True:
             try:
                 piece = stream.read(self.block_bytes)
-            except (*_DAMAGE, *_damage_of_igzip()) as error:
+            except (*_damages(), *_damage_of_igzip()) as error:
                 if isinstance(error, OSError) and error.errno:
                     raise
                 yield from self._last_pieces(raw)
@@ -538,8 +537,11 @@ def _mislabelled(found: str, expected: str) -> FileFault:
     return FileFault("mislabelled-compression", {"found": found, "expected": expected})
 
 
-_DAMAGE = (EOFError, OSError, zlib.error, ValueError)
-"""What readers of gzip data raise where it is damaged."""
+def _damages() -> tuple[type[Exception], ...]:
+    """What readers of gzip data raise where it is damaged."""
+    import zlib
+
+    return EOFError, OSError, zlib.error, ValueError
 
 
 def _sound_pieces(raw: IO[bytes], sound: int | None = None) -> Iterator[bytes]:
@@ -549,7 +551,7 @@ def _sound_pieces(raw: IO[bytes], sound: int | None = None) -> Iterator[bytes]:
 
     raw.seek(0)
     position = 0
-    with gzip.GzipFile(fileobj=raw, mode="rb") as stream, suppress(*_DAMAGE):
+    with gzip.GzipFile(fileobj=raw, mode="rb") as stream, suppress(*_damages()):
         while piece := stream.read1(_PIECE_OF_DAMAGED if sound is None or position < sound else 1):
             position += len(piece)
             yield piece

@@ -11,7 +11,6 @@ from dataclasses import field
 from itertools import islice
 from json.decoder import scanstring  # type: ignore[attr-defined]  # Python has it, its stubs do not
 from json.scanner import make_scanner
-from threading import Thread
 from typing import Any
 
 from ragdatakit.late_dataclasses import dataclass
@@ -71,6 +70,8 @@ def decode(text: str) -> Decoded:
 def _decoded_in_thread(text: str) -> Decoded:
     """The same in a thread of its own: how deep Python's reader goes depends on the calls that lead to it, of which
     there are none in a new thread; so a text is too deep wherever it is read, or nowhere."""
+    from threading import Thread
+
     found = Decoded(error="nested too deeply for Python's reader")
 
     def decoded() -> None:
