@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 
+from ragdatakit.files.containers.sources import Block
 from ragdatakit.scanner.blocks import BlockScanner
 from ragdatakit.validators.hipporag.openie import processed
 from ragdatakit.validators.hipporag.predicates import DOCS
 from ragdatakit.validators.reading import scanned_items
+from ragdatakit.validators.reading.blocks import BlockChecker, CheckedBlock, Take
 from tests.block_mutations import tries
 from tests.broad import some
 from tests.scanner_tools import needs_scanner
@@ -105,6 +108,25 @@ def test_faults_do_not_make_python_read_the_file_whole(
 
     assert found_in(tmp_path, "hipporag", -1, 300, 2) == plain
     assert sum("openie_d" in finding or "/docs/" in finding for finding in plain) >= 3
+
+
+def test_results_in_lines_are_compared_in_their_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the first line takes longer than the others, which would be ahead of it in other threads."""
+    made = [results(Random(i), f"Reef {i}\nIt lies north.") for i in range(3)]
+    path = tmp_path / "openie_d_results_ner_m.json"
+    path.write_text("".join(json.dumps({"docs": docs}) + "\n" for docs in (made, made[:1], made[1:])))
+    check = BlockChecker.check
+
+    def check_slowly(self: BlockChecker, given: Block, take: Take, at_once: bool = True) -> CheckedBlock:
+        time.sleep(0 if given.offset else 0.05)
+        return check(self, given, take, at_once)
+
+    monkeypatch.setattr(BlockChecker, "check", check_slowly)
+
+    found = found_in(path, "hipporag", -1, 100, 7)
+
+    assert found == found_in(path, "hipporag", 1 << 40, 1 << 20, 1)
+    assert sum("appear twice" in finding for finding in found) == 3
 
 
 def test_sound_results_are_proved() -> None:

@@ -142,9 +142,10 @@ class FileRun:
         is_alone: Callable[[_Cut], bool] = lambda _: False,
         kept: Callable[[_Cut], _Cut] = lambda block: block,
     ) -> Iterator[tuple[_Cut, _Made]]:
-        """Blocks with what ``work`` makes of them, in order: of big datasets in threads (see `InThreads`)."""
+        """Blocks with what ``work`` makes of them, in order: of big datasets in threads (see `InThreads`), unless the
+        checks compare a record with those before it."""
         jobs = self.run_.options.jobs
-        if not self.run_.big or jobs < 2:
+        if not self.run_.big or jobs < 2 or (self.needs.records and not self.needs.in_ranges):
             return ((block, work(block)) for block in blocks)
         from ragdatakit.files.reading.threads import InThreads
 
