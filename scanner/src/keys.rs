@@ -1,5 +1,7 @@
 //! Look-ups of key codes, in memory that Python owns.
 
+use std::hint::black_box;
+
 pub(crate) const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
 const OTHER_ODD: u64 = 0xD6E8_FEB8_6659_FD93;
 /// Look-ups whose memory is asked for together.
@@ -47,24 +49,31 @@ impl<Slots: AsRef<[u64]>, Codes: AsRef<[u64]>> Table<Slots, Codes> {
     /// which they point. One by one each look-up would wait for the one before it.
     fn find_all<const N: usize>(&self, codes: &[u64], positions: &mut [i32]) {
         let (slots, held) = (self.slots.as_ref(), self.codes.as_ref());
-        let mut there = [0; AT_ONCE];
+        let (mut there, mut seen) = ([0; AT_ONCE], 0);
         for (positions, codes) in positions.chunks_mut(AT_ONCE).zip(codes.chunks(AT_ONCE * N)) {
             for (slot, code) in there.iter_mut().zip(codes.chunks_exact(N)) {
                 *slot = slots[(code[0].wrapping_mul(ODD) >> self.shift) as usize];
             }
-            for ((position, code), &slot) in positions.iter_mut().zip(codes.chunks_exact(N)).zip(&there) {
-                let place = (slot as u32).wrapping_sub(1);
-                let is_it = slot >> 32 == tag_of::<N>(code) >> 32
-                    && held.get(place as usize * N..).is_some_and(|held| held.starts_with(code));
-                *position = if is_it {
-                    place as i32
-                } else if slot == 0 {
-                    -1
-                } else {
-                    self.slot::<N>(code).map_or(-1, |place| place as i32)
-                };
+            for ((position, code), slot) in positions.iter_mut().zip(codes.chunks_exact(N)).zip(&mut there) {
+                // the first of the slots for it that may be its own, of which most are side by side
+                let (mut at, tag) = ((code[0].wrapping_mul(ODD) >> self.shift) as usize, tag_of::<N>(code) >> 32);
+                while *slot != 0 && *slot >> 32 != tag {
+                    at = (at + 1) & self.mask;
+                    *slot = slots[at];
+                }
+                *position = (*slot as u32).wrapping_sub(1) as i32;
+            }
+            for position in positions.iter() {
+                seen ^= held.get(*position as u32 as usize * N).unwrap_or(&0);
+            }
+            for (position, code) in positions.iter_mut().zip(codes.chunks_exact(N)) {
+                let there = held.get(*position as u32 as usize * N..).and_then(|held| held.first_chunk::<N>());
+                if *position >= 0 && there != code.first_chunk() {
+                    *position = self.slot::<N>(code).map_or(-1, |place| place as i32);
+                }
             }
         }
+        black_box(seen);
     }
 
     /// The position of a code, or the slot and the bits with which it is to be put in.
