@@ -110,18 +110,6 @@ def _scanned(size: int, rng: Random) -> Settings:
     return {**wanted, **{(dataset_run, each): size for each in sizes}}
 
 
-def report(place: Path, name: str | None, wanted: Settings, jobs: int, most: int) -> tuple[list[str], int]:
-    """All that is reported, a text each finding, and how many records there were."""
-    with settings(wanted), _without_collections():
-        try:
-            found = ragdatakit.validate(place, format=name, severity="info", jobs=jobs, max_per_rule=most)
-        except RagdataError as error:  # nothing is recognised
-            return [str(error)], 0
-        findings = [repr(_all_of(each)) for each in found.findings]
-    document = replace(found, findings=[]).as_dict()
-    return [*findings, repr(document)], sum(f.records or 0 for d in found.datasets for f in d.files)
-
-
 @contextmanager
 def _without_collections() -> Iterator[None]:
     """Without a search for garbage among very many findings, all of which are kept."""
@@ -130,6 +118,19 @@ def _without_collections() -> Iterator[None]:
         yield
     finally:
         gc.enable()
+
+
+@_without_collections()
+def report(place: Path, name: str | None, wanted: Settings, jobs: int, most: int) -> tuple[list[str], int]:
+    """All that is reported, a text each finding, and how many records there were."""
+    with settings(wanted):
+        try:
+            found = ragdatakit.validate(place, format=name, severity="info", jobs=jobs, max_per_rule=most)
+        except RagdataError as error:  # nothing is recognised
+            return [str(error)], 0
+        findings = [repr(_all_of(each)) for each in found.findings]
+    document = replace(found, findings=[]).as_dict()
+    return [*findings, repr(document)], sum(f.records or 0 for d in found.datasets for f in d.files)
 
 
 def _difference(plain: list[str], found: list[str]) -> str:
