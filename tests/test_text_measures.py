@@ -253,3 +253,23 @@ def test_what_was_read_before_a_failure_is_looked_at(fewest: int, monkeypatch: p
             seen += [row.doc_id for row in batch.rows]
 
     assert seen == [f"d{number}" for number in range(9)]
+
+
+@pytest.mark.parametrize(("most", "ahead"), [(1 << 20, 3), (1500, 1), (500, 0)])
+def test_long_texts_wait_for_those_before_them(most: int, ahead: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measures, "_MOST_WAITING", most)
+    read = 0
+
+    def batches() -> Iterator[list[Document]]:
+        nonlocal read
+        for number in range(9):
+            read += 1
+            yield [Document(f"d{number}", "a b " * 250)]
+
+    before = []
+    for place, batch in enumerate(ASKED.each(batches())):
+        assert [row.doc_id for row in batch.rows] == [f"d{place}"]
+        before.append(read - place - 1)
+
+    assert max(before[2:]) <= ahead
+    assert before[0] == max(ahead, 1)  # two are read to know whether there are many

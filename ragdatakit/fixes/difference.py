@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from collections import deque
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -81,6 +80,8 @@ def _opened(path: Path) -> IO[bytes]:
     file = path.open("rb")
     packed = file.read(len(GZIP_MAGIC)) == GZIP_MAGIC
     file.seek(0)
+    import gzip
+
     return cast("IO[bytes]", gzip.GzipFile(fileobj=file)) if packed else file
 
 

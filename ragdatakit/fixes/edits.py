@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Iterable
 
 from ragdatakit.files.containers.positions import Located, byte_positions
@@ -60,6 +59,8 @@ def edits_of(fault: Fault, text: str, changes: Iterable[tuple[int, int, str]]) -
 
 def line_end(fault: Fault) -> str:
     """What ends the first line of the faulty file, and new lines in it, too."""
+    import gzip
+
     path = fault.file.path
     with fault.file.boundary.open(path) as file:
         opened = gzip.GzipFile(fileobj=file) if path.name.endswith(".gz") else file

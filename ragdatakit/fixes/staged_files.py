@@ -7,7 +7,6 @@ with this process, or when a small companion process notices its end.
 
 from __future__ import annotations
 
-import gzip
 import os
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack, suppress
@@ -121,6 +120,8 @@ class StagedFiles:
         try:
             with version.open("xb") as raw:
                 if packed:
+                    import gzip
+
                     with gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as target:
                         made = fill(source, target)  # type: ignore[arg-type]  # it writes as a file does
                 else:

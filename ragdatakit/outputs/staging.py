@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
-import shutil
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -188,6 +187,8 @@ def _exchange(new: Path, old: Path) -> None:
     except BaseException:
         aside.rename(old)
         raise
+    import shutil
+
     shutil.rmtree(aside, ignore_errors=True)
 
 

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 _MOST_CHARACTERS, _MOST_ROWS = 1 << 20, 4096
 """Of texts that are looked at together."""
+_MOST_WAITING = 32 << 20
+"""Bytes of texts that are looked at, or wait for it: a longer one is looked at before others are read."""
 _FEWEST = 2
 """Of less than so many times as many the library would not be asked quicker than Python looks at them."""
 
@@ -80,7 +82,7 @@ class Measuring:
         batches = _without_failure(passages, failed)
         first = list(islice(batches, _FEWEST))
         is_small = len(first) < _FEWEST or library() is None
-        all_batches = chain(first, batches)
+        all_batches = chain((first.pop(0) for _ in range(len(first))), batches)  # none is held that was looked at
         number = 0
         for found, sketched in map(self._in_python, all_batches) if is_small else self._beside(all_batches):
             if self.near is not None:
@@ -95,13 +97,17 @@ class Measuring:
         from concurrent.futures import ThreadPoolExecutor
 
         with ThreadPoolExecutor(self.jobs) as beside:
-            waiting: deque[Future[tuple[Measured, Compared]]] = deque()
+            waiting: deque[tuple[Future[tuple[Measured, Compared]], int]] = deque()
+            held = 0
             for rows in batches:
-                waiting.append(beside.submit(self._in_library, rows))
-                if len(waiting) > self.jobs + 1:
-                    yield waiting.popleft().result()
+                waiting.append((beside.submit(self._in_library, rows), size := _size_of(rows)))
+                held += size
+                del rows  # before one that is as long is read
+                while len(waiting) > self.jobs + 1 or held > _MOST_WAITING:
+                    held -= waiting[0][1]
+                    yield waiting.popleft()[0].result()
             while waiting:
-                yield waiting.popleft().result()
+                yield waiting.popleft()[0].result()
 
     def _sketches(self, texts: Sequence[str], joined: Joined) -> Sketches:
         """How many words passages have, and what those that are long enough are compared by."""
@@ -138,6 +144,13 @@ class Measuring:
 
 def _ids(rows: Passages) -> _Numbers:
     return keys_of(next(iter(rows.columns.values())) if isinstance(rows, TextBlock) else [row[0] or "" for row in rows])
+
+
+def _size_of(rows: Passages) -> int:
+    """About how many bytes their texts have."""
+    if isinstance(rows, TextBlock):
+        return sum(len(column.joined.data) for column in rows.columns.values())
+    return sum(len(row.text or "") + len(getattr(row, "title", None) or "") for row in rows)
 
 
 def _column(rows: Passages, name: str) -> tuple[Sequence[str], Joined]:

@@ -13,6 +13,7 @@ use crate::measures::{self, Alphabet, Looked};
 use crate::plan::{Plan, Type};
 use crate::rows::{self, Rows};
 use crate::sheet::Sheet;
+use crate::sketches::{self, Sketching};
 use crate::tagged;
 use crate::words::{self, Folding, Left, Powers, AT_ONCE, BLOCK};
 use std::arch::x86_64::{
@@ -288,6 +289,7 @@ compiled! {
     pub fn words = words::words_with::<Avx2>(
         folding: &Folding, text: &str, codes: &mut Vec<u64>, flat: &mut Vec<u8>
     ) -> Result<(), Left>;
+    pub fn sketch = sketches::sketch_with::<Avx2>(sketching: &Sketching, codes: &[u64], parts: &mut [u32]) -> ();
     pub fn look = measures::look_with::<Avx2>(alphabet: &Alphabet, text: &str) -> Looked;
     pub fn utf8 = isa::utf8_with::<Avx2>(data: &[u8]) -> bool;
     pub fn cut_rows = csv_cut::cut_with::<Avx2>(data: &[u8], most: u64, ended: bool, widths: [u64; 2]) -> RowCut;

@@ -62,7 +62,13 @@ impl<'a> Folding<'a> {
     /// Put in place of numbers of words those of the runs of so many words.
     pub fn runs(&self, codes: &mut Vec<u64>, words: usize) {
         let count = (codes.len() + 1).saturating_sub(words);
-        if words > 1 {
+        if words == 3 {
+            for first in 2..codes.len() {
+                if let Some([one, two, three]) = codes.get(first - 2..=first).and_then(<[u64]>::first_chunk) {
+                    codes[first - 2] = self.mixed(self.mixed(self.mixed(*one) ^ two) ^ three);
+                }
+            }
+        } else if words > 1 {
             for first in 0..count {
                 let run = &codes[first..][..words];
                 let joined = run[1..].iter().fold(run[0], |all, &word| self.mixed(all) ^ word);
