@@ -733,3 +733,21 @@ def test_a_header_that_names_its_columns_is_no_judgement(header: str, tmp_path: 
     qrels.write_text("\n".join([header, *qrels.read_text().splitlines()[1:]]) + "\n")
 
     assert not validate(tmp_path / "set").findings
+
+
+@pytest.mark.parametrize(
+    ("judged", "there", "apart"),
+    [
+        ("cafe\u0301", "caf\u00e9", ", with U+00E9 instead of U+0065 U+0301"),
+        ("\u212bng", "\u00c5ng", ", with U+00C5 instead of U+212B"),
+        ("Q1", "q1", ""),
+    ],
+)
+def test_ids_that_look_the_same_are_told_apart(judged: str, there: str, apart: str, tmp_path: Path) -> None:
+    shutil.copytree(FIXTURES / "beir/valid/folder", tmp_path / "set")
+    (tmp_path / "set/queries.jsonl").write_text(json.dumps({"_id": there, "text": "a"}) + "\n", encoding="utf-8")
+    (tmp_path / "set/qrels/test.tsv").write_text(f"{HEADER}{judged}\td1\t1\n", encoding="utf-8")
+
+    (finding,) = validate(tmp_path / "set", select="BE202").findings
+
+    assert finding.fault == f'there is no query "{judged}" (did you mean "{there}"{apart}?)'

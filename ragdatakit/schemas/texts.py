@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable
 from itertools import islice
 
@@ -48,6 +49,24 @@ def as_text(text: str) -> str:
     """``text``, or the name of a file, with U+FFFD for what is no character in it: half of one, a byte that is not
     UTF-8."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def code_points_apart(one: str, other: str) -> tuple[str, str] | None:
+    """The code points of the first character that two texts write in different Unicode forms, such as U+00E9 and
+    U+0065 U+0301, which look the same; None where they are other texts."""
+    if one == other or unicodedata.normalize("NFKC", one) != unicodedata.normalize("NFKC", other):
+        return None
+    at = next(
+        (n for n, (mine, its) in enumerate(zip(one, other, strict=False)) if mine != its), min(len(one), len(other))
+    )
+    return _character_at(one, at), _character_at(other, at)
+
+
+def _character_at(text: str, at: int) -> str:
+    end = at + 1
+    while end < len(text) and unicodedata.combining(text[end]):
+        end += 1
+    return " ".join(f"U+{ord(character):04X}" for character in text[at:end]) or "nothing"
 
 
 def text_hash(text: str) -> int:

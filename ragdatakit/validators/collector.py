@@ -37,6 +37,7 @@ from ragdatakit.schemas.findings import (
 )
 from ragdatakit.schemas.options import ValidateOptions
 from ragdatakit.schemas.rules import SHARED
+from ragdatakit.schemas.texts import code_points_apart
 from ragdatakit.validators.excerpts import excerpt, line_and_column, line_excerpt, plain_value, show, visible
 from ragdatakit.validators.identity import fingerprint
 
@@ -438,7 +439,7 @@ class Collector:
         rule = state.rule
         suffix = f" (in {those.count:,} records of this file)" if those.count > 1 and rule.counted else ""
         value = plain_value(problem.value)
-        meant = f" (did you mean {show(problem.nearly)}?)" if problem.nearly else ""
+        meant = _meant(problem) if problem.nearly else ""
         message = rule.message.format_map(_Facts(problem)) + meant + suffix
         consequence = rule.cases.get(problem.facts.get("case", ""), state.upstream) if rule.cases else state.upstream
         finding = quick_finding(
@@ -494,6 +495,12 @@ def known_rules(selectors: Iterable[str], own: Sequence[tuple[str, str]] = ()) -
         for selector in found:
             refuse_unknown_rule(selector, own=own)
     return found
+
+
+def _meant(problem: Problem) -> str:
+    """What a value may mean; of one that looks the same, where they differ."""
+    apart = code_points_apart(problem.value, problem.nearly) if isinstance(problem.value, str) else None
+    return f" (did you mean {show(problem.nearly)}{', with {1} instead of {0}'.format(*apart) if apart else ''}?)"
 
 
 def _row_group(file: DataFile, record: int | None) -> int | None:

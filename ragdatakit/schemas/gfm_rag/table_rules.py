@@ -54,7 +54,7 @@ FILE_RULES: tuple[Rule, ...] = (
             "the loaders stop with FileNotFoundError; GFMRetriever.from_index builds all three from raw/ once more, "
             "and the files that are there are lost"
         ),
-        hint="put the missing file back, or remove the others and build stage1 again",
+        hint="put the missing file back into processed/stage1/, or remove the others and build stage1 again",
         bad="processed/stage1/nodes.csv\nprocessed/stage1/relations.csv",
         good="processed/stage1/nodes.csv\nprocessed/stage1/relations.csv\nprocessed/stage1/edges.csv",
         source=f"{_GRAPH}, gfmrag_retriever.py:from_index",

@@ -72,7 +72,7 @@ STORE_RULES: tuple[Rule, ...] = (
             "an empty one is made: without the graph no mode but naive finds anything, without the "
             "chunks no text is returned"
         ),
-        hint="add the file, or insert the documents again",
+        hint="put the file into the working directory, or insert the documents again",
         bad="vdb_entities.json alone",
         good="kv_store_text_chunks.json and graph_chunk_entity_relation.graphml next to it",
         source="run with lightrag-hku 1.5.7",
@@ -88,7 +88,7 @@ STORE_RULES: tuple[Rule, ...] = (
                 "naive without chunks"
             )
         },
-        hint="add the file, or rebuild it with lightrag.tools.rebuild_vdb",
+        hint="put the file into the working directory, or rebuild it with lightrag.tools.rebuild_vdb",
         bad="vdb_entities.json and vdb_relationships.json",
         good="vdb_entities.json, vdb_relationships.json and vdb_chunks.json",
         source="run with lightrag-hku 1.5.7; kg/nano_vector_db_impl.py: NanoVectorDBStorage.__post_init__",
