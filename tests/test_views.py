@@ -13,6 +13,7 @@ import pytest
 
 import ragdatakit
 from ragdatakit.schemas import get_format
+from tests.command_line import FIXTURES
 
 ROOT = Path(__file__).parent.parent
 BROKEN = (
@@ -310,3 +311,23 @@ def test_nothing_recognised_is_an_error_of_the_run(tmp_path: Path) -> None:
     (tmp_path / "picture.png").write_bytes(b"\x89PNG")
     with pytest.raises(ragdatakit.RagdataError, match="no dataset recognised"):
         ragdatakit.connect(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "view", "expected"),
+    [
+        ("beir/valid/splits", "qrels", [("test", "qrels/test.tsv", 1), ("train", "qrels/train.tsv", 2)]),
+        ("beir/valid/splits", "corpus", [(None, "corpus.jsonl", 3)]),
+        (
+            "gfm-rag/valid/both-loaders",
+            "questions",
+            [("test", "processed/stage1/test.json", 1), ("train", "processed/stage1/train.json", 1)],
+        ),
+    ],
+)
+def test_files_named_after_a_split_are_of_it(name: str, view: str, expected: list[Any]) -> None:
+    asked = 'select split, "file", count(*) from {} group by all order by "file"'
+
+    assert query(ragdatakit.connect(FIXTURES / name), asked.format(view)) == expected
+    found = ragdatakit.query(FIXTURES / name, asked.format(f"files.{view}"))
+    assert [tuple(row.values()) for row in found.to_pylist()] == expected

@@ -31,9 +31,10 @@ def connect(
     of each dataset (``main`` where there is only one). The views read the files anew with every query and coerce what
     is damaged: they are for looking; what is wrong, `validate` shows. Raises `RagdataError` as `validate` does.
     """
+    from ragdatakit.converters import split_of
     from ragdatakit.database.views import open_views
 
-    return open_views(Path(path), format, follow_links)
+    return open_views(Path(path), format, follow_links, split_of)
 
 
 @takes(ReadOptions)

@@ -219,6 +219,7 @@ def database_of(
 ) -> DatasetDatabase:
     """A dataset as a database of its own, or in that of ``shared``, under its name; ``own_sql``: for SQL of ours only.
     Raises `RagdataError` where it cannot be read at all."""
+    from ragdatakit.converters import split_of
     from ragdatakit.converters.run import read_source
     from ragdatakit.converters.sql_tables import sql_tables
     from ragdatakit.database.dataset_database import DatasetDatabase
@@ -232,6 +233,7 @@ def database_of(
         sql_tables(source, wanted, tables.records) if tables.records is not None else {},
         memory_limit=memory_limit,
         progress=wanted.progress,
+        split_of=split_of(source.format),
         shared=shared,
         called=found.name,
         own_sql=own_sql,

@@ -127,7 +127,7 @@ class Converter:
     asked for. ``vectors``: what is written has vectors of texts. ``unread``: by kind of file, why reading passes over
     it, which a conversion then loses. ``form`` gives what the records of a dataset look like and no table says.
     ``in_parts`` says of a dataset, with the options of reading, which files have the rows of its tables; None where
-    rows depend on more than their record.
+    rows depend on more than their record. ``split_of``: the split that the name of a file gives its records.
     """
 
     name: str
@@ -146,6 +146,7 @@ class Converter:
     unread: Mapping[str, str] = field(default_factory=dict)
     form: Callable[[Dataset], Mapping[str, str]] | None = None
     in_parts: Callable[[Dataset, Mapping[str, Any]], Mapping[str, TableFiles] | None] | None = None
+    split_of: Callable[[DataFile], str | None] | None = None
 
     def values(self, given: Mapping[str, str], side: Literal["read", "write"]) -> dict[str, Any]:
         """The options of one side: what was given, converted, or the default. Raises `RagdataError` for a bad value."""
@@ -168,6 +169,11 @@ def get_converter(name: str) -> Converter:
         raise UnknownNameError("format", name, (*CONVERTERS, *further), hint=meant_by(name))
     converter: Converter = importlib.import_module(CONVERTERS[name]).CONVERTER
     return converter
+
+
+def split_of(name: str) -> Callable[[DataFile], str | None] | None:
+    """What says, for a format, which split the name of a file gives its records; None where no name does."""
+    return get_converter(name).split_of if name in CONVERTERS else None
 
 
 def converter_names() -> list[str]:

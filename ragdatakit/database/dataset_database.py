@@ -21,7 +21,7 @@ from ragdatakit.database.id_tables import IdTable, IdValues
 from ragdatakit.database.quick_plans import in_one_thread, plan_at_once
 from ragdatakit.database.row_batches import row_batches, schema_of
 from ragdatakit.database.text_facts import COLUMN, FactsWanted, TextFacts
-from ragdatakit.database.views import file_views, path_fault
+from ragdatakit.database.views import SplitOf, file_views, path_fault
 from ragdatakit.files.allocation import keep_freed_memory
 from ragdatakit.files.containers.arrow_library import arrow_library
 from ragdatakit.files.containers.nesting import MOST_NESTED, has_deep_line
@@ -144,6 +144,7 @@ class DatasetDatabase:
         *,
         memory_limit: int = USUAL_MEMORY,
         progress: Callable[[str, int, int], None] | None = None,
+        split_of: SplitOf | None = None,
         shared: SharedConnection | None = None,
         called: str = "",
         strict: bool = False,
@@ -157,6 +158,7 @@ class DatasetDatabase:
         self._by_sql = dict(by_sql or {})
         self._memory_limit = shared.memory_limit if shared is not None else memory_limit
         self._progress = progress
+        self._split_of = split_of
         self.name = tables.name
         self.format = tables.format
         self.tables = tuple(name for name in TABLES if name in tables)
@@ -435,7 +437,7 @@ class DatasetDatabase:
 
         queries: dict[str, list[str]] = {}
         for part in self._parts:
-            for view, query in file_views(part, connection):
+            for view, query in file_views(part, connection, self._split_of):
                 queries.setdefault(view, []).append(query)
         for view, parts in queries.items():
             try:

@@ -8,7 +8,7 @@ the data, `ragdatakit.validate` shows.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,12 +38,21 @@ _TYPES = {
 }
 
 
-def open_views(path: Path, format_name: str | None = None, follow_links: bool = False) -> duckdb.DuckDBPyConnection:
+SplitOf = Callable[[DataFile], str | None]
+
+
+def open_views(
+    path: Path,
+    format_name: str | None = None,
+    follow_links: bool = False,
+    splits_of: Callable[[str], SplitOf | None] | None = None,
+) -> duckdb.DuckDBPyConnection:
     """A database in memory with a view for each kind of file of the datasets at ``path``.
 
     The views of a single dataset are in the main schema; those of several in one schema each, named by the dataset's
-    folder below ``path``. The view ``datasets`` lists them. Raises `RagdataError` as `detect` does, and where nobody
-    may look into a folder of a dataset.
+    folder below ``path``. The view ``datasets`` lists them. ``splits_of`` gives, for a format, what
+    says which split a file is read as. Raises `RagdataError` as `detect` does, and where nobody may look into a folder
+    of a dataset.
     """
     import duckdb
 
@@ -57,7 +66,8 @@ def open_views(path: Path, format_name: str | None = None, follow_links: bool = 
     for dataset, schema in zip(found.datasets, _schemas(path, found.datasets), strict=True):
         if schema != "main":
             connection.execute(f"create schema {sql_name(schema)}")
-        for view, query in file_views(dataset, connection):
+        split_of = splits_of(dataset.format.name) if splits_of is not None else None
+        for view, query in file_views(dataset, connection, split_of):
             if fault := next(filter(None, map(path_fault, dataset.files)), ""):
                 raise RagdataError(fault)
             connection.execute(f"create view {sql_name(schema)}.{sql_name(view)} as {query}")
@@ -80,9 +90,11 @@ def _schemas(path: Path, datasets: list[Dataset]) -> list[str]:
     return names
 
 
-def file_views(dataset: Dataset, connection: duckdb.DuckDBPyConnection) -> Iterable[tuple[str, str]]:
+def file_views(
+    dataset: Dataset, connection: duckdb.DuckDBPyConnection, split_of: SplitOf | None = None
+) -> Iterable[tuple[str, str]]:
     """Name and query of the view, on a connection, of each kind of file with records; without files that may not be
-    opened, and those whose paths DuckDB cannot take (`path_fault`)."""
+    opened, and those whose paths DuckDB cannot take (`path_fault`). ``split_of`` says which split a file is read as."""
     for kind in dataset.format.files:
         if not kind.records:
             continue
@@ -91,7 +103,8 @@ def file_views(dataset: Dataset, connection: duckdb.DuckDBPyConnection) -> Itera
             if is_regular(file.path, file.boundary) and is_sql_path(file.path):
                 record = _record_of(kind, file)
                 container = json_container(file.path, file.boundary) if kind.container == "json" else kind.container
-                groups.setdefault((file.split, record.name, container), (record, []))[1].append(file)
+                split = (split_of(file) if split_of is not None else None) or file.split
+                groups.setdefault((split, record.name, container), (record, []))[1].append(file)
         queries = [
             _query(connection, kind, container, record, dataset.root, split, files)
             for (split, _, container), (record, files) in groups.items()

@@ -135,8 +135,10 @@ def _query_files(dataset: Dataset, name: str, prefix: str | None) -> list[DataFi
     return [DataFile(path, str(path), name, "queries", boundary=dataset.boundary)]
 
 
-def _split_of(file: DataFile) -> str:
+def _split_of(file: DataFile) -> str | None:
     """The split that a file of judgements is of."""
+    if file.kind != "qrels":
+        return None
     if is_parquet(file.path):
         return shard_split(file.name)
     return PurePosixPath(file.name).name.removesuffix(".gz").removesuffix(".tsv")
@@ -465,6 +467,7 @@ CONVERTER = Converter(
     repairs=_repairs,
     form=_form,
     in_parts=_in_parts,
+    split_of=_split_of,
     gives={"documents": _PASSAGES, "questions": _QUESTIONS, "qrels": _QRELS},
     holds={
         "documents": _PASSAGES,

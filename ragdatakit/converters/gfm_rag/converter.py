@@ -11,7 +11,7 @@ from ragdatakit.converters.gfm_rag.graph import Graph
 from ragdatakit.converters.gfm_rag.legacy import KINDS, LegacyReader
 from ragdatakit.converters.gfm_rag.passages import Passages
 from ragdatakit.converters.gfm_rag.questions import Questions
-from ragdatakit.converters.gfm_rag.reading import CURRENT, LEGACY, GraphReader, QuestionReader, noted
+from ragdatakit.converters.gfm_rag.reading import CURRENT, LEGACY, GraphReader, QuestionReader, noted, split_of
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.detection.find import detect
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
@@ -96,6 +96,7 @@ def _repairs(finding: Finding, values: Mapping[str, Any]) -> bool:
 
 CONVERTER = Converter(
     name="gfm-rag",
+    split_of=split_of,
     read=_read,
     write=_write,
     gives={

@@ -401,6 +401,7 @@ _RUNS = ("question_id", "stage", "rank", "target_id", "score")
 
 CONVERTER = Converter(
     name="trec",
+    split_of=_split_of,
     read=_read,
     write=_write,
     in_parts=_in_parts,
