@@ -204,6 +204,16 @@ def test_judgements_that_move_between_splits_are_no_other_form(swapped: bool, tm
     assert "qrels/train.tsv" in run("diff", a, b).out and "records moved between files" in run("diff", a, b).out
 
 
+def test_a_file_with_records_that_moved_and_others_that_changed(tmp_path: Path) -> None:
+    a, b = write_beir(tmp_path / "a"), write_beir(tmp_path / "b")
+    head, first, second = (a / "qrels/test.tsv").read_text().splitlines(keepends=True)
+    for folder, test, train in ((a, first, second), (b, first + second.replace("\t1\n", "\t2\n"), "")):
+        (folder / "qrels/test.tsv").write_text(head + test)
+        (folder / "qrels/train.tsv").write_text(head + train)
+
+    assert "1 → 2 records: ~1; records moved between files" in run("diff", a, b).out
+
+
 def test_datasets_of_two_formats_are_compared_by_their_tables(tmp_path: Path) -> None:
     source = write_beir(tmp_path / "a")
     ragdatakit.convert(source, tmp_path / "trec", to="trec")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -479,3 +480,12 @@ def test_records_without_ids_are_named_as_the_reason(file: str, reason: str, tmp
     (folder / file).write_text((folder / file).read_text().replace('"_id"', '"id"'))
 
     assert f"nothing can be evaluated: {reason} what is wrong, and --" in evaluated(folder, code=2).err
+
+
+def test_blanks_at_the_ends_of_ids_are_seen(tmp_path: Path) -> None:
+    folder = shutil.copytree(FIXTURES / "beir/valid/folder", tmp_path / "set")
+    (folder / "qrels/test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td2 \t1\n", encoding="utf-8")
+
+    out = run("eval", folder).out
+
+    assert 'document "d2 " is gold for question q1' in out and 'not in the corpus  "d2 "\n' in out

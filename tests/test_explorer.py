@@ -310,6 +310,18 @@ def test_a_finding_about_a_judgement_leads_to_it_and_to_its_question(tmp_path: P
         assert ">Ranks of gold</a>" in shown and ">Documents</a>" in shown, "the only dataset stays in the bar"
 
 
+def test_swapped_judgements_are_not_called_missing(tmp_path: Path) -> None:
+    lines(tmp_path / "corpus.jsonl", {"_id": "d", "text": "the ferry"})
+    lines(tmp_path / "queries.jsonl", {"_id": "q", "text": "ferry"})
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "qrels/test.tsv").write_text("query-id\tcorpus-id\tscore\nd\tq\t1\n", encoding="utf-8")
+
+    with ragdatakit.explore(tmp_path) as running:
+        dataset = "0"
+        assert "are the columns of the judgements swapped?" in get(running, f"{dataset}/ranks?mode=bm25")
+        assert ", row 1 of 1 of questions" in get(running, f"{dataset}/questions/0")
+
+
 def test_a_place_where_no_index_can_be_is_refused_at_once(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     (tmp_path / "folder").mkdir()

@@ -51,8 +51,8 @@ def open_views(
 
     The views of a single dataset are in the main schema; those of several in one schema each, named by the dataset's
     folder below ``path``. The view ``datasets`` lists them. ``splits_of`` gives, for a format, what
-    says which split a file is read as. Raises `RagdataError` as `detect` does, and where nobody may look into a folder
-    of a dataset.
+    says which split a file is read as. Raises `RagdataError` as `detect` does, and where a folder of a dataset
+    cannot be looked into.
     """
     import duckdb
 

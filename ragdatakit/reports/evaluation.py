@@ -21,7 +21,7 @@ from ragdatakit.schemas.evaluations import (
 from ragdatakit.schemas.search.gold_causes import BY_OTHER_WORDS, LOST
 from ragdatakit.schemas.search.gold_patterns import GOLD_PATTERNS, LOST_TEXTS
 from ragdatakit.schemas.search.modes import ALL_MODES
-from ragdatakit.schemas.texts import many
+from ragdatakit.schemas.texts import many, with_visible_ends
 from ragdatakit.visible_text import visible_text
 
 MOST_TYPES = 8
@@ -389,7 +389,9 @@ def _worst_gold(question: QuestionResult, depth: int, titles: Mapping[str, str],
 
 def _named(head: str, target: str, titles: Mapping[str, str], width: int) -> str:
     title = one_line(titles.get(target, ""))
-    return cut_to(f"{head}{one_line(target)}" + (f"  {title}" if title and title != target else ""), width)
+    return cut_to(
+        f"{head}{one_line(with_visible_ends(target))}" + (f"  {title}" if title and title != target else ""), width
+    )
 
 
 def _rules(done: Evaluation, paint: Painter) -> Iterator[str]:

@@ -32,6 +32,11 @@ def quoted(text: str, most: int = 50) -> str:
     return f'"{shortened(text, most)}"'
 
 
+def with_visible_ends(text: str) -> str:
+    """``text``, between quote marks where it is empty or has blanks at its ends."""
+    return text if text and text == text.strip() else f'"{text}"'
+
+
 def some_of(values: Iterable[object], most: int) -> str:
     """The first ``most`` of some values, and how many more there are: ``a, b and 3 more``."""
     left = iter(values)

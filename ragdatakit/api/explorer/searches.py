@@ -78,7 +78,7 @@ class Searches:
         where ``why`` or ``split`` names it. Raises as `retriever` does."""
         retriever, gold = self.retriever(), self._gold()
         if gold is None or not gold.judged:
-            raise RagdataError("no question has a judgement")
+            raise RagdataError(_why_none_is_judged(gold))
 
         def work() -> tuple[list[_Ranked], list[str]]:
             return self._ranked(retriever, gold, mode)
@@ -176,3 +176,9 @@ def _question(gold: Gold | None, question_id: str | None, text: str) -> GoldQues
 
 def _target(labels: dict[str, Target], identity: str) -> Target:
     return labels.get(identity, Target(identity))
+
+
+def _why_none_is_judged(gold: Gold | None) -> str:
+    if gold is None or not gold.nameless:
+        return "no question has a judgement"
+    return "no question that is judged is among the questions: are the columns of the judgements swapped?"

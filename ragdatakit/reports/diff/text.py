@@ -295,7 +295,10 @@ def file_words(file: FileDiff) -> str:
         if file.before_bytes == file.after_bytes:
             return f"{words}, other bytes"
         return f"{words} ({file.before_bytes:,} → {file.after_bytes:,} B)"
-    return f"{words}{': ' if parts else ''}{' '.join(parts)}"
+    words += f"{': ' if parts else ''}{' '.join(parts)}"
+    before, after = file.before_records, file.after_records
+    moved = before is not None and after is not None and after - before != file.added - file.removed
+    return f"{words}; records moved between files" if moved else words
 
 
 def _metric_lines(diff: DatasetDiff, paint: Painter) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.findings import Severity
-from ragdatakit.schemas.texts import shortened
+from ragdatakit.schemas.texts import shortened, with_visible_ends
 
 _SHOWN, _LONGEST = 3, 80
 
@@ -24,8 +24,9 @@ class Fault:
 
 
 def shown(text: str) -> str:
-    """An id or answer fit to print: short, on one line, without control characters."""
-    return printable(shortened(text, _LONGEST)) or '""'
+    """An id or answer fit to print: short, on one line, without control characters; between quote marks where blanks
+    at its ends could not be seen."""
+    return with_visible_ends(printable(shortened(text, _LONGEST)))
 
 
 def printable(text: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from ragdatakit.late_dataclasses import dataclass
+from ragdatakit.schemas.texts import with_visible_ends
 
 CauseKind = Literal["missing", "no-chunks", "no-text", "no-words", "no-term", "copy", "below", "beyond"]
 
@@ -63,7 +64,7 @@ def gold_cause(
     same = "nearly the same" if near else "the same"
     listed = ", ".join(unknown[:_MOST_WORDS]) + " …" * (len(unknown) > _MOST_WORDS)
     words = _WORDS[kind].format(rank=rank, k=k, depth=depth, copy=copy, above=above, same=same, words=listed)
-    words += f"; the corpus has {alike}" if alike else ""
+    words += f"; the corpus has {with_visible_ends(alike)}" if alike else ""
     if stub is not None:
         words += f"; its whole text is “{stub}”" if stub else "; it has a title and no text"
     return GoldCause(kind, words)

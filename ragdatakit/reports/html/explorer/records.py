@@ -162,7 +162,7 @@ def record_page(
         body += f"<p>{link(links.graph(dataset.number, name), 'Its neighbourhood as a picture')}</p>"
     title = next((str(record.values[name]) for name in record.values if record.values[name]), str(record.row + 1))
     title = f"{_one_of(record.table)} {title}"
-    lead = f"{dataset.name}, record {number(record.row + 1)} of {number(record.total)} of {record.table}"
+    lead = f"{dataset.name}, row {number(record.row + 1)} of {number(record.total)} of {record.table}"
     here = links.table(dataset.number, record.table)
     return page(links, title[:200], body, lead=lead, dataset=dataset, here=here)
 
