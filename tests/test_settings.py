@@ -109,6 +109,8 @@ def test_a_command_by_the_name_of_other_tools(word: str, meant: str) -> None:
     [
         ("validate --from bei", "beir"),
         ("validate --select BE20", "BE204"),
+        ("validate --select be20", "BE204"),
+        ("validate --select BE201,be20", "BE201,BE204"),
         ("explain conflicting-j", "conflicting-judgement"),
         ("rules bei", "beir"),
         ("convert --to datam", "datamind"),

@@ -100,7 +100,8 @@ class Names(click.Choice[str]):
 
 
 class Known(click.types.StringParamType):
-    """A text that completion knows values of: names of formats, of public datasets, codes and names of rules."""
+    """A text that completion knows values of: names of formats, of public datasets, codes and names of rules, of which
+    there may be several with commas between them."""
 
     def __init__(self, *kinds: Literal["format", "rule", "dataset"]) -> None:
         self._kinds = kinds
@@ -116,7 +117,12 @@ class Known(click.types.StringParamType):
             named += [(name, rule.summary) for rule, _ in all_rules() for name in (rule.code, rule.name)]
         if "dataset" in self._kinds:
             named += [(dataset.name, dataset.title) for dataset in PUBLIC_DATASETS]
-        return [CompletionItem(name, help=words) for name, words in named if name.startswith(incomplete)]
+        given, comma, begun = incomplete.rpartition(",") if "rule" in self._kinds else ("", "", incomplete)
+        return [
+            CompletionItem(f"{given}{comma}{name}", help=words)
+            for name, words in named
+            if name.lower().startswith(begun.lower()) and name not in given.split(",")
+        ]
 
 
 class Whole(click.IntRange):

@@ -31,7 +31,7 @@ from tests.same.findings import IMPLIED, finding_differences
 
 ROOT = Path(__file__).parents[2]
 EXPECTED = Path(__file__).with_name("expected.txt")
-COMMANDS = ("validate", "report", "query", "diff", "eval", "gate", "convert")
+COMMANDS = ("validate", "fix", "report", "query", "diff", "eval", "gate", "convert")
 GENERATED = ("splade:0.02:20", "datamind:0.02:20", "gfm-rag:0.02:20", "sage:0.05:20", "beir:0.02:0")
 _CHANGES = re.compile(r"\d+(?:\.\d+)? (?:ms|s)\b|\d{4}-\d\d-\d\d[T ][\d:.]+(?:Z|\+00:00)?|[\d,.]+ (?:records|docs)/s")
 _LEFT_OUT = {"seconds", "ragdata", "ragdata_version", "created", "when", "made"}
@@ -221,7 +221,7 @@ class Comparison:
         if any(fnmatchcase(case.name, name) and fnmatchcase(place, pattern) for name, pattern in self._passes):
             self._expected += 1
             return
-        kind = f"{case.words[0]} {kind}"
+        kind = f"{case.command} {kind}"
         self._kinds[kind] += 1
         self._codes.setdefault(kind, Counter())[code] += 1
         shown = self._codes[kind][code] if kind.split(": ")[-1] not in ("words", "related") else self._kinds[kind]

@@ -16,7 +16,8 @@ TARGETS = ("arag", "beir", "datamind", "gfm-rag", "hipporag", "light-splade", "s
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One call of the command. ``data`` is its dataset; ``output`` a file or folder that it writes, if it does."""
+    """One call of the command. ``data`` is its dataset; ``output`` a file or folder that it writes, if it does. A call
+    of ``validate --fix`` shows what it would write."""
 
     data: str
     words: tuple[str, ...]
@@ -25,15 +26,20 @@ class Case:
     @property
     def name(self) -> str:
         """What it is called in the list of expected differences."""
-        return f"{self.words[0]}{'-to-' + self.words[2] if self.words[:2] == ('convert', '--to') else ''} {self.data}"
+        return f"{self.command}{'-to-' + self.words[2] if self.words[:2] == ('convert', '--to') else ''} {self.data}"
+
+    @property
+    def command(self) -> str:
+        """The command by which it is asked for."""
+        return "fix" if "--fix" in self.words else self.words[0]
 
 
 def cases(sets: Sequence[str], broken: Sequence[str], commands: Sequence[str]) -> Iterator[Case]:
     """Calls for whole datasets (``sets``: every command) and for broken ones (those that also read faulty data)."""
     for each in (*sets, *broken):
-        yield from (case for case in _reading(each) if case.words[0] in commands)
+        yield from (case for case in _reading(each) if case.command in commands)
     for number, each in enumerate(sets):
-        yield from (case for case in _others(each, sets[number - 1]) if case.words[0] in commands)
+        yield from (case for case in _others(each, sets[number - 1]) if case.command in commands)
 
 
 def sampled(asked: list[Case], every: int, seed: str) -> list[Case]:
@@ -52,6 +58,7 @@ def sampled(asked: list[Case], every: int, seed: str) -> list[Case]:
 
 def _reading(data: str) -> Iterator[Case]:
     yield Case(data, ("validate", "--output-format", "json", "--max-per-rule", "0", "--severity", "info", data))
+    yield Case(data, ("validate", "--fix", "--unsafe-fixes", "--diff", "--max-per-rule", "0", data))
     yield Case(data, ("report", "--output-format", "json", data))
     for table in TABLES:
         yield Case(f"{data}#{table}", ("query", data, f"from {table}", "--output-format", "json"))

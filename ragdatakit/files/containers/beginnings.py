@@ -43,6 +43,7 @@ _BINARY: dict[bytes, str] = {
 }
 """Beginnings of unpacked data, and what they are of."""
 _ANY_BINARY = late_pattern(b"|".join(b"(" + start + b")" for start in _BINARY))
+_SPREAD = late_pattern(rb"\s*\{[ \t]*\r?\n\s*\"(?:[^\"\\\n]|\\.)*\"[ \t]*:")
 _ARRAY = late_pattern(rb"\s*\[\s*\{")
 _WIDE = ((b"\xff\xfe\0\0", "UTF-32"), (b"\0\0\xfe\xff", "UTF-32"), (b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"))
 
@@ -80,6 +81,11 @@ def is_array(head: bytes) -> bool:
     if _is_json(first):
         return not rest
     return first.strip() == b"[" or not _is_json(rest.lstrip().partition(b"\n")[0])
+
+
+def is_spread(head: bytes) -> bool:
+    """Whether what begins with these unpacked bytes are JSON objects over several lines, the first at the beginning."""
+    return bool(_SPREAD.match(head))
 
 
 def _is_json(line: bytes) -> bool:

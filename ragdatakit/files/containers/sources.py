@@ -21,6 +21,7 @@ from ragdatakit.files.containers.beginnings import (
     HEAD_BYTES,
     LFS_PREFIX,
     is_array,
+    is_spread,
     unpacked,
     why_not_text,
 )
@@ -52,6 +53,7 @@ _LONGEST_POINTER = 1024
 IS_POINTER = "it is a Git LFS pointer, not the data; `git lfs pull` fetches that"
 """Why such a file cannot be read, and what to do."""
 ARRAY_FOR_LINES = "array-for-lines"
+ONE_ARRAY, SPREAD = "is one JSON array", "has objects over several lines"
 CHANGED = "it changed while it was read"
 NO_GZIP = "missing"
 """The reason of broken compression where there is none at all."""
@@ -586,13 +588,14 @@ def is_lfs_pointer(path: Path, boundary: Boundary) -> bool:
 
 def head_fault(head: bytes, size: int, text: bool = True, lines: bool = False) -> FileFault | None:
     """What is wrong with a file of so many bytes by its first ones: it is a pointer of Git LFS, no ``text``, or one
-    array in place of ``lines``."""
+    array, or objects over several lines, in place of ``lines``."""
     if head.startswith(LFS_PREFIX) and size < _LONGEST_POINTER:
         return FileFault("lfs-pointer", {"size": lfs_size(head)})
     beginning = unpacked(head, HEAD_BYTES)[0] if text else b""
     if reason := why_not_text(beginning):
         return FileFault("not-text", {"reason": reason})
-    return FileFault(ARRAY_FOR_LINES) if lines and is_array(beginning) else None
+    found = (ONE_ARRAY if is_array(beginning) else SPREAD if is_spread(beginning) else "") if lines else ""
+    return FileFault(ARRAY_FOR_LINES, {"found": found}) if found else None
 
 
 def lfs_size(head: bytes) -> int | None:

@@ -103,6 +103,8 @@ def _decoded(text: str) -> Decoded:
 def _reason(text: str, error: json.JSONDecodeError) -> tuple[str, int]:
     """Why a text is not JSON and where, in the same words on every version of Python."""
     before = text[: error.pos].rstrip()
+    if not text.strip():
+        return "there is nothing in it", 0
     if text[error.pos : error.pos + 1] in ("}", "]") and before.endswith(","):
         return "a trailing comma", len(before) - 1
     if text[error.pos : error.pos + 1] == "," and "trailing comma" in error.msg:

@@ -27,7 +27,15 @@ from ragdatakit.files.containers.json_text import HALVES, Raw, without_halves, w
 from ragdatakit.files.containers.lines import iter_lines
 from ragdatakit.files.containers.parquet_rows import RowForm, is_parquet, row_form
 from ragdatakit.files.containers.record_runs import ANY, FIELDS, LineRun, PartRun, Run, as_utf8, is_utf8
-from ragdatakit.files.containers.sources import ARRAY_FOR_LINES, LONG_BLOCK, Block, FileFault, RangeSource, Source
+from ragdatakit.files.containers.sources import (
+    ARRAY_FOR_LINES,
+    LONG_BLOCK,
+    ONE_ARRAY,
+    Block,
+    FileFault,
+    RangeSource,
+    Source,
+)
 from ragdatakit.files.containers.tagged_text import ElementFinder, Place, TaggedElement, TaggedReader
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.detection.sniffing import json_container
@@ -469,7 +477,7 @@ class RecordReader:
     def _is_array(self, file: DataFile) -> bool:
         """Whether a file of lines is one array, which its framework refuses: its elements are read as the records."""
         fault = self.source(file).fault_of_head(lines=True)
-        if fault is None or fault.rule != ARRAY_FOR_LINES:
+        if fault is None or fault.rule != ARRAY_FOR_LINES or fault.facts["found"] != ONE_ARRAY:
             return False
         why = "the file is one JSON array where every line must be one record; its elements were read"
         self.tell_once("coerced", file.kind, None, why, file, -2, file.display)

@@ -208,10 +208,10 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "RD119 array-for-lines error",
         since="0.2.0",
-        summary="A file of JSON lines that holds one JSON array.",
-        message="the file is one JSON array, where every line must be one object",
+        summary="A file of JSON lines that holds one JSON array, or objects that are spread over several lines.",
+        message="the file {found}, where every line must be one object",
         upstream="the loader reads line by line and stops at the first one",
-        hint="write one object per line: `ragdata validate --fix`, or `jq -c '.[]' FILE`",
+        hint="write one object per line: `ragdata validate --fix`, or `jq -c '.[]' FILE` (`jq -c . FILE` of objects)",
         fix="safe: put each record on a line",
         reveals=("BE", "SP", "RC", "CR", "DM", "RD"),
         bad='[{"_id": "d1", "text": "Pear trees"}, {"_id": "d2", "text": "Plums"}]',
