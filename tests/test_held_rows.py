@@ -1,51 +1,122 @@
-"""Reports of rows that are held until SQL asks for them: the same as of those that the database has."""
+"""Rows that are held outside of the database: what is known of their columns is what SQL says of them."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
+import duckdb
+import numpy as np
 import pytest
 
-from ragdatakit.database import dataset_database
-from ragdatakit.reports.summaries import summarize
+from ragdatakit.api.report import report
+from ragdatakit.converters import sql_tables
+from ragdatakit.database.columns import Kind, PackedColumn, packed, packed_texts
+from ragdatakit.database.held_rows import HeldRows
 from ragdatakit.scanner.library import library
-from tests.test_texts_apart import ODD, opened
+from ragdatakit.schemas.canonical import TABLES
 
-pytestmark = pytest.mark.skipif(library() is None, reason="without a scanner all rows are in the database")
+pytestmark = pytest.mark.skipif(library() is None, reason="rows are held with the compiled library only")
 
-PLAIN = [
-    {"_id": f"d{n}", "title": ("", "A", " \t")[n % 3], "text": f"text {n % 7}", "metadata": {"a": n} if n % 2 else {}}
-    for n in range(40)
-]
-
-
-def of_beir(folder: Path, lines: list[str]) -> Path:
-    (folder / "corpus.jsonl").write_text("".join(f"{line}\n" for line in lines))
-    (folder / "queries.jsonl").write_text('{"_id": "q1", "text": "Who?"}\n{"_id": "q2", "text": "Why?"}\n')
-    (folder / "qrels").mkdir()
-    (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td0\t1\nq2\t17\t1\nq2\tgone\t0\n")
-    return folder
-
-
-@pytest.mark.parametrize("most", [0, 1 << 28], ids=["none", "all"])
-@pytest.mark.parametrize(
-    ("more", "held"),
-    [
-        ([], True),
-        ([*ODD[1:], '{"_id": "d1", "title": "again", "text": "text 1", "own": null}'], True),
-        ([json.dumps({"_id": f"{n}", "text": "t"}) for n in (17, 5)], False),
-        ([json.dumps({"_id": "x", "text": "t", "metadata": {"type": "x"}})], False),
-    ],
-    ids=["sound", "odd", "integers", "kinds"],
+CHUNKS = (
+    ("1", "a", "d", 0, None, "text", None, None, None),
+    ("2", "b", "d", 1, None, " ", None, None, '{"x": 1}'),
+    ("007", "c", "e", None, None, "text", None, None, "{}"),
+    ("30", "d", None, 1, None, None, None, None, None),
+    ("4", "e", "d", 4, None, "", None, None, None),
 )
-def test_rows_that_are_held_give_the_same_report(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: list[str], held: bool, most: int
+
+
+def held(table: str, *batches: Sequence[PackedColumn]) -> HeldRows:
+    rows = HeldRows(table)
+    rows.most = 1 << 20
+    assert rows.take(iter(batches)) is None
+    return rows
+
+
+def columns_of(table: str, rows: Sequence[tuple[object, ...]]) -> list[PackedColumn]:
+    kinds = HeldRows(table)._schema.values()
+    return [packed(kind, values) for kind, values in zip(kinds, zip(*rows, strict=True), strict=True)]
+
+
+def test_columns_are_counted_as_sql_counts_them() -> None:
+    rows = held("chunks", columns_of("chunks", CHUNKS[:2]), columns_of("chunks", CHUNKS[2:]))
+    with duckdb.connect() as connection:
+        rows.give(connection)
+        for name in ("chunk_id", "doc_id", "ordinal", "context", "modality"):
+            query = f"select count(*) - count({name}), count(distinct {name}) from main.chunks"
+            facts = rows.column(name)
+            assert facts is not None
+            assert (facts.missing, facts.distinct) == connection.execute(query).fetchall()[0]
+    modality, metadata = rows.column("modality"), rows.column("metadata")
+    assert modality is not None
+    assert metadata is not None
+    assert (modality.empty, modality.counts) == (2, {"text": 2, " ": 1, "": 1})
+    assert (metadata.missing, metadata.empty) == (3, 1)
+    per_document = rows.rows_per_value("doc_id")
+    assert per_document is not None
+    assert sorted(per_document.tolist()) == [1, 3]
+    assert [tuple(row.values()) for row in rows.rows_at(range(5)).values()] == list(CHUNKS)
+    assert (rows.column("text"), rows.column("per_document"), rows.ids("doc_id")) == (None, None, None)
+
+
+def test_a_missing_text_that_has_bytes_is_not_counted() -> None:
+    some = columns_of("documents", [("a", "x", None, None, ()), ("b", "y", None, None, ())])
+    some[2] = packed_texts(b"  t", np.array([0, 2, 3]), np.array([0]))
+    facts = held("documents", some).column("title")
+    assert facts is not None
+    assert (facts.missing, facts.empty, facts.distinct, facts.counts) == (1, 0, 1, {"t": 1})
+
+
+def test_ids_are_numbers_where_nearly_all_are_integers() -> None:
+    given = [str(number) for number in range(100, 600)]
+    given[3], given[7], given[9] = "007", str(1 << 62), "-5"
+    kinds = HeldRows("documents")._schema.values()
+    rows = [(text, "t", None, None, ()) for text in given]
+    batch = [packed(kind, values) for kind, values in zip(kinds, zip(*rows, strict=True), strict=True)]
+    found = held("documents", batch).ids("doc_id")
+    assert found is not None
+    numbers, odd = found
+    assert odd == {3: "007", 7: str(1 << 62)}
+    assert [odd.get(row, str(number)) for row, number in enumerate(numbers.tolist())] == given
+    assert (found.facts.missing, found.facts.distinct) == (0, 500)
+    many_odd = [packed(Kind.TEXT, [f"d{text}" for text in given]), *batch[1:]]
+    assert held("documents", many_odd).ids("doc_id") is None
+
+
+def test_lists_have_their_items() -> None:
+    question = ("q", "t", None, ("a", "b"), "train", None, ())
+    rows = held("questions", columns_of("questions", [question, (*question[:3], (), None, None, ())]))
+    aliases = rows.column("aliases")
+    assert aliases is not None
+    assert aliases.missing == 1
+    assert [row["aliases"] for row in rows.rows_at([0, 1]).values()] == [["a", "b"], []]
+    assert tuple(rows.rows_at([0])[0]) == TABLES["questions"].columns
+
+
+@pytest.mark.parametrize("splits", [("train",), ("train", "validation")])
+def test_masters_of_one_split_and_of_two_are_reported_as_by_rows(
+    splits: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = of_beir(tmp_path, [*map(json.dumps, PLAIN), *more])
-    with opened(folder) as database:
-        expected = summarize(database, examples=4)
-    monkeypatch.setattr(dataset_database, "_MOST_HELD", most)
-    with opened(folder) as database:
-        assert summarize(database, examples=4, alone=True) == expected
-        assert (database.column_facts("documents", "doc_id") is not None) is (held and most > 0)
+    for split in splits:
+        folder = tmp_path / split
+        folder.mkdir()
+        documents = [{"doc_id": number, "text": f"text {number} \U0001f600"} for number in range(1, 40)]
+        queries = [{"qid": number, "text": "what is it" * number} for number in range(1, 9)]
+        positives = [{"qid": number, "positive_doc_ids": [number, number + 1, number]} for number in range(1, 9)]
+        triplets = [{"qid": n, "pos_doc_id": n, "neg_doc_id": n + 9} for n in range(1, 9)]
+        for name, records in (
+            ("doc_master", documents),
+            ("query_master", queries),
+            ("positive_lists", positives),
+            ("triplets", triplets),
+        ):
+            lines = [json.dumps(record) for record in records]
+            lines[3:3] = ["", "{broken", lines[2]]
+            (folder / f"{name}.ndjson").write_text("\n".join(lines) + "\n")
+    (by_rows,) = report(tmp_path)
+    monkeypatch.setattr(sql_tables.sql_tables, "__defaults__", (0,))
+    (by_columns,) = report(tmp_path)
+    by_rows.seconds = by_columns.seconds = 0
+    assert by_columns == by_rows

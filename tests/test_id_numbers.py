@@ -28,7 +28,7 @@ class OneConnection:
     def ids(self, *_: str) -> None:
         return None
 
-    text_codes = ids
+    text_codes = waiting = ids
 
 
 def fill(connection: duckdb.DuckDBPyConnection, table: str, chance: random.Random) -> None:

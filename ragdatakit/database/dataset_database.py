@@ -322,7 +322,10 @@ class DatasetDatabase:
     def ids(self, table: str, column: str) -> IdValues | None:
         """The ids of a column of a table that is read, if they are known as numbers."""
         found = self._ids.get(table)
-        return found.ids(column) if found is not None and column in found.names else None
+        if found is not None:
+            return found.ids(column) if column in found.names else None
+        held = self._waiting.get(table)
+        return held.ids(column) if isinstance(held, HeldRows) else None
 
     def splits(self, table: str) -> dict[str | None, int]:
         """The rows of a table by split, training first, then validation, test, and others by name; those of none under
@@ -332,6 +335,8 @@ class DatasetDatabase:
             if "split" in TABLES[table].columns:
                 if table in self._ids:
                     rows = [*self._ids[table].splits.items()]
+                elif (facts := self.column_facts(table, "split")) is not None and facts.counts is not None:
+                    rows = [*facts.counts.items(), *([(None, facts.missing)] if facts.missing else [])]
                 else:
                     query = f'select split, count(*) from main."{table}" group by split'
                     rows = self.load(table).execute(query).fetchall()
@@ -354,6 +359,11 @@ class DatasetDatabase:
         where they are not known."""
         held = self._waiting.get(table)
         return held.codes(column) if isinstance(held, HeldRows) else None
+
+    def rows_per_value(self, table: str, column: str) -> npt.NDArray[np.int64] | None:
+        """How many rows of such a table have each of the texts in a column; None where that is not known."""
+        held = self._waiting.get(table)
+        return held.rows_per_value(column) if isinstance(held, HeldRows) else None
 
     def rows_at(self, table: str, columns: Mapping[str, str], places: Iterable[int]) -> dict[int, dict[str, Any]]:
         """Some rows by their places from 0, with the values of these columns: as an expression gives them, or whole

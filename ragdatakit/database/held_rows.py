@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from ragdatakit.database.apart_rows import ColumnFacts, CountedObjects
 from ragdatakit.database.arrow_streams import incoming
-from ragdatakit.database.columns import Kind, PackedColumn, bits_of, put_together, size_of_column, texts_of
+from ragdatakit.database.columns import ITEMS, Kind, PackedColumn, bits_of, put_together, size_of_column, texts_of
+from ragdatakit.database.edge_tables import gathered
+from ragdatakit.database.id_tables import IdValues, integers_in, number_of_integers
 from ragdatakit.database.row_batches import schema_of
 from ragdatakit.database.text_facts import COLUMN
 
@@ -21,17 +23,19 @@ if TYPE_CHECKING:
 
     from ragdatakit.arrays.codes import Codes
 
-_SMALL = 1 << 8
+_SMALL, _FEW = 1 << 8, 1 << 8
+"""Rows of a batch that is put together with others, and different values up to which each is counted."""
 OBJECTS = frozenset({"metadata", "attributes"})
 """Columns of JSON objects: an empty one has no members."""
 
 
 class HeldRows:
-    """The rows of a table whose columns are texts (or lists, of which nothing is known), where they were held
-    (``known``): up to ``most`` bytes of them are."""
+    """The rows of a table of texts, integers and lists of texts, where they were held (``known``): up to ``most`` bytes
+    of them are."""
 
     def __init__(self, table: str) -> None:
         self._table = table
+        self._schema = schema_of(table)
         self.known = False
         self.most = 0
         self._clear()
@@ -41,6 +45,7 @@ class HeldRows:
         self._firsts: list[int] = []
         self._batches: list[Sequence[PackedColumn]] = []
         self._columns: dict[str, ColumnFacts] = {}
+        self._ids: dict[str, IdValues | None] = {}
         self._codes: dict[str, tuple[Codes, npt.NDArray[np.bool_]]] = {}
 
     def take(self, batches: Iterable[Sequence[PackedColumn]]) -> Iterator[Sequence[PackedColumn]] | None:
@@ -63,62 +68,121 @@ class HeldRows:
 
     def column(self, name: str) -> ColumnFacts | None:
         """What is known of a column; None where that is nothing, as of texts that may be apart."""
-        if self._kind(name) is not Kind.TEXT or name == COLUMN:
+        if self._schema.get(name) not in (Kind.TEXT, Kind.TEXTS, Kind.INTEGER) or name == COLUMN:
             return None
         if name not in self._columns:
             self._columns[name] = self._facts(name)
         return self._columns[name]
 
-    def _kind(self, name: str) -> Kind:
-        return schema_of(self._table)[name]
-
     def _parts(self, name: str) -> Iterator[PackedColumn]:
-        place = list(schema_of(self._table)).index(name)
+        place = list(self._schema).index(name)
         return (columns[place] for columns in self._batches)
 
     def _facts(self, name: str) -> ColumnFacts:
+        from ragdatakit.arrays.codes import number_of_distinct
+
+        kind = self._schema[name]
+        if kind in ITEMS:
+            return ColumnFacts(sum(map(_without_items, self._parts(name))))
+        if kind is Kind.INTEGER:
+            return self._of_integers(name)
+        if name in OBJECTS:
+            facts = ColumnFacts(objects=CountedObjects())
+            for column in self._parts(name):
+                facts.add_objects(column)
+            return facts
+        if (ids := self.ids(name)) is not None:
+            return ids.facts
+        codes, there, empty = self._coded(name)
+        self._codes[name] = codes, there
+        facts = ColumnFacts(self.rows - int(there.sum()), empty)
+        given = codes if there.all() else codes[there]
+        facts.distinct = number_of_distinct(given[_begin_runs(given)])
+        if facts.distinct <= _FEW:
+            firsts, counts = self._values(name)
+            places = there.nonzero()[0][firsts].tolist()
+            rows = self.rows_at(sorted(places))
+            facts.counts = {rows[place][name]: n for place, n in zip(places, counts.tolist(), strict=True)}
+        return facts
+
+    def _of_integers(self, name: str) -> ColumnFacts:
         import numpy as np
 
-        from ragdatakit.arrays.codes import WIDE, number_of_distinct
+        values = [np.empty(0, np.int64)]
+        for column in self._parts(name):
+            numbers = np.frombuffer(column.buffers[1], np.int64, column.length)  # type: ignore[arg-type]
+            values.append(numbers[bits_of(column) != 0])
+        there = np.concatenate(values)
+        return ColumnFacts(self.rows - len(there), 0, number_of_integers(there))
+
+    def _coded(self, name: str) -> tuple[Codes, npt.NDArray[np.bool_], int]:
+        """The codes of the texts in a column, which rows have one, and how many of these are blank."""
+        import numpy as np
+
+        from ragdatakit.arrays.codes import WIDE
         from ragdatakit.scanner.texts import lengths_and_codes
 
-        facts = ColumnFacts(objects=CountedObjects() if name in OBJECTS else None)
-        codes, there = [np.empty(0, WIDE)], [np.empty(0, np.bool_)]
+        codes, there, empty = [np.empty(0, WIDE)], [np.empty(0, np.bool_)], 0
         for column in self._parts(name):
-            if facts.objects is not None:
-                facts.add_objects(column)
-                continue
             own = bits_of(column) != 0
             there.append(own)
-            facts.missing += column.length - int(own.sum())
-            _, of_texts, empty = lengths_and_codes(*texts_of(column))
-            codes.append(of_texts)
-            facts.empty += empty - int((~own).sum())
-        if facts.objects is None:
-            self._codes[name] = np.concatenate(codes), np.concatenate(there)
-            of_rows, is_there = self._codes[name]
-            facts.distinct = number_of_distinct(of_rows if is_there.all() else of_rows[is_there])
-        return facts
+            of_rows = np.zeros(column.length, WIDE)
+            data, offsets = texts_of(column)
+            if own.all():
+                _, of_rows, blank = lengths_and_codes(data, offsets)
+                empty += blank
+            elif own.any():
+                given, places = gathered(data, offsets[:-1][own], offsets[1:][own])
+                _, of_rows[own], blank = lengths_and_codes(given, places.astype(np.int32))
+                empty += blank
+            codes.append(of_rows)
+        return np.concatenate(codes), np.concatenate(there), empty
+
+    def rows_per_value(self, name: str) -> npt.NDArray[np.int64] | None:
+        """How many rows have each of the texts in a column; None where they are not known."""
+        if self.column(name) is None or name not in self._codes:
+            return None
+        return self._values(name)[1]
+
+    def _values(self, name: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Of rows that have a text: the first row of each different one, and how many rows have it."""
+        import numpy as np
+
+        from ragdatakit.arrays.code_tables import HashTable
+
+        codes, there = self._codes[name]
+        starts = np.flatnonzero(_begin_runs(codes[there]))
+        own = codes[there][starts]
+        first_of = HashTable(own).positions(own)
+        counts = np.bincount(first_of, np.diff(np.append(starts, int(there.sum())))).astype(np.int64)
+        places = np.flatnonzero(counts)
+        return starts[places], counts[places]
+
+    def ids(self, name: str) -> IdValues | None:
+        """The ids of a column, where each row has one and nearly all are integers; None otherwise."""
+        if name not in self._ids:
+            self._ids[name] = None if name == COLUMN else integers_in([*self._parts(name)], self.rows)
+        return self._ids[name]
 
     def codes(self, name: str) -> tuple[Codes, npt.NDArray[np.bool_]] | None:
         """Codes of the texts in a column, and which rows have one; None where a text may be an integer."""
-        if self.column(name) is None or name in OBJECTS or any(map(_has_integers, self._parts(name))):
+        if self.column(name) is None or name not in self._codes or any(map(_has_integers, self._parts(name))):
             return None
         return self._codes[name]
 
     def rows_at(self, places: Sequence[int]) -> dict[int, dict[str, Any]]:
-        """Rows by their places; without lists."""
+        """Rows by their places."""
         found = {}
         for place in places:
             number = bisect_right(self._firsts, place) - 1
             row = place - self._firsts[number]
-            columns = zip(schema_of(self._table), self._batches[number], strict=True)
-            found[place] = {name: _text_at(column, row) for name, column in columns}
+            columns = zip(self._schema, self._batches[number], strict=True)
+            found[place] = {name: _value_at(column, row) for name, column in columns}
         return found
 
     def give(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Have the database hold them."""
-        with incoming(connection, "held_rows", schema_of(self._table), self._batches):
+        with incoming(connection, "held_rows", self._schema, self._batches):
             connection.execute(f'create table main."{self._table}" as select * from held_rows')
 
 
@@ -140,8 +204,41 @@ def _has_integers(column: PackedColumn) -> bool:
     return bool(((firsts >= ord("-")) & (firsts <= ord("9"))).any())
 
 
-def _text_at(column: PackedColumn, row: int) -> str | None:
-    if column.kind is not Kind.TEXT:
+def _begin_runs(codes: Codes) -> npt.NDArray[np.bool_]:
+    """Which codes are not those before them."""
+    import numpy as np
+
+    from ragdatakit.arrays.codes import are_same
+
+    begins = np.ones(len(codes), np.bool_)
+    begins[1:] = ~are_same(codes[1:], codes[:-1])
+    return begins
+
+
+def _bounds_of_lists(column: PackedColumn) -> npt.NDArray[np.int32]:
+    """Where the items of each list of a column begin, and the last ones end."""
+    import numpy as np
+
+    offsets = column.buffers[1]
+    assert offsets is not None
+    return np.frombuffer(offsets, np.int32)[: column.length + 1]
+
+
+def _without_items(column: PackedColumn) -> int:
+    import numpy as np
+
+    return int(np.count_nonzero((np.diff(_bounds_of_lists(column)) == 0) | (bits_of(column) == 0)))
+
+
+def _value_at(column: PackedColumn, row: int) -> str | int | list[Any] | None:
+    import numpy as np
+
+    if not bits_of(column)[row]:
         return None
+    if column.kind is Kind.INTEGER:
+        return int(np.frombuffer(column.buffers[1], np.int64)[row])  # type: ignore[arg-type]
+    if column.items is not None:
+        first, last = _bounds_of_lists(column)[row : row + 2].tolist()
+        return [_value_at(column.items, place) for place in range(first, last)]
     data, offsets = texts_of(column)
-    return data[offsets[row] : offsets[row + 1]].tobytes().decode() if bits_of(column)[row] else None
+    return data[offsets[row] : offsets[row + 1]].tobytes().decode()

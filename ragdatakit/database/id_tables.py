@@ -8,9 +8,9 @@ from itertools import accumulate
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ragdatakit.database.apart_rows import BLANK
+from ragdatakit.database.apart_rows import BLANK, ColumnFacts
 from ragdatakit.database.arrow_streams import incoming
-from ragdatakit.database.columns import Kind, PackedColumn, packed, packed_numbers
+from ragdatakit.database.columns import Kind, PackedColumn, bits_of, packed, packed_numbers, texts_of
 from ragdatakit.database.row_batches import canonical_columns
 from ragdatakit.files.paths.sql_text import sql_text
 from ragdatakit.schemas.canonical import TABLES
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _AT_ONCE = 1 << 16
 _FEW, _MOST_ODD = 1 << 10, 0.01
 """Ids of a column, and their share, that may be no integers."""
+_MOST_DIGITS = 18
+"""Digits of integers that 64 bits hold for certain."""
 MOST_SPREAD = 64
 """Integers are taken as they are where their range is at most this many times as large as their number."""
 _REACH, _SAMPLE = 8, 1 << 16
@@ -38,6 +40,17 @@ class IdValues(NamedTuple):
 
     numbers: Numbers
     odd: Mapping[int, str]
+
+    @property
+    def empty(self) -> int:
+        """How many of them are nothing but blanks."""
+        return sum(not text.strip(BLANK) for text in self.odd.values())
+
+    @property
+    def facts(self) -> ColumnFacts:
+        """What is known of the column."""
+        usual = number_of_integers(self.numbers) if len(self.odd) < len(self.numbers) else 0
+        return ColumnFacts(0, self.empty, usual + len({*self.odd.values()}))
 
 
 class IdTable:
@@ -104,17 +117,12 @@ class IdTable:
         numbers = self._columns[place][: self.rows] if self._columns else np.empty(0, np.int64)
         if name not in self._finished and self.rows:
             self._finished.add(name)
-            far = far_from_most(numbers)
-            given = zip(far.tolist(), numbers[far].tolist(), strict=True)
-            odd |= {row: str(number) for row, number in given if row not in odd}
-            self._odd[place] = odd = dict(sorted(odd.items()))
-            usual = next((row for row in range(self.rows) if row not in odd), 0)
-            numbers[[*odd]] = numbers[usual]
+            self._odd[place] = odd = _finished(numbers, odd)
         return IdValues(numbers, odd)
 
     def empty(self, name: str) -> int:
         """How many ids of a column are nothing but blanks."""
-        return sum(not text.strip(BLANK) for text in self._odd[self.names.index(name)].values())
+        return self.ids(name).empty
 
     @property
     def splits(self) -> dict[str | None, int]:
@@ -130,8 +138,21 @@ class IdTable:
 
         return np.repeat([own == split for own, _ in self._splits], [rows for _, rows in self._splits])
 
-    def column(self, name: str) -> None:
-        """Nothing is known of a column but its `ids`."""
+    def column(self, name: str) -> ColumnFacts | None:
+        """What is known of a column; None of the splits."""
+        if name in self.names:
+            return self.ids(name).facts
+        if name == "split":
+            return None
+        value = self._row._field_defaults[name]
+        return ColumnFacts(self.rows, 0, 0, {}) if value is None else ColumnFacts(0, 0, 1, {str(value): self.rows})
+
+    def holds(self, connection: duckdb.DuckDBPyConnection, condition: str) -> bool:
+        """Whether a condition holds for what rows usually have, and so for all of them; it says nothing of ids and
+        splits."""
+        own = ", ".join(f"null as {name}" for name in self.names)
+        query = f"select {condition} from (select {canonical_columns(self._table, self.names)} from (select {own}))"
+        return bool(connection.execute(query).fetchall()[0][0])
 
     def rows_at(self, places: Sequence[int]) -> dict[int, dict[str, Any]]:
         """Some rows, by their places."""
@@ -162,6 +183,55 @@ class IdTable:
             statement, first = f'insert into main."{self._table}"', first + rows
 
 
+def _finished(numbers: Numbers, odd: dict[int, str]) -> dict[int, str]:
+    """The odd ids of a column in order, with the integers that are far from all others; in place of these the column
+    has the number of another row."""
+    far = far_from_most(numbers)
+    given = zip(far.tolist(), numbers[far].tolist(), strict=True)
+    odd |= {row: str(number) for row, number in given if row not in odd}
+    usual = next((row for row in range(len(numbers)) if row not in odd), 0)
+    if odd:
+        numbers[[*odd]] = numbers[usual]
+    return dict(sorted(odd.items()))
+
+
+def integers_in(columns: Sequence[PackedColumn], rows: int) -> IdValues | None:
+    """The ids in columns of texts of so many rows, where each has one and nearly all are integers; None otherwise."""
+    import numpy as np
+
+    numbers, odd, first = np.empty(rows, np.int64), dict[int, str](), 0
+    for column in columns:
+        if column.kind is not Kind.TEXT or not bits_of(column).all():
+            return None
+        data, offsets = texts_of(column)
+        own = numbers[first : first + column.length]
+        left = _put_integers(data, offsets, own)
+        if len(odd) + len(left) > _MOST_ODD * rows:
+            return None
+        for row in left.tolist():
+            text = data[offsets[row] : offsets[row + 1]].tobytes().decode()
+            value = integer_of(text)
+            own[row] = value or 0
+            if value is None:
+                odd[first + row] = text
+        first += column.length
+    return IdValues(numbers, _finished(numbers, odd)) if rows else None
+
+
+def _put_integers(data: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int32], numbers: Numbers) -> Numbers:
+    """Put the integers that texts are into ``numbers``; the rows of the others, and of some integers that are rare."""
+    import numpy as np
+
+    sizes = np.diff(offsets)
+    is_left = np.ones(len(sizes), np.bool_)
+    for size in np.flatnonzero(np.bincount(sizes[sizes <= _MOST_DIGITS], minlength=1)[1:]) + 1:
+        rows = np.flatnonzero(sizes == size)
+        digits = data[offsets[rows][:, None] + np.arange(size)] - np.uint8(ord("0"))
+        numbers[rows] = digits @ 10 ** np.arange(size - 1, -1, -1, dtype=np.int64)
+        is_left[rows] = (digits > 9).any(axis=1) | ((digits[:, 0] == 0) & (size > 1))
+    return np.flatnonzero(is_left)
+
+
 def _batches(columns: Sequence[IdValues], first: int, last: int) -> Iterator[list[PackedColumn]]:
     for start in range(first, last, _AT_ONCE):
         end = min(start + _AT_ONCE, last)
@@ -181,6 +251,20 @@ def far_from_most(numbers: Numbers) -> Numbers:
     low, high = max(middle - reach, -(1 << 63)), min(middle + reach, (1 << 63) - 1)
     far = np.flatnonzero((numbers < low) | (numbers > high))
     return far if len(far) <= _MOST_ODD * rows else far[:0]
+
+
+def number_of_integers(numbers: Numbers) -> int:
+    """How many different ones there are; quick where they lie close together."""
+    import numpy as np
+
+    from ragdatakit.arrays.codes import distinct
+
+    least, most = (int(numbers.min()), int(numbers.max())) if len(numbers) else (0, -1)
+    if most - least >= MOST_SPREAD * max(len(numbers), 1):
+        return len(distinct(numbers))
+    marks = np.zeros(most - least + 1, np.bool_)
+    marks[numbers - least if least else numbers] = True
+    return int(np.count_nonzero(marks))
 
 
 def integer_of(text: str) -> int | None:

@@ -84,12 +84,10 @@ class TextFacts:
         return self._rows, least, most if most != least else 0
 
     def watched(
-        self, names: Iterable[str], batches: Iterable[Sequence[PackedColumn]], *, goes_on: bool = False
+        self, names: Iterable[str], batches: Iterable[Sequence[PackedColumn]]
     ) -> Iterator[Sequence[PackedColumn]]:
-        """The batches of the rows of a table with columns of these names, as they are: of all rows, or of those behind
-        others that were given before (``goes_on``)."""
-        if not goes_on:
-            self._forget()  # an attempt before this one may have failed
+        """The batches of all rows of a table with columns of these names, as they are."""
+        self._forget()  # an attempt before this one may have failed
         places = {name: place for place, name in enumerate(names)}
         if COLUMN not in places or self.wanted is None or library() is None:
             yield from batches

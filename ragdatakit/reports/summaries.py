@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ragdatakit.files.paths.sql_text import sql_text
 from ragdatakit.reports.summary.claims import claim_distributions, claim_scores
@@ -16,7 +18,14 @@ from ragdatakit.reports.summary.hierarchy import read_hierarchy
 from ragdatakit.reports.summary.ids import IdNumbers
 from ragdatakit.reports.summary.languages import Sampled, languages, languages_note
 from ragdatakit.reports.summary.metadata import metadata_frequencies
-from ragdatakit.reports.summary.numbers import frequencies, of_counted, of_counted_numbers, of_counts, of_query
+from ragdatakit.reports.summary.numbers import (
+    frequencies,
+    of_counted,
+    of_counted_numbers,
+    of_counts,
+    of_numbers,
+    of_query,
+)
 from ragdatakit.reports.summary.stages import stage_distributions, stages_of
 from ragdatakit.reports.summary.texts import Column, distributions, facts_wanted, measure, sample_note, scripts
 from ragdatakit.reports.summary.training import (
@@ -143,11 +152,11 @@ class _Summing:
         return self._summary
 
     def _count_ids(self) -> tuple[list[Distribution], list[Note]]:
-        found: list[Distribution] = []
+        found = per_question(self._database, self._ids)
         if "triplets" in self._tables:
             triplets = read_triplets(self._ids)
             self._counted["triplets"] = triplets.distinct()
-            found = triplets_per_question(self._database, self._ids, triplets)
+            found += triplets_per_question(self._database, self._ids, triplets)
         return found, coverage(self._database, self._ids)
 
     def _run(self) -> None:
@@ -200,6 +209,9 @@ class _Summing:
             self._summary.notes.append(note)
 
     def _has_values(self, table: str, column: str) -> bool:
+        facts = self._database.column_facts(table, column)
+        if facts is not None:
+            return facts.missing < self._database.count(table)
         query = f'select 1 from main."{table}" where "{column}" is not null limit 1'
         return bool(self._database.load(table).execute(query).fetchall())
 
@@ -233,14 +245,26 @@ class _Summing:
                     one = of_counts(*apart.numbers, name, title, unit)
                 elif apart is not None and apart.counts is not None:
                     one = of_counted_numbers(apart.counts, name, title, unit)
+                elif (known := self._known_numbers(name)) is not None:
+                    one = of_numbers(known, name, title, unit)
                 else:
                     one = of_query(self._database.load(table), query, name, title, unit)
                 if one is not None:
                     self._summary.distributions.append(one)
         self._summary.distributions += stage_distributions(self._database)
 
+    def _known_numbers(self, name: str) -> Any:
+        """The numbers of a distribution, as far as they are known without SQL."""
+        if name == "chunks.per_document":
+            return self._database.rows_per_value("chunks", "doc_id")
+        if name != "questions.answers":
+            return None
+        answers, aliases = (self._database.column_facts("questions", column) for column in ("answer", "aliases"))
+        rows = self._database.count("questions")
+        has_none = answers is not None and aliases is not None and answers.missing == aliases.missing == rows
+        return np.empty(0, np.int64) if has_none else None
+
     def _per_question(self) -> None:
-        self._summary.distributions += per_question(self._database)
         counted, notes = self._counting.result()
         self._summary.distributions += counted
         self._summary.notes += notes

@@ -13,6 +13,7 @@ from ragdatakit.database.columns import PackedColumn
 from ragdatakit.database.dataset_database import SqlTable, Unproved
 from ragdatakit.database.edge_numbers import EdgeNumbers
 from ragdatakit.database.edge_tables import EdgeTable, ManyTexts
+from ragdatakit.database.held_rows import HeldRows
 from ragdatakit.database.row_batches import canonical_columns, schema_of
 from ragdatakit.database.text_facts import TextFacts
 from ragdatakit.files.datasets import DataFile, Dataset
@@ -28,7 +29,8 @@ _LINES = 'main."lines of triples"'
 def datamind_tables(dataset: Dataset, records: RecordReader) -> dict[str, SqlTable]:
     """The chunks, the nodes and the edges, where the profile has files of them."""
     chunks = sorted(dataset.of_kind("chunks"), key=lambda file: file.name)
-    found = {"chunks": scanned_table("chunks", partial(_chunk_batches, chunks, records))} if chunks else {}
+    batches = partial(_chunk_batches, chunks, records)
+    found = {"chunks": scanned_table("chunks", batches, HeldRows("chunks"))} if chunks else {}
     triplets = _Triplets(sorted(dataset.of_kind("triplets"), key=lambda file: file.name), records)
     if not triplets.files:
         return found

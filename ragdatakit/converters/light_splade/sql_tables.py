@@ -3,23 +3,25 @@ masters of the two splits are joined by DuckDB."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from ragdatakit.converters.light_splade.reading import ID, Reading, size_of_text, text_of
-from ragdatakit.converters.sql_files import fill
+from ragdatakit.converters.sql_files import fill, scanned_table
 from ragdatakit.database.columns import Kind, PackedColumn, packed
 from ragdatakit.database.dataset_database import SqlTable, Unproved
+from ragdatakit.database.held_rows import HeldRows
 from ragdatakit.database.id_tables import IdTable
+from ragdatakit.database.row_batches import row_batches, schema_of
 from ragdatakit.database.text_facts import TextFacts
 from ragdatakit.files.containers.json_text import Raw
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.reading.noted_rows import Note
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.scanner.library import library
-from ragdatakit.schemas.canonical import Document
+from ragdatakit.schemas.canonical import Document, Question
 from ragdatakit.schemas.light_splade.format import LIGHT_SPLADE
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 _MASTER = {"id": Kind.TEXT, "text": Kind.TEXT}
 _IDS = {"qrels": ("question_id", "target_id"), "triplets": ("question_id", "positive_id", "negative_id")}
+_MASTERS = {"documents": Document, "questions": Question}
 _TABLES = {"documents": "documents", "questions": "queries", "qrels": "positives", "triplets": "triplets"}
 _AT_ONCE = 1 << 13
 _LEAST_BYTES = 40
@@ -38,13 +41,14 @@ _LEAST_BYTES = 40
 def light_splade_tables(dataset: Dataset, records: RecordReader) -> dict[str, SqlTable]:
     """The tables that the dataset has files for, except for the teacher's scores."""
     loader = _Loader(dataset, records)
-    return {
-        table: SqlTable(
-            table, getattr(loader, table), loader.integers[table], loader.ids.get(table), loader.facts[table]
-        )
-        for table, kind in _TABLES.items()
-        if dataset.of_kind(kind)
-    }
+    found = {}
+    for table, kind in _TABLES.items():
+        files = dataset.of_kind(kind)
+        if table in _MASTERS and len(_by_split(files)) == 1:
+            found[table] = scanned_table(table, partial(loader.rows, table, files), HeldRows(table))
+        elif files:
+            found[table] = SqlTable(table, getattr(loader, table), loader.integers[table], loader.ids.get(table))
+    return found
 
 
 def light_splade_passages(dataset: Dataset, records: RecordReader, jobs: int) -> Iterator[Passages]:
@@ -67,7 +71,28 @@ class _Loader:
         self._reading = Reading(dataset, records)
         self.ids = {table: IdTable(table, names) for table, names in _IDS.items()}
         self.integers: dict[str, set[str]] = {table: set() for table in _TABLES}
-        self.facts = {table: TextFacts() for table in _TABLES}
+
+    def rows(self, table: str, files: list[DataFile], facts: TextFacts) -> Iterator[list[PackedColumn]]:
+        """All rows of a master that only one split has, as the table has them."""
+        from ragdatakit.converters.kept_columns import KeptColumn, KeptColumns  # needs numpy
+
+        self._refuse_renamed()
+        notes: list[Note] = []
+        kind, schema = _TABLES[table], schema_of(table)
+        fields = {"text": "text", ("doc_id" if table == "documents" else "question_id"): ID[kind]}
+        split = {"split": files[0].split} if "split" in schema else {}
+        usual = {"aliases": (), "field_order": (), **split}
+        columns = [KeptColumn(own, fields.get(name, ""), nothing=usual.get(name)) for name, own in schema.items()]
+
+        def row_of(file: DataFile, _: int, given: dict[str, Raw]) -> Document | Question | None:
+            found = text_of(file, notes, given)
+            return _MASTERS[table](*found, **split) if found is not None else None
+
+        batches_of = partial(row_batches, table, losses=self._records.losses)
+        reader = KeptColumns(LIGHT_SPLADE.file(kind).record, columns, batches_of, facts=facts, files=files)
+        for file in files:
+            yield from reader.batches(file, self._records, partial(row_of, file))
+        self._tell(notes)
 
     def documents(self, connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, int]:
         """The larger split first, then what only the other one has."""
@@ -93,16 +118,8 @@ class _Loader:
         key = row.split()[2].rstrip(",")
         files, *more_files = groups
         own = "select id, text, {split} as split"
-
         batches = partial(self._texts, notes=notes)
-        facts = self.facts[table]
-
-        def watched(file: DataFile) -> Iterator[Sequence[PackedColumn]]:
-            if more_files:
-                return batches(file)  # of two splits not all rows stay
-            return facts.watched(_MASTER, batches(file, facts, files), goes_on=file is not files[0])
-
-        fill(connection, f'main."{table}"', files, f"select {row} from ({own} from {{}})", _MASTER, watched)
+        fill(connection, f'main."{table}"', files, f"select {row} from ({own} from {{}})", _MASTER, batches)
         for files in more_files:
             fill(connection, "temp.second_split", files, f"{own} from {{}}", _MASTER, batches)
             known = f'select {key} from main."{table}"'
@@ -115,9 +132,7 @@ class _Loader:
             self.integers[table].add(key)
         return {}
 
-    def _texts(
-        self, file: DataFile, facts: TextFacts | None = None, files: Sequence[DataFile] = (), *, notes: list[Note]
-    ) -> Iterator[list[PackedColumn]]:
+    def _texts(self, file: DataFile, notes: list[Note]) -> Iterator[list[PackedColumn]]:
         record = LIGHT_SPLADE.file(file.kind).record
         if library() is None:
             yield from _in_batches(self._reading.texts(file, notes))
@@ -125,7 +140,7 @@ class _Loader:
         from ragdatakit.converters.kept_columns import KeptColumn, KeptColumns  # needs numpy
 
         columns = [KeptColumn(Kind.TEXT, name) for name in (ID[file.kind], "text")]
-        reader = KeptColumns(record, columns, _in_batches, facts=facts, files=files)
+        reader = KeptColumns(record, columns, _in_batches)
         yield from reader.batches(file, self._records, lambda _, fields: text_of(file, notes, fields))
 
     def qrels(self, connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, int]:

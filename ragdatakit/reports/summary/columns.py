@@ -35,7 +35,7 @@ def table_summary(database: DatasetDatabase, table: str, counted: dict[str, int]
     rows, by_split = database.count(table), database.splits(table)
     names = tuple(name for name in TABLES[table].columns if name != "field_order")
     held = database.waiting(table) if {*names} <= {*counted, "split"} else None
-    known = {name: _known(database, table, name) for name in names}
+    known = {name: _known(database, table, name) if held is None else None for name in names}
     wanted = []
     for name in names:
         column = f'"{name}"'
@@ -57,7 +57,11 @@ def table_summary(database: DatasetDatabase, table: str, counted: dict[str, int]
         wanted.append(f"count(*) filter ({_is_empty(table, name)})")
         plain = name not in UNCOUNTED and name not in counted and name not in UNIQUE.get(table, ())
         wanted.append(f"count(distinct {column})" if plain else "null")
-    of_rows = f', count(*) from "{table}"' if held is None and None in known.values() else ""
+    of_rows = (
+        f', count(*) from "{table}"'
+        if held is None and any(known[name] is None for name in names if name != "split")
+        else ""
+    )
     connection = database.load(table) if of_rows else database.read(table)
     found = connection.execute(f"select {', '.join(wanted)}{of_rows}").fetchall()[0]
     columns = []
@@ -126,8 +130,8 @@ def id_summary(database: DatasetDatabase, table: str, column: str, ids: IdNumber
 
 
 def _first_ids(database: DatasetDatabase, table: str, column: str) -> list[str]:
-    if (held := database.text_codes(table, column)) is not None:
-        places = held[1].nonzero()[0][:_MOST_EXAMPLES].tolist()
+    if (facts := database.column_facts(table, column)) is not None and not facts.missing:
+        places = range(min(database.count(table), _MOST_EXAMPLES))
         return [row[column] for row in database.rows_at(table, {}, places).values()]
     shown = f'select "{column}" from "{table}" where "{column}" is not null order by rowid limit {_MOST_EXAMPLES}'
     return [str(found) for (found,) in database.load(table).execute(shown).fetchall()]

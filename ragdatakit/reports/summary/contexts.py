@@ -35,6 +35,9 @@ def read_contexts(database: DatasetDatabase) -> ContextSummary | None:
     """The contexts of chunks; None where no chunk has one."""
     if not database.count("chunks"):
         return None
+    facts = database.column_facts("chunks", "context")
+    if facts is not None and facts.missing == database.count("chunks"):
+        return None
     at = database.load("chunks")
     if not at.execute(f"select 1 {_GIVEN} limit 1").fetchall():
         return None  # before all texts are looked at

@@ -88,21 +88,30 @@ class IdNumbers:
         return _by_names(self.connection, columns)
 
     def _read(self, source: IdColumn) -> _Integers | None:
-        if source.where in (_ALL, f"{source.column} is not null"):
+        if self._has_all(source):
             found = self._database.ids(source.table, source.column)
             if found is not None:
                 return _of_values(*found)
-            if self._database.text_codes(source.table, source.column) is not None:
+            if source.where == _ALL and self._database.text_codes(source.table, source.column) is not None:
                 return None
         self._database.load(source.table)
         is_known = (source.table, source.column) in self._database.integer_columns
         read = _integers(self.connection, source, is_known)
         return _without(read, far_from_most(read.values)) if read is not None else None
 
+    def _has_all(self, source: IdColumn) -> bool:
+        """Whether it is known that all rows are chosen."""
+        if source.where in (_ALL, f"{source.column} is not null"):
+            return True
+        held = self._database.waiting(source.table)
+        return held is not None and held.holds(self.connection, source.where)
+
     def integer_ids(self, source: IdColumn) -> tuple[int, int, int, int, int, int] | None:
         """Of a column that is known, or read, most of whose ids are integers: how many there are, distinct ones, those
         that are integers, the least and the greatest of these, gaps between them."""
-        if source not in self._known and (source.table, source.column) not in self._database.integer_columns:
+        place = source.table, source.column
+        is_known = source in self._known or place in self._database.integer_columns
+        if not is_known and self._database.ids(*place) is None:
             return None
         (numbers,), count = self.of(source)
         found = self._known[source]

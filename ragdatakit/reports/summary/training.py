@@ -30,39 +30,49 @@ _PER_QUESTION = {
         "qrels",
         "Positives per question",
         "passages",
-        "select count(distinct (target_kind, target_id)) from main.qrels where grade > 0 {where} group by question_id",
+        "grade > 0",
+        "select count(distinct (target_kind, target_id)) from main.qrels where {where} group by question_id",
     ),
     "qrels.negatives": (
         "qrels",
         "Judged negatives per question",
         "passages",
-        "select count(distinct (target_kind, target_id)) from main.qrels where grade <= 0 {where} group by question_id",
+        "grade <= 0",
+        "select count(distinct (target_kind, target_id)) from main.qrels where {where} group by question_id",
     ),
     "pair_scores.per_question": (
         "pair_scores",
         "Scored passages per question",
         "passages",
-        "select count(*) from main.pair_scores where true {where} group by question_id",
+        "true",
+        "select count(*) from main.pair_scores where {where} group by question_id",
     ),
 }
 
 
-def per_question(database: DatasetDatabase) -> list[Distribution]:
-    """Positives, negatives, triplets and scores per question that has any, over all and by split."""
-    found = []
-    for name, (table, title, unit, query) in _PER_QUESTION.items():
+def per_question(database: DatasetDatabase, ids: IdNumbers) -> list[Distribution]:
+    """Positives, negatives and scores per question that has any, over all and by split."""
+    found: list[Distribution | None] = []
+    for name, (table, title, unit, wanted, query) in _PER_QUESTION.items():
         if table not in database.tables:
             continue
-        connection = database.load(table)
         chosen: list[str | None] = [None]
         if table != "pair_scores":
             chosen += splits_of(database, table)
+        if (held := database.waiting(table)) is not None:
+            if held.holds(ids.connection, wanted):
+                (questions,), count = ids.of(IdColumn(table, "question_id"))
+                (targets,), target_count = ids.of(IdColumn(table, "target_id"))
+                for split in chosen:
+                    rows: Any = slice(None) if split is None else held.is_of(split)
+                    each = distinct_per_id(questions[rows], targets[rows], count, target_count)
+                    found.append(of_numbers(each, name, title, unit, split))
+            continue
+        database.load(table)
         for split in chosen:
-            where = "" if split is None else f"and split = {sql_text(split)}"
-            one = of_query(connection, query.format(where=where), name, title, unit, split)
-            if one is not None:
-                found.append(one)
-    return found
+            where = wanted if split is None else f"{wanted} and split = {sql_text(split)}"
+            found.append(of_query(ids.connection, query.format(where=where), name, title, unit, split))
+    return [one for one in found if one is not None]
 
 
 def rows_of_split(database: DatasetDatabase, table: str, split: str) -> npt.NDArray[np.bool_]:
@@ -192,6 +202,7 @@ def _questions_without_gold(database: DatasetDatabase, ids: IdNumbers, asked: Id
     if not any(gone.any() for gone in missing.values()):
         return 0
     missing[f"not ({' or '.join(missing)})"] = False
+    database.load("qrels")
     (questions, *judged), count = ids.of(asked, *(IdColumn("qrels", "question_id", where) for where in missing))
     has_positive, has_found = np.zeros(count + 1, np.bool_), np.zeros(count + 1, np.bool_)
     for numbers, (where, gone) in zip(judged, missing.items(), strict=True):
@@ -206,6 +217,8 @@ def _is_judged(database: DatasetDatabase, ids: IdNumbers, kind: str) -> bool:
     """Whether there are judgements of passages of this kind; those of another kind name no such passage anyway."""
     if not database.count("qrels"):
         return False
+    if (held := database.waiting("qrels")) is not None:
+        return held.holds(ids.connection, f"target_kind = '{kind}'")
     query = f"select 1 from main.qrels where target_kind = '{kind}' limit 1"
     return bool(ids.connection.execute(query).fetchall())
 
