@@ -19,7 +19,7 @@ BEIR, SPLADE = FIXTURES / "beir/valid/folder", FIXTURES / "light-splade/valid/tr
     [
         (("--select", "SP201"), "(SP201) check nothing in {}: none of them is of beir"),
         (("--select", "sp", "--select", "dangling-qid"), "(sp, dangling-qid) check nothing in {}: none of them is of"),
-        (("--select", "RD117"), "none of them is as severe as warning; --severity info shows more"),
+        (("--select", "RD114"), "none of them is as severe as warning; --severity info shows more"),
         (("--select", "BE203", "--ignore", "BE2"), "all of them are ignored, too"),
     ],
 )
@@ -38,7 +38,7 @@ def test_rules_of_one_dataset_of_two() -> None:
     assert outcome.err == f"ragdata: the selected rules (SP201) check nothing in {BEIR}: none of them is of beir\n"
     assert run("validate", SPLADE, "--select", "SP201").err == ""
     assert run("validate", BEIR, "--select", "QU101").err == ""  # which asks for quality
-    assert run("validate", BEIR, "--select", "RD117", "--severity", "info").err == ""
+    assert run("validate", BEIR, "--select", "RD114", "--severity", "info").err == ""
 
 
 def test_rules_that_the_settings_select(tmp_path: Path) -> None:
