@@ -112,7 +112,6 @@ _USED: dict[str, dict[str, Any]] = {
     "gettext": {"gettext": lambda text: text, "ngettext": lambda one, several, number: one if number == 1 else several},
     "inspect": {"cleandoc": cleandoc, "isfunction": lambda value: isinstance(value, FunctionType)},
     "threading": {"local": _local},
-    "platform": {"system": lambda: os.uname().sysname},  # uuid asks it where there is such a function only
     "urllib.parse": {"quote_from_bytes": _quote_from_bytes},  # for the URL of a path
     "uuid": {"UUID": object},  # click names it in the bases of a class; whoever asks later gets that of the module
 }

@@ -435,3 +435,15 @@ def test_new_lines_end_as_those_of_the_file(tmp_path: Path) -> None:
 
     assert qrels.read_bytes() == b"query-id\tcorpus-id\tscore\r\nq1\td1\t1\r\nq2\td3\t1\r\n"
     assert queries.read_bytes() == b'{"_id": "q1", "text": "a"}\r\n{"_id": "q2", "text": "b"}\r\n'
+
+
+def test_line_ends_are_found_in_gzip_files_that_are_none_or_cut_off(tmp_path: Path) -> None:
+    folder = shutil.copytree(FIXTURES / "beir/valid/folder", tmp_path / "set")
+    (folder / "qrels" / "test.tsv").unlink()
+    data = b"q1\td1\t1\r\nq2\td3\t1\r\n"
+
+    for held in data, gzip.compress(data)[:-9]:
+        (folder / "qrels" / "test.tsv.gz").write_bytes(held)
+        codes = re.findall("BE121|RD112", run("validate", folder).out)
+
+        assert codes == ["BE121"]

@@ -6,10 +6,11 @@ from collections.abc import Iterable
 
 from ragdatakit.files.containers.positions import Located, byte_positions
 from ragdatakit.files.containers.strict_json import MOST_LOCATED, SURROGATE
+from ragdatakit.files.detection.sniffing import beginning
 from ragdatakit.schemas.fixes import Applicability, Edit, Fix, Part
 from ragdatakit.validators.faults import Fault
 
-_LONGEST_LINE = 1 << 20
+_USUAL_LINE, _LONGEST_LINE = 1 << 12, 1 << 20
 _SEPARATED = ("json-array", "json-object", "json-wrapped")
 """Containers whose records have commas between them."""
 
@@ -59,12 +60,11 @@ def edits_of(fault: Fault, text: str, changes: Iterable[tuple[int, int, str]]) -
 
 def line_end(fault: Fault) -> str:
     """What ends the first line of the faulty file, and new lines in it, too."""
-    import gzip
-
-    path = fault.file.path
-    with fault.file.boundary.open(path) as file:
-        opened = gzip.GzipFile(fileobj=file) if path.name.endswith(".gz") else file
-        return "\r\n" if opened.readline(_LONGEST_LINE).endswith(b"\r\n") else "\n"
+    for length in _USUAL_LINE, _LONGEST_LINE:
+        data, _ = beginning(fault.file.path, length, fault.file.boundary)
+        if end := data.find(b"\n") + 1:
+            return "\r\n" if data[:end].endswith(b"\r\n") else "\n"
+    return "\n"
 
 
 def without_record(fault: Fault) -> Edit | None:
