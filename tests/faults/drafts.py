@@ -84,6 +84,7 @@ class DraftFile:
     split: str | None = None
     head: bytes = b""
     content: bytes | None = None
+    line_end: bytes = b"\n"
 
     @property
     def is_array(self) -> bool:
@@ -119,11 +120,11 @@ class DraftFile:
     def header(self) -> bytes:
         """The first line, where it is no record."""
         if self.is_table:
-            return ",".join(self.cells[0].value).encode() + b"\n"
+            return ",".join(self.cells[0].value).encode() + self.line_end
         if self.is_columns:
             columns = self.kind.columns
             names = columns.separator.join(f.name for f in self.kind.record.fields)
-            return names.encode() + b"\n" if columns.header else b""
+            return names.encode() + self.line_end if columns.header else b""
         if self.kind.wrapper:
             return b'{"%b": [\n' % self.kind.wrapper[0].encode()
         return b"[\n" if self.is_array else b"{\n" if self.is_object else b""
@@ -145,7 +146,7 @@ class DraftFile:
         if self.content is not None:
             return self.content
         if not (self.is_array or self.is_object):
-            body = self.header + b"".join(c.raw + (b"\n" if c.end is None else c.end) for c in self.cells)
+            body = self.header + b"".join(c.raw + (self.line_end if c.end is None else c.end) for c in self.cells)
         else:
             ends = [b",\n"] * (len(self.cells) - 1) + [b"\n"]
             found = zip(self.cells, ends, strict=True)

@@ -135,8 +135,7 @@ def _line_ends(target: Target) -> Iterator[Injection]:
     yield target.injection(target.replaced(replace(this, end=b"\r\n")), "CR LF", "on one line", mixed)
     lone = target.places(_shared(target, "lone-carriage-return"))
     yield target.injection(target.replaced(replace(this, end=b"\r")), "CR LF", "a lone CR", lone)
-    windows = replace(file, cells=tuple(replace(c, end=b"\r\n") for c in file.cells))
-    yield target.injection(windows, "CR LF", "on every line (no fault)", frozenset())
+    yield target.injection(replace(file, line_end=b"\r\n"), "CR LF", "on every line (no fault)", frozenset())
 
 
 def _blank_lines(target: Target) -> Iterator[Injection]:

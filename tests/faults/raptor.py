@@ -38,7 +38,7 @@ _HUGE = ("2^53 + 1", "2^63", "2^70")
 OWN: dict[tuple[str, str], str] = {
     **{("num_layers", variant): "layers-not-whole" for variant in _HUGE},
     **{("embedding_key", variant): "uneven-embeddings" for variant in ("empty", "blank", "surrogate")},
-    ("nodes", "empty"): "layers-not-whole",
+    ("nodes", "empty"): "no-records",
     ("nodes", "an item twice"): "index-unlike-key",
     ("roots", "empty"): "roots-unlike-top-layer",
     **{("roots", f"item {variant}"): "roots-unlike-top-layer" for variant in (*_HUGE, "-2^63 - 1")},
