@@ -67,7 +67,7 @@ def all_cases(scale: float, *, series: bool) -> list[Case]:
 
 
 def _validate(format_: str, path: str = "{}") -> tuple[str, ...]:
-    return ("validate", path, "--format", format_, "-q")
+    return ("validate", path, "--from", format_, "-q")
 
 
 def _splade(scale: float) -> list[Case]:

@@ -52,7 +52,7 @@ def engine_cases(scale: float) -> list[Case]:
 
 
 def _validate(format_: str, *more: str, path: str = "{}") -> tuple[str, ...]:
-    return ("validate", path, "--format", format_, "-q", *more)
+    return ("validate", path, "--from", format_, "-q", *more)
 
 
 def _scanned(one: Scanned, scale: float) -> list[Case]:

@@ -292,6 +292,23 @@ def test_verify_tells_each_difference(tmp_path: Path) -> None:
     assert "3 files not as written." in done.out
 
 
+def test_verify_finds_the_files_of_a_source_of_several_parts_and_of_datasets_that_look_alike(tmp_path: Path) -> None:
+    write_arag(tmp_path / "arag")
+    assert run("convert", "--to", "datamind", tmp_path / "arag", tmp_path / "dm").code == 0
+    write_beir(tmp_path / "sets" / "one")
+    two = write_beir(tmp_path / "sets" / "two")
+    (two / "queries.jsonl").write_text('{"_id": "q1", "text": "Which reef?"}\n')
+    assert run("convert", "--to", "beir", tmp_path / "dm", tmp_path / "beir").code == 0
+    assert run("convert", "--to", "light-splade", tmp_path / "sets", tmp_path / "splade").code == 0
+
+    assert run("verify", tmp_path / "beir", "--source", tmp_path / "dm").code == 0
+    assert run("verify", tmp_path / "splade", "--source", tmp_path / "sets").code == 0
+    (two / "corpus.jsonl").unlink()
+    done = run("verify", tmp_path / "splade", "--source", tmp_path / "sets")
+    assert (done.code, done.out.count("missing")) == (1, 1)
+    assert "two/corpus.jsonl" in done.out
+
+
 def test_verify_without_a_manifest(tmp_path: Path) -> None:
     done = run("verify", tmp_path)
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Container, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from ragdatakit.files.detection.find import detect
 from ragdatakit.files.paths.boundary import boundary_of
+from ragdatakit.files.paths.digests import file_digest
 from ragdatakit.files.paths.folders import is_regular
-from ragdatakit.files.paths.manifest import Difference, Manifest, compare, read_manifest, source_digest
+from ragdatakit.files.paths.manifest import Difference, Manifest, compare, read_manifest
 from ragdatakit.files.paths.own_files import MANIFEST as NAME
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.texts import encodable
@@ -28,6 +29,7 @@ def verify_folder(
     places = sorted(p.parent for p in folder.rglob(NAME) if p.is_file())
     if not places:
         raise RagdataError(f"no {NAME} below {folder}: ragdata convert and ragdata fetch write one")
+    sources = _SourceFiles(source, follow_links) if source is not None else None
     found: list[Difference] = []
     for place in places:
         manifest = read_manifest(place, boundary)
@@ -40,32 +42,56 @@ def verify_folder(
             for difference in compare(place, manifest, boundary, progress)
             if not inner or not difference.path.startswith(inner)
         ]
-        if source is not None and manifest.source.get("files"):
-            found += _source_differences(source, manifest, follow_links)
+        if sources is not None and manifest.source.get("files"):
+            found += sources.differences(manifest)
     return found
 
 
-def _source_differences(source: Path, manifest: Manifest, follow_links: bool) -> list[Difference]:
-    """The source's files, by the digests that the manifest has of them."""
-    if not source.exists():
-        raise RagdataError(f"no such file or folder: {source}")
-    expected = {entry["path"]: entry["sha256"] for entry in manifest.source["files"]}
-    name = str(manifest.source.get("format", ""))
-    try:
-        files = {encodable(f.name): f.path for d in detect(source, name, follow_links).datasets for f in d.files}
-    except RagdataError:  # plain texts and tables have no declared format
-        below = [source] if source.is_file() else [p for p in source.rglob("*") if p.is_file()]
-        top = source.parent if source.is_file() else source
-        files = {encodable(p.relative_to(top).as_posix()): p for p in below}
-    boundary = boundary_of(source, follow_links)
-    kept = ((n, p) for n, p in files.items() if n in expected and is_regular(p, boundary))
-    listed = source_digest(kept, boundary)["files"]
-    have = {entry["path"]: entry["sha256"] for entry in listed}
-    found: list[Difference] = []
-    for path, digest in expected.items():
-        shown = str((source.parent if source.is_file() else source) / path)
-        if path not in have:
-            found.append(Difference(shown, "missing"))
-        elif have[path] != digest:
-            found.append(Difference(shown, "changed", f"sha256 {digest[:16]}…", f"sha256 {have[path][:16]}…"))
-    return found
+class _SourceFiles:
+    """The files below a source, by name, each digested once at most."""
+
+    def __init__(self, source: Path, follow_links: bool) -> None:
+        if not source.exists():
+            raise RagdataError(f"no such file or folder: {source}")
+        self._top = source.parent if source.is_file() else source
+        self._boundary = boundary_of(source, follow_links)
+        below = [source] if source.is_file() else source.rglob("*")
+        named = {encodable(p.relative_to(self._top).as_posix()): p for p in below}
+        self._files = {name: path for name, path in named.items() if is_regular(path, self._boundary)}
+        self._digests: dict[str, str] = {}
+
+    def differences(self, manifest: Manifest) -> list[Difference]:
+        """How they differ from those that the manifest names, in the folder that most looks like the source: it has
+        its name, and most of its files, as they were."""
+        expected = {entry["path"]: entry["sha256"] for entry in manifest.source["files"]}
+        held = Counter(prefix for name in self._files for prefix in _prefixes(name, expected)) or Counter([""])
+        name = str(manifest.source.get("name", ""))
+        alike = {prefix: ((self._top / prefix).name == name, count) for prefix, count in held.items()}
+        best = max(alike.values())
+        return min((self._below(prefix, expected) for prefix in sorted(alike) if alike[prefix] == best), key=len)
+
+    def _below(self, prefix: str, expected: dict[str, str]) -> list[Difference]:
+        found: list[Difference] = []
+        for name, digest in expected.items():
+            shown = str(self._top / (prefix + name))
+            if prefix + name not in self._files:
+                found.append(Difference(shown, "missing"))
+            elif (actual := self._digest(prefix + name)) != digest:
+                found.append(Difference(shown, "changed", f"sha256 {digest[:16]}…", f"sha256 {actual[:16]}…"))
+        return found
+
+    def _digest(self, name: str) -> str:
+        if name not in self._digests:
+            self._digests[name] = file_digest(self._files[name], self._boundary)
+        return self._digests[name]
+
+
+def _prefixes(name: str, expected: Container[str]) -> Iterator[str]:
+    """What is before each end of the name, cut at ``/``, that is expected."""
+    start = 0
+    while True:
+        if name[start:] in expected:
+            yield name[:start]
+        start = name.find("/", start) + 1
+        if not start:
+            return
