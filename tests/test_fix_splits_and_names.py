@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import ragdatakit
+from tests.command_line import FIXTURES
 from tests.test_fix_conditions import GFM, NAMES, SPLADE, fix, lines, made, read, removed
 
 ROUNDS = 10
 """In which all is repaired at most."""
 NODES = "processed/stage1/nodes.csv"
 EDGES = "processed/stage1/edges.csv"
+HEADER = b"query-id\tcorpus-id\tscore\n"
 
 
 QUERIES = lines({"qid": 1, "text": "x"}, {"qid": 2, "text": "y"})
@@ -251,3 +254,25 @@ def test_all_results_of_an_unknown_query_go(tmp_path: Path) -> None:
 
     assert run and read(root, "run") == "q1 Q0 d1 1 9 t\nq1 Q0 d2 2 8 t\n"
     assert result.number == 1 and result.removed == ROUNDS + 9
+
+
+@pytest.mark.parametrize(
+    ("given", "written"),
+    [
+        (b"q1 0 d1 1\nq2 Q0 d3 2\n", HEADER + b"q1\td1\t1\nq2\td3\t2\n"),
+        (b"q1\t0\td1\t1\nq2\tq0\td3\t-1\n", HEADER + b"q1\td1\t1\nq2\td3\t-1\n"),
+        (HEADER + b"q1 d1 1\nq2\td3\t2\n", HEADER + b"q1\td1\t1\nq2\td3\t2\n"),
+        (HEADER + b"q1 d1\t1\nq2\td3\n", HEADER + b"q1 d1\t1\nq2\td3\n"),
+        (HEADER + b"q1 7 d1 1\nq2\td3\t2\tsure\n", HEADER + b"q1 7 d1 1\nq2\td3\t2\tsure\n"),
+    ],
+)
+def test_judgements_with_blanks_for_tabs_and_those_of_trec_get_three_columns(
+    tmp_path: Path, given: bytes, written: bytes
+) -> None:
+    root = shutil.copytree(FIXTURES / "beir/valid/folder", tmp_path / "data")
+    qrels = root / "qrels/test.tsv"
+    qrels.write_bytes(given)
+
+    fix(root, unsafe=False)
+
+    assert qrels.read_bytes() == written

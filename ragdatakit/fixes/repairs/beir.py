@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ragdatakit.fixes.edits import drop_record, line_end, remove_record, safe
+from ragdatakit.fixes.edits import drop_record, edit_of, line_end, record_text, remove_record, safe
 from ragdatakit.fixes.find import Repair
 from ragdatakit.fixes.json_syntax import mend_syntax
 from ragdatakit.fixes.json_values import add_member, to_integer, to_text_id
@@ -18,6 +18,24 @@ def _with_header(fault: Fault) -> Fix | None:
     names = "\t".join(field.name for field in fault.declared.record.fields)
     start = fault.located.byte_offset if fault.located is not None else 0
     return safe(Edit(start, start, f"{names}{line_end(fault)}"))
+
+
+def _with_tabs(fault: Fault) -> Fix | None:
+    """A judgement with blanks between its columns, or one of TREC, whose second column is not used."""
+    text = record_text(fault)
+    words = text.split() if text is not None and '"' not in text else []
+    if len(words) == 4 and words[1].lower() in _UNUSED:
+        del words[1]
+    elif text is None or len(words) != 3 or "\t" in text:
+        return None
+    score = words[2].removeprefix("-")
+    if text is None or not (score.isascii() and score.isdigit()):
+        return None
+    return safe(edit_of(fault, text, 0, len(text.rstrip("\r\n")), "\t".join(words)))
+
+
+_UNUSED = frozenset({"0", "q0"})
+"""What TREC's judgements have in their second column."""
 
 
 def _out_of_training(fault: Fault) -> Fix | None:
@@ -37,6 +55,8 @@ REPAIRS: Mapping[str, Repair] = {
     "id-not-string": to_text_id,
     "missing-title": add_member("title", '""'),
     "no-header": _with_header,
+    "wrong-columns": _with_tabs,
+    "further-columns": _with_tabs,
     "score-not-integer": to_integer,
     "duplicate-id": keep_last,
     "dangling-query-id": remove_record,

@@ -180,6 +180,7 @@ FILE_RULES: tuple[Rule, ...] = (
         },
         hint="write query-id, corpus-id and score with tabs between them, and close or remove quote marks; in Parquet, "
         "call the columns so",
+        fix="safe: write tabs between the columns, and leave out the second of TREC's four",
         bad="query-id\tcorpus-id\tscore\nq1 d2 1",
         good="query-id\tcorpus-id\tscore\nq1\td2\t1",
         source=_QRELS,
@@ -190,6 +191,7 @@ FILE_RULES: tuple[Rule, ...] = (
         message="there are columns after the score: {value}",
         upstream="the loader passes over them; of TREC's four columns it would take the wrong ones",
         hint="write query-id, corpus-id and score only",
+        fix="safe: leave out the second of TREC's four",
         bad="query-id\tcorpus-id\tscore\nq1\td2\t1\tsure",
         good="query-id\tcorpus-id\tscore\nq1\td2\t1",
         source=_QRELS,
