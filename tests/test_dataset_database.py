@@ -19,7 +19,7 @@ from ragdatakit.converters import sql_files
 from ragdatakit.converters.run import read_source
 from ragdatakit.converters.sources import ConversionSettings, find_sources
 from ragdatakit.converters.sql_tables import sql_tables
-from ragdatakit.database.dataset_database import DatasetDatabase, SqlTable
+from ragdatakit.database.dataset_database import Connect, DatasetDatabase, SqlTable
 from ragdatakit.database.file_counts import count_files
 from ragdatakit.reports.summaries import summarize
 from ragdatakit.reports.summary.texts import facts_wanted
@@ -101,8 +101,8 @@ def test_a_file_that_changes_meanwhile_is_read_anew(tmp_path: Path) -> None:
     words = ConversionSettings(target_format="")
     source = find_sources(folder, words)[0]
 
-    def load(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, int]:
-        connection.execute(f'create table main."{table}" (doc_id varchar)')
+    def load(connect: Connect, table: str) -> dict[str, int]:
+        connect().execute(f'create table main."{table}" (doc_id varchar)')
         with (folder / "corpus.jsonl").open("a") as file:
             file.write('{"_id": "late", "title": "", "text": "Written while it was read."}\n')
         return {}

@@ -9,6 +9,7 @@ import duckdb
 import numpy as np
 import pytest
 
+from ragdatakit.database.conditions import Condition
 from ragdatakit.reports.summary import ids as module
 from ragdatakit.reports.summary.ids import IdColumn, IdNumbers
 
@@ -28,7 +29,7 @@ class OneConnection:
     def ids(self, *_: str) -> None:
         return None
 
-    text_codes = waiting = ids
+    text_codes = chosen = ids
 
 
 def fill(connection: duckdb.DuckDBPyConnection, table: str, chance: random.Random) -> None:
@@ -40,8 +41,8 @@ def fill(connection: duckdb.DuckDBPyConnection, table: str, chance: random.Rando
 
 
 @pytest.mark.parametrize("seed", range(20))
-@pytest.mark.parametrize("where", ["true", "grade > 0"])
-def test_equal_ids_are_equal_numbers(seed: int, where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("where", [None, Condition("grade", ">", 0)])
+def test_equal_ids_are_equal_numbers(seed: int, where: Condition | None, monkeypatch: pytest.MonkeyPatch) -> None:
     connection = duckdb.connect()
     chance = random.Random(seed)
     for table in ("first", "second"):

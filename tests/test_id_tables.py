@@ -51,7 +51,6 @@ def test_the_database_is_given_what_the_arrays_say() -> None:
     ]
     assert [tuple(row.values()) for row in table.rows_at(range(6)).values()] == given
     assert table.splits == {"train": 3, None: 2, "dev": 1}
-    assert table.is_of("train").tolist() == [True] * 3 + [False] * 3
     assert (table.integers, [table.empty(name) for name in NAMES]) == ([], [0, 1, 0])
     numbers, odd = table.ids("negative_id")
     assert (numbers.tolist(), odd) == ([11, 12, 11, 13, 10, 13], {2: "007"})

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ragdatakit.database.arrow_streams import incoming
 from ragdatakit.database.columns import PackedColumn, Schema
-from ragdatakit.database.dataset_database import SqlTable, Unproved
+from ragdatakit.database.dataset_database import Connect, SqlTable, Unproved
 from ragdatakit.database.held_rows import HeldRows
 from ragdatakit.database.row_batches import schema_of
 from ragdatakit.database.text_facts import TextFacts
@@ -56,7 +56,7 @@ def scanned_table(
     is. Of a report the rows are ``held``, if there is something to hold them."""
     facts, schema = TextFacts(), schema_of(table)
 
-    def load(connection: duckdb.DuckDBPyConnection, name: str) -> dict[str, int]:
+    def load(connect: Connect, name: str) -> dict[str, int]:
         if library() is None:
             raise Unproved
         given = facts.watched(schema, batches(facts))
@@ -66,6 +66,7 @@ def scanned_table(
                 if rest is None:
                     return {}
                 given = rest
+            connection = connect()
             with incoming(connection, "decoded_records", schema, given):
                 connection.execute(f'create table main."{name}" as select * from decoded_records')
         except MachineError:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from ragdatakit.database.apart_rows import ApartRows, ColumnFacts, RowsElsewhere
 from ragdatakit.database.arrow_streams import ColumnStream, incoming
+from ragdatakit.database.conditions import Condition
 from ragdatakit.database.edge_numbers import EdgeNumbers
 from ragdatakit.database.edge_tables import EdgeTable
 from ragdatakit.database.held_rows import HeldRows
@@ -62,6 +63,10 @@ _MOST_HELD = 1 << 28
 _USUAL_SPLITS = ("train", "val", "dev", "test")
 
 
+Connect = Callable[[], "duckdb.DuckDBPyConnection"]
+"""Gives the connection to a database, which begins with it."""
+
+
 class Unproved(Exception):
     """SQL cannot take a table from its files as it is meant; the rows of the reader will."""
 
@@ -77,16 +82,17 @@ def place_of_split(split: str | None) -> tuple[bool, int, str]:
 class SqlTable:
     """A way to fill a canonical table by SQL straight from the files.
 
-    ``load`` creates the table of the given name on the connection, and returns the records of each file as far as it
-    knows them, by what messages call it. It raises `Unproved` (or DuckDB does of itself) where it is not certain that
-    the rows are those that the reader would give. ``integers`` are, when it is loaded, columns of which it is known
-    that they have integers only, as these are usually written; ``facts`` those of its texts, where these are wanted and
-    it sees them, ``numbers`` those of the graph of which it is a part. ``ids`` has the rows of a table that ``load``
-    does not create, and so do the rows that stay ``apart``, where these are known.
+    ``load`` creates the table of the given name on the connection, for which it asks if it has a use for it, and
+    returns the records of each file as far as it knows them, by what messages call it. It raises `Unproved` (or DuckDB
+    does of itself) where it is not certain that the rows are those that the reader would give. ``integers`` are, when
+    it is loaded, columns of which it is known that they have integers only, as these are usually written; ``facts``
+    those of its texts, where these are wanted and it sees them, ``numbers`` those of the graph of which it is a part.
+    ``ids`` has the rows of a table that ``load`` does not create, and so do the rows that stay ``apart``, where these
+    are known.
     """
 
     table: str
-    load: Callable[[duckdb.DuckDBPyConnection, str], dict[str, int]] = field(repr=False)
+    load: Callable[[Connect, str], dict[str, int]] = field(repr=False)
     integers: Collection[str] = ()
     ids: IdTable | None = None
     facts: TextFacts = field(default_factory=TextFacts, repr=False)
@@ -178,6 +184,7 @@ class DatasetDatabase:
         self._view_faults: dict[str, str] = {}
         self._scratch: ScratchFolder | None = None
         self._connection: duckdb.DuckDBPyConnection | None = None
+        self._few: int | None = None
 
     def __repr__(self) -> str:
         return f"DatasetDatabase({self.name!r}, {self.format!r}: {', '.join(self.tables) or 'no tables'})"
@@ -269,7 +276,8 @@ class DatasetDatabase:
     def load(self, *tables: str) -> duckdb.DuckDBPyConnection:
         """Have the database hold these tables; the connection. Any thread may ask for tables that are read. Raises
         `UnknownNameError` for one it does not have."""
-        connection = self.read(*tables)
+        self.read(*tables)
+        connection = self._connect()
         for table in tables:
             if table in self._waiting:
                 with self._giving, connection.cursor() as cursor:
@@ -278,24 +286,23 @@ class DatasetDatabase:
                         del self._waiting[table]
         return connection
 
-    def read(self, *tables: str) -> duckdb.DuckDBPyConnection:
-        """Read these tables, if they are not; the connection, which may not have all of them. Raises as `load`."""
-        connection = self._connect()
+    def read(self, *tables: str) -> None:
+        """Read these tables, if they are not; the database may not have all of them. Raises as `load`."""
         for table in tables:
             self._refuse_unknown(table)
-            if table not in self._loaded and not self._fill_together(connection, table, tables):
+            if table not in self._loaded and not self._fill_together(table, tables):
                 known = len(self.losses.unread)
-                self._loaded[table] = self._fill(connection, table)
+                self._loaded[table] = self._fill(table)
                 if not self._loaded[table] and len(self.losses.unread) > known:
                     self.unread.add(table)
                 self.give_back()
-        return connection
 
     def choose_threads(self) -> None:
         """Have DuckDB use one thread where it holds few rows, if nobody has it run other SQL than ours."""
         if self._own_sql:
-            rows = sum(number for table, number in self._loaded.items() if table not in self._waiting)
-            in_one_thread(self._connect(), rows)
+            self._few = sum(number for table, number in self._loaded.items() if table not in self._waiting)
+            if self._connection is not None:
+                in_one_thread(self._connection, self._few)
 
     def give_back(self) -> None:
         """Have DuckDB let go of the memory through which long texts came: it keeps that until it is given a limit."""
@@ -318,6 +325,12 @@ class DatasetDatabase:
         """The rows of a table of ids that is read, while the database does not hold it."""
         held = self._waiting.get(table)
         return held if isinstance(held, IdTable) else None
+
+    def chosen(self, table: str, condition: Condition) -> npt.NDArray[np.bool_] | None:
+        """Which rows of a table that is read a condition chooses, while the database does not hold it; None where that
+        is not known."""
+        held = self._waiting.get(table)
+        return held.chosen(condition) if isinstance(held, IdTable | HeldRows) else None
 
     def ids(self, table: str, column: str) -> IdValues | None:
         """The ids of a column of a table that is read, if they are known as numbers."""
@@ -360,6 +373,11 @@ class DatasetDatabase:
         held = self._waiting.get(table)
         return held.codes(column) if isinstance(held, HeldRows) else None
 
+    def texts(self, table: str, column: str) -> list[PackedColumn] | None:
+        """The texts in a column of such a table, some rows after the others; None where they are not at hand."""
+        held = self._waiting.get(table)
+        return held.texts(column) if isinstance(held, HeldRows) else None
+
     def rows_per_value(self, table: str, column: str) -> npt.NDArray[np.int64] | None:
         """How many rows of such a table have each of the texts in a column; None where that is not known."""
         held = self._waiting.get(table)
@@ -369,7 +387,8 @@ class DatasetDatabase:
         """Some rows by their places from 0, with the values of these columns: as an expression gives them, or whole
         where the database does not hold them. Raises `RagdataError` where a file with them was changed."""
         if (held := self._waiting.get(table)) is not None:
-            return held.rows_at(sorted(places))
+            wanted = sorted(places)
+            return held.rows_at(wanted, columns) if isinstance(held, HeldRows) else held.rows_at(wanted)
         chosen = f"where rowid in ({', '.join(map(str, places))})"
         found = self.load(table).execute(f'select rowid, {", ".join(columns.values())} from main."{table}" {chosen}')
         return {place: dict(zip(columns, row, strict=True)) for place, *row in found.fetchall()}
@@ -427,20 +446,22 @@ class DatasetDatabase:
             raise UnknownNameError("table", table, self.tables, where=f"of {self.name}")
 
     def _connect(self) -> duckdb.DuckDBPyConnection:
-        if self._connection is None:
-            if self._has_long_files:
-                keep_freed_memory()
-            if self._shared is not None:
-                connection = self._shared.attach(self._called)
-            else:
-                connection = _in_memory(self._memory_limit, self.scratch)
-            connection.execute(f"create schema {FILES}")
-            self._connection = connection
-            if self._own_sql:
-                plan_at_once(connection, self._parts)
-            else:
-                self.add_views()
-        return self._connection
+        """The connection, which begins when it is asked for first: a report often has no use for any."""
+        with self._giving:
+            if self._connection is None:
+                if self._shared is not None:
+                    connection = self._shared.attach(self._called)
+                else:
+                    connection = _in_memory(self._memory_limit, self.scratch)
+                connection.execute(f"create schema {FILES}")
+                self._connection = connection
+                if self._own_sql:
+                    plan_at_once(connection, self._parts)
+                    if self._few is not None:
+                        in_one_thread(connection, self._few)
+                else:
+                    self.add_views()
+            return self._connection
 
     def _made_views(self, connection: duckdb.DuckDBPyConnection) -> Iterable[str]:
         import duckdb
@@ -456,9 +477,9 @@ class DatasetDatabase:
                 continue
             yield view
 
-    def _fill(self, connection: duckdb.DuckDBPyConnection, table: str) -> int:
-        import duckdb
-
+    def _fill(self, table: str) -> int:
+        if self._has_long_files:
+            keep_freed_memory()
         way = self._by_sql.get(table)
         if way is not None:
             self._tell(f"loading {table}", 0, 1)
@@ -469,12 +490,15 @@ class DatasetDatabase:
                 way.apart.most = min(_MOST_HELD, self._memory_limit // 4)
             watched = WatchedFiles(file.path for part in self._parts for file in part.files)
             try:
-                records = way.load(connection, table)
+                records = way.load(self._connect, table)
                 if watched.changed():
                     raise Unproved  # a file changed meanwhile: the reader takes it as it is now, or reports it
                 self.file_records.update(records)
-            except (Unproved, duckdb.Error):
-                connection.execute(f'drop table if exists main."{table}"')
+            except Exception as error:
+                if not isinstance(error, Unproved) and not _is_of_duckdb(error):
+                    raise
+                if self._connection is not None:
+                    self._connection.execute(f'drop table if exists main."{table}"')
             else:
                 self.taken_by_sql.add(table)
                 self._facts[table] = way.facts
@@ -488,10 +512,10 @@ class DatasetDatabase:
                         way.apart.watched = watched
                     self._waiting[table] = way.apart
                     return way.apart.rows
-                return _rows_in(connection, table)
-        return self._fill_by_rows(connection, table)
+                return _rows_in(self._connect(), table)
+        return self._fill_by_rows(self._connect(), table)
 
-    def _fill_together(self, connection: duckdb.DuckDBPyConnection, table: str, wanted: Sequence[str]) -> bool:
+    def _fill_together(self, table: str, wanted: Sequence[str]) -> bool:
         """Fill a table, and those of the others that are wanted whose rows come of the same records; False where it is
         alone, or not all can be read."""
         source = self._tables.sources.get(table)
@@ -503,7 +527,7 @@ class DatasetDatabase:
         if len(names) < 2:
             return False
         losses = {name: Losses() for name in names}
-        known = len(self.losses.unread)
+        known, connection = len(self.losses.unread), self._connect()
         for name in names:
             self._take(connection, f'create table main."{name}" as', name, iter(()), None)
         try:
@@ -551,6 +575,14 @@ class DatasetDatabase:
     def _tell(self, what: str, done: int, total: int) -> None:
         if self._progress is not None:
             self._progress(what, done, total)
+
+
+def _is_of_duckdb(error: Exception) -> bool:
+    """Whether it is an error of DuckDB, which need not be imported for this."""
+    import sys
+
+    found = sys.modules.get("duckdb")
+    return found is not None and isinstance(error, found.Error)
 
 
 def _rows_in(connection: duckdb.DuckDBPyConnection, table: str) -> int:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ragdatakit.database.apart_rows import ColumnFacts, CountedObjects
 from ragdatakit.database.arrow_streams import incoming
 from ragdatakit.database.columns import ITEMS, Kind, PackedColumn, bits_of, put_together, size_of_column, texts_of
+from ragdatakit.database.conditions import Condition
 from ragdatakit.database.edge_tables import gathered
 from ragdatakit.database.id_tables import IdValues, integers_in, number_of_integers
 from ragdatakit.database.row_batches import schema_of
@@ -42,11 +43,13 @@ class HeldRows:
 
     def _clear(self) -> None:
         self.rows = 0
+        self._apart = False
         self._firsts: list[int] = []
         self._batches: list[Sequence[PackedColumn]] = []
         self._columns: dict[str, ColumnFacts] = {}
         self._ids: dict[str, IdValues | None] = {}
         self._codes: dict[str, tuple[Codes, npt.NDArray[np.bool_]]] = {}
+        self._places: dict[str, dict[str, int]] = {}
 
     def take(self, batches: Iterable[Sequence[PackedColumn]]) -> Iterator[Sequence[PackedColumn]] | None:
         """Hold the rows of these batches; all of them, where they are too many to be held."""
@@ -55,7 +58,9 @@ class HeldRows:
         size, given = 0, _fewer(batches)
         for columns in given:
             self._firsts.append(self.rows)
-            columns = [replace(column, apart=None) for column in columns]  # which would keep a sample of the texts
+            self._apart = self._apart or any(column.apart is not None for column in columns)
+            if self._apart:  # which keeps a sample of the texts
+                columns = [replace(one, apart=None) if one.apart is not None else one for one in columns]
             self._batches.append(columns)
             self.rows += columns[0].length
             size += sum(map(size_of_column, columns))
@@ -97,23 +102,60 @@ class HeldRows:
         self._codes[name] = codes, there
         facts = ColumnFacts(self.rows - int(there.sum()), empty)
         given = codes if there.all() else codes[there]
-        facts.distinct = number_of_distinct(given[_begin_runs(given)])
+        begins = _begin_runs(given)
+        facts.distinct = number_of_distinct(given if begins.all() else given[begins])
         if facts.distinct <= _FEW:
             firsts, counts = self._values(name)
             places = there.nonzero()[0][firsts].tolist()
-            rows = self.rows_at(sorted(places))
-            facts.counts = {rows[place][name]: n for place, n in zip(places, counts.tolist(), strict=True)}
+            rows = self.rows_at(places, (name,))
+            self._places[name] = {rows[place][name]: place for place in places}
+            facts.counts = dict(zip(self._places[name], counts.tolist(), strict=True))
         return facts
 
     def _of_integers(self, name: str) -> ColumnFacts:
         import numpy as np
 
-        values = [np.empty(0, np.int64)]
+        numbers, has_one = self._integers(name)
+        there = numbers[has_one]
+        facts = ColumnFacts(self.rows - len(there), 0, number_of_integers(there))
+        if facts.distinct is not None and facts.distinct <= _FEW:
+            different, counts = np.unique(there, return_counts=True)
+            facts.counts = dict(zip(map(str, different.tolist()), counts.tolist(), strict=True))
+        return facts
+
+    def _integers(self, name: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+        """The integers in a column, and which rows have one."""
+        import numpy as np
+
+        values, there = [np.empty(0, np.int64)], [np.empty(0, np.bool_)]
         for column in self._parts(name):
-            numbers = np.frombuffer(column.buffers[1], np.int64, column.length)  # type: ignore[arg-type]
-            values.append(numbers[bits_of(column) != 0])
-        there = np.concatenate(values)
-        return ColumnFacts(self.rows - len(there), 0, number_of_integers(there))
+            values.append(np.frombuffer(column.buffers[1], np.int64, column.length))  # type: ignore[arg-type]
+            there.append(bits_of(column) != 0)
+        return np.concatenate(values), np.concatenate(there)
+
+    def chosen(self, condition: Condition) -> npt.NDArray[np.bool_] | None:
+        """Which rows a condition chooses; None where the values of its column are not known."""
+        import numpy as np
+
+        from ragdatakit.arrays.codes import are_one
+
+        facts = self.column(condition.column)
+        if facts is None:
+            return None
+        if condition.test == "is not null" and not facts.missing:
+            return np.ones(self.rows, np.bool_)
+        if self._schema[condition.column] is Kind.INTEGER:
+            numbers, there = self._integers(condition.column)
+            different, places = np.unique(numbers, return_inverse=True)
+            return there & np.array([condition.holds(number) for number in different.tolist()], np.bool_)[places]
+        if condition.column not in self._places:
+            return None
+        codes, there = self._codes[condition.column]
+        found = np.zeros(self.rows, np.bool_)
+        for value, place in self._places[condition.column].items():
+            if condition.holds(value):
+                found |= are_one(codes, codes[place])
+        return found & there
 
     def _coded(self, name: str) -> tuple[Codes, npt.NDArray[np.bool_], int]:
         """The codes of the texts in a column, which rows have one, and how many of these are blank."""
@@ -170,14 +212,19 @@ class HeldRows:
             return None
         return self._codes[name]
 
-    def rows_at(self, places: Sequence[int]) -> dict[int, dict[str, Any]]:
-        """Rows by their places."""
+    def texts(self, name: str) -> list[PackedColumn] | None:
+        """The texts in a column, some rows after the others; None where they are apart."""
+        return None if name == COLUMN and self._apart else [*self._parts(name)]
+
+    def rows_at(self, places: Sequence[int], names: Iterable[str] = ()) -> dict[int, dict[str, Any]]:
+        """Rows by their places, with these columns (none: all)."""
+        columns = {name: number for number, name in enumerate(self._schema)}
+        wanted = [(name, columns[name]) for name in names or columns]
         found = {}
         for place in places:
             number = bisect_right(self._firsts, place) - 1
-            row = place - self._firsts[number]
-            columns = zip(self._schema, self._batches[number], strict=True)
-            found[place] = {name: _value_at(column, row) for name, column in columns}
+            row, batch = place - self._firsts[number], self._batches[number]
+            found[place] = {name: _value_at(batch[column], row) for name, column in wanted}
         return found
 
     def give(self, connection: duckdb.DuckDBPyConnection) -> None:
@@ -233,7 +280,7 @@ def _without_items(column: PackedColumn) -> int:
 def _value_at(column: PackedColumn, row: int) -> str | int | list[Any] | None:
     import numpy as np
 
-    if not bits_of(column)[row]:
+    if (valid := column.buffers[0]) is not None and not int(valid[row >> 3]) >> (row & 7) & 1:
         return None
     if column.kind is Kind.INTEGER:
         return int(np.frombuffer(column.buffers[1], np.int64)[row])  # type: ignore[arg-type]

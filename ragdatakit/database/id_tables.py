@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ragdatakit.database.apart_rows import BLANK, ColumnFacts
 from ragdatakit.database.arrow_streams import incoming
 from ragdatakit.database.columns import Kind, PackedColumn, bits_of, packed, packed_numbers, texts_of
+from ragdatakit.database.conditions import Condition
 from ragdatakit.database.row_batches import canonical_columns
 from ragdatakit.files.paths.sql_text import sql_text
 from ragdatakit.schemas.canonical import TABLES
@@ -40,6 +41,13 @@ class IdValues(NamedTuple):
 
     numbers: Numbers
     odd: Mapping[int, str]
+
+    def of(self, chosen: npt.NDArray[np.bool_]) -> IdValues:
+        """Those of some rows."""
+        import numpy as np
+
+        places = (np.cumsum(chosen) - 1).tolist() if self.odd else []
+        return IdValues(self.numbers[chosen], {places[row]: odd for row, odd in self.odd.items() if chosen[row]})
 
     @property
     def empty(self) -> int:
@@ -132,11 +140,17 @@ class IdTable:
             found[split] = found.get(split, 0) + rows
         return found
 
-    def is_of(self, split: str) -> npt.NDArray[np.bool_]:
-        """Which rows are of a split."""
+    def chosen(self, condition: Condition) -> npt.NDArray[np.bool_] | None:
+        """Which rows a condition chooses; None of one that asks what ids are."""
         import numpy as np
 
-        return np.repeat([own == split for own, _ in self._splits], [rows for _, rows in self._splits])
+        column = condition.column
+        if column == "split":
+            of_splits = [condition.holds(split) for split, _ in self._splits]
+            return np.repeat(np.array(of_splits, np.bool_), [rows for _, rows in self._splits])
+        if column in self.names:
+            return np.ones(self.rows, np.bool_) if condition.test == "is not null" else None
+        return np.full(self.rows, condition.holds(self._row._field_defaults[column]))
 
     def column(self, name: str) -> ColumnFacts | None:
         """What is known of a column; None of the splits."""
@@ -146,13 +160,6 @@ class IdTable:
             return None
         value = self._row._field_defaults[name]
         return ColumnFacts(self.rows, 0, 0, {}) if value is None else ColumnFacts(0, 0, 1, {str(value): self.rows})
-
-    def holds(self, connection: duckdb.DuckDBPyConnection, condition: str) -> bool:
-        """Whether a condition holds for what rows usually have, and so for all of them; it says nothing of ids and
-        splits."""
-        own = ", ".join(f"null as {name}" for name in self.names)
-        query = f"select {condition} from (select {canonical_columns(self._table, self.names)} from (select {own}))"
-        return bool(connection.execute(query).fetchall()[0][0])
 
     def rows_at(self, places: Sequence[int]) -> dict[int, dict[str, Any]]:
         """Some rows, by their places."""

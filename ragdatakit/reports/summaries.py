@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ragdatakit.database.conditions import Condition
 from ragdatakit.files.paths.sql_text import sql_text
 from ragdatakit.reports.summary.claims import claim_distributions, claim_scores
 from ragdatakit.reports.summary.columns import IDS, id_summary, table_summary
@@ -17,6 +18,7 @@ from ragdatakit.reports.summary.graph import graph_summary, read_edges
 from ragdatakit.reports.summary.hierarchy import read_hierarchy
 from ragdatakit.reports.summary.ids import IdNumbers
 from ragdatakit.reports.summary.languages import Sampled, languages, languages_note
+from ragdatakit.reports.summary.leakage import leakage
 from ragdatakit.reports.summary.metadata import metadata_frequencies
 from ragdatakit.reports.summary.numbers import (
     frequencies,
@@ -30,7 +32,6 @@ from ragdatakit.reports.summary.stages import stage_distributions, stages_of
 from ragdatakit.reports.summary.texts import Column, distributions, facts_wanted, measure, sample_note, scripts
 from ragdatakit.reports.summary.training import (
     coverage,
-    leakage,
     per_question,
     read_triplets,
     splits_of,
@@ -231,9 +232,11 @@ class _Summing:
             names = stages_of(self._database)
         found = []
         for name in names:
-            query = f'select coalesce({by} = {sql_text(name)}, false) as chosen from main."{table}"'
-            chosen = self._database.load(table).execute(query).fetchnumpy()["chosen"]
-            found.append((name, column.of(chosen.astype(bool))))
+            chosen = self._database.chosen(table, Condition(by, "=", name))
+            if chosen is None:
+                query = f'select coalesce({by} = {sql_text(name)}, false) as chosen from main."{table}"'
+                chosen = self._database.load(table).execute(query).fetchnumpy()["chosen"].astype(bool)
+            found.append((name, column.of(chosen)))
         return found
 
     def _shapes(self) -> None:
@@ -268,7 +271,7 @@ class _Summing:
         counted, notes = self._counting.result()
         self._summary.distributions += counted
         self._summary.notes += notes
-        self._summary.notes += leakage(self._database)
+        self._summary.notes += leakage(self._database, self._ids)
         self._summary.notes += uneven(self._database)
 
     def _hierarchy(self) -> None:

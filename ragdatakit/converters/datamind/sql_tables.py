@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
 
 from ragdatakit.converters.datamind.graph import triple_of
 from ragdatakit.converters.sql_files import fill, scanned_table
 from ragdatakit.database.arrow_streams import incoming
 from ragdatakit.database.columns import PackedColumn
-from ragdatakit.database.dataset_database import SqlTable, Unproved
+from ragdatakit.database.dataset_database import Connect, SqlTable, Unproved
 from ragdatakit.database.edge_numbers import EdgeNumbers
 from ragdatakit.database.edge_tables import EdgeTable, ManyTexts
 from ragdatakit.database.held_rows import HeldRows
@@ -19,9 +18,6 @@ from ragdatakit.database.text_facts import TextFacts
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.scanner.library import library
-
-if TYPE_CHECKING:
-    import duckdb
 
 _LINES = 'main."lines of triples"'
 
@@ -59,42 +55,44 @@ class _Triplets:
         self._nodes: list[list[PackedColumn]] = []
         self._waiting = set[str]()
 
-    def nodes(self, connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, int]:
+    def nodes(self, connect: Connect, table: str) -> dict[str, int]:
         """Each entity once, with the type that it has where it comes first."""
         from ragdatakit.converters.datamind.triple_columns import NODE_SCHEMA
 
-        self._read(connection, table)
+        self._read(connect, table)
+        connection = connect()
         with incoming(connection, "nodes_of_triples", NODE_SCHEMA, self._nodes):
             columns = canonical_columns("nodes", NODE_SCHEMA)
             connection.execute(f'create table main."{table}" as select {columns} from nodes_of_triples')
         self._nodes = []
         return {}
 
-    def edges(self, connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, int]:
+    def edges(self, connect: Connect, table: str) -> dict[str, int]:
         """The triples, in the order of the files' names and of the lines."""
-        self._read(connection, table)
+        self._read(connect, table)
         if not self.apart.known:
-            connection.execute(f'alter table {_LINES} rename to "{table}"')
+            connect().execute(f'alter table {_LINES} rename to "{table}"')
         return {}
 
-    def _read(self, connection: duckdb.DuckDBPyConnection, table: str) -> None:
+    def _read(self, connect: Connect, table: str) -> None:
         if table not in self._waiting:
             if library() is None:
                 raise Unproved
             try:
-                self._take(connection, apart=self.numbers.apart)
+                self._take(connect, apart=self.numbers.apart)
             except ManyTexts:
-                self._take(connection, apart=False)
+                self._take(connect, apart=False)
             self._waiting = {"nodes", "edges"}
         self._waiting.discard(table)
 
-    def _take(self, connection: duckdb.DuckDBPyConnection, *, apart: bool) -> None:
+    def _take(self, connect: Connect, *, apart: bool) -> None:
         from ragdatakit.converters.datamind.triple_columns import TripleColumns  # needs numpy
 
         if self.numbers.wanted:
             self.numbers.begin_nodes()
         self.apart.begin(known=apart)
         reader = TripleColumns(self.apart)
+        connection = connect()
         connection.execute(f"drop table if exists {_LINES}")
 
         def batches(file: DataFile) -> Iterator[list[PackedColumn]]:

@@ -19,7 +19,7 @@ from ragdatakit.converters.sql_files import look_through_csv, paths
 from ragdatakit.database.apart_rows import ApartRows, TooVariedError
 from ragdatakit.database.arrow_streams import incoming
 from ragdatakit.database.columns import Kind, PackedColumn, packed
-from ragdatakit.database.dataset_database import SqlTable, Unproved
+from ragdatakit.database.dataset_database import Connect, SqlTable, Unproved
 from ragdatakit.database.edge_numbers import EdgeNumbers
 from ragdatakit.database.text_facts import is_plain
 from ragdatakit.files.containers.csv_rows import CsvReader
@@ -58,10 +58,11 @@ def gfm_rag_tables(dataset: Dataset, records: RecordReader) -> dict[str, SqlTabl
     }
 
 
-def _cleaned(load: Load) -> Load:
+def _cleaned(load: Load) -> Callable[[Connect, str], dict[str, int]]:
     """The same; what it made on its way goes where it fails."""
 
-    def cleaned(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, int]:
+    def cleaned(connect: Connect, table: str) -> dict[str, int]:
+        connection = connect()
         try:
             return load(connection, table)
         except Exception:

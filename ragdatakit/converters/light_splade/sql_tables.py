@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ragdatakit.converters.light_splade.reading import ID, Reading, size_of_text, text_of
 from ragdatakit.converters.sql_files import fill, scanned_table
 from ragdatakit.database.columns import Kind, PackedColumn, packed
-from ragdatakit.database.dataset_database import SqlTable, Unproved
+from ragdatakit.database.dataset_database import Connect, SqlTable, Unproved
 from ragdatakit.database.held_rows import HeldRows
 from ragdatakit.database.id_tables import IdTable
 from ragdatakit.database.row_batches import row_batches, schema_of
@@ -94,20 +94,20 @@ class _Loader:
             yield from reader.batches(file, self._records, partial(row_of, file))
         self._tell(notes)
 
-    def documents(self, connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, int]:
+    def documents(self, connect: Connect, table: str) -> dict[str, int]:
         """The larger split first, then what only the other one has."""
         row = "id as doc_id, text, null::varchar as title, null::varchar as metadata, []::varchar[] as field_order"
         groups = _by_split(self._dataset.of_kind("documents"))
         groups.sort(key=lambda group: -sum(size_of_text(f) for f in group))
-        return self._master(connection, table, row, groups)
+        return self._master(connect(), table, row, groups)
 
-    def questions(self, connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, int]:
+    def questions(self, connect: Connect, table: str) -> dict[str, int]:
         """The queries, with the first split that has them."""
         row = (
             "id as question_id, text, null::varchar as answer, []::varchar[] as aliases, split, "
             "null::varchar as metadata, []::varchar[] as field_order"
         )
-        return self._master(connection, table, row, _by_split(self._dataset.of_kind("queries")))
+        return self._master(connect(), table, row, _by_split(self._dataset.of_kind("queries")))
 
     def _master(
         self, connection: duckdb.DuckDBPyConnection, table: str, row: str, groups: list[list[DataFile]]
@@ -143,13 +143,13 @@ class _Loader:
         reader = KeptColumns(record, columns, _in_batches)
         yield from reader.batches(file, self._records, lambda _, fields: text_of(file, notes, fields))
 
-    def qrels(self, connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, int]:
+    def qrels(self, _: Connect, table: str) -> dict[str, int]:
         """The positive lists, as judgements of grade 1."""
-        return self._ids("qrels")
+        return self._ids(table)
 
-    def triplets(self, connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, int]:
+    def triplets(self, _: Connect, table: str) -> dict[str, int]:
         """The triplets, in the order of the files."""
-        return self._ids("triplets")
+        return self._ids(table)
 
     def _ids(self, table: str) -> dict[str, int]:
         from ragdatakit.converters.light_splade.id_blocks import id_blocks  # needs numpy

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ragdatakit.database.apart_rows import BLANK, ColumnFacts
 from ragdatakit.database.held_rows import OBJECTS
@@ -36,34 +36,31 @@ def table_summary(database: DatasetDatabase, table: str, counted: dict[str, int]
     names = tuple(name for name in TABLES[table].columns if name != "field_order")
     held = database.waiting(table) if {*names} <= {*counted, "split"} else None
     known = {name: _known(database, table, name) if held is None else None for name in names}
-    wanted = []
+    wanted: list[str | int | None] = []  # what is known, and what SQL counts
     for name in names:
         column = f'"{name}"'
         if (apart := known[name]) is not None:
-            wanted += [str(apart.missing), str(apart.empty), "null"]
+            wanted += [apart.missing, apart.empty, None]
             continue
         if name == "split":
             empty = sum(number for split, number in by_split.items() if split is not None and not split.strip(BLANK))
-            wanted += [str(by_split.get(None, 0)), str(empty), str(len(by_split.keys() - {None}))]
+            wanted += [by_split.get(None, 0), empty, len(by_split.keys() - {None})]
             continue
         if held is not None:
-            wanted += ["0", str(held.empty(name)), "null"]
+            wanted += [0, held.empty(name), None]
             continue
         if (table, name) in database.integer_columns:  # no such value is missing or empty
-            wanted += ["0", "0", "null" if name in counted else f"count(distinct {column})"]
+            wanted += [0, 0, None if name in counted else f"count(distinct {column})"]
             continue
         missing = f"len({column}) = 0 or {column} is null" if name in LISTS else f"{column} is null"
         wanted.append(f"count(*) filter ({missing})")
         wanted.append(f"count(*) filter ({_is_empty(table, name)})")
         plain = name not in UNCOUNTED and name not in counted and name not in UNIQUE.get(table, ())
-        wanted.append(f"count(distinct {column})" if plain else "null")
-    of_rows = (
-        f', count(*) from "{table}"'
-        if held is None and any(known[name] is None for name in names if name != "split")
-        else ""
-    )
-    connection = database.load(table) if of_rows else database.read(table)
-    found = connection.execute(f"select {', '.join(wanted)}{of_rows}").fetchall()[0]
+        wanted.append(f"count(distinct {column})" if plain else None)
+    asked = [one for one in wanted if isinstance(one, str)]
+    query = f'select {", ".join(asked)} from "{table}"'
+    answers = iter(database.load(table).execute(query).fetchall()[0] if asked else ())
+    found: list[Any] = [next(answers) if isinstance(one, str) else one for one in wanted]
     columns = []
     for place, name in enumerate(names):
         missing_rows, empty, distinct = found[3 * place : 3 * place + 3]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 import numpy as np
 
 from ragdatakit.arrays.codes import number_of_distinct
+from ragdatakit.database.conditions import Condition
 from ragdatakit.database.id_tables import MOST_SPREAD, far_from_most, integer_of
 from ragdatakit.scanner.keys import distinct_per_owner
 from ragdatakit.scanner.library import library
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     import duckdb
     import numpy.typing as npt
 
+    from ragdatakit.arrays.codes import Codes
     from ragdatakit.database.dataset_database import DatasetDatabase
 
     Numbers = npt.NDArray[np.int64]
@@ -27,27 +29,31 @@ _WORTH_HASHES = 1 << 15
 """Rows from which on hashing texts is quicker than collecting them."""
 _MOST_CODES = 1 << 21
 """Rows up to which codes of their ids take no more memory than DuckDB does for joining them."""
-_ALL = "true"
 
 
 class IdColumn(NamedTuple):
-    """A column of ids; ``where`` chooses rows."""
+    """A column of ids; ``where`` chooses rows (None: all)."""
 
     table: str
     column: str
-    where: str = _ALL
+    where: Condition | None = None
+
+    @property
+    def chosen(self) -> str:
+        """What chooses them, in SQL."""
+        return "true" if self.where is None else self.where.sql
 
 
 class IdNumbers:
     """Numbers the ids of a database's columns; what was read of a column is kept.
 
-    It has a ``connection`` of its own, so that it may work in another thread; the tables have to be filled. Use it in a
+    It has a connection of its own, so that it may work in another thread; the tables have to be read. Use it in a
     ``with`` block.
     """
 
     def __init__(self, database: DatasetDatabase) -> None:
         self._database = database
-        self.connection = database.load().cursor()
+        self._connection: duckdb.DuckDBPyConnection | None = None
         self._known: dict[IdColumn, _Integers | None] = {}
         self._by_codes: dict[tuple[IdColumn, ...], tuple[list[Numbers], int]] = {}
 
@@ -57,7 +63,15 @@ class IdNumbers:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.connection.close()
+        if self._connection is not None:
+            self._connection.close()
+
+    def load(self, *tables: str) -> duckdb.DuckDBPyConnection:
+        """Have the database hold these tables; the connection."""
+        connection = self._database.load(*tables)
+        if self._connection is None:
+            self._connection = connection.cursor()
+        return self._connection
 
     def of(self, *columns: IdColumn) -> tuple[list[Numbers], int]:
         """The ids of columns as numbers from 0, equal ids as equal numbers, missing ones as -1; how many there may be.
@@ -82,29 +96,56 @@ class IdNumbers:
         rows = sum(self._database.count(source.table) for source in columns)
         if library() is not None and rows <= _MOST_CODES:
             if columns not in self._by_codes:
-                self._by_codes[columns] = _by_codes(self._database, self.connection, columns)
+                self._by_codes[columns] = self._of_codes(columns)
             return self._by_codes[columns]
-        self._database.load(*(source.table for source in columns))
-        return _by_names(self.connection, columns)
+        return _by_names(self.load(*(source.table for source in columns)), columns)
 
     def _read(self, source: IdColumn) -> _Integers | None:
-        if self._has_all(source):
-            found = self._database.ids(source.table, source.column)
-            if found is not None:
+        place = source.table, source.column
+        if (found := self._database.ids(*place)) is not None:
+            if source.where is None or source.where == Condition(source.column, "is not null"):
                 return _of_values(*found)
-            if source.where == _ALL and self._database.text_codes(source.table, source.column) is not None:
-                return None
-        self._database.load(source.table)
-        is_known = (source.table, source.column) in self._database.integer_columns
-        read = _integers(self.connection, source, is_known)
+            if (chosen := self._database.chosen(source.table, source.where)) is not None:
+                return _of_values(*(found if chosen.all() else found.of(chosen)))
+        elif self._known_codes(source) is not None:
+            return None
+        read = _integers(self.load(source.table), source, place in self._database.integer_columns)
         return _without(read, far_from_most(read.values)) if read is not None else None
 
-    def _has_all(self, source: IdColumn) -> bool:
-        """Whether it is known that all rows are chosen."""
-        if source.where in (_ALL, f"{source.column} is not null"):
-            return True
-        held = self._database.waiting(source.table)
-        return held is not None and held.holds(self.connection, source.where)
+    def _known_codes(self, source: IdColumn) -> tuple[Codes, npt.NDArray[np.bool_]] | None:
+        """The codes of ids, and which of them are missing, as far as they are known outside of the database."""
+        known = self._database.text_codes(source.table, source.column)
+        if known is None:
+            return None
+        codes, there = known
+        if source.where is None:
+            return codes, ~there
+        chosen = self._database.chosen(source.table, source.where)
+        return (codes[chosen], ~there[chosen]) if chosen is not None else None
+
+    def _of_codes(self, columns: Sequence[IdColumn]) -> tuple[list[Numbers], int]:
+        """Ids are numbered by the place at which the first one like it is; the compiled library tells them by codes."""
+        from ragdatakit.arrays.code_tables import HashTable
+        from ragdatakit.arrays.codes import WIDE
+        from ragdatakit.database.text_batches import text_batches
+        from ragdatakit.scanner.blocks import text_codes
+
+        codes, missing = [], []
+        for source in columns:
+            if (known := self._known_codes(source)) is not None:
+                codes.append(known[0])
+                missing.append(known[1])
+                continue
+            own, absent = [np.empty(0, WIDE)], [np.empty(0, np.bool_)]
+            query = f'select "{source.column}" from main."{source.table}" where {source.chosen}'
+            for batch in text_batches(self.load(source.table), query):
+                own.append(text_codes(batch.data, batch.offsets))
+                absent.append(np.zeros(len(own[-1]), np.bool_) if batch.missing is None else batch.missing)
+            codes.append(np.concatenate(own))
+            missing.append(np.concatenate(absent))
+        every = np.concatenate(codes)
+        found = zip(missing, map(HashTable(every).positions, codes), strict=True)
+        return [np.where(rows, -1, places).astype(np.int64) for rows, places in found], len(every)
 
     def integer_ids(self, source: IdColumn) -> tuple[int, int, int, int, int, int] | None:
         """Of a column that is known, or read, most of whose ids are integers: how many there are, distinct ones, those
@@ -149,17 +190,17 @@ def _integers(connection: duckdb.DuckDBPyConnection, source: IdColumn, known: bo
     """None unless ids are integers as they are usually written, except for a few; ``known``: all are."""
     column = f'"{source.column}"'
     if known:
-        query = f'select {column}::bigint as number from main."{source.table}" where {source.where}'
+        query = f'select {column}::bigint as number from main."{source.table}" where {source.chosen}'
         return _of_values(np.asarray(connection.execute(query).fetchnumpy()["number"]))
     number = as_integer(column)
-    of_rows = f'from (select {column} as id, {number} as number from main."{source.table}" where {source.where})'
+    of_rows = f'from (select {column} as id, {number} as number from main."{source.table}" where {source.chosen})'
     query = f"select min(number), max(number), count(id), count(number), count(*) {of_rows}"
     least, most, count, integers, rows = connection.execute(query).fetchall()[0]
     if count - integers > _MOST_ODD * count:
         return None
     least, most = least or 0, most or 0
     if integers == rows:
-        query = f'select {column}::bigint as number from main."{source.table}" where {source.where}'
+        query = f'select {column}::bigint as number from main."{source.table}" where {source.chosen}'
         return _Integers(np.asarray(connection.execute(query).fetchnumpy()["number"]), None, least, most, count)
     is_odd = "id is not null and number is null"
     query = f"select coalesce(number, 0) as number, id is null as missing, {is_odd} as odd {of_rows}"
@@ -239,38 +280,10 @@ def _less(found: _Integers, least: int, odd: Mapping[str, int]) -> Numbers:
     return numbers
 
 
-def _by_codes(
-    database: DatasetDatabase, connection: duckdb.DuckDBPyConnection, columns: Sequence[IdColumn]
-) -> tuple[list[Numbers], int]:
-    """Ids are numbered by the place at which the first one like it is; the compiled library tells them by codes."""
-    from ragdatakit.arrays.code_tables import HashTable
-    from ragdatakit.arrays.codes import WIDE
-    from ragdatakit.database.text_batches import text_batches
-    from ragdatakit.scanner.blocks import text_codes
-
-    codes, missing = [], []
-    for source in columns:
-        known = database.text_codes(source.table, source.column) if source.where == _ALL else None
-        if known is not None:
-            codes.append(known[0])
-            missing.append(~known[1])
-            continue
-        database.load(source.table)
-        own, absent = [np.empty(0, WIDE)], [np.empty(0, np.bool_)]
-        query = f'select "{source.column}" from main."{source.table}" where {source.where}'
-        for batch in text_batches(connection, query):
-            own.append(text_codes(batch.data, batch.offsets))
-            absent.append(np.zeros(len(own[-1]), np.bool_) if batch.missing is None else batch.missing)
-        codes.append(np.concatenate(own))
-        missing.append(np.concatenate(absent))
-    every = np.concatenate(codes)
-    found = zip(missing, map(HashTable(every).positions, codes), strict=True)
-    return [np.where(rows, -1, places).astype(np.int64) for rows, places in found], len(every)
-
-
 def _by_names(connection: duckdb.DuckDBPyConnection, columns: Sequence[IdColumn]) -> tuple[list[Numbers], int]:
     union = " union all ".join(
-        f'select "{p.column}" as id from main."{p.table}" where "{p.column}" is not null and {p.where}' for p in columns
+        f'select "{p.column}" as id from main."{p.table}" where "{p.column}" is not null and {p.chosen}'
+        for p in columns
     )
     connection.execute(
         f"create or replace temp table id_numbers as select id, row_number() over () - 1 as number "
@@ -280,7 +293,7 @@ def _by_names(connection: duckdb.DuckDBPyConnection, columns: Sequence[IdColumn]
     for source in columns:
         query = (
             f'select coalesce(n.number, -1) as number from main."{source.table}" t left join id_numbers n '
-            f'on n.id = t."{source.column}" where {source.where} order by t.rowid'
+            f'on n.id = t."{source.column}" where {source.chosen} order by t.rowid'
         )
         numbers.append(np.asarray(connection.execute(query).fetchnumpy()["number"], np.int64))
     count = connection.execute("select count(*) from id_numbers").fetchall()[0][0]

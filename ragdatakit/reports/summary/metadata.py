@@ -103,7 +103,7 @@ def _counts(database: DatasetDatabase, table: str, column: str) -> dict[str, int
         return None
     found = objects.counts()
     if objects.odd:
-        connection = database.read()
+        connection = database.load()
         with incoming(connection, "odd_texts", {"object": Kind.TEXT}, [[packed(Kind.TEXT, objects.odd)]]):
             connection.execute("create table main.odd_objects as select * from odd_texts")
         keys = "select unnest(list_distinct(json_keys(object))) as key from "

@@ -25,8 +25,8 @@ def stages_of(database: DatasetDatabase) -> list[str]:
 def stage_distributions(database: DatasetDatabase) -> list[Distribution]:
     """Seconds, results, scores by stage; the seconds of answers; the compression of refined texts."""
     found: list[Distribution | None] = []
-    connection = database.load()
     for stage in stages_of(database):
+        connection = database.load()
         where = f"from main.runs where stage = {sql_text(stage)}"
         seconds = f"select arg_min(seconds, rank) filter (seconds is not null) {where} group by question_id"
         found.append(of_query(connection, seconds, "runs.seconds", "Time of a stage per question", "seconds", stage))

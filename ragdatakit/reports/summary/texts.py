@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import duckdb
     import numpy.typing as npt
 
+    from ragdatakit.database.columns import PackedColumn
     from ragdatakit.database.dataset_database import DatasetDatabase
     from ragdatakit.database.text_facts import FactsWanted, TextFacts
 
@@ -88,11 +89,12 @@ def measure(
     if facts is not None and facts.places is not None:
         return Column(table, column, characters, *_apart(database, table, column, read, facts), read)
     tokens, scripts = np.full(len(read), -1), np.zeros(len(read), np.uint8)
-    ways = (
-        _scanned(database.load(table), table, column, step, characters)
-        if library() is not None
-        else _in_python(database, table, column, step, size)
-    )
+    if library() is None:
+        ways = _in_python(database, table, column, step, size)
+    elif facts is not None and (held := database.texts(table, column)) is not None:
+        ways = _held(held, step)
+    else:
+        ways = _scanned(database.load(table), table, column, step, characters)
     done = 0
     for some_tokens, some_scripts in ways:
         end = done + len(some_tokens)
@@ -127,6 +129,27 @@ def _apart(
         assert found is not None
         tokens[some], scripts[some] = found
     return tokens, scripts
+
+
+def _held(parts: Iterable[PackedColumn], step: int) -> Iterator[tuple[Numbers, npt.NDArray[np.uint8]]]:
+    """Tokens and scripts of every n-th of the texts that are at hand."""
+    from ragdatakit.database.columns import bits_of, texts_of
+    from ragdatakit.database.edge_tables import gathered
+    from ragdatakit.reports.summary.text_numbers import counted
+
+    first = 0
+    for part in parts:
+        rows = np.arange(-first % step, part.length, step)
+        data, offsets = texts_of(part)
+        if step > 1:
+            starts, ends = offsets[:-1][rows].astype(np.int64), offsets[1:][rows].astype(np.int64)
+            given, places = gathered(data, starts, ends)
+            data, offsets = np.frombuffer(given, np.uint8), places.astype(np.int32)
+        found = counted(data, offsets)
+        assert found is not None
+        found[0][bits_of(part)[rows] == 0] = -1
+        first += part.length
+        yield found
 
 
 def _scanned(

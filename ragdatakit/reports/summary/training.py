@@ -1,4 +1,4 @@
-"""What judgements and training samples cover, per question; what leaks between splits; splits that are uneven."""
+"""What judgements and training samples cover, per question; splits that are uneven."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ragdatakit.database.conditions import Condition
 from ragdatakit.files.paths.sql_text import sql_text
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.reports.summary.ids import IdColumn, IdNumbers, distinct, distinct_per_id, per_id
@@ -22,29 +23,29 @@ if TYPE_CHECKING:
 
 TRAIN = "train"
 _UNEVEN = 0.01
-_BLANKS = "".join(character for character in map(chr, range(0x3001)) if character.isspace())
 _NAMING = {"qrels": "a judgement", "triplets": "a triplet", "pair_scores": "a score"}
+POSITIVE = Condition("grade", ">", 0)
 PASSAGES = (("documents", "doc_id", "document"), ("chunks", "chunk_id", "chunk"))
 _PER_QUESTION = {
     "qrels.positives": (
         "qrels",
         "Positives per question",
         "passages",
-        "grade > 0",
+        POSITIVE,
         "select count(distinct (target_kind, target_id)) from main.qrels where {where} group by question_id",
     ),
     "qrels.negatives": (
         "qrels",
         "Judged negatives per question",
         "passages",
-        "grade <= 0",
+        Condition("grade", "<=", 0),
         "select count(distinct (target_kind, target_id)) from main.qrels where {where} group by question_id",
     ),
     "pair_scores.per_question": (
         "pair_scores",
         "Scored passages per question",
         "passages",
-        "true",
+        None,
         "select count(*) from main.pair_scores where {where} group by question_id",
     ),
 }
@@ -59,26 +60,39 @@ def per_question(database: DatasetDatabase, ids: IdNumbers) -> list[Distribution
         chosen: list[str | None] = [None]
         if table != "pair_scores":
             chosen += splits_of(database, table)
-        if (held := database.waiting(table)) is not None:
-            if held.holds(ids.connection, wanted):
+        if wanted is not None and (rows := chosen_pairs(database, wanted)) is not None:
+            if rows.any():
                 (questions,), count = ids.of(IdColumn(table, "question_id"))
                 (targets,), target_count = ids.of(IdColumn(table, "target_id"))
                 for split in chosen:
-                    rows: Any = slice(None) if split is None else held.is_of(split)
-                    each = distinct_per_id(questions[rows], targets[rows], count, target_count)
+                    own: Any = rows if split is None else rows & rows_of_split(database, table, split)
+                    own = slice(None) if own.all() else own
+                    each = distinct_per_id(questions[own], targets[own], count, target_count)
                     found.append(of_numbers(each, name, title, unit, split))
             continue
-        database.load(table)
+        connection = ids.load(table)
         for split in chosen:
-            where = wanted if split is None else f"{wanted} and split = {sql_text(split)}"
-            found.append(of_query(ids.connection, query.format(where=where), name, title, unit, split))
+            conditions = [wanted, Condition("split", "=", split) if split is not None else None]
+            where = " and ".join(one.sql for one in conditions if one is not None) or "true"
+            found.append(of_query(connection, query.format(where=where), name, title, unit, split))
     return [one for one in found if one is not None]
+
+
+def chosen_pairs(database: DatasetDatabase, wanted: Condition) -> npt.NDArray[np.bool_] | None:
+    """Which of the judgements are wanted, where they are outside of the database, each names a question and a target,
+    and all targets are of one kind; None otherwise."""
+    if database.waiting("qrels") is None:  # where it is not None all of that is so
+        facts = [database.column_facts("qrels", name) for name in ("question_id", "target_id", "target_kind")]
+        known = [one for one in facts if one is not None and not one.missing]
+        if len(known) < len(facts) or known[-1].distinct != 1:
+            return None
+    return database.chosen("qrels", wanted)
 
 
 def rows_of_split(database: DatasetDatabase, table: str, split: str) -> npt.NDArray[np.bool_]:
     """Which rows of a table are of a split."""
-    if (held := database.waiting(table)) is not None:
-        return held.is_of(split)
+    if (known := database.chosen(table, Condition("split", "=", split))) is not None:
+        return known
     query = f'select coalesce(split = {sql_text(split)}, false) as chosen from main."{table}"'
     with database.load(table).cursor() as cursor:
         return np.asarray(cursor.execute(query).fetchnumpy()["chosen"], np.bool_)
@@ -139,11 +153,11 @@ def coverage(database: DatasetDatabase, ids: IdNumbers) -> list[Note]:
     notes = []
     positives = [
         source
-        for source in (IdColumn("qrels", "question_id", "grade > 0"), IdColumn("triplets", "question_id"))
+        for source in (IdColumn("qrels", "question_id", POSITIVE), IdColumn("triplets", "question_id"))
         if database.count(source.table)
     ]
     if positives and database.count("questions"):
-        questions = IdColumn("questions", "question_id", "question_id is not null")
+        questions = IdColumn("questions", "question_id", Condition("question_id", "is not null"))
         asked, covered = _covered(ids, questions, positives)
         if asked:
             notes.append(question_note(asked, covered, _questions_without_gold(database, ids, questions)))
@@ -151,7 +165,7 @@ def coverage(database: DatasetDatabase, ids: IdNumbers) -> list[Note]:
         naming = [
             source
             for source in (
-                IdColumn("qrels", "target_id", f"target_kind = '{kind}'"),
+                IdColumn("qrels", "target_id", _of_kind(kind)),
                 IdColumn("triplets", "positive_id"),
                 IdColumn("triplets", "negative_id"),
                 IdColumn("pair_scores", "doc_id"),
@@ -193,21 +207,22 @@ def _questions_without_gold(database: DatasetDatabase, ids: IdNumbers, asked: Id
     """How many questions have positives in the judgements, none of which is a passage that is there."""
     if database.count("triplets"):
         return 0
-    missing: dict[str, Any] = {}
+    missing: dict[Condition, Any] = {}
+    kinds = [kind for table, _, kind in PASSAGES if database.count(table)]
     for table, key, kind in PASSAGES:
-        if database.count(table):
-            where = f"target_kind = '{kind}'"
+        if kind in kinds:
+            where = _of_kind(kind)
             (own, named), count = ids.of(IdColumn(table, key), IdColumn("qrels", "target_id", where))
-            missing[where] = ~_marked(count, own)[named]
+            missing[where] = ~marked(count, own)[named]
     if not any(gone.any() for gone in missing.values()):
         return 0
-    missing[f"not ({' or '.join(missing)})"] = False
-    database.load("qrels")
+    missing[Condition("target_kind", "not in", tuple(kinds))] = False
+    connection = ids.load("qrels")
     (questions, *judged), count = ids.of(asked, *(IdColumn("qrels", "question_id", where) for where in missing))
     has_positive, has_found = np.zeros(count + 1, np.bool_), np.zeros(count + 1, np.bool_)
     for numbers, (where, gone) in zip(judged, missing.items(), strict=True):
-        query = f"select coalesce(grade > 0, false) as is_positive from main.qrels where {where}"
-        is_positive = np.asarray(ids.connection.execute(query).fetchnumpy()["is_positive"], np.bool_)
+        query = f"select coalesce(grade > 0, false) as is_positive from main.qrels where {where.sql}"
+        is_positive = np.asarray(connection.execute(query).fetchnumpy()["is_positive"], np.bool_)
         has_positive[numbers[is_positive]] = True
         has_found[numbers[is_positive & ~np.asarray(gone)]] = True
     return int(np.count_nonzero((has_positive & ~has_found)[questions]))
@@ -217,100 +232,30 @@ def _is_judged(database: DatasetDatabase, ids: IdNumbers, kind: str) -> bool:
     """Whether there are judgements of passages of this kind; those of another kind name no such passage anyway."""
     if not database.count("qrels"):
         return False
-    if (held := database.waiting("qrels")) is not None:
-        return held.holds(ids.connection, f"target_kind = '{kind}'")
-    query = f"select 1 from main.qrels where target_kind = '{kind}' limit 1"
-    return bool(ids.connection.execute(query).fetchall())
+    if (known := database.chosen("qrels", _of_kind(kind))) is not None:
+        return bool(known.any())
+    query = f"select 1 from main.qrels where {_of_kind(kind).sql} limit 1"
+    return bool(ids.load("qrels").execute(query).fetchall())
+
+
+def _of_kind(kind: str) -> Condition:
+    """That a judgement is of a target of this kind."""
+    return Condition("target_kind", "=", kind)
 
 
 def _covered(ids: IdNumbers, source: IdColumn, naming: list[IdColumn]) -> tuple[int, int]:
     """The rows of a column of ids, and how many of them are named in others."""
     (own, *others), count = ids.of(source, *naming)
-    return len(own), int(np.count_nonzero(_marked(count, *others)[own]))
+    return len(own), int(np.count_nonzero(marked(count, *others)[own]))
 
 
-def _marked(count: int, *columns: Numbers) -> npt.NDArray[np.bool_]:
+def marked(count: int, *columns: Numbers) -> npt.NDArray[np.bool_]:
     """Which of so many ids are in columns of their numbers; the last one, for ids that are missing, is not."""
     marks = np.zeros(count + 1, np.bool_)
     for numbers in columns:
         marks[numbers] = True
     marks[count] = False
     return marks
-
-
-def leakage(database: DatasetDatabase) -> list[Note]:
-    """Questions, by their texts, and positives that are in the training split and in another one.
-
-    Case, blanks around a text, and whether a letter and its accent are one character or two make no difference.
-    """
-    notes = []
-    pairs = _asked(database)
-    if pairs:
-        query = f"""
-            with lowered as (
-                select split, case when strlen(text) = length(text) then lower(text)
-                    else lower(nfc_normalize(text)) end as text from ({pairs})
-            ),
-            spelled as (
-                select split, case when {_ends_in_ink("left")} and {_ends_in_ink("right")} then text
-                    else trim(text, {sql_text(_BLANKS)}) end as text from lowered
-            ),
-            asked as materialized (select distinct split, text from spelled where text <> '')
-            select other.split, count(*) from asked other join asked train using (text)
-            where train.split = '{TRAIN}' and other.split <> '{TRAIN}' group by 1 order by 1
-        """
-        notes += [
-            Note(
-                "leakage.questions",
-                f"{count:,} question{'s' if count != 1 else ''} of the split {split} "
-                f"also appear{'' if count != 1 else 's'} in train",
-                count,
-                "warning",
-            )
-            for split, count in database.load("questions").execute(query).fetchall()
-        ]
-    if "qrels" in database.tables and splits_of(database, "qrels"):
-        query = f"""
-            with positives as materialized (
-                select distinct split, target_kind, target_id from main.qrels where grade > 0 and split is not null
-            )
-            select other.split, count(train.target_id), count(*)
-            from positives other left join (select * from positives where split = '{TRAIN}') train
-            using (target_kind, target_id)
-            where other.split <> '{TRAIN}' group by 1 having count(train.target_id) > 0 order by 1
-        """
-        notes += [
-            Note(
-                "leakage.positives",
-                f"{count:,} of {total:,} positives of the split {split} are also positives in train",
-                count,
-            )
-            for split, count, total in database.load("qrels").execute(query).fetchall()
-        ]
-    return notes
-
-
-def _ends_in_ink(side: str) -> str:
-    """Whether a text has no blank at an end, as far as that is seen at once."""
-    return f"{side}(text, 1) between '!' and '~'"
-
-
-def _asked(database: DatasetDatabase) -> str:
-    """A query of the texts of questions with each split in which they are; empty where none can be in two."""
-    if "questions" not in database.tables:
-        return ""
-    others = [t for t in ("qrels", "triplets") if t in database.tables and splits_of(database, t)]
-    splits = {split for table in ("questions", *others) for split in database.splits(table)} - {None}
-    if TRAIN not in splits or len(splits) < 2:
-        return ""
-    database.load("questions", *others)
-    parts = ["select split, text from main.questions where split is not null"]
-    parts += [
-        f"select used.split, q.text from (select distinct question_id, split from main.{table}) used "
-        "join main.questions q using (question_id) where used.split is not null"
-        for table in others
-    ]
-    return " union all ".join(parts)
 
 
 def uneven(database: DatasetDatabase) -> list[Note]:
