@@ -108,6 +108,17 @@ def test_packed_directories_are_read_and_reported(name: str) -> None:
     assert {f.rule for f in report.findings if f.severity == "error"} == {"packed-store"}
 
 
+@pytest.mark.parametrize(
+    ("content", "taken"), [(" \n", "for an empty store, silently"), ('{"a":', "stops with JSONDec")]
+)
+def test_of_a_store_that_is_no_json_what_becomes_of_it_is_said(content: str, taken: str, tmp_path: Path) -> None:
+    folder = _example(tmp_path, **{"kv_store_full_docs.json": content})
+
+    (finding,) = [f for f in validate(folder).findings if f.code == "LR101"]
+
+    assert taken in finding.consequence
+
+
 def test_a_finding_in_the_graph_has_its_place(tmp_path: Path) -> None:
     graph = EXAMPLE[GRAPH].replace(">1.0<", ">0.25<")
 

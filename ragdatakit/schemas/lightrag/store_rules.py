@@ -13,6 +13,10 @@ STORE_RULES: tuple[Rule, ...] = (
         upstream=(
             "LightRAG stops with JSONDecodeError when it opens its stores; a blank file is an empty store, silently"
         ),
+        cases={
+            "": "LightRAG stops with JSONDecodeError when it opens its stores",
+            "empty": "LightRAG takes it for an empty store, silently",
+        },
         hint="write the store with json.dump; copy it again if it was cut",
         bad='{"chunk-1": {"content": "Joss Alder"},}',
         good='{"chunk-1": {"content": "Joss Alder"}}',

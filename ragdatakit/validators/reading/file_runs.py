@@ -515,7 +515,7 @@ class ElementsRun(FileRun):
         if whole.error and len(elements.head) >= MOST_OF_ANOTHER and strict_json.decode(first_line).error:
             rule, facts = rules.get("top-level", ""), {}
         elif whole.error:
-            rule, facts = rules.get("syntax", ""), {"reason": whole.error}
+            rule, facts = rules.get("syntax", ""), {"reason": whole.error, "case": "" if text.strip() else "empty"}
             if "\n" in text.strip() and isinstance(strict_json.decode(first_line).value, dict | list):
                 rule = rules.get("top-level-lines", rule)
         else:
