@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 from functools import cached_property
+from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -215,7 +216,8 @@ class _Reader:
 
     def relations(self) -> Iterator[Relation]:
         """The one name of all relationships, and the types of the claims."""
-        yield from map(Relation, dict.fromkeys(edge.relation for edge in self.edges()))
+        usual = [RELATED for _ in islice(self._rows("relationships", "id"), 1)]
+        yield from map(Relation, dict.fromkeys([*usual, *(edge.relation for edge in self._claims.edges)]))
 
     def _numbered(self, row: dict[str, Any]) -> str:
         """The number of a community; before 0.5 it was its id."""
