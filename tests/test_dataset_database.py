@@ -84,7 +84,8 @@ def test_light_splade_is_taken_by_sql(name: str) -> None:
     ("path", "tables"),
     [
         ("arag/valid/strings", {"chunks"}),
-        ("beir/valid/folder", {"documents"}),
+        ("beir/valid/folder", {"documents", "questions", "qrels"}),
+        ("beir/valid/prefixed", {"documents"}),
         ("datamind/valid/both-loaders", {"chunks", "nodes", "edges"}),
         ("datamind/valid/repository", {"chunks", "nodes", "edges"}),
     ],

@@ -12,6 +12,7 @@ import pytest
 
 from ragdatakit.api.report import report
 from ragdatakit.converters import sql_tables
+from ragdatakit.database import dataset_database
 from ragdatakit.database.columns import Kind, PackedColumn, packed, packed_texts
 from ragdatakit.database.held_rows import HeldRows
 from ragdatakit.scanner.library import library
@@ -120,3 +121,49 @@ def test_masters_of_one_split_and_of_two_are_reported_as_by_rows(
     (by_columns,) = report(tmp_path)
     by_rows.seconds = by_columns.seconds = 0
     assert by_columns == by_rows
+
+
+def beir_folder(folder: Path) -> Path:
+    (folder / "qrels").mkdir(parents=True)
+    documents = [{"_id": f"d{n}", "title": "", "text": f"text {n} \U0001f600", "metadata": {}} for n in range(1, 40)]
+    queries = [{"_id": f"q{n}", "text": f"What is it? {n}", "metadata": {}} for n in range(1, 20)]
+    for name, records in (("corpus", documents), ("queries", queries)):
+        lines = [json.dumps(record) for record in records]
+        lines[3:3] = ["", "{broken", json.dumps({"_id": None, "text": "no id", "more": 1})]
+        (folder / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
+    odd = ["", "q1\td9", 'q2\t"d3"\t1', "q3\td4\tx", "q4\td5\t1\tmore", "q5\td6\t9"]
+    for split, first, more in (("train", 1, odd), ("test", 10, ["q99\td3\t1"])):
+        lines = [f"q{n}\td{n % 5 + m}\t{m % 2}" for n in range(first, first + 9) for m in range(1, 4)]
+        lines[5:5] = more
+        (folder / "qrels" / f"{split}.tsv").write_text("query-id\tcorpus-id\tscore\n" + "\n".join(lines) + "\n")
+    return folder
+
+
+def test_a_beir_folder_is_reported_without_a_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = beir_folder(tmp_path / "set")
+    (by_rows,) = report(folder)
+    monkeypatch.setattr(sql_tables.sql_tables, "__defaults__", (0,))
+    monkeypatch.setattr(dataset_database, "_in_memory", None)
+    (by_columns,) = report(folder)
+    by_rows.seconds = by_columns.seconds = 0
+    assert by_columns == by_rows
+    assert {"leakage.positives", "coverage.questions"} <= {note.name for note in by_rows.notes}
+
+
+@pytest.mark.parametrize(("query", "is_asked"), [("what is  IT? 12", True), ("Whát is it? 12", True), ("", False)])
+def test_questions_that_may_leak_are_asked_of_the_database(
+    query: str, is_asked: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = beir_folder(tmp_path / "set")
+    with (folder / "queries.jsonl").open("a") as file:
+        file.write(json.dumps({"_id": "q0", "text": query, "metadata": {}}) + "\n")
+    with (folder / "qrels" / "train.tsv").open("a") as file:
+        file.write("q0\td1\t1\n")
+    (by_rows,) = report(folder)
+    monkeypatch.setattr(sql_tables.sql_tables, "__defaults__", (0,))
+    begun, begin = [], dataset_database._in_memory
+    monkeypatch.setattr(dataset_database, "_in_memory", lambda *given: begun.append(given) or begin(*given))
+    (by_columns,) = report(folder)
+    by_rows.seconds = by_columns.seconds = 0
+    assert by_columns == by_rows
+    assert bool(begun) is is_asked

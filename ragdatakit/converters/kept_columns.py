@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, starmap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,9 +31,11 @@ if TYPE_CHECKING:
 
     from ragdatakit.files.containers.json_text import Raw
     from ragdatakit.files.datasets import DataFile
+    from ragdatakit.files.reading.cell_lines import CellBlock
     from ragdatakit.files.reading.record_reading import RecordReader
     from ragdatakit.scanner.plan import Asked
-    from ragdatakit.schemas.declarations import Record
+    from ragdatakit.schemas.declarations import Columns as Cut
+    from ragdatakit.schemas.declarations import File, Record
 
 Columns = list[PackedColumn]
 RowOf = Callable[[int, "dict[str, Raw]"], tuple[Any, ...] | None]
@@ -54,9 +56,10 @@ class KeptColumn:
 
 
 class KeptColumns:
-    """Reads files of lines that are objects as ``record`` declares them, except those of which ``asked`` says that they
-    stay open. ``batches_of`` makes batches of the rows of all other records. `_slice` has the values of ``further``
-    fields, and codes of ``keys``, too. Texts of all ``files`` stay out of the columns where ``facts`` say so."""
+    """Reads files of lines that are objects as ``record`` declares them, or cells that are cut as ``cells`` says, but
+    for those of which ``asked`` says that they stay open. ``batches_of`` makes batches of the rows of all other
+    records. `_slice` has the values of ``further`` fields, and codes of ``keys``, too. Texts of all ``files`` stay out
+    of the columns where ``facts`` say so."""
 
     def __init__(
         self,
@@ -68,13 +71,15 @@ class KeptColumns:
         facts: TextFacts | None = None,
         files: Sequence[DataFile] = (),
         keys: Sequence[str] = (),
+        cells: Cut | None = None,
     ) -> None:
         self._columns = tuple(columns)
         self._batches_of = batches_of
         self._facts = facts if facts is not None and facts.apart(files) else None
         apart = COLUMN if self._facts is not None else ""
         kept = [column.field for column in columns if column.field not in ("", apart)]
-        self._scanner = BlockScanner(record, {name: name for name in keys}, asked, kept=[*kept, *further], facts=apart)
+        names = {name: name for name in keys}
+        self._scanner = BlockScanner(record, names, asked, cells=cells, kept=[*kept, *further], facts=apart)
         self._origin: tuple[int, DataFile, Callable[[list[bytes]], ScannedFacts]]
 
     def batches(self, file: DataFile, records: RecordReader, row_of: RowOf) -> Iterator[Columns]:
@@ -91,7 +96,23 @@ class KeptColumns:
                 fields = records.fields_at(file, first + line, raw)
                 return row_of(number + row, fields) if fields is not None else None
 
-            yield from self._of_block(data, scanned, noted)
+            yield from self._of_block(scanned, _sliced(noted, data))
+
+    def batches_of_cells(
+        self, file: DataFile, records: RecordReader, kind: File, row_of: Callable[[int, dict[str, Any]], Any]
+    ) -> Iterator[Columns]:
+        """The same of a file of lines of cells: ``row_of`` is given the numbers of records, and these."""
+
+        def noted(block: CellBlock, row: int, line: int, start: int, end: int) -> Any:
+            found = block.record(row, line, start, end)
+            return row_of(*found) if found is not None else None
+
+        for taken in records.cells_taken(file, kind, self._scanner.scan):
+            if isinstance(taken, tuple):
+                block, scanned = taken
+                yield from self._of_block(scanned, partial(noted, block))
+            else:
+                yield from self._batches_of(row for row in starmap(row_of, taken) if row is not None)
 
     def batches_of_array(
         self, file: DataFile, records: RecordReader, row_of: Callable[[int, Any], tuple[Any, ...] | None]
@@ -115,7 +136,7 @@ class KeptColumns:
                 def noted(row: int, _: int, raw: bytes, first: int = part.first_record) -> tuple[Any, ...] | None:
                     return row_at(first + row, raw)
 
-                yield from self._of_block(part.data, scanned, noted)
+                yield from self._of_block(scanned, _sliced(noted, part.data))
 
     def _scan(self, data: bytes) -> ScannedBlock | None:
         self._choose_sample()
@@ -142,11 +163,9 @@ class KeptColumns:
         assert found.facts is not None
         return found.facts
 
-    def _of_block(
-        self, data: bytes, scanned: ScannedBlock, noted: Callable[[int, int, bytes], tuple[Any, ...] | None]
-    ) -> Iterator[Columns]:
-        """The rows of a block, in order; ``noted`` reads a record that the scanner has noted, given its row, line and
-        text."""
+    def _of_block(self, scanned: ScannedBlock, noted: Callable[[int, int, int, int], Any]) -> Iterator[Columns]:
+        """The rows of a block, in order; ``noted`` makes the row of a record that the scanner has noted, if it is one,
+        given its row and line, and between which places it is."""
         done = 0
         for why, row, line, start, end in scanned.notes:
             if why == BLANK:
@@ -154,7 +173,7 @@ class KeptColumns:
             if row > done:
                 yield self._slice(scanned, done, row)
             done = row + 1
-            found = noted(row, line, data[start:end])
+            found = noted(row, line, start, end)
             if found is not None:
                 yield from self._batches_of(iter((found,)))
         if scanned.rows > done:
@@ -172,6 +191,11 @@ class KeptColumns:
         ]
 
 
+def _sliced(noted: Callable[[int, int, bytes], Any], data: bytes) -> Callable[[int, int, int, int], Any]:
+    """The same, given between which places of the data a record is."""
+    return lambda row, line, start, end: noted(row, line, data[start:end])
+
+
 def values_of(kept: KeptValues, first: int, last: int) -> list[bytes | None]:
     """The values of some rows, as they are written; None where there is none."""
     places, data = kept.offsets[first : last + 1].tolist(), kept.data
@@ -186,7 +210,7 @@ def _column(column: KeptColumn, kept: KeptValues, first: int, last: int) -> Pack
     """The values of some rows."""
     missing = kept.missing[(kept.missing >= first) & (kept.missing < last)] - first
     if column.made is None:
-        if column.kind is Kind.NUMBER:
+        if column.kind in (Kind.NUMBER, Kind.INTEGER):
             return packed_numbers(column.kind, *numbers_of(kept, first, last))
         if column.filled:
             missing = np.flatnonzero(np.diff(kept.offsets[first : last + 1]) == 0)

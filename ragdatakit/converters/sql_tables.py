@@ -35,6 +35,8 @@ _FORMATS = {
     "light-splade": light_splade_tables,
 }
 
+_OF_OPTIONS = {"beir": ("questions", "qrels")}
+"""Tables whose files options choose."""
 _PASSAGES = {"beir": beir_passages, "light-splade": light_splade_passages}
 
 
@@ -45,7 +47,9 @@ def sql_tables(
     is who reads the dataset's files."""
     tables = _FORMATS.get(source.format)
     part = _taken_part(source, options, least_bytes) if tables is not None else None
-    return tables(part, records) if tables is not None and part is not None else {}
+    found = tables(part, records) if tables is not None and part is not None else {}
+    chosen = _OF_OPTIONS.get(source.format, ()) if options.values else ()
+    return {table: way for table, way in found.items() if table not in chosen}
 
 
 def passages_of(

@@ -107,6 +107,9 @@ fn value(plan: &Plan, into: &mut Scanned, cell: &[u8], number: usize, found: &mu
     if field.key {
         into.columns[number].codes.push(code);
     }
+    if let Some(place) = field.kept {
+        into.kept[place].push(cell);
+    }
     Some(())
 }
 

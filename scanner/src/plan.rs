@@ -13,7 +13,7 @@ use crate::scopes::{Joined, Scope};
 use crate::spelling::Spelling;
 
 /// The number of the interface: Python compares it when it loads the library.
-pub const ABI: u32 = 25;
+pub const ABI: u32 = 26;
 
 /// What a value may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -242,7 +242,7 @@ impl Plan {
     /// Whether a field is one of the record itself, whose values may be kept.
     fn is_own(&self, number: usize) -> bool {
         let is_lenient = self.fields.iter().any(|field| field.mistyped.is_some());
-        number < self.scopes[0].fields.len() && self.cells.is_none() && self.tags.is_empty() && !is_lenient
+        number < self.scopes[0].fields.len() && self.tags.is_empty() && !is_lenient
     }
 
     /// Keep the values of a field of the record itself; whether that is possible.
@@ -259,7 +259,7 @@ impl Plan {
 
     /// Make facts of the texts in a field of the record itself; whether that is possible.
     pub fn make_facts(&mut self, number: usize) -> bool {
-        let is_possible = self.is_own(number) && self.fields[number].kind == Type::Text;
+        let is_possible = self.is_own(number) && self.cells.is_none() && self.fields[number].kind == Type::Text;
         self.facts = Some(number).filter(|_| is_possible);
         is_possible
     }

@@ -135,7 +135,7 @@ def _query_files(dataset: Dataset, name: str, prefix: str | None) -> list[DataFi
     return [DataFile(path, str(path), name, "queries", boundary=dataset.boundary)]
 
 
-def _split_of(file: DataFile) -> str | None:
+def split_of(file: DataFile) -> str | None:
     """The split that a file of judgements is of."""
     if file.kind != "qrels":
         return None
@@ -197,28 +197,40 @@ def _questions(
 ) -> Iterator[Question]:
     for file in files:
         for number, fields in records.numbered(file, "ndjson"):
-            names = list(fields)
-            raw = fields.get("_id")
-            found, text = _id_of(fields, _QUERY, records, file, number), string_of(fields.pop("text", None))
-            if found is None or text is None:
-                records.leave_out(file, number, *_why_left_out(raw, found))
-                continue
-            metadata, others = _metadata(fields, _QUERY, records, file, number)
-            order = _field_order(names, _QUERY, others, bare)
-            yield Question(found, text, split=splits().get(found), metadata=metadata, field_order=order)
+            if (question := question_of(records, file, number, fields, bare)) is not None:
+                yield question._replace(split=splits().get(question.question_id or ""))
+
+
+def question_of(
+    records: RecordReader, file: DataFile, number: int, fields: dict[str, Raw], bare: bool | None = None
+) -> Question | None:
+    """The question that a record is, of no split; None where it is left out. ``bare`` as of documents."""
+    names = list(fields)
+    raw = fields.get("_id")
+    found, text = _id_of(fields, _QUERY, records, file, number), string_of(fields.pop("text", None))
+    if found is None or text is None:
+        records.leave_out(file, number, *_why_left_out(raw, found))
+        return None
+    metadata, others = _metadata(fields, _QUERY, records, file, number)
+    return Question(found, text, metadata=metadata, field_order=_field_order(names, _QUERY, others, bare))
 
 
 def _qrels(files: list[DataFile], records: RecordReader) -> Iterator[Qrel]:
     for file in files:
-        split = _split_of(file)
         for number, record in enumerate(records.cells(file, BEIR.file("qrels"))):
-            if isinstance(record["score"], str):
-                records.leave_out(file, number, "its score is not an integer", record["score"])
-                continue
-            if further := record.get(_FURTHER, "").strip():
-                why = "the loader ignores what follows the third column"
-                records.tell_once("lost", "qrels", _FURTHER, why, file, number, f"{record['query-id']}: {further}")
-            yield Qrel(record["query-id"], record["corpus-id"], record["score"], "document", split)
+            if (qrel := qrel_of(records, file, number, record)) is not None:
+                yield qrel
+
+
+def qrel_of(records: RecordReader, file: DataFile, number: int, record: Mapping[str, Any]) -> Qrel | None:
+    """The judgement that a record is; None where it is left out."""
+    if isinstance(record["score"], str):
+        records.leave_out(file, number, "its score is not an integer", record["score"])
+        return None
+    if further := record.get(_FURTHER, "").strip():
+        why = "the loader ignores what follows the third column"
+        records.tell_once("lost", "qrels", _FURTHER, why, file, number, f"{record['query-id']}: {further}")
+    return Qrel(record["query-id"], record["corpus-id"], record["score"], "document", split_of(file))
 
 
 def _why_left_out(raw: Raw | None, found: str | None) -> tuple[str, str]:
@@ -467,7 +479,7 @@ CONVERTER = Converter(
     repairs=_repairs,
     form=_form,
     in_parts=_in_parts,
-    split_of=_split_of,
+    split_of=split_of,
     gives={"documents": _PASSAGES, "questions": _QUESTIONS, "qrels": _QRELS},
     holds={
         "documents": _PASSAGES,

@@ -39,13 +39,13 @@ from ragdatakit.files.containers.sources import (
 from ragdatakit.files.containers.tagged_text import ElementFinder, Place, TaggedElement, TaggedReader
 from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.detection.sniffing import json_container
+from ragdatakit.files.reading.cell_lines import CellBlock, CellLines
 from ragdatakit.files.reading.file_sources import source_of
 from ragdatakit.files.reading.piece_stream import PieceStream
 from ragdatakit.files.reading.refused_records import Refused
 from ragdatakit.schemas.conversions import Losses, LossKind
 from ragdatakit.schemas.declarations import File
 from ragdatakit.schemas.errors import RagdataError
-from ragdatakit.schemas.line_cells import LineError, LineReader
 
 T = TypeVar("T")
 S = TypeVar("S", bound=msgspec.Struct)
@@ -353,36 +353,37 @@ class RecordReader:
 
     def cells(self, file: DataFile, kind: File) -> Iterator[dict[str, Any]]:
         """The records of a file of columns, without header and comments; numbers where Python reads them as such."""
+        nothing: Callable[[bytes], Lines | None] | None = None
+        for found in self.cells_taken(file, kind, nothing):
+            if not isinstance(found, tuple):
+                yield from (record for _, record in found)
+
+    def cells_taken(
+        self, file: DataFile, kind: File, take: Callable[[bytes], L | None] | None
+    ) -> Iterator[tuple[CellBlock, L] | Iterator[tuple[int, dict[str, Any]]]]:
+        """The blocks of such a file with what ``take`` makes of the lines behind the header; where it makes nothing of
+        these, all records of the block, with their numbers."""
         source = self.source(file)
         source.row_form, source.quoted = row_form(kind), kind.quoted_columns
-        refused = self.refused.lines(file, kind.columns.header)
         self._in_lines.add(file.display)
-        reader = LineReader(kind)
-        has_header = kind.columns.header and (file.part is None or file.part.exact)
-        above = given = 0
+        lines = CellLines(
+            kind,
+            kind.columns.header and (file.part is None or file.part.exact),
+            self.refused.lines(file, kind.columns.header),
+            partial(self._text, file),
+            partial(self._drop, file),
+        )
         for block in source.blocks():
             self._report(file, source)
-            line_number = -1
-            for line_number, (offset, line, _) in enumerate(iter_lines(block.data)):
-                raw, number = block.shown(offset, line), above + block.line(line_number) + 1
-                why = refused.get(number, "")
-                text = self._text(file, number, raw) if not why else ""
-                if number == 1 and has_header:
-                    if not why and reader.looks_like_record(text):
-                        why = "it is where the header should be"
-                elif not why and text.strip():
-                    try:
-                        record = reader.record(text)
-                    except LineError as error:
-                        why = f"no record: {error}"
-                    else:
-                        if "comment" not in record:
-                            given += 1
-                            yield record
-                if why:
-                    self._drop(file, number, why, raw)
-            above += line_number + 1 + len(block.breaks)
-        self.extents[file.display] = above, given
+            behind = CellBlock(lines, block)
+            found = take(behind.data) if take is not None and not lines.refused else None
+            if found is None:
+                yield lines.all_of(block)
+                continue
+            behind.begin()
+            yield behind, found
+            behind.end(found.rows, found.lines)
+        self.extents[file.display] = lines.lines, lines.records
         self._close(file, source)
 
     def elements(self, file: DataFile, kind: File) -> Iterator[dict[str, str]]:
