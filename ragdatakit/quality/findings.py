@@ -175,7 +175,7 @@ class QualityFindings:
 
 @dataclass(slots=True)
 class TextKeys:
-    """By ordinal, for all passages: a code of the text (0: it is blank), one of the id.
+    """By ordinal, for all passages: a code of the text (0: it is blank), one of the id (as `Measuring` says).
 
     Texts that are nearly the same have one ``alike``.
     """

@@ -17,8 +17,9 @@ from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.quality.near_copies import compared
 from ragdatakit.quality.odd_characters import alphabet, ascii_alphabet
 from ragdatakit.quality.sketches import sketches
+from ragdatakit.scanner.blocks import text_codes
 from ragdatakit.scanner.library import library
-from ragdatakit.scanner.measures import NOT_UTF8, TextMeasures, text_measures
+from ragdatakit.scanner.measures import NOT_UTF8, Alphabet, TextMeasures, looked_at, text_measures
 from ragdatakit.scanner.texts import Joined
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class Measured(NamedTuple):
 class Measuring:
     """What is asked of passages: which have fewer words or more characters, and whether their characters matter, and
     those of their titles; ``near`` takes those of at least ``near_words`` words. The library looks at them in so many
-    threads (``jobs``)."""
+    threads (``jobs``). Codes of ids are those that `key_of` gives where somebody looks them up (``hashed_ids``)."""
 
     least_words: int
     most_characters: int
@@ -75,6 +76,7 @@ class Measuring:
     near_words: int
     near: NearCopies | None
     jobs: int
+    hashed_ids: bool = True
 
     def each(self, passages: Iterator[Passages]) -> Iterator[Measured]:
         """Some thousands at a time, as they are given."""
@@ -123,7 +125,7 @@ class Measuring:
 
     def _in_library(self, rows: Passages) -> tuple[Measured, Compared]:
         texts, joined = _column(rows, "text")
-        sketched, found = self._sketches(texts, joined), self._seen(joined)
+        sketched, found = self._sketches(texts, joined), text_measures(joined, self._looked_for(joined))
         for place in np.flatnonzero(found.looked == NOT_UTF8).tolist():
             text = texts[place]
             found.squeezed[place], found.exact[place] = squeezed_key(text), hash(text)
@@ -131,19 +133,25 @@ class Measuring:
         if self.characters:
             looks |= found.looked != 0
             if self.titles and not (isinstance(rows, TextBlock) and "title" not in rows.columns):
-                looks |= self._seen(_column(rows, "title")[1]).looked != 0
+                of_titles = _column(rows, "title")[1]
+                looks |= looked_at(of_titles, self._looked_for(of_titles)) != 0
         places = np.flatnonzero(looks).tolist()
-        measured = Measured(rows, _ids(rows), texts, sketched.words, found.squeezed, found.exact, places, found)
+        ids = _ids(rows) if self.hashed_ids else _codes(_column(rows)[1])
+        measured = Measured(rows, ids, texts, sketched.words, found.squeezed, found.exact, places, found)
         return measured, compared(sketched, self.near_words)
 
-    def _seen(self, joined: Joined) -> TextMeasures:
+    def _looked_for(self, texts: Joined) -> Alphabet:
         with _MAKING:
-            looked_for = ascii_alphabet() if joined.data.isascii() else alphabet(self.garbled)
-        return text_measures(joined, looked_for)
+            return ascii_alphabet() if texts.data.isascii() else alphabet(self.garbled)
 
 
 def _ids(rows: Passages) -> _Numbers:
     return keys_of(next(iter(rows.columns.values())) if isinstance(rows, TextBlock) else [row[0] or "" for row in rows])
+
+
+def _codes(texts: Joined) -> _Numbers:
+    """Other codes, of texts that nobody looks up by them."""
+    return np.ascontiguousarray(text_codes(texts.data, texts.offsets)["first"]).view(np.int64)
 
 
 def _size_of(rows: Passages) -> int:
@@ -153,11 +161,12 @@ def _size_of(rows: Passages) -> int:
     return sum(len(row.text or "") + len(getattr(row, "title", None) or "") for row in rows)
 
 
-def _column(rows: Passages, name: str) -> tuple[Sequence[str], Joined]:
-    """The texts in a column, an empty one where there is none."""
+def _column(rows: Passages, name: str = "") -> tuple[Sequence[str], Joined]:
+    """The texts in a column, or in the first one, which is that of ids; an empty one where there is none."""
     if isinstance(rows, TextBlock):
-        return rows.columns[name], rows.columns[name].joined
-    texts = [getattr(row, name) or "" for row in rows]
+        column = rows.columns[name or next(iter(rows.columns))]
+        return column, column.joined
+    texts = [(getattr(row, name) if name else row[0]) or "" for row in rows]
     return texts, Joined.of(texts)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -25,6 +25,7 @@ from ragdatakit.scanner.predicates import WHITE_SPACE
 CONTROL = "\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202d\u202e\ufffd-\uffff"
 """Control characters, those that turn the direction of a text, and what stands for one that was lost."""
 _ASCII, _ALL = 0x80, 0x10000
+_RANGE = re.compile("(.)(?:-(.))?", re.DOTALL)
 _Set = npt.NDArray[np.bool_]
 """Whether each character is in it; the last stands for any behind."""
 
@@ -44,7 +45,7 @@ def alphabet(garbled_too: bool) -> Alphabet:
     from ftfy.badness import BADNESS_RE
 
     uses["east"], uses["accent"] = _in_ranges(garbled.EAST), _in_ranges(garbled.ACCENTS)
-    uses["reported"] |= _of(map(ord, garbled.SIGNS))
+    uses["reported"] |= _in_ranges(garbled.SIGNS)
     pairs: list[tuple[_Set, _Set]] = []
     try:
         for window in _windows(BADNESS_RE):
@@ -59,23 +60,19 @@ def alphabet(garbled_too: bool) -> Alphabet:
 
 def _uses() -> dict[str, _Set]:
     """By what it is there for, each set of characters that is looked for in all texts."""
-    return {"reported": _in_ranges(CONTROL), "space": _of(map(ord, WHITE_SPACE)), "end": _of(map(ord, ENDS))}
+    return {"reported": _in_ranges(CONTROL), "space": _in_ranges(WHITE_SPACE), "end": _in_ranges(ENDS)}
 
 
-def _of(characters: Iterable[int]) -> _Set:
+def _of(*ranges: tuple[int, int]) -> _Set:
     found = np.zeros(_ALL + 1, np.bool_)
-    found[[min(code, _ALL) for code in characters]] = True
+    for first, last in ranges:
+        found[min(first, _ALL) : last + 1] = True
     return found
 
 
 def _in_ranges(ranges: str) -> _Set:
-    """Characters that are in a set of a regular expression."""
-    return _of(match.start() for match in re.finditer(f"[{ranges}]", _text()))
-
-
-@cache
-def _text() -> str:
-    return "".join(map(chr, range(_ALL)))
+    """Characters, or the first and the last of several, with ``-`` between them."""
+    return _of(*((ord(first), ord(last or first)) for first, last in _RANGE.findall(ranges)))
 
 
 def _alphabet(uses: dict[str, _Set], pairs: list[tuple[_Set, _Set]]) -> Alphabet:
@@ -122,21 +119,21 @@ def _windows(pattern: re.Pattern[str]) -> Iterator[_Set | tuple[_Set, _Set]]:
 def _set_of(name: str, value: Any) -> _Set | None:
     """The characters that a part of a pattern matches, more perhaps; None where it matches none, or several."""
     if name == "LITERAL":
-        return _of((value,))
+        return _of((value, value))
     if name == "ANY":
-        return ~_of(())
+        return ~_of()
     if name != "IN":
         return None
     negated = str(value[0][0]) == "NEGATE"
-    listed = set[int]()
+    listed: list[tuple[int, int]] = []
     for item, characters in value[negated:]:
         if str(item) == "LITERAL":
-            listed.add(characters)
+            listed.append((characters, characters))
         elif str(item) == "RANGE":
-            listed.update(range(characters[0], characters[1] + 1))
+            listed.append(characters)
         else:  # a category, such as white space
-            return ~_of(())
-    found = _of(listed)
+            return ~_of()
+    found = _of(*listed)
     if negated:
         found[:-1] = ~found[:-1]
         found[-1] = True

@@ -85,6 +85,7 @@ def _measuring(run: Checked, near: NearCopies | None) -> Measuring:
         near_words=max(run.options.near_words, RUN),
         near=near,
         jobs=run.jobs,
+        hashed_ids=run.tables.any("triplets"),
     )
 
 

@@ -40,10 +40,21 @@ class TextMeasures(NamedTuple):
 
 def text_measures(texts: Joined, alphabet: Alphabet) -> TextMeasures:
     """What is found of each text. Raises `ScannerError`, also where there is no library."""
+    numbers = np.zeros((texts.number, 4), np.int64)
+    marks = _marks(texts, alphabet, numbers.ctypes.data)
+    return TextMeasures(*(np.ascontiguousarray(column) for column in (*numbers.T, *marks.T)))
+
+
+def looked_at(texts: Joined, alphabet: Alphabet) -> Bytes:
+    """What is said of the characters of each text, as in `TextMeasures`. Raises `ScannerError`, as above."""
+    return _marks(texts, alphabet, None)[:, 1]
+
+
+def _marks(texts: Joined, alphabet: Alphabet, numbers: int | None) -> Bytes:
     found = needed_library()
     data, offsets, number = *texts, texts.number
-    numbers, marks = np.zeros((number, 4), np.int64), np.zeros((number, 2), np.uint8)
+    marks = np.zeros((number, 2), np.uint8)
     tables = [part for table in alphabet for part in (table, len(table))]
     given = (data, len(data), offsets.ctypes.data, number)
-    called(found.rd_text_measures(*tables, run_seed(), *given, numbers.ctypes.data, marks.ctypes.data))
-    return TextMeasures(*(np.ascontiguousarray(column) for column in (*numbers.T, *marks.T)))
+    called(found.rd_text_measures(*tables, run_seed(), *given, numbers, marks.ctypes.data))
+    return marks

@@ -79,9 +79,9 @@ pub trait Isa: Sized {
     fn count_blanks(data: &[u8]) -> (u64, bool);
     /// Whether the data is UTF-8.
     fn utf8(data: &[u8]) -> bool;
-    /// Add the ASCII from `from` on to `flat`, letters in lower case, with blanks for what is neither a letter nor a
-    /// digit; where it ends.
-    fn flat_ascii(data: &[u8], from: usize, flat: &mut Vec<u8>) -> usize;
+    /// Put the ASCII from `from` on into `flat`, letters in lower case, with blanks for what is neither a letter nor a
+    /// digit; how many bytes that are. 32 more than the data has from there on have room, and may be written over.
+    fn flat_ascii(data: &[u8], from: usize, flat: &mut [u8]) -> usize;
     /// Which bytes are blanks: a bit of each, the first is the lowest.
     fn blanks(block: &[u8; BLOCK]) -> u64;
     /// The sum of the first `length` bytes, or all, each times its power; and whether a digit is among them.
@@ -253,12 +253,13 @@ impl<const SPREAD: bool> Isa for Portable<SPREAD> {
     }
 
     #[inline(always)]
-    fn flat_ascii(data: &[u8], from: usize, flat: &mut Vec<u8>) -> usize {
+    fn flat_ascii(data: &[u8], from: usize, flat: &mut [u8]) -> usize {
         let rest = data.get(from..).unwrap_or(&[]);
         let end = rest.iter().position(|byte| !byte.is_ascii()).unwrap_or(rest.len());
-        let kept = |byte: &u8| if byte.is_ascii_alphanumeric() { byte.to_ascii_lowercase() } else { b' ' };
-        flat.extend(rest[..end].iter().map(kept));
-        from + end
+        for (to, byte) in flat.iter_mut().zip(&rest[..end]) {
+            *to = if byte.is_ascii_alphanumeric() { byte.to_ascii_lowercase() } else { b' ' };
+        }
+        end
     }
 
     #[inline(always)]

@@ -4,20 +4,20 @@
 
 use crate::boundary::{guarded, slice, slice_mut, DONE, MISUSED, PANICKED};
 use crate::hash::Seeds;
-use crate::measures::{measure, Alphabet, Measured, DOUBTFUL};
+use crate::measures::{look, measure, Alphabet, Measured, DOUBTFUL};
 use crate::sketches::Sketching;
 use crate::text_boundary::{Texts, WordTexts};
 use crate::words::Left;
 
 /// What the rules of quality ask of texts that stand one behind the other in `data`: `offsets` are `number` + 1 places in
 /// it. `kinds` says what kind each character is of, `uses` what each kind is there for, `pairs` of each two kinds whether a
-/// rule may report them side by side. In `numbers` come for each text its characters, its blanks, and its codes, made with `seed`, without and with its
-/// white space; in `marks` how it stops and begins, and whether Python has to look at its characters: 2 where it is not
-/// UTF-8, and all is for Python.
+/// rule may report them side by side. In `numbers` come for each text its characters, its blanks, and its codes, made
+/// with `seed`, without and with its white space; in `marks` how it stops and begins, and whether Python has to look at
+/// its characters: 2 where it is not UTF-8, and all is for Python. Where `numbers` is null, that last is all.
 ///
 /// # Safety
 /// `kinds` points to `known` bytes, `uses` to `many`, `pairs` to `pair_count`, `data` to `length`, `offsets` to `number` + 1
-/// numbers, `numbers` to four times `number` to be written, `marks` to twice `number` bytes.
+/// numbers, `numbers` to four times `number` to be written or nowhere, `marks` to twice `number` bytes.
 #[no_mangle]
 pub unsafe extern "C" fn rd_text_measures(
     kinds: *const u8,
@@ -42,15 +42,22 @@ pub unsafe extern "C" fn rd_text_measures(
         let (Some(data), Some(offsets)) = (slice(data, length), slice(offsets, number.saturating_add(1))) else {
             return MISUSED;
         };
-        let (Some(numbers), Some(marks)) =
-            (slice_mut(numbers, number.saturating_mul(4)), slice_mut(marks, number.saturating_mul(2)))
+        let (Some(alphabet), Some(marks)) =
+            (Alphabet::of(kinds, uses, pairs), slice_mut(marks, number.saturating_mul(2)))
         else {
             return MISUSED;
         };
-        let Some(alphabet) = Alphabet::of(kinds, uses, pairs) else { return MISUSED };
+        let texts = Texts::of(data);
+        if numbers.is_null() {
+            for (marks, ends) in marks.chunks_exact_mut(2).zip(offsets.windows(2)) {
+                let Some(text) = texts.piece(ends) else { return MISUSED };
+                marks[1] = text.map_or(2, |text| look(&alphabet, text).is_seen.into());
+            }
+            return DONE;
+        }
+        let Some(numbers) = slice_mut(numbers, number.saturating_mul(4)) else { return MISUSED };
         let seeds = Seeds::of(seed, u64::MAX);
         let (mut title, mut room) = (None, Vec::new());
-        let texts = Texts::of(data);
         let written = numbers.chunks_exact_mut(4).zip(marks.chunks_exact_mut(2));
         for ((numbers, marks), ends) in written.zip(offsets.windows(2)) {
             let Some(text) = texts.piece(ends) else { return MISUSED };

@@ -82,13 +82,15 @@ pub struct Measured {
 /// What is seen of the characters of a text.
 #[derive(Debug, PartialEq)]
 pub struct Looked {
+    characters: u64,
     blanks: u64,
     /// White space of another kind than single blanks between words.
     odd_spaces: bool,
-    is_seen: bool,
+    pub is_seen: bool,
 }
 
-fn look(alphabet: &Alphabet, text: &str) -> Looked {
+/// Look at the characters of a text.
+pub fn look(alphabet: &Alphabet, text: &str) -> Looked {
     match Level::best() {
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => crate::simd::look(alphabet, text),
@@ -105,7 +107,9 @@ pub fn look_with<I: Isa>(alphabet: &Alphabet, text: &str) -> Looked {
     loop {
         let stop = if alphabet.is_usual { I::plain_stop(bytes, at) } else { at };
         // what is before them may be reported with the first, and what is behind them with the last
-        reading.before = if stop > at { bytes.get(stop - 1).map(|&byte| byte.into()) } else { reading.before };
+        if let Some(&byte) = bytes.get(stop.wrapping_sub(1)).filter(|_| stop > at) {
+            reading.before = Some(alphabet.kind_of(byte.into()).1);
+        }
         at = stop;
         let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) else { break };
         for character in rest.chars() {
@@ -117,7 +121,7 @@ pub fn look_with<I: Isa>(alphabet: &Alphabet, text: &str) -> Looked {
         }
     }
     let is_seen = reading.seen != 0 || reading.uses & REPORTED != 0;
-    Looked { blanks, odd_spaces: reading.odd_spaces, is_seen }
+    Looked { characters: characters(bytes), blanks, odd_spaces: reading.odd_spaces, is_seen }
 }
 
 /// What was seen of a text so far.
@@ -126,7 +130,8 @@ struct Reading<'a, 'b> {
     uses: u8,
     seen: u8,
     odd_spaces: bool,
-    before: Option<char>,
+    /// The kind of the character before.
+    before: Option<usize>,
     east: u32,
     accents: u32,
     long_accents: u32,
@@ -140,10 +145,9 @@ impl<'a, 'b> Reading<'a, 'b> {
     fn take(&mut self, character: char) {
         let (use_of, kind) = self.alphabet.kind_of(character as usize);
         if let Some(before) = self.before {
-            self.seen |=
-                self.alphabet.pairs[self.alphabet.kind_of(before as usize).1 * self.alphabet.uses.len() + kind];
+            self.seen |= self.alphabet.pairs[before * self.alphabet.uses.len() + kind];
         }
-        self.before = Some(character);
+        self.before = Some(kind);
         self.uses |= use_of;
         self.odd_spaces |= use_of & SPACE != 0 && character != ' ';
         if character.is_ascii() {
@@ -165,8 +169,8 @@ pub fn measure<'a>(
     title: &mut Option<&'a str>,
     room: &mut Vec<u8>,
 ) -> Measured {
-    let Looked { blanks, odd_spaces, is_seen } = look(alphabet, text);
-    let (characters, exact) = (characters(text.as_bytes()), hash(seeds, text.as_bytes()));
+    let Looked { characters, blanks, odd_spaces, is_seen } = look(alphabet, text);
+    let exact = hash(seeds, text.as_bytes());
     let trimmed = text.trim_matches(|c| alphabet.is(c, SPACE));
     let squeezed = if trimmed.is_empty() {
         0
@@ -187,9 +191,8 @@ pub fn measure<'a>(
     let kept = text.trim_end_matches(|c| alphabet.is(c, SPACE));
     let goes_on = !text.ends_with("  ") && !kept.chars().next_back().is_some_and(|c| alphabet.is(c, END));
     let stops = if goes_on || text.ends_with("...") { STOPS } else { 0 };
-    let head = head(text);
-    let word = head.split(' ').next().unwrap_or("");
-    let ends = stops | begins(head, title.replace(word).map(|before| before == word));
+    let word = first_word(text);
+    let ends = stops | begins(text, title.replace(word).map(|before| before == word));
     Measured { characters, blanks, squeezed, exact, ends, is_seen }
 }
 
@@ -201,18 +204,28 @@ fn head(text: &str) -> &str {
     }
 }
 
-/// Whether a head begins anew, with a capital letter; `is_repeated`: whether its first word is that of the text before,
-/// where that is known.
-fn begins(head: &str, is_repeated: Option<bool>) -> u8 {
-    let Some(first) = head.chars().next() else { return 0 };
+/// The first word of the head of a text.
+fn first_word(text: &str) -> &str {
+    match text.as_bytes().iter().take(HEAD).position(|&byte| byte == b' ') {
+        Some(end) => &text[..end],
+        None => head(text).split(' ').next().unwrap_or(""),
+    }
+}
+
+/// Whether the head of a text begins anew, with a capital letter; `is_repeated`: whether its first word is that of the
+/// text before, where that is known.
+fn begins(text: &str, is_repeated: Option<bool>) -> u8 {
+    let Some(first) = text.chars().next() else { return 0 };
     if !first.is_ascii() {
         return DOUBTFUL;
     }
+    let is_lower = u8::is_ascii_lowercase;
     match (first.is_ascii_uppercase(), is_repeated) {
         (false, _) | (true, Some(true)) => 0,
         (true, None) => DOUBTFUL,
-        (true, Some(false)) if head.bytes().any(|byte| byte.is_ascii_lowercase()) => BEGINS,
-        (true, Some(false)) => u8::from(!head.is_ascii()) * DOUBTFUL, // capitals throughout
+        (true, Some(false)) if text.as_bytes().iter().take(HEAD).any(is_lower) => BEGINS,
+        (true, Some(false)) if head(text).as_bytes().iter().any(is_lower) => BEGINS,
+        (true, Some(false)) => u8::from(!head(text).is_ascii()) * DOUBTFUL, // capitals throughout
     }
 }
 

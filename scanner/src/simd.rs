@@ -18,12 +18,13 @@ use crate::tagged;
 use crate::words::{self, Folding, Left, Powers, AT_ONCE, BLOCK};
 use std::arch::x86_64::{
     __m256i, _mm256_alignr_epi8, _mm256_and_si256, _mm256_blendv_epi8, _mm256_broadcastsi128_si256,
-    _mm256_castsi256_si128, _mm256_cmpeq_epi8, _mm256_cmpgt_epi8, _mm256_cvtepu8_epi16, _mm256_extracti128_si256,
-    _mm256_hadd_epi32, _mm256_loadu_si256, _mm256_madd_epi16, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_or_si256,
-    _mm256_permute2x128_si256, _mm256_set1_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_srli_epi16,
-    _mm256_storeu_si256, _mm256_subs_epu8, _mm256_testz_si256, _mm256_xor_si256, _mm_add_epi32, _mm_and_si128,
-    _mm_cmpeq_epi8, _mm_cvtsi128_si64, _mm_extract_epi64, _mm_loadu_si128, _mm_min_epu8, _mm_movemask_epi8,
-    _mm_set1_epi8, _mm_sub_epi8,
+    _mm256_castsi256_si128, _mm256_cmpeq_epi8, _mm256_cmpgt_epi8, _mm256_cvtepi32_epi64, _mm256_cvtepu8_epi16,
+    _mm256_extracti128_si256, _mm256_hadd_epi32, _mm256_loadu_si256, _mm256_madd_epi16, _mm256_min_epu8,
+    _mm256_movemask_epi8, _mm256_or_si256, _mm256_permute2x128_si256, _mm256_set1_epi8, _mm256_setr_epi64x,
+    _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_sllv_epi64, _mm256_srli_epi16, _mm256_storeu_si256,
+    _mm256_subs_epu8, _mm256_testz_si256, _mm256_xor_si256, _mm_add_epi32, _mm_add_epi64, _mm_and_si128,
+    _mm_cmpeq_epi8, _mm_cvtsi128_si64, _mm_loadu_si128, _mm_min_epu8, _mm_movemask_epi8, _mm_set1_epi8, _mm_sub_epi8,
+    _mm_unpackhi_epi64,
 };
 
 /// AVX2; only for processors of which `Level::best` says that they have it.
@@ -156,12 +157,8 @@ impl<const SPREAD: bool> Isa for Avx2<SPREAD> {
                 state.take(load(chunk));
                 rest = behind;
             }
-            let mut last = [0; 32]; // zeros behind the end: a character that is cut off is an error there
-            for (to, from) in last.iter_mut().zip(rest) {
-                *to = *from;
-            }
             state.plain = false;
-            state.take(load(&last));
+            state.take(load(&last_of(data, rest.len()))); // a character that is cut off is an error at its zeros
             _mm256_testz_si256(state.error, state.error) == 1
         }
     }
@@ -195,30 +192,20 @@ impl<const SPREAD: bool> Isa for Avx2<SPREAD> {
     }
 
     #[inline(always)]
-    fn flat_ascii(data: &[u8], from: usize, flat: &mut Vec<u8>) -> usize {
-        let mut at = from;
-        while let Some(chunk) = data.get(at..).and_then(|rest| rest.first_chunk::<32>()) {
-            let bytes = load(chunk);
-            let mut folded = [0; 32];
-            // SAFETY: arithmetic on registers, on a processor that has AVX2; what is written has 32 bytes.
-            let beyond = unsafe {
-                let lower = _mm256_or_si256(bytes, _mm256_set1_epi8(0x20));
-                let letters = between(lower, b'a', b'z');
-                let kept = _mm256_or_si256(letters, between(bytes, b'0', b'9'));
-                let cased = _mm256_or_si256(bytes, _mm256_and_si256(letters, _mm256_set1_epi8(0x20)));
-                let blank = _mm256_set1_epi8(0x20);
-                _mm256_storeu_si256(folded.as_mut_ptr().cast(), _mm256_blendv_epi8(blank, cased, kept));
-                _mm256_movemask_epi8(bytes)
+    fn flat_ascii(data: &[u8], from: usize, flat: &mut [u8]) -> usize {
+        let (rest, mut done) = (data.get(from..).unwrap_or(&[]), 0);
+        while let Some(to) = flat.get_mut(done..).and_then(<[u8]>::first_chunk_mut) {
+            let left = rest.get(done..).unwrap_or(&[]);
+            let (beyond, most) = match left.first_chunk() {
+                Some(chunk) => (flattened(load(chunk), to), 32),
+                None => (flattened(load(&last_of(data, left.len())), to), left.len()),
             };
-            if beyond != 0 {
-                let end = beyond.trailing_zeros() as usize;
-                flat.extend_from_slice(&folded[..end]);
-                return at + end;
+            if beyond != 0 || most < 32 {
+                return done + most.min(beyond.trailing_zeros() as usize);
             }
-            flat.extend_from_slice(&folded);
-            at += 32;
+            done += 32;
         }
-        <Portable>::flat_ascii(data, at, flat)
+        done
     }
 
     #[inline(always)]
@@ -249,14 +236,41 @@ impl<const SPREAD: bool> Isa for Avx2<SPREAD> {
             });
             let sums = _mm256_hadd_epi32(_mm256_hadd_epi32(a, b), _mm256_hadd_epi32(c, d));
             let four = _mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256::<1>(sums));
-            let (low, high) = (_mm_cvtsi128_si64(four), _mm_extract_epi64::<1>(four));
-            let sum = i64::from(low as i32)
-                .wrapping_add((low >> 32) << 16)
-                .wrapping_add(high << 32)
-                .wrapping_add((high >> 32) << 48);
+            let placed = _mm256_sllv_epi64(_mm256_cvtepi32_epi64(four), _mm256_setr_epi64x(0, 16, 32, 48));
+            let two = _mm_add_epi64(_mm256_castsi256_si128(placed), _mm256_extracti128_si256::<1>(placed));
+            let sum = _mm_cvtsi128_si64(_mm_add_epi64(two, _mm_unpackhi_epi64(two, two)));
             (sum as u64, _mm_movemask_epi8(digits) != 0)
         }
     }
+}
+
+/// Put ASCII into `to`, letters in lower case, with blanks for what is no part of a word; which bytes are no ASCII.
+#[inline(always)]
+fn flattened(bytes: __m256i, to: &mut [u8; 32]) -> u32 {
+    // SAFETY: arithmetic on registers, on a processor that has AVX2; what is written has 32 bytes.
+    unsafe {
+        let blank = _mm256_set1_epi8(0x20);
+        let letters = between(_mm256_or_si256(bytes, blank), b'a', b'z');
+        let kept = _mm256_or_si256(letters, between(bytes, b'0', b'9'));
+        let cased = _mm256_or_si256(bytes, _mm256_and_si256(letters, blank));
+        _mm256_storeu_si256(to.as_mut_ptr().cast(), _mm256_blendv_epi8(blank, cased, kept));
+        _mm256_movemask_epi8(bytes) as u32
+    }
+}
+
+/// The last bytes of data, at most 32, with zeros behind them.
+#[inline(always)]
+fn last_of(data: &[u8], number: usize) -> [u8; 32] {
+    let mut found = [0; 64];
+    if let (Some(last), Some(to)) = (data.last_chunk::<32>(), found.first_chunk_mut::<32>()) {
+        *to = *last;
+        return found.get(32 - number..).and_then(<[u8]>::first_chunk).map_or([0; 32], |found| *found);
+    }
+    let mut found = [0; 32];
+    for (to, from) in found.iter_mut().zip(&data[data.len() - number..]) {
+        *to = *from;
+    }
+    found
 }
 
 /// As many bytes of it as are to be kept, before as many that are not.
@@ -289,6 +303,7 @@ compiled! {
     pub fn words = words::words_with::<Avx2>(
         folding: &Folding, text: &str, codes: &mut Vec<u64>, flat: &mut Vec<u8>
     ) -> Result<(), Left>;
+    pub fn runs = words::runs_with::<Avx2>(folding: &Folding, codes: &mut Vec<u64>, words: usize) -> ();
     pub fn sketch = sketches::sketch_with::<Avx2>(sketching: &Sketching, codes: &[u64], parts: &mut [u32]) -> ();
     pub fn look = measures::look_with::<Avx2>(alphabet: &Alphabet, text: &str) -> Looked;
     pub fn utf8 = isa::utf8_with::<Avx2>(data: &[u8]) -> bool;

@@ -5,6 +5,8 @@ use crate::isa::{Isa, Level, Portable};
 
 /// Codes that are spread together.
 const TOGETHER: usize = 64;
+/// Parts at most.
+const MOST: usize = 128;
 
 /// What sketches are made with.
 pub struct Sketching<'a> {
@@ -24,9 +26,9 @@ pub struct Sketching<'a> {
 
 impl<'a> Sketching<'a> {
     /// Of the numbers of all fields one behind the other. None where they do not fit together: there are 2, 4 or 8
-    /// rounds, and parts in whole bands.
+    /// rounds, and parts in whole bands, not too many.
     pub fn of(numbers: &'a [u64], rounds: u64, parts: u64, in_band: u64, mixer: u64) -> Option<Self> {
-        let known = u32::try_from(parts).ok().filter(|&parts| parts > 0)?;
+        let known = u32::try_from(parts).ok().filter(|&parts| (1..=MOST as u32).contains(&parts))?;
         let bits = rounds.checked_ilog2().filter(|&bits| 1 << bits == rounds && (1..4).contains(&bits))?;
         let (seeds, rest) = numbers.split_at_checked(rounds as usize)?;
         let (factors, terms) = rest.split_at_checked(parts as usize)?;
@@ -54,39 +56,49 @@ impl<'a> Sketching<'a> {
 
     #[inline(always)]
     fn sketched(&self, codes: &[u64], parts: &mut [u32]) {
-        parts.fill(u32::MAX);
-        let Some((last, rounds)) = self.seeds.split_last() else { return };
-        let shift = 32 - self.bits;
+        let (Some((last, rounds)), number) = (self.seeds.split_last(), parts.len() as u64) else { return };
+        let (shift, mut found) = (32 - self.bits, [u32::MAX; MOST]);
+        let (mut places, mut values, mut mixed) = ([0; TOGETHER], [0; TOGETHER], [0; TOGETHER]);
         for (round, seed) in (0..).zip(rounds) {
-            let (first, number) = (round << shift, parts.len() as u64);
             for codes in codes.chunks(TOGETHER) {
-                let (mut products, mut values) = ([0; TOGETHER], [0; TOGETHER]);
-                for ((code, product), value) in codes.iter().zip(&mut products).zip(&mut values) {
+                let mut least = u32::MAX;
+                for ((code, place), value) in codes.iter().zip(&mut places).zip(&mut values) {
                     let mixed = spread(code ^ seed);
-                    *product = u64::from(mixed as u32).wrapping_mul(number);
-                    *value = first | ((mixed >> 32) as u32).wrapping_shr(self.bits);
+                    let product = u64::from(mixed as u32).wrapping_mul(number);
+                    least = least.min(product as u32);
+                    *place = (product >> 32) as u32;
+                    *value = round << shift | ((mixed >> 32) as u32).wrapping_shr(self.bits);
                 }
-                for ((code, product), value) in codes.iter().zip(products).zip(values) {
-                    let is_even = product as u32 >= self.least;
-                    let place =
-                        if is_even { (product >> 32) as usize } else { self.place(spread(code ^ seed), number) };
-                    if let Some(part) = parts.get_mut(place) {
-                        *part = (*part).min(value);
+                if least < self.least {
+                    for (place, code) in places.iter_mut().zip(codes) {
+                        *place = self.place(spread(code ^ seed), number) as u32;
                     }
                 }
+                for (place, value) in places.iter().zip(values).take(codes.len()) {
+                    let part = &mut found[*place as usize % MOST];
+                    *part = (*part).min(value);
+                }
             }
-            if parts.iter().all(|&part| part >> shift <= round) {
-                return;
+            if most(&found, parts.len()) >> shift <= round {
+                break;
             }
         }
         let first = u32::MAX << shift;
-        let spread: Vec<u64> = codes.iter().map(|code| spread(code ^ last)).collect();
-        for ((part, factor), term) in parts.iter_mut().zip(self.factors).zip(self.terms) {
-            if *part >= first {
-                let values = spread.iter().map(|code| factor.wrapping_mul(*code).wrapping_add(*term) >> 32);
-                *part = first | values.min().map_or(u32::MAX, |value| value as u32) >> self.bits;
+        if most(&found, parts.len()) >= first {
+            for codes in codes.chunks(TOGETHER) {
+                for (mixed, code) in mixed.iter_mut().zip(codes) {
+                    *mixed = spread(code ^ last);
+                }
+                for ((part, factor), term) in found.iter_mut().zip(self.factors).zip(self.terms) {
+                    if *part >= first {
+                        let mixed = mixed.iter().take(codes.len());
+                        let values = mixed.map(|mixed| (factor.wrapping_mul(*mixed).wrapping_add(*term) >> 32) as u32);
+                        *part = values.map(|value| first | value >> self.bits).fold(*part, u32::min);
+                    }
+                }
             }
         }
+        parts.copy_from_slice(&found[..parts.len()]);
     }
 
     /// The part to which a code goes, each as often as the others.
@@ -116,6 +128,12 @@ impl<'a> Sketching<'a> {
 #[inline(always)]
 pub fn sketch_with<I: Isa>(sketching: &Sketching, codes: &[u64], parts: &mut [u32]) {
     sketching.sketched(codes, parts);
+}
+
+/// The most of so many parts.
+#[inline(always)]
+fn most(parts: &[u32; MOST], number: usize) -> u32 {
+    parts.iter().take(number).fold(0, |most, part| most.max(*part))
 }
 
 /// A number whose bits are spread over all bits.

@@ -103,6 +103,7 @@ pub fn count(counting: &Counting, text: &str) -> Result<(i64, u8), u32> {
 
 /// The characters of a text: the bytes that do not go on with one.
 #[must_use]
+#[inline(always)]
 pub fn characters(text: &[u8]) -> u64 {
     let begins = |count: u8, &byte: &u8| count.wrapping_add(u8::from(byte & 0xC0 != 0x80));
     text.chunks(usize::from(u8::MAX)).map(|some| u64::from(some.iter().fold(0, begins))).sum()

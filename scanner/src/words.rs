@@ -59,24 +59,41 @@ impl<'a> Folding<'a> {
         mixed ^ (mixed >> 29)
     }
 
+    /// The number of a word, of the sum of its bytes and whether it has a digit.
+    #[inline(always)]
+    fn of_sum(&self, (sum, digit): (u64, bool)) -> u64 {
+        self.mixed(sum) & !1 | u64::from(digit)
+    }
+
     /// Put in place of numbers of words those of the runs of so many words.
     pub fn runs(&self, codes: &mut Vec<u64>, words: usize) {
-        let count = (codes.len() + 1).saturating_sub(words);
-        if words == 3 {
-            for first in 2..codes.len() {
-                if let Some([one, two, three]) = codes.get(first - 2..=first).and_then(<[u64]>::first_chunk) {
-                    codes[first - 2] = self.mixed(self.mixed(self.mixed(*one) ^ two) ^ three);
-                }
-            }
-        } else if words > 1 {
-            for first in 0..count {
-                let run = &codes[first..][..words];
-                let joined = run[1..].iter().fold(run[0], |all, &word| self.mixed(all) ^ word);
-                codes[first] = self.mixed(joined);
+        match Level::best() {
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => crate::simd::runs(self, codes, words),
+            _ => runs_with::<Portable>(self, codes, words),
+        }
+    }
+}
+
+/// Compiled for one instruction set, as `sketch_with`.
+#[allow(clippy::extra_unused_type_parameters)]
+#[inline(always)]
+pub fn runs_with<I: Isa>(folding: &Folding, codes: &mut Vec<u64>, words: usize) {
+    let count = (codes.len() + 1).saturating_sub(words);
+    if words == 3 {
+        for first in 2..codes.len() {
+            if let Some([one, two, three]) = codes.get(first - 2..=first).and_then(<[u64]>::first_chunk) {
+                codes[first - 2] = folding.mixed(folding.mixed(folding.mixed(*one) ^ two) ^ three);
             }
         }
-        codes.truncate(count);
+    } else if words > 1 {
+        for first in 0..count {
+            let run = &codes[first..][..words];
+            let joined = run[1..].iter().fold(run[0], |all, &word| folding.mixed(all) ^ word);
+            codes[first] = folding.mixed(joined);
+        }
     }
+    codes.truncate(count);
 }
 
 /// Why a text has no numbers.
@@ -88,13 +105,25 @@ pub enum Left {
     Odd,
 }
 
-/// Put a text into `flat` as its words are compared, with blanks for what is no part of a word.
+/// Bytes of a text whose words are found together, whole blocks, and how many ends of words are written together.
+const TOGETHER: usize = 16 * BLOCK;
+const EDGES: usize = 16;
+
+/// Put a text into `flat` as its words are compared, with blanks for what is no part of a word; how many bytes that are,
+/// behind which there are two blocks of others at least.
 #[inline(always)]
-fn flatten<I: Isa>(folding: &Folding, text: &str, flat: &mut Vec<u8>) -> Result<(), Left> {
-    flat.clear();
-    let mut at = 0;
-    while at < text.len() {
-        at = I::flat_ascii(text.as_bytes(), at, flat);
+fn flatten<I: Isa>(folding: &Folding, text: &str, flat: &mut Vec<u8>) -> Result<usize, Left> {
+    let (mut at, mut end) = (0, 0);
+    loop {
+        let needed = end + (text.len() - at) + 2 * BLOCK;
+        if flat.len() < needed {
+            flat.resize(needed, b' ');
+        }
+        let taken = I::flat_ascii(text.as_bytes(), at, flat.get_mut(end..).unwrap_or(&mut []));
+        (at, end) = (at + taken, end + taken);
+        if at >= text.len() {
+            return Ok(end);
+        }
         for character in text.get(at..).unwrap_or("").chars().take_while(|character| !character.is_ascii()) {
             at += character.len_utf8();
             let place = *folding.places.get(character as usize).ok_or(Left::Odd)?;
@@ -102,10 +131,17 @@ fn flatten<I: Isa>(folding: &Folding, text: &str, flat: &mut Vec<u8>) -> Result<
                 return Err(Left::Unknown(character.into()));
             }
             let folded = folding.texts.get(place as usize..).and_then(<[u8]>::split_first).ok_or(Left::Odd)?;
-            flat.extend(folded.1.get(..usize::from(*folded.0)).filter(|_| place != ODD).ok_or(Left::Odd)?);
+            let length = usize::from(*folded.0);
+            let folded = folded.1.get(..length).filter(|_| place != ODD).ok_or(Left::Odd)?;
+            if flat.len() < end + length {
+                flat.resize(2 * (end + length), b' ');
+            }
+            for (to, from) in flat.iter_mut().skip(end).zip(folded) {
+                *to = *from; // they are few
+            }
+            end += length;
         }
     }
-    Ok(())
 }
 
 /// Put the numbers of the words of a text into `codes`. `flat` is room.
@@ -120,49 +156,66 @@ pub fn words(folding: &Folding, text: &str, codes: &mut Vec<u64>, flat: &mut Vec
 #[inline(always)]
 pub fn words_with<I: Isa>(folding: &Folding, text: &str, codes: &mut Vec<u64>, flat: &mut Vec<u8>) -> Result<(), Left> {
     codes.clear();
-    flatten::<I>(folding, text, flat)?;
-    flat.resize(flat.len() + BLOCK, b' '); // so that all words end, and are there whole blocks at a time
-    let (mut open, mut inside) = (0, 0);
-    for (first, block) in (0..).step_by(BLOCK).zip(flat.chunks_exact(BLOCK)) {
-        let Some(block) = block.first_chunk::<BLOCK>() else { break };
-        let parts = !I::blanks(block);
-        let before = parts << 1 | inside;
-        inside = parts >> 63;
-        let (mut begins, mut ends) = (parts & !before, before & !parts);
-        while ends != 0 {
-            let end = first + ends.trailing_zeros() as usize;
-            // a word that began in a block before
-            if begins != 0 && begins.trailing_zeros() < ends.trailing_zeros() {
-                open = first + begins.trailing_zeros() as usize;
-                begins &= begins - 1;
+    let end = flatten::<I>(folding, text, flat)?;
+    if let Some(behind) = flat.get_mut(end..).and_then(<[u8]>::first_chunk_mut::<BLOCK>) {
+        *behind = [b' '; BLOCK]; // so that all words end
+    }
+    let (mut edges, mut inside, mut open) = ([0; TOGETHER + EDGES], 0, None);
+    for (base, some) in
+        (0..).step_by(TOGETHER).zip(flat.get(..(end / BLOCK + 1) * BLOCK).unwrap_or(&[]).chunks(TOGETHER))
+    {
+        let mut count = 0;
+        for (first, block) in (0..).step_by(BLOCK).zip(some.chunks_exact(BLOCK)) {
+            let parts = !block.first_chunk().map_or(0, I::blanks);
+            let mut found = parts ^ (parts << 1 | inside);
+            inside = parts >> 63;
+            let behind = count + found.count_ones() as usize;
+            while let Some(places) =
+                edges.get_mut(count..).and_then(<[u32]>::first_chunk_mut::<EDGES>).filter(|_| count < behind)
+            {
+                for place in places {
+                    *place = first + found.trailing_zeros(); // those of too many are written over
+                    found &= found.wrapping_sub(1);
+                }
+                count += EDGES;
             }
-            ends &= ends - 1;
-            if end - open > LONGEST {
-                return Err(Left::Odd);
-            }
-            codes.push(number::<I>(folding, flat.get(open..).unwrap_or(&[]), end - open));
+            count = behind;
         }
-        if begins != 0 {
-            open = first + begins.trailing_zeros() as usize;
+        let mut found = edges.get(..count).unwrap_or(&[]);
+        if let (Some(start), Some((&end, rest))) = (open, found.split_first()) {
+            codes.push(
+                number::<I>(folding, flat.get(start..).unwrap_or(&[]), base + end as usize - start).ok_or(Left::Odd)?,
+            );
+            (open, found) = (None, rest);
+        }
+        codes.reserve(found.len());
+        let pairs = found.chunks_exact(2);
+        if let [start] = pairs.remainder() {
+            open = Some(base + *start as usize);
+        }
+        for ends in pairs {
+            let (start, length) = (base + ends[0] as usize, (ends[1] - ends[0]) as usize);
+            let word = flat.get(start..).unwrap_or(&[]);
+            let number = match word.first_chunk() {
+                Some(word) if length <= AT_ONCE => folding.of_sum(I::sum_of_word(&folding.powers, word, length)),
+                _ => number::<I>(folding, word, length).ok_or(Left::Odd)?,
+            };
+            codes.push(number);
         }
     }
     Ok(())
 }
 
-/// The number of the word that so many bytes are, which are not the last ones of all.
-#[inline(always)]
-fn number<I: Isa>(folding: &Folding, mut bytes: &[u8], mut length: usize) -> u64 {
+/// The number of the word that so many bytes are, which are not the last ones of all; None of one that is too long.
+fn number<I: Isa>(folding: &Folding, bytes: &[u8], length: usize) -> Option<u64> {
     let (mut sum, mut power, mut digit) = (0_u64, 1_u64, false);
-    while let Some((chunk, rest)) = bytes.split_first_chunk::<AT_ONCE>() {
-        let (of_chunk, has_digit) = I::sum_of_word(&folding.powers, chunk, length);
+    for (first, chunk) in (0..length).step_by(AT_ONCE).zip(bytes.chunks_exact(AT_ONCE)) {
+        let (of_chunk, has_digit) = I::sum_of_word(&folding.powers, chunk.first_chunk()?, length - first);
         sum = sum.wrapping_add(of_chunk.wrapping_mul(power));
         digit |= has_digit;
-        if length <= AT_ONCE {
-            break;
-        }
-        (power, length, bytes) = (power.wrapping_mul(folding.powers.behind), length - AT_ONCE, rest);
+        power = power.wrapping_mul(folding.powers.behind);
     }
-    folding.mixed(sum) & !1 | u64::from(digit)
+    (length <= LONGEST).then(|| folding.of_sum((sum, digit)))
 }
 
 #[cfg(test)]
