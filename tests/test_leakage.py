@@ -23,7 +23,7 @@ TEXTS = [
 
 
 def spelled(*texts: str) -> list[str]:
-    return _spelled(packed(Kind.TEXT, texts))
+    return [found.decode() for found in _spelled(packed(Kind.TEXT, texts))]
 
 
 def test_all_characters_are_spelled_as_what_sql_makes_of_them() -> None:

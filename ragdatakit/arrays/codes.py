@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from ragdatakit.scanner import views
 from ragdatakit.scanner.keys import mixed as mixed_words
+from ragdatakit.scanner.keys import new_table
 
 T = TypeVar("T", bound=np.generic)
 Codes = npt.NDArray[Any]
@@ -88,7 +89,10 @@ def distinct(values: npt.NDArray[T]) -> npt.NDArray[T]:
 
 
 def number_of_distinct(codes: Codes) -> int:
-    """How many different ones there are; quick where hardly one is there twice."""
+    """How many different ones there are; without the compiled library quick where hardly one is there twice."""
+    table = new_table(flat_words(codes), len(words_of(codes)))
+    if table is not None:
+        return int(np.count_nonzero(table))
     first = first_words(codes)
     ordered = np.sort(first)
     is_again = ordered[1:] == ordered[:-1]

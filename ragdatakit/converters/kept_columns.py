@@ -22,6 +22,7 @@ from ragdatakit.database.columns import (
 )
 from ragdatakit.database.text_facts import COLUMN, TextFacts
 from ragdatakit.database.text_places import ApartTexts
+from ragdatakit.files.containers.sources import TEXT_BLOCK_BYTES
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.scanner.blocks import BlockScanner, KeptValues, ScannedBlock, ScannedFacts
 from ragdatakit.scanner.notes import BLANK
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from ragdatakit.schemas.declarations import Columns as Cut
     from ragdatakit.schemas.declarations import File, Record
 
+_MOST_WRITTEN, _POINT = 15, (ord(".") - ord("0")) % 256
+"""Characters of a decimal whose digits a float holds exactly, and what a point is, less a zero."""
 Columns = list[PackedColumn]
 RowOf = Callable[[int, "dict[str, Raw]"], tuple[Any, ...] | None]
 """The row that a record is, given its number in the file and its fields; None where it is none."""
@@ -80,14 +83,16 @@ class KeptColumns:
         kept = [column.field for column in columns if column.field not in ("", apart)]
         names = {name: name for name in keys}
         self._scanner = BlockScanner(record, names, asked, cells=cells, kept=[*kept, *further], facts=apart)
+        self._rows = self._others = 0  # of scanned blocks, and how many more there are
         self._origin: tuple[int, DataFile, Callable[[list[bytes]], ScannedFacts]]
 
     def batches(self, file: DataFile, records: RecordReader, row_of: RowOf) -> Iterator[Columns]:
         """The rows of a file, in its order."""
-        for taken in records.taken(file, self._scan):
+        for taken in records.taken(file, self._scan, 0, TEXT_BLOCK_BYTES):
             if isinstance(taken, list):
-                rows = (row_of(number, fields) for number, fields in taken)
-                yield from self._batches_of(row for row in rows if row is not None)
+                rows = [row for number, fields in taken if (row := row_of(number, fields)) is not None]
+                self._others += len(rows)
+                yield from self._batches_of(iter(rows))
                 continue
             first, number, data, scanned, offset = taken
             self._origin = offset, file, self._facts_of_lines
@@ -127,8 +132,9 @@ class KeptColumns:
             parts = partial(scanned_parts, scan=self._scan_elements, pool=here, jobs=0, sees_next=lambda: False)
             for taken in records.elements_taken(file, parts):
                 if not isinstance(taken, tuple):
-                    rows = (row_at(place, raw) for place, raw in taken.records())
-                    yield from self._batches_of(row for row in rows if row is not None)
+                    rows = [row for place, raw in taken.records() if (row := row_at(place, raw)) is not None]
+                    self._others += len(rows)
+                    yield from self._batches_of(iter(rows))
                     continue
                 part, scanned = taken
                 self._origin = part.byte_offset, file, self._facts_of_elements
@@ -140,15 +146,20 @@ class KeptColumns:
 
     def _scan(self, data: bytes) -> ScannedBlock | None:
         self._choose_sample()
-        return self._scanner.scan(data)
+        found = self._scanner.scan(data)
+        self._rows += found.rows if found is not None else 0
+        return found
 
     def _scan_elements(self, data: bytes) -> tuple[ScannedBlock, int]:
         self._choose_sample()
-        return self._scanner.scan_elements(data, members=False)
+        found = self._scanner.scan_elements(data, members=False)
+        self._rows += found[0].rows
+        return found
 
     def _choose_sample(self) -> None:
+        """Say which texts of the next block are probably wanted: blocks are scanned ahead of those who count rows."""
         if self._facts is not None:
-            self._scanner.sample = self._facts.steps()
+            self._scanner.sample = (self._rows + self._others, *self._facts.steps())
 
     def _facts_of_lines(self, records: list[bytes]) -> ScannedFacts:
         self._scanner.sample = (0, 1, 0)
@@ -176,6 +187,8 @@ class KeptColumns:
             found = noted(row, line, start, end)
             if found is not None:
                 yield from self._batches_of(iter((found,)))
+            else:
+                self._others -= 1
         if scanned.rows > done:
             yield self._slice(scanned, done, scanned.rows)
 
@@ -237,14 +250,42 @@ def numbers_of(kept: KeptValues, first: int, last: int) -> tuple[npt.NDArray[np.
     """The numbers of some rows as floats, and which rows have none."""
     places = kept.offsets[first : last + 1]
     lengths = np.diff(places)
-    there = np.flatnonzero(lengths)
-    values = np.zeros(last - first, np.float64)
-    if len(there):
-        written = np.frombuffer(kept.data, np.uint8)[places[0] : places[-1]]
-        listed = np.full(len(written) + len(there), ord(","), np.uint8)
-        listed[np.arange(len(written)) + np.repeat(np.arange(len(there)), lengths[there])] = written
-        values[there] = _floats(listed[:-1].tobytes())
+    values, is_left = np.zeros(last - first, np.float64), lengths > 0
+    data = np.frombuffer(kept.data, np.uint8)
+    for size in np.flatnonzero(np.bincount(lengths[lengths <= _MOST_WRITTEN], minlength=1)[1:]) + 1:
+        rows = np.flatnonzero(lengths == size)
+        starts = places[rows]
+        _put_decimals([data[starts + at] - np.uint8(ord("0")) for at in range(size)], rows, values, is_left)
+    if left := np.flatnonzero(is_left).tolist():
+        written = places.tolist()
+        values[left] = _floats(b",".join(kept.data[written[row] : written[row + 1]] for row in left))
     return values, np.flatnonzero(lengths == 0)
+
+
+def _put_decimals(
+    digits: list[npt.NDArray[np.uint8]],
+    rows: npt.NDArray[np.int64],
+    values: npt.NDArray[np.float64],
+    is_left: npt.NDArray[np.bool_],
+) -> None:
+    """Put decimals of one length, given character by character (less a zero), into the values of these rows. Digits and
+    the power of ten are exact, so that their quotient is the float that is nearest."""
+    size, are_digits = len(digits), [digit <= 9 for digit in digits]
+    for point in (*range(1, size - 1), size):
+        found = digits[point] == _POINT if point < size else np.ones(len(rows), np.bool_)
+        others = [place for place in range(size) if place != point]
+        for place in others:
+            found &= are_digits[place]
+        if not found.any():
+            continue
+        number = digits[others[0]].astype(np.float64)
+        for place in others[1:]:
+            number *= 10
+            number += digits[place]
+        number /= 10.0 ** max(size - 1 - point, 0)
+        values[rows[found]], is_left[rows[found]] = number[found], False
+        if found.all():
+            break
 
 
 def _floats(listed: bytes) -> Any:

@@ -102,8 +102,7 @@ class HeldRows:
         self._codes[name] = codes, there
         facts = ColumnFacts(self.rows - int(there.sum()), empty)
         given = codes if there.all() else codes[there]
-        begins = _begin_runs(given)
-        facts.distinct = number_of_distinct(given if begins.all() else given[begins])
+        facts.distinct = number_of_distinct(given)
         if facts.distinct <= _FEW:
             firsts, counts = self._values(name)
             places = there.nonzero()[0][firsts].tolist()

@@ -73,15 +73,14 @@ class TextFacts:
         self._expected = sum(file.path.stat().st_size for file in files)
         return True
 
-    def steps(self) -> tuple[int, int, int]:
-        """How many rows there are so far, and every how many-th of the next ones is probably wanted: two guesses, the
-        second 0 where one is enough."""
+    def steps(self) -> tuple[int, int]:
+        """Every how many-th of the next rows is probably wanted: two guesses, the second 0 where one is enough."""
         assert self.wanted is not None
         if not self._read:
-            return self._rows, 1, 0
+            return 1, 0
         guessed = self.size * max(self._expected / self._read, 1)
         least, most = (self.wanted.step(int(guessed * (1 + part))) for part in (-_UNSURE, _UNSURE))
-        return self._rows, least, most if most != least else 0
+        return least, most if most != least else 0
 
     def watched(
         self, names: Iterable[str], batches: Iterable[Sequence[PackedColumn]]

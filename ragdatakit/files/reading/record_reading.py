@@ -29,6 +29,7 @@ from ragdatakit.files.containers.parquet_rows import RowForm, is_parquet, row_fo
 from ragdatakit.files.containers.record_runs import ANY, FIELDS, LineRun, PartRun, Run, as_utf8, is_utf8
 from ragdatakit.files.containers.sources import (
     ARRAY_FOR_LINES,
+    BLOCK_BYTES,
     LONG_BLOCK,
     ONE_ARRAY,
     Block,
@@ -182,17 +183,17 @@ class RecordReader:
                     yield piece.count - 1, (one,)
 
     def taken(
-        self, file: DataFile, take: Callable[[bytes], L | None], jobs: int = 0
+        self, file: DataFile, take: Callable[[bytes], L | None], jobs: int = 1, block_bytes: int = BLOCK_BYTES
     ) -> Iterator[tuple[int, int, bytes, L, int] | list[tuple[int, dict[str, Raw]]]]:
         """The blocks of a file of lines: the numbers of the first line and of the first record, the lines, what
-        ``take`` makes of them (in so many threads of their own), and where they are in the file; where it makes nothing
-        of a block, its records as of `numbered`."""
+        ``take`` makes of them (in so many threads of their own; 0: in one, ahead of whoever takes them, if that pays),
+        and where they are in the file; where it makes nothing of a block, its records as of `numbered`."""
         if self._is_array(file):
             yield from ([record] for record in self.numbered(file, "json-array"))
             return
         made: deque[L | None] = deque()
         refused = self.refused.lines(file)
-        for run in self._line_runs(file, _blocks_of if refused else partial(_taken, take, jobs, made)):
+        for run in self._line_runs(file, _blocks_of if refused else partial(_taken, take, jobs, block_bytes, made)):
             first, number = run.next_line, run.count
             found = None if refused else made.popleft()
             if found is None:
@@ -605,17 +606,26 @@ class RecordReader:
         return f"{file.display} row {place - 1}" if is_parquet(file.path) else f"{file.display}:{place}"
 
 
-def _taken(take: Callable[[bytes], L | None], jobs: int, made: deque[L | None], source: Source) -> Iterator[Block]:
+def _taken(
+    take: Callable[[bytes], L | None], jobs: int, block_bytes: int, made: deque[L | None], source: Source
+) -> Iterator[Block]:
     """The blocks of a source, when what ``take`` makes of their lines is in ``made``."""
+    source.block_bytes = block_bytes
 
     def work(block: Block) -> L | None:
         return None if block.skipped else take(block.data)
 
-    blocks: Iterable[tuple[Block, L | None]] = ((block, work(block)) for block in source.blocks())
-    if jobs > 1:
-        from ragdatakit.files.reading.threads import InThreads
+    def is_alone(block: Block) -> bool:
+        return len(block.data) > LONG_BLOCK
 
-        blocks = InThreads(source.blocks(), work, jobs, lambda block: len(block.data) > LONG_BLOCK).results()
+    blocks: Iterable[tuple[Block, L | None]]
+    if jobs == 1:
+        blocks = ((block, work(block)) for block in source.blocks())
+    else:
+        from ragdatakit.files.reading.threads import InThreads, ahead
+
+        given = source.blocks()
+        blocks = InThreads(given, work, jobs, is_alone).results() if jobs else ahead(given, work, source.size, is_alone)
     for block, found in blocks:
         if not block.skipped:
             made.append(found)

@@ -19,12 +19,14 @@ _WORTH_THREADS = 8 << 20
 """Bytes of a file from which on a thread pays."""
 
 
-def ahead(blocks: Iterable[Cut], work: Callable[[Cut], Made], size: int) -> Iterator[tuple[Cut, Made]]:
+def ahead(
+    blocks: Iterable[Cut], work: Callable[[Cut], Made], size: int, is_alone: Callable[[Cut], bool] = lambda _: False
+) -> Iterator[tuple[Cut, Made]]:
     """Blocks of a file of so many bytes with what ``work`` makes of them, in order: of a large file read and worked on
-    in a thread ahead of whoever takes them, where there is a processor for that."""
+    in a thread ahead of whoever takes them, where there is a processor for that. ``is_alone`` as in `InThreads`."""
     if size < _WORTH_THREADS or usual_jobs() < 2:
         return ((block, work(block)) for block in blocks)
-    return InThreads(blocks, work, 1).results()
+    return InThreads(blocks, work, 1, is_alone).results()
 
 
 class InThreads(Generic[Cut, Made]):

@@ -143,7 +143,7 @@ def _candidates(text: str, script: str) -> frozenset[str]:
     most = max(votes.values())
     best = frozenset(language for language, number in votes.items() if number == most)
     counted = {word for word in stop_words if not best.isdisjoint(known[word])}
-    if sum(word in counted for word in words) < _LEAST_SHARE * len(words):
+    if sum(map(counted.__contains__, words)) < _LEAST_SHARE * len(words):
         return frozenset()
     return best if most >= _LEAST_WORDS else best | {UNCLEAR}
 

@@ -142,17 +142,20 @@ class _Spelling(dict[int, str | None]):
 
 
 _SPELLING = _Spelling({0: "\0"})
+_BLANK = bytes(code for code in range(1, 128) if _SPELLING[code] is None)
 
 
-def _spelled(column: PackedColumn) -> list[str]:
+def _spelled(column: PackedColumn) -> list[bytes]:
     """The letters of each text of a column."""
     from unicodedata import normalize
 
     data, offsets = texts_of(column)
     given = data.tobytes()
     texts = [given[start:end].replace(b"\0", b"") for start, end in pairwise(offsets.tolist())]
-    joined = b"\0".join(texts).decode()
-    return (joined if joined.isascii() else normalize("NFD", joined)).translate(_SPELLING).split("\0")
+    plain = b"\0".join(text if text.isascii() else b"" for text in texts).lower().translate(None, _BLANK).split(b"\0")
+    others = normalize("NFD", "\0".join(text.decode() for text in texts if not text.isascii())).translate(_SPELLING)
+    other = iter(others.split("\0"))
+    return [found if text.isascii() else next(other).encode() for text, found in zip(texts, plain, strict=True)]
 
 
 def _asked(database: DatasetDatabase, others: Sequence[str]) -> str:
