@@ -167,3 +167,23 @@ def test_questions_that_may_leak_are_asked_of_the_database(
     by_rows.seconds = by_columns.seconds = 0
     assert by_columns == by_rows
     assert bool(begun) is is_asked
+
+
+def test_a_datamind_profile_is_reported_without_a_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chunks = [{"id": f"c{n}", "text": f"text {n}", "source": "a.md", "metadata": {"page": n}} for n in range(20)]
+    triples = [
+        {"subject": f"E{n % 7}", "relation": "has", "object": f"E{n}", "object_type": "T", "confidence": one}
+        for n, one in enumerate([0.5, -0.0, 0.0, None, 1, 0.25, 0.5] * 3)
+    ]
+    for folder, records in (("chunks", chunks), ("triplets", triples)):
+        (tmp_path / "p" / folder).mkdir(parents=True)
+        lines = [json.dumps(record) for record in records]
+        lines[3:3] = ["", "{broken", json.dumps(records[2] | {"more": 1})]
+        (tmp_path / "p" / folder / "one.jsonl").write_text("\n".join(lines) + "\n")
+    (by_rows,) = report(tmp_path / "p")
+    monkeypatch.setattr(sql_tables.sql_tables, "__defaults__", (0,))
+    monkeypatch.setattr(dataset_database, "_in_memory", None)
+    (by_columns,) = report(tmp_path / "p")
+    by_rows.seconds = by_columns.seconds = 0
+    assert by_columns == by_rows
+    assert by_rows.graph is not None

@@ -487,6 +487,7 @@ class DatasetDatabase:
             if way.numbers is not None and not self.taken_by_sql & {"nodes", "edges"}:
                 way.numbers.want(self.wants_facts)
             if isinstance(way.apart, HeldRows):
+                way.apart.known = False
                 way.apart.most = min(_MOST_HELD, self._memory_limit // 4)
             watched = WatchedFiles(file.path for part in self._parts for file in part.files)
             try:

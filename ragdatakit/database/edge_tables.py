@@ -119,8 +119,15 @@ class EdgeTable:
         """What is known of the columns; names are always there."""
         import numpy as np
 
+        from ragdatakit.arrays.code_tables import HashTable
+
         given = self._all_confidences
-        values, counts = np.unique(given[~np.isnan(given)], return_counts=True)
+        is_number = ~np.isnan(given)
+        there = (given if is_number.all() else given[is_number]) + 0.0  # so that a zero has no sign
+        found = np.bincount(HashTable(there.view(np.uint64)).positions(there.view(np.uint64)))
+        firsts = np.flatnonzero(found)
+        order = np.argsort(there[firsts])
+        values, counts = there[firsts][order], found[firsts][order]
         values[values == 0] = given[given == 0][:1]  # with the sign that it has first
         of_names = np.bincount(self.numbers.ends[2]).tolist() if self.rows else []
         ends = [int(np.count_nonzero(np.bincount(side))) for side in self.numbers.ends[:2]] if self.rows else [0, 0]

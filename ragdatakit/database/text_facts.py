@@ -25,7 +25,7 @@ A = TypeVar("A", bound="np.generic")
 COLUMN = "text"
 """The column that has facts."""
 _UNSURE = 0.03
-"""How far the bytes of all texts may be from what those of the first ones say."""
+"""How far the bytes of the texts that are still to come may be from what those before say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,8 @@ class TextFacts:
         if not self._read:
             return 1, 0
         guessed = self.size * max(self._expected / self._read, 1)
-        least, most = (self.wanted.step(int(guessed * (1 + part))) for part in (-_UNSURE, _UNSURE))
+        unsure = _UNSURE * max(1 - self._read / self._expected, 0)
+        least, most = (self.wanted.step(int(guessed * (1 + part))) for part in (-unsure, unsure))
         return least, most if most != least else 0
 
     def watched(

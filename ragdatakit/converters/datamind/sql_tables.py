@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
 from ragdatakit.converters.datamind.graph import triple_of
@@ -13,7 +13,7 @@ from ragdatakit.database.dataset_database import Connect, SqlTable, Unproved
 from ragdatakit.database.edge_numbers import EdgeNumbers
 from ragdatakit.database.edge_tables import EdgeTable, ManyTexts
 from ragdatakit.database.held_rows import HeldRows
-from ragdatakit.database.row_batches import canonical_columns, schema_of
+from ragdatakit.database.row_batches import schema_of
 from ragdatakit.database.text_facts import TextFacts
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.reading.record_reading import RecordReader
@@ -32,7 +32,7 @@ def datamind_tables(dataset: Dataset, records: RecordReader) -> dict[str, SqlTab
         return found
     numbers = triplets.numbers
     return found | {
-        "nodes": SqlTable("nodes", triplets.nodes, numbers=numbers),
+        "nodes": SqlTable("nodes", triplets.nodes, numbers=numbers, apart=triplets.held),
         "edges": SqlTable("edges", triplets.edges, numbers=numbers, apart=triplets.apart),
     }
 
@@ -44,27 +44,26 @@ def _chunk_batches(files: list[DataFile], records: RecordReader, facts: TextFact
 
 
 class _Triplets:
-    """The triples of a profile, which are read when nodes or edges are asked for first. Where edges may stay
-    out of the database they are held, if they have little but names; else they are in a table of their own until they
-    are asked for."""
+    """The triples of a profile, which are read when nodes or edges are asked for first. Where these may stay out of the
+    database they are held, edges if they have little but names; else they are in a table of their own until they are
+    asked for."""
 
     def __init__(self, files: list[DataFile], records: RecordReader) -> None:
         self.files, self._records = files, records
         self.numbers = EdgeNumbers()
-        self.apart = EdgeTable(self.numbers)
-        self._nodes: list[list[PackedColumn]] = []
+        self.apart, self.held = EdgeTable(self.numbers), HeldRows("nodes")
+        self._nodes: list[Sequence[PackedColumn]] = []
         self._waiting = set[str]()
 
     def nodes(self, connect: Connect, table: str) -> dict[str, int]:
         """Each entity once, with the type that it has where it comes first."""
-        from ragdatakit.converters.datamind.triple_columns import NODE_SCHEMA
-
         self._read(connect, table)
-        connection = connect()
-        with incoming(connection, "nodes_of_triples", NODE_SCHEMA, self._nodes):
-            columns = canonical_columns("nodes", NODE_SCHEMA)
-            connection.execute(f'create table main."{table}" as select {columns} from nodes_of_triples')
-        self._nodes = []
+        nodes, self._nodes = self._nodes, []
+        given: Iterable[Sequence[PackedColumn]] | None = self.held.take(nodes) if self.numbers.apart else nodes
+        if given is not None:
+            connection = connect()
+            with incoming(connection, "nodes_of_triples", schema_of("nodes"), given):
+                connection.execute(f'create table main."{table}" as select * from nodes_of_triples')
         return {}
 
     def edges(self, connect: Connect, table: str) -> dict[str, int]:
@@ -92,13 +91,13 @@ class _Triplets:
             self.numbers.begin_nodes()
         self.apart.begin(known=apart)
         reader = TripleColumns(self.apart)
-        connection = connect()
-        connection.execute(f"drop table if exists {_LINES}")
 
         def batches(file: DataFile) -> Iterator[list[PackedColumn]]:
             return reader.batches(file, self._records, partial(triple_of, self._records, file))
 
         if not apart:
+            connection = connect()
+            connection.execute(f"drop table if exists {_LINES}")
             fill(connection, _LINES, self.files, "select * from {}", schema_of("edges"), batches)
         for file in self.files if apart else ():
             for _ in batches(file):

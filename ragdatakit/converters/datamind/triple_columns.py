@@ -23,7 +23,6 @@ from ragdatakit.scanner.predicates import OpenIfEdged
 from ragdatakit.schemas.canonical import Edge
 from ragdatakit.schemas.declarations import Field, Record
 
-NODE_SCHEMA = dict.fromkeys(("name", "type", "attributes"), Kind.TEXT)
 _AT_ONCE = 1 << 13
 _NAMES = ("subject", "relation", "object")
 _TYPES = ("subject_type", "object_type")
@@ -56,12 +55,12 @@ _COLUMNS = (
 
 class TripleColumns(KeptColumns):
     """Reads files of triples: gives the columns of their edges, or has them held by ``edges``. ``nodes`` are batches of
-    the columns of their nodes."""
+    the columns of the table of their nodes."""
 
     def __init__(self, edges: EdgeTable) -> None:
         further = (*_TYPES, *_OBJECTS)
         super().__init__(_SHAPE, _COLUMNS, self._of_rows, map(OpenIfEdged, _NAMES), further=further, keys=_NAMES)
-        self.nodes: list[list[PackedColumn]] = []
+        self.nodes: list[Sequence[PackedColumn]] = []
         self._edges = edges
         self._numbering, self._relations = Numbering(), Numbering()
 

@@ -51,8 +51,8 @@ class Edges:
 
 
 def read_edges(database: DatasetDatabase) -> Edges:
-    """Number the nodes; the numbers of those that questions name stay in the database as the view ``node_numbers``
-    (name, number); of all of them, where they were not known before."""
+    """Number the nodes; the numbers of those that questions name, if there are such tables, stay in the database as the
+    view ``node_numbers`` (name, number); of all of them, where they were not known before."""
     tables = [table for table in ("edges", "nodes") if table in database.tables]
     database.read(*tables)
     if (known := database.edge_numbers) is not None:
@@ -101,11 +101,11 @@ def _name(database: DatasetDatabase, known: EdgeNumbers) -> None:
 
     named = (("start_nodes", "select node from main.start_nodes"), ("qrels", _TARGETS))
     there = [query for table, query in named if table in database.tables]
+    if not there:
+        return
     connection = database.load(*(table for table, _ in named if table in database.tables))
     connection.execute("create or replace temp table named_nodes (name varchar, number integer)")
     _show(connection, "from temp.named_nodes")
-    if not there:
-        return
     found = connection.execute(f"select distinct name from ({' union all '.join(there)}) given(name)").fetchall()
     names = [name for (name,) in found if name is not None]
     columns = [packed(Kind.TEXT, names), packed_numbers(Kind.INTEGER, known.find(codes_of_texts(names)))]
