@@ -236,6 +236,7 @@ REPORTED = {
     "BEIR": ("beir", "beir"),
     "A-RAG": ("arag", "arag-pretty"),
     "DataMind": ("datamind", "datamind"),
+    "HippoRAG": ("hipporag", "hipporag"),
 }
 """What reports are made of: format and kind of set."""
 

@@ -120,12 +120,20 @@ class KeptColumns:
                 yield from self._batches_of(row for row in starmap(row_of, taken) if row is not None)
 
     def batches_of_array(
-        self, file: DataFile, records: RecordReader, row_of: Callable[[int, Any], tuple[Any, ...] | None]
+        self,
+        file: DataFile,
+        records: RecordReader,
+        row_of: Callable[[int, Any], tuple[Any, ...] | None],
+        of_objects: bool = False,
     ) -> Iterator[Columns]:
-        """The same of a file that is an array of values: ``row_of`` is given their numbers, and what they are."""
+        """The same of a file that is an array: ``row_of`` is given the numbers of its values, and these, or the fields
+        of those that are objects."""
         from ragdatakit.scanner.element_parts import Here, scanned_parts
 
         def row_at(place: int, raw: bytes) -> tuple[Any, ...] | None:
+            if of_objects:
+                fields = records.fields_at(file, place, raw)
+                return row_of(place, fields) if fields is not None else None
             return next((row_of(place, value) for value in records.value_at(file, place, raw)), None)
 
         with Here() as here:

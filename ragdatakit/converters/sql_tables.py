@@ -15,6 +15,7 @@ from ragdatakit.converters.arag.sql_tables import arag_tables
 from ragdatakit.converters.beir.sql_tables import beir_passages, beir_tables
 from ragdatakit.converters.datamind.sql_tables import datamind_tables
 from ragdatakit.converters.gfm_rag.sql_tables import gfm_rag_tables
+from ragdatakit.converters.hipporag.sql_tables import hipporag_tables
 from ragdatakit.converters.light_splade.sql_tables import light_splade_passages, light_splade_tables
 from ragdatakit.converters.sources import ConversionSettings, Source, converted_root
 from ragdatakit.database.dataset_database import SqlTable
@@ -32,10 +33,11 @@ _FORMATS = {
     "beir": beir_tables,
     "datamind": datamind_tables,
     "gfm-rag": gfm_rag_tables,
+    "hipporag": hipporag_tables,
     "light-splade": light_splade_tables,
 }
 
-_OF_OPTIONS = {"beir": ("questions", "qrels")}
+_OF_OPTIONS = {"beir": ("questions", "qrels"), "hipporag": ("documents",)}
 """Tables whose files options choose."""
 _PASSAGES = {"beir": beir_passages, "light-splade": light_splade_passages}
 

@@ -7,8 +7,10 @@ from typing import Any
 
 from ragdatakit.converters.question_fields import ASIDE, BESIDE
 from ragdatakit.files.containers.json_text import Raw, dumps, fields_of, loads, object_text, string_of
+from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.hipporag.passages import ANSWER_FIELDS, EVIDENCE_FIELDS, gold_answers
-from ragdatakit.schemas.canonical import Question
+from ragdatakit.files.reading.record_reading import RecordReader
+from ragdatakit.schemas.canonical import Document, Question
 
 _COLUMNS = ("question_id", "text", "answer", "aliases", "split")
 _PASSAGE_FIELDS = ("title", "text", "idx")
@@ -20,6 +22,24 @@ def passage_metadata(fields: Mapping[str, Raw], taken: tuple[str, ...]) -> str |
     """The fields of a passage that have no column, under the names they had before they were set aside."""
     kept = {name: raw for name, raw in fields.items() if name not in taken}
     return object_text([(_own_name(name, _PASSAGE_FIELDS, kept), raw) for name, raw in kept.items()])
+
+
+def document_of(fields: dict[str, Raw], text: str, place: str, *, by_idx: bool) -> Document:
+    """A passage, called after its place or ``by_idx``."""
+    title = string_of(fields.get("title"))
+    taken = ("text",) if title is None else ("text", "title")
+    if by_idx:
+        return Document(id_of(fields.get("idx")) or "", text, title, passage_metadata(fields, (*taken, "idx")))
+    return Document(place, text, title, passage_metadata(fields, taken))
+
+
+def text_of(records: RecordReader, file: DataFile, number: int, fields: Mapping[str, Raw]) -> str | None:
+    """The text of a passage; one that has none is left out."""
+    text = string_of(fields.get("text"))
+    if text is None:
+        title = string_of(fields.get("title"))
+        records.tell_once("dropped", "documents", None, "it has no text", file, number, title)
+    return text
 
 
 def passage_extras(metadata: str | None) -> dict[str, Raw]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from ragdatakit.converters import Options
-from ragdatakit.converters.hipporag.fields import decoded, given_id, id_of, made_id, passage_metadata, read_question
-from ragdatakit.files.containers.json_text import Raw, dumps, fields_of, loads, object_text, string_of
+from ragdatakit.converters.hipporag.fields import decoded, document_of, given_id, id_of, made_id, read_question, text_of
+from ragdatakit.converters.hipporag.known_passages import KnownPassages, PassageIds
+from ragdatakit.files.containers.json_text import Raw, dumps, fields_of, loads, object_text
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.hipporag.passages import (
     EVIDENCE_FIELDS,
@@ -17,16 +18,21 @@ from ragdatakit.files.hipporag.passages import (
     joiner_of,
     paragraphs_of,
     passage_code,
-    passage_text,
     set_name,
     set_of_results,
 )
 from ragdatakit.files.reading.canonical_tables import RowSource
 from ragdatakit.files.reading.record_reading import RecordReader
+from ragdatakit.files.reading.tables_together import SharedRows
 from ragdatakit.schemas.canonical import Document, Edge, Node, Qrel, Question, Relation, Triplet
 from ragdatakit.schemas.errors import NotMeantError, RagdataError
 
 _JOINERS = {"empty": "", "space": " "}
+_AT_ONCE = 1 << 22
+"""Characters of passages of questions that are looked up together, a question without any counting as some."""
+_LEAST = 1 << 8
+_Judged = tuple[int, dict[str, Raw], str, list[tuple[Paragraph, str | None]]]
+"""The place of a question, its fields and id, and its passages with their ids, those of the corpus."""
 _DOCS = msgspec.json.Decoder(list[Raw])
 
 
@@ -41,19 +47,23 @@ _RESULTS = msgspec.json.Decoder(list[_Result])
 
 def read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str, RowSource]:
     """The tables of one data set."""
-    name, names = _chosen(dataset, options["dataset"])
-    files = [f for f in dataset.files if f.kind in _OF_SETS and set_name(f.name) == name]
-    results = [f for f in dataset.of_kind("openie") if _has_results_of(f, name, names, dataset)]
-    joiner = _JOINERS.get(options["joiner"], joiner_of(name))
-    reading = HippoRagReading(records, files, results, joiner)
+    reading = reading_of(dataset, records, options["dataset"], options["joiner"])
     found: dict[str, RowSource] = {}
     if reading.corpora or reading.asked:
         found["documents"] = reading.documents
     if reading.asked:
-        found |= {"questions": reading.questions, "qrels": reading.qrels, "triplets": reading.triplets}
-    if results:
+        found |= {table: SharedRows(reading, table) for table in ("questions", "qrels", "triplets")}
+    if reading.results:
         found |= {"nodes": reading.nodes, "relations": reading.relations, "edges": reading.edges}
     return found
+
+
+def reading_of(dataset: Dataset, records: RecordReader, wanted: str | None, joiner: str) -> HippoRagReading:
+    """What reads one data set: the one that is wanted, or the only one."""
+    name, names = _chosen(dataset, wanted)
+    files = [f for f in dataset.files if f.kind in _OF_SETS and set_name(f.name) == name]
+    results = [f for f in dataset.of_kind("openie") if _has_results_of(f, name, names, dataset)]
+    return HippoRagReading(records, files, results, _JOINERS.get(joiner, joiner_of(name)))
 
 
 _OF_SETS = ("corpus", "legacy-corpus", "questions")
@@ -95,8 +105,7 @@ def _has_results_of(file: DataFile, name: str, names: list[str], dataset: Datase
 class HippoRagReading:
     """Reads the files of one data set, as often as is wanted.
 
-    Where there is no corpus, the passages are those that the questions bring along. What the questions and results say
-    of passages is kept by a code of 64 bits for each passage.
+    Where there is no corpus, the passages are those that the questions bring along.
     """
 
     def __init__(self, records: RecordReader, files: list[DataFile], results: list[DataFile], joiner: str) -> None:
@@ -105,7 +114,7 @@ class HippoRagReading:
         self.asked = [f for f in files if f.kind == "questions"]
         self.results = results
         self.joiner = joiner
-        self._ids: dict[int, str] | None = None
+        self._passages: KnownPassages | None = None
         self._by_idx: bool | None = None
         self._given: set[str] | None = None
         self._noted: set[tuple[Any, ...]] = set()
@@ -121,26 +130,18 @@ class HippoRagReading:
                 for title, raw in self.records.members(file):
                     sentences = loads(raw)
                     if not isinstance(sentences, list) or not all(isinstance(s, str) for s in sentences):
-                        self._leave_out("documents", place, "its sentences are not texts", title)
+                        self._leave_out("documents", (file.name, title), "its sentences are not texts", title)
                         continue
                     metadata = object_text([("sentences", raw)])
                     yield Document(str(place), self.joiner.join(sentences), title, metadata)
                     place += 1
                 continue
-            for fields in self.records.objects(file):
-                text = string_of(fields.get("text"))
+            for number, fields in self.records.numbered(file):
+                text = text_of(self.records, file, number, fields)
                 if text is None:
-                    self._leave_out("documents", place, "it has no text", string_of(fields.get("title")))
                     continue
-                yield self._document(fields, text, place)
+                yield document_of(fields, text, str(place), by_idx=self._numbered_by_idx())
                 place += 1
-
-    def _document(self, fields: dict[str, Raw], text: str, place: int) -> Document:
-        title = string_of(fields.get("title"))
-        taken = ("text",) if title is None else ("text", "title")
-        if self._numbered_by_idx():
-            return Document(id_of(fields.get("idx")) or "", text, title, passage_metadata(fields, (*taken, "idx")))
-        return Document(str(place), text, title, passage_metadata(fields, taken))
 
     def _numbered_by_idx(self) -> bool:
         """Whether every passage has an idx, and each its own."""
@@ -167,14 +168,13 @@ class HippoRagReading:
                     self._tell("derived", "documents", place, "a passage of a question, as there is no corpus")
                     yield Document(str(place), paragraph.text, paragraph.title)
 
-    def _known(self) -> dict[int, str]:
-        """Code to id, for all passages."""
-        if self._ids is None:
-            ids: dict[int, str] = {}
-            for document in self.documents():
-                ids.setdefault(passage_code(passage_text(document.title or "", document.text)), document.doc_id)
-            self._ids = ids
-        return self._ids
+    def _known(self) -> KnownPassages:
+        """All passages."""
+        if self._passages is None:
+            from ragdatakit.converters.hipporag.scanned_passages import scanned_passages
+
+            self._passages = scanned_passages(self.records, self.corpora) or PassageIds(self.documents())
+        return self._passages
 
     def _records(self) -> Iterator[tuple[int, dict[str, Raw]]]:
         number = 0
@@ -183,11 +183,26 @@ class HippoRagReading:
                 yield number, fields
                 number += 1
 
-    def questions(self) -> Iterator[Question]:
-        """The questions; the passages that they bring along are in the metadata."""
-        for number, fields in self._records():
-            question = read_question(fields)
-            yield question._replace(question_id=self._id(number, question.question_id))
+    def rows(self, table: str) -> Iterator[Any]:
+        """Those of one of the tables that are made of the questions."""
+        return (row for rows in self.together([table]) for row in rows[table])
+
+    def together(self, tables: Collection[str]) -> Iterator[Mapping[str, Sequence[Any]]]:
+        """Those of several of them."""
+        if [*tables] == ["questions"]:
+            yield from ({"questions": [self._question(number, fields)]} for number, fields in self._records())
+            return
+        made = {"questions": self._questions, "qrels": self._qrels, "triplets": self._triplets}
+        for judged in self._judged_with_ids():
+            yield {table: list(made[table](judged)) for table in tables}
+
+    def _question(self, number: int, fields: dict[str, Raw]) -> Question:
+        """A question; the passages that it brings along are in the metadata."""
+        question = read_question(fields)
+        return question._replace(question_id=self._id(number, question.question_id))
+
+    def _questions(self, judged: Iterable[_Judged]) -> Iterator[Question]:
+        return (self._question(number, fields) for number, fields, _, _ in judged)
 
     def _id(self, number: int, given: str | None) -> str:
         """The id of a question; one that has none is called after its place."""
@@ -200,33 +215,50 @@ class HippoRagReading:
             made += "-"
         return made
 
-    def _judged(self) -> Iterator[tuple[int, str, list[Paragraph]]]:
-        """The place, the id and the passages of each question."""
+    def _judged(self) -> Iterator[tuple[int, dict[str, Raw], list[Paragraph]]]:
+        """The place, the fields and the passages of each question."""
         for number, fields in self._records():
-            question_id = self._id(number, given_id(fields)[1])
-            yield number, question_id, paragraphs_of(decoded(fields, EVIDENCE_FIELDS), self.joiner)
+            yield number, fields, paragraphs_of(decoded(fields, EVIDENCE_FIELDS), self.joiner)
 
-    def qrels(self) -> Iterator[Qrel]:
-        """The passages that are to be found."""
+    def _judged_with_ids(self) -> Iterator[list[_Judged]]:
+        """The same with ids, of some questions after the others."""
         known = self._known()
-        for number, question_id, paragraphs in self._judged():
-            for code, paragraph in _distinct(p for p in paragraphs if p.supporting).items():
-                if code in known:
-                    yield Qrel(question_id, known[code])
+        for some in self._some_judged():
+            ids = iter(known.ids([paragraph.passage for _, _, own in some for paragraph in own]))
+            yield [
+                (number, fields, self._id(number, given_id(fields)[1]), list(zip(own, ids, strict=False)))
+                for number, fields, own in some
+            ]
+
+    def _some_judged(self) -> Iterator[list[tuple[int, dict[str, Raw], list[Paragraph]]]]:
+        some, size = [], 0
+        for each in self._judged():
+            some.append(each)
+            size += sum(len(paragraph.text) for paragraph in each[2]) + _LEAST
+            if size > _AT_ONCE:
+                yield some
+                some, size = [], 0
+        yield some
+
+    def _qrels(self, judged: Iterable[_Judged]) -> Iterator[Qrel]:
+        """The passages that are to be found."""
+        for number, _, question_id, paragraphs in judged:
+            for passage, (paragraph, found) in _distinct(p for p in paragraphs if p[0].supporting).items():
+                if found is not None:
+                    yield Qrel(question_id, found)
                 else:
                     why = "the passage is not in the corpus, letter by letter"
-                    self._leave_out("qrels", (number, code), why, f"{question_id}: {paragraph.title}")
+                    self._leave_out("qrels", (number, passage_code(passage)), why, f"{question_id}: {paragraph.title}")
 
-    def triplets(self) -> Iterator[Triplet]:
+    def _triplets(self, judged: Iterable[_Judged]) -> Iterator[Triplet]:
         """Each passage that is to be found, with each other one of its question."""
-        known = self._known()
-        for _, question_id, paragraphs in self._judged():
-            gold = _distinct(p for p in paragraphs if p.supporting)
-            others = _distinct(p for p in paragraphs if not p.supporting)
-            for positive in gold:
-                for negative in others:
-                    if negative not in gold and positive in known and negative in known:
-                        yield Triplet(question_id, known[positive], known[negative])
+        for _, _, question_id, paragraphs in judged:
+            gold = _distinct(p for p in paragraphs if p[0].supporting)
+            others = _distinct(p for p in paragraphs if not p[0].supporting)
+            for _, positive in gold.values():
+                for passage, (_, negative) in others.items():
+                    if passage not in gold and positive is not None and negative is not None:
+                        yield Triplet(question_id, positive, negative)
 
     def nodes(self) -> Iterator[Node]:
         """The entities, with the passages that they were extracted from, and all subjects and objects."""
@@ -259,7 +291,7 @@ class HippoRagReading:
 
     def _results(self) -> Iterator[tuple[str | None, list[str], list[tuple[str, str, str]]]]:
         """Passage, entities and usable triples, by passage."""
-        known = self._known() if self.corpora or self.asked else {}
+        known = self._known() if self.corpora or self.asked else PassageIds(())
         place = 0
         for file in self.results:
             for whole in self.records.objects(file):
@@ -274,7 +306,7 @@ class HippoRagReading:
                         continue
                     doc = {n: loads(r) for n, r in fields_of(raw).items() if n in _RESULT_FIELDS}
                     passage = doc.get("passage")
-                    where = known.get(passage_code(passage)) if isinstance(passage, str) else None
+                    where = known.ids([passage])[0] if isinstance(passage, str) else None
                     if where is None and known:
                         self._leave_out("edges", ("passage", place), "their passage is not in the corpus", passage)
                     else:
@@ -310,11 +342,11 @@ class HippoRagReading:
 _RESULT_FIELDS = ("passage", "extracted_entities", "extracted_triples")
 
 
-def _distinct(paragraphs: Iterable[Paragraph]) -> dict[int, Paragraph]:
-    """By code, in order."""
-    found: dict[int, Paragraph] = {}
+def _distinct(paragraphs: Iterable[tuple[Paragraph, str | None]]) -> dict[str, tuple[Paragraph, str | None]]:
+    """By what is compared, in order."""
+    found: dict[str, tuple[Paragraph, str | None]] = {}
     for paragraph in paragraphs:
-        found.setdefault(passage_code(paragraph.passage), paragraph)
+        found.setdefault(paragraph[0].passage, paragraph)
     return found
 
 
