@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
@@ -54,10 +54,12 @@ class TextColumn(Sequence[str]):
 
 
 class TextBlock(Sequence[Row]):
-    """Rows of a table, of which only some columns are there, by name: a missing text is empty."""
+    """Rows of a table, of which only some columns are there, by name: a missing text is empty. ``seen`` is what was
+    made of them where they were scanned."""
 
     def __init__(self, row: type[Row], columns: Mapping[str, TextColumn]) -> None:
         self.columns = columns
+        self.seen: Any = None
         self._row = row
 
     def __len__(self) -> int:
@@ -75,6 +77,22 @@ class TextBlock(Sequence[Row]):
 
 Passages = Sequence[Any]
 """Rows of canonical tables, or a `TextBlock`."""
+Look = Callable[[Passages], object]
+
+
+class _Scanned(NamedTuple):
+    """A block of lines, and the rows that it is; None where other ones are among them."""
+
+    found: ScannedBlock
+    block: Passages | None
+
+    @property
+    def lines(self) -> int:
+        return self.found.lines
+
+    @property
+    def rows(self) -> int:
+        return self.found.rows
 
 
 class KeptTexts:
@@ -86,22 +104,40 @@ class KeptTexts:
         self._scanner = BlockScanner(record, {}, (), kept=list(columns))
 
     def passages(
-        self, file: DataFile, records: RecordReader, jobs: int, row_of: Callable[[int, dict[str, Raw]], Row | None]
+        self,
+        file: DataFile,
+        records: RecordReader,
+        jobs: int,
+        row_of: Callable[[int, dict[str, Raw]], Row | None],
+        look: Look | None = None,
     ) -> Iterator[Passages]:
         """The rows of a file, in its order; ``row_of`` makes those of records that the scanner does not prove. It scans
-        in so many threads."""
-        for taken in records.taken(file, self._scanner.scan, jobs):
+        in so many threads, which ``look`` at blocks without such records, too."""
+
+        def scan(data: bytes) -> _Scanned | None:
+            found = self._scanner.scan(data)
+            if found is None:
+                return None
+            block = self._block(found, {}) if all(note[0] == BLANK for note in found.notes) else None
+            if isinstance(block, TextBlock) and look is not None:
+                block.seen = look(block)
+            return _Scanned(found, block)
+
+        for taken in records.taken(file, scan, jobs):
             if isinstance(taken, list):
                 rows = [row_of(number, fields) for number, fields in taken]
                 yield [row for row in rows if row is not None]
                 continue
             first, number, data, scanned, _ = taken
+            if scanned.block is not None:
+                yield scanned.block
+                continue
             others: dict[int, Row | None] = {}
-            for why, row, line, start, end in scanned.notes:
+            for why, row, line, start, end in scanned.found.notes:
                 if why != BLANK:
                     fields = records.fields_at(file, first + line, data[start:end])
                     others[row] = row_of(number + row, fields) if fields is not None else None
-            yield self._block(scanned, others)
+            yield self._block(scanned.found, others)
 
     def _block(self, scanned: ScannedBlock, others: Mapping[int, Row | None]) -> Passages:
         columns = {

@@ -7,16 +7,11 @@ rows come from the reader.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ragdatakit.converters.arag.sql_tables import arag_tables
-from ragdatakit.converters.beir.sql_tables import beir_passages, beir_tables
-from ragdatakit.converters.datamind.sql_tables import datamind_tables
-from ragdatakit.converters.gfm_rag.sql_tables import gfm_rag_tables
-from ragdatakit.converters.hipporag.sql_tables import hipporag_tables
-from ragdatakit.converters.light_splade.sql_tables import light_splade_passages, light_splade_tables
 from ragdatakit.converters.sources import ConversionSettings, Source, converted_root
 from ragdatakit.database.dataset_database import SqlTable
 from ragdatakit.files.datasets import Dataset
@@ -24,22 +19,14 @@ from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.scanner.library import library
 
 if TYPE_CHECKING:
-    from ragdatakit.converters.kept_texts import Passages
+    from ragdatakit.converters.kept_texts import Look, Passages
 
 _LEAST_BYTES = 1 << 20
 """Below that reading rows takes no longer."""
-_FORMATS = {
-    "arag": arag_tables,
-    "beir": beir_tables,
-    "datamind": datamind_tables,
-    "gfm-rag": gfm_rag_tables,
-    "hipporag": hipporag_tables,
-    "light-splade": light_splade_tables,
-}
-
+_FORMATS = ("arag", "beir", "datamind", "gfm-rag", "hipporag", "light-splade")
 _OF_OPTIONS = {"beir": ("questions", "qrels"), "hipporag": ("documents",)}
 """Tables whose files options choose."""
-_PASSAGES = {"beir": beir_passages, "light-splade": light_splade_passages}
+_PASSAGES = ("beir", "light-splade")
 
 
 def sql_tables(
@@ -47,23 +34,31 @@ def sql_tables(
 ) -> Mapping[str, SqlTable]:
     """The tables by name; none where something is made of the rows (chunks, ids of an earlier conversion). ``records``
     is who reads the dataset's files."""
-    tables = _FORMATS.get(source.format)
-    part = _taken_part(source, options, least_bytes) if tables is not None else None
-    found = tables(part, records) if tables is not None and part is not None else {}
+    part = _taken_part(source, options, least_bytes) if source.format in _FORMATS else None
+    found = _own(source.format, "tables")(part, records) if part is not None else {}
     chosen = _OF_OPTIONS.get(source.format, ()) if options.values else ()
     return {table: way for table, way in found.items() if table not in chosen}
 
 
 def passages_of(
     source: Source, options: ConversionSettings, records: RecordReader, least_bytes: int = _LEAST_BYTES
-) -> Callable[[int], Iterator[Passages]] | None:
-    """What gives all passages of a source straight from the scanner, in so many threads, as far as they are texts; None
-    where rows have to be read."""
-    passages = _PASSAGES.get(source.format)
-    part = _taken_part(source, options, least_bytes) if passages is not None and library() is not None else None
-    if passages is None or part is None or len({file.split for file in part.of_kind("documents")}) > 1:
+) -> Callable[[int, Look], Iterator[Passages]] | None:
+    """What gives all passages of a source straight from the scanner, as `KeptTexts` does, as far as they are texts;
+    None where rows have to be read."""
+    is_taken = source.format in _PASSAGES and library() is not None
+    part = _taken_part(source, options, least_bytes) if is_taken else None
+    if part is None or len({file.split for file in part.of_kind("documents")}) > 1:
         return None
-    return partial(passages, part, records)
+    return partial(_own(source.format, "passages"), part, records)
+
+
+def _own(format_name: str, what: str) -> Callable[..., Any]:
+    """A function of a format, whose modules nobody else needs."""
+    name = format_name.replace("-", "_")
+    found: Callable[..., Any] = getattr(
+        importlib.import_module(f"ragdatakit.converters.{name}.sql_tables"), f"{name}_{what}"
+    )
+    return found
 
 
 def _taken_part(source: Source, options: ConversionSettings, least_bytes: int) -> Dataset | None:

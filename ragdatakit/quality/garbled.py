@@ -12,9 +12,12 @@ UTF-8 read as Big5 or as Korean stays unknown: too many of its bytes are lost on
 
 from __future__ import annotations
 
+import importlib.util
 import re
 from collections.abc import Iterator
+from functools import cache
 from itertools import islice
+from pathlib import Path
 
 _SHIFT_JIS = "縺繧繝繹"
 _AS_SHIFT_JIS = re.compile(f"[{_SHIFT_JIS}]")
@@ -68,14 +71,14 @@ def garbled(text: str) -> tuple[str, str] | None:
     accents = list(islice(_ACCENTS_ALONE.finditer(beyond), _LEAST_ACCENTS)) if len(suspicious) >= _IN_ACCENTS else []
     if len(accents) == _LEAST_ACCENTS:
         return accents[0][0][:_LONGEST], ""
-    from ftfy import fix_encoding
-    from ftfy.badness import BADNESS_RE
-
+    badness = badness_of_ftfy()
     if len(suspicious) < _MOST_SUSPICIOUS and not any(
-        _is_odd(BADNESS_RE, text, *span) for span in _places(text, beyond, suspicious)
+        _is_odd(badness, text, *span) for span in _places(text, beyond, suspicious)
     ):
         return None
-    for match in islice(BADNESS_RE.finditer(text), _MOST_TRIED):
+    from ftfy import fix_encoding
+
+    for match in islice(badness.finditer(text), _MOST_TRIED):
         start, end = match.span()
         left = max(start - _AROUND, 0)
         first = max(left, text.rfind(" ", left, start) + 1)
@@ -85,6 +88,25 @@ def garbled(text: str) -> tuple[str, str] | None:
         if repaired != words:
             return words, repaired
     return None
+
+
+@cache
+def badness_of_ftfy() -> re.Pattern[str]:
+    """What ftfy takes for odd, from the module that has it alone: to load all of the package takes six times as long.
+
+    Raises `ImportError` without ftfy.
+    """
+    package = importlib.util.find_spec("ftfy")
+    for folder in (package.submodule_search_locations or ()) if package is not None else ():
+        spec = importlib.util.spec_from_file_location("badness", Path(folder, "badness.py"))
+        if spec is not None and spec.loader is not None and Path(folder, "badness.py").is_file():
+            module = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+            pattern: re.Pattern[str] = module.BADNESS_RE
+            return pattern
+    from ftfy.badness import BADNESS_RE
+
+    return BADNESS_RE
 
 
 def _beyond_ascii(text: str) -> str:

@@ -95,16 +95,25 @@ class Measuring:
             raise failed[0]
 
     def _beside(self, batches: Iterable[Passages]) -> Iterator[tuple[Measured, Compared]]:
-        """The library looks at passages in threads of its own."""
-        from concurrent.futures import ThreadPoolExecutor
+        """The library looks at passages in threads of its own, unless it did."""
+        from concurrent.futures import Future, ThreadPoolExecutor
 
         with ThreadPoolExecutor(self.jobs) as beside:
             waiting: deque[tuple[Future[tuple[Measured, Compared]], int]] = deque()
             held = 0
             for rows in batches:
-                waiting.append((beside.submit(self._in_library, rows), size := _size_of(rows)))
+                if (seen := _taken_off(rows)) is not None and not waiting:
+                    yield seen
+                    del rows, seen
+                    continue
+                if seen is None:
+                    future = beside.submit(self.in_library, rows)
+                else:
+                    future = Future()
+                    future.set_result(seen)
+                waiting.append((future, size := _size_of(rows)))
                 held += size
-                del rows  # before one that is as long is read
+                del rows, future, seen  # before one that is as long is read
                 while len(waiting) > self.jobs + 1 or held > _MOST_WAITING:
                     held -= waiting[0][1]
                     yield waiting.popleft()[0].result()
@@ -116,6 +125,8 @@ class Measuring:
         return sketches(texts, joined, self.near_words if self.near is not None else sys.maxsize)
 
     def _in_python(self, rows: Passages) -> tuple[Measured, Compared]:
+        if (seen := _taken_off(rows)) is not None:
+            return seen
         texts = [row.text or "" for row in rows]
         sketched = self._sketches(texts, Joined.of(texts))
         squeezed, exact = (np.array([*map(code, texts)], np.int64) for code in (squeezed_key, hash))
@@ -123,9 +134,10 @@ class Measuring:
         found = Measured(rows, _ids(rows), texts, sketched.words, squeezed, exact, looks, None)
         return found, compared(sketched, self.near_words)
 
-    def _in_library(self, rows: Passages) -> tuple[Measured, Compared]:
+    def in_library(self, rows: Passages) -> tuple[Measured, Compared]:
+        """What the library finds of passages, in any thread."""
         texts, joined = _column(rows, "text")
-        sketched, found = self._sketches(texts, joined), text_measures(joined, self._looked_for(joined))
+        sketched, found = self._sketches(texts, joined), text_measures(joined, _looked_for(joined, self.garbled))
         for place in np.flatnonzero(found.looked == NOT_UTF8).tolist():
             text = texts[place]
             found.squeezed[place], found.exact[place] = squeezed_key(text), hash(text)
@@ -134,15 +146,32 @@ class Measuring:
             looks |= found.looked != 0
             if self.titles and not (isinstance(rows, TextBlock) and "title" not in rows.columns):
                 of_titles = _column(rows, "title")[1]
-                looks |= looked_at(of_titles, self._looked_for(of_titles)) != 0
+                looks |= looked_at(of_titles, _looked_for(of_titles, self.garbled)) != 0
         places = np.flatnonzero(looks).tolist()
         ids = _ids(rows) if self.hashed_ids else _codes(_column(rows)[1])
         measured = Measured(rows, ids, texts, sketched.words, found.squeezed, found.exact, places, found)
         return measured, compared(sketched, self.near_words)
 
-    def _looked_for(self, texts: Joined) -> Alphabet:
-        with _MAKING:
-            return ascii_alphabet() if texts.data.isascii() else alphabet(self.garbled)
+
+def named_texts(texts: Sequence[str], garbled: bool) -> Iterable[int]:
+    """The places of texts whose characters a rule may have something to say of, and perhaps of others."""
+    if library() is None:
+        return range(len(texts))
+    joined = Joined.of(texts)
+    return np.flatnonzero(looked_at(joined, _looked_for(joined, garbled))).tolist()
+
+
+def _looked_for(texts: Joined, garbled: bool) -> Alphabet:
+    with _MAKING:
+        return ascii_alphabet() if texts.data.isascii() else alphabet(garbled)
+
+
+def _taken_off(rows: Passages) -> tuple[Measured, Compared] | None:
+    """What was seen of passages where they were scanned, which is not held any longer."""
+    found: tuple[Measured, Compared] | None = None
+    if isinstance(rows, TextBlock):
+        found, rows.seen = rows.seen, None
+    return found
 
 
 def _ids(rows: Passages) -> _Numbers:

@@ -157,7 +157,8 @@ def _neighbours(
 
     Heads alone are equal by accident once among so many texts that all of them were to be read again.
     """
-    codes = heads.astype(np.uint64) << np.uint64(32)
+    codes = heads.astype(np.uint64)
+    codes <<= np.uint64(32)
     sieve = RepeatSieve(len(codes))
     sieve.add(codes)
     perhaps = sieve.candidates(codes).astype(np.uint64)

@@ -42,13 +42,11 @@ def alphabet(garbled_too: bool) -> Alphabet:
     uses = _uses()
     if not garbled_too:
         return _alphabet(uses, [])
-    from ftfy.badness import BADNESS_RE
-
     uses["east"], uses["accent"] = _in_ranges(garbled.EAST), _in_ranges(garbled.ACCENTS)
     uses["reported"] |= _in_ranges(garbled.SIGNS)
     pairs: list[tuple[_Set, _Set]] = []
     try:
-        for window in _windows(BADNESS_RE):
+        for window in _windows(garbled.badness_of_ftfy()):
             if isinstance(window, tuple):
                 pairs.append(window)
             else:

@@ -85,7 +85,7 @@ def _read(run: Checked) -> _Asked:
     several = {n for n, code in names.items() if n is not None and np.any(pairs[:, 1] == code)}
     if several and None in names:  # a question that is in no split, where others are
         pairs = pairs[pairs[:, 1] != names[None]]
-    pairs = np.unique(pairs, axis=0)
+    pairs = np.stack(np.divmod(np.unique(pairs[:, 0] * len(names) + pairs[:, 1]), max(len(names), 1)), 1)
     listed: list[str | None] = list(names)
     return _Asked(listed, arrays[0], arrays[1], arrays[2], pairs[:, 0], pairs[:, 1], golds)
 

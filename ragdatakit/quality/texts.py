@@ -15,7 +15,7 @@ from ragdatakit.files.texts.cut_texts import TextLengths
 from ragdatakit.files.texts.plain_tokens import count
 from ragdatakit.quality.findings import Checked, RecordLookup, TextKeys, question_lookup, shown_id
 from ragdatakit.quality.garbled import garbled
-from ragdatakit.quality.measures import Measuring, in_batches
+from ragdatakit.quality.measures import Measuring, in_batches, named_texts
 from ragdatakit.quality.near_copies import NearCopies
 from ragdatakit.quality.odd_characters import CONTROL
 from ragdatakit.quality.word_codes import RUN
@@ -36,7 +36,8 @@ def check_texts(run: Checked) -> TextKeys:
     near = _near_copies(run)
     look = _Look(run)
     lengths = TextLengths()
-    for batch in _measuring(run, near).each(_first_passages(run)):
+    measuring = _measuring(run, near)
+    for batch in measuring.each(_first_passages(run, measuring)):
         rows = batch.rows
         ids.append(batch.ids)
         keys.append(batch.squeezed)
@@ -67,12 +68,12 @@ def check_texts(run: Checked) -> TextKeys:
     return found
 
 
-def _first_passages(run: Checked) -> Iterator[Sequence[Any]]:
-    """All passages, some thousands at a time."""
+def _first_passages(run: Checked, measuring: Measuring) -> Iterator[Sequence[Any]]:
+    """All passages, some thousands at a time; some of them were looked at where they were scanned."""
     if run.progress is not None:
         run.progress.doing = "reading"
     blocks = run.tables.passage_blocks
-    return blocks(run.jobs) if blocks is not None else in_batches(run.tables.peek(run.table))
+    return blocks(run.jobs, measuring.in_library) if blocks is not None else in_batches(run.tables.peek(run.table))
 
 
 def _measuring(run: Checked, near: NearCopies | None) -> Measuring:
@@ -95,11 +96,15 @@ def check_question_texts(run: Checked) -> None:
         return
     if run.progress is not None:
         run.progress.doing = "reading questions"
-    for number, row in enumerate(run.questions()):
-        text = row.text or ""
-        if not (text.isascii() and text.isprintable()):
-            place = partial(question_lookup, row, row.split, number)
-            _check_characters(run, place, "question", row.question_id, "text", text)
+    first = 0
+    for rows in in_batches(run.questions()):
+        texts = [row.text or "" for row in rows]
+        for number in named_texts(texts, run.findings.wants("garbled-text")):
+            row, text = rows[number], texts[number]
+            if not (text.isascii() and text.isprintable()):
+                place = partial(question_lookup, row, row.split, first + number)
+                _check_characters(run, place, "question", row.question_id, "text", text)
+        first += len(rows)
 
 
 def _near_copies(run: Checked) -> NearCopies | None:

@@ -71,6 +71,24 @@ class _PlainDocument(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 _PLAIN = msgspec.json.Decoder(_PlainDocument)
 
 
+class _BareQuestion(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """A question without metadata, or with empty ones, as most sets have them."""
+
+    question_id: str = msgspec.field(name="_id")
+    text: str
+
+
+class _PlainQuestion(_BareQuestion, forbid_unknown_fields=True, gc=False):
+    metadata: _Empty
+
+
+_OF_QUESTIONS: dict[bool, msgspec.json.Decoder[Any]] = {
+    True: msgspec.json.Decoder(_BareQuestion),
+    False: msgspec.json.Decoder(_PlainQuestion),
+}
+"""By whether the first question has no metadata."""
+
+
 @dataclass(frozen=True)
 class _Fields:
     """Which fields of a record BEIR knows, with their columns, and what else the columns of the table are called."""
@@ -196,8 +214,11 @@ def _questions(
     files: list[DataFile], splits: Callable[[], Splits], records: RecordReader, bare: bool | None
 ) -> Iterator[Question]:
     for file in files:
-        for number, fields in records.numbered(file, "ndjson"):
-            if (question := question_of(records, file, number, fields, bare)) is not None:
+        blocks = records.shaped_blocks(file, _OF_QUESTIONS[bool(bare)], "ndjson")
+        for number, fields in (each for first, block in blocks for each in enumerate(block, first)):
+            if isinstance(fields, _BareQuestion):
+                yield Question(fields.question_id, fields.text, split=splits().get(fields.question_id))
+            elif (question := question_of(records, file, number, fields, bare)) is not None:
                 yield question._replace(split=splits().get(question.question_id or ""))
 
 
@@ -217,20 +238,23 @@ def question_of(
 
 def _qrels(files: list[DataFile], records: RecordReader) -> Iterator[Qrel]:
     for file in files:
+        split = split_of(file)
         for number, record in enumerate(records.cells(file, BEIR.file("qrels"))):
-            if (qrel := qrel_of(records, file, number, record)) is not None:
+            if (qrel := qrel_of(records, file, split, number, record)) is not None:
                 yield qrel
 
 
-def qrel_of(records: RecordReader, file: DataFile, number: int, record: Mapping[str, Any]) -> Qrel | None:
-    """The judgement that a record is; None where it is left out."""
+def qrel_of(
+    records: RecordReader, file: DataFile, split: str | None, number: int, record: Mapping[str, Any]
+) -> Qrel | None:
+    """The judgement that a record of a file is, which is of this split; None where it is left out."""
     if isinstance(record["score"], str):
         records.leave_out(file, number, "its score is not an integer", record["score"])
         return None
     if further := record.get(_FURTHER, "").strip():
         why = "the loader ignores what follows the third column"
         records.tell_once("lost", "qrels", _FURTHER, why, file, number, f"{record['query-id']}: {further}")
-    return Qrel(record["query-id"], record["corpus-id"], record["score"], "document", split_of(file))
+    return Qrel(record["query-id"], record["corpus-id"], record["score"], "document", split)
 
 
 def _why_left_out(raw: Raw | None, found: str | None) -> tuple[str, str]:

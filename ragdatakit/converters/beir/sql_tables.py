@@ -23,7 +23,7 @@ from ragdatakit.schemas.conversions import Losses
 
 if TYPE_CHECKING:
     from ragdatakit.converters.kept_columns import KeptColumn
-    from ragdatakit.converters.kept_texts import Passages
+    from ragdatakit.converters.kept_texts import Look, Passages
 
 _ROWS = {"corpus": ("documents", document_of), "queries": ("questions", question_of)}
 _FIELDS = {
@@ -83,9 +83,10 @@ def _judgements(records: RecordReader, files: list[DataFile], losses: Losses) ->
 
     kind, batches_of = BEIR.file("qrels"), partial(row_batches, "qrels", losses=losses)
     for file in files:
-        columns = _columns("qrels", {}, target_kind="document", split=split_of(file))
+        split = split_of(file)
+        columns = _columns("qrels", {}, target_kind="document", split=split)
         reader = KeptColumns(kind.record, columns, batches_of, cells=kind.columns)
-        yield from reader.batches_of_cells(file, records, kind, partial(qrel_of, records, file))
+        yield from reader.batches_of_cells(file, records, kind, partial(qrel_of, records, file, split))
 
 
 def _of_splits(
@@ -134,11 +135,11 @@ def _members(raw: bytes | None) -> str | None:
     return None if raw is None or raw == b"{}" or (found := compact(raw)) == "{}" else found
 
 
-def beir_passages(dataset: Dataset, records: RecordReader, jobs: int) -> Iterator[Passages]:
-    """The documents, as far as they are texts."""
+def beir_passages(dataset: Dataset, records: RecordReader, jobs: int, look: Look | None = None) -> Iterator[Passages]:
+    """The documents, as far as they are texts, as `KeptTexts` gives them."""
     from ragdatakit.converters.kept_texts import KeptTexts  # needs numpy
 
     columns = {"_id": "doc_id", "text": "text", "title": "title"}
     reader = KeptTexts(replace(BEIR.file("corpus").record, extra="forbid"), Document, columns)
     for file in files_read(dataset, "corpus"):
-        yield from reader.passages(file, records, jobs, partial(document_of, records, file))
+        yield from reader.passages(file, records, jobs, partial(document_of, records, file), look)

@@ -27,7 +27,7 @@ from ragdatakit.schemas.light_splade.format import LIGHT_SPLADE
 if TYPE_CHECKING:
     import duckdb
 
-    from ragdatakit.converters.kept_texts import Passages
+    from ragdatakit.converters.kept_texts import Look, Passages
 
 _MASTER = {"id": Kind.TEXT, "text": Kind.TEXT}
 _IDS = {"qrels": ("question_id", "target_id"), "triplets": ("question_id", "positive_id", "negative_id")}
@@ -51,8 +51,10 @@ def light_splade_tables(dataset: Dataset, records: RecordReader) -> dict[str, Sq
     return found
 
 
-def light_splade_passages(dataset: Dataset, records: RecordReader, jobs: int) -> Iterator[Passages]:
-    """The documents of a dataset that has them in one split."""
+def light_splade_passages(
+    dataset: Dataset, records: RecordReader, jobs: int, look: Look | None = None
+) -> Iterator[Passages]:
+    """The documents of a dataset that has them in one split, as `KeptTexts` gives them."""
     from ragdatakit.converters.kept_texts import KeptTexts  # needs numpy
 
     reader = KeptTexts(LIGHT_SPLADE.file("documents").record, Document, {"doc_id": "doc_id", "text": "text"})
@@ -62,7 +64,7 @@ def light_splade_passages(dataset: Dataset, records: RecordReader, jobs: int) ->
             found = text_of(file, [], fields)
             return Document(*found) if found is not None else None
 
-        yield from reader.passages(file, records, jobs, row_of)
+        yield from reader.passages(file, records, jobs, row_of, look)
 
 
 class _Loader:

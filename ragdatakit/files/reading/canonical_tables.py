@@ -16,6 +16,8 @@ from ragdatakit.schemas.conversions import MOST_EXAMPLES, Losses
 
 RowSource = Callable[[], Iterator[Any]]
 """Reads the rows of a table from their beginning; may be called more than once."""
+PassageBlocks = Callable[[int, Callable[[Sequence[Any]], object]], Iterator[Sequence[Any]]]
+"""Reads passages in so many threads, which look at them, too, where they can."""
 
 
 class CanonicalTables:
@@ -29,7 +31,7 @@ class CanonicalTables:
     that the ids of the documents are made: row numbers, which judgements from elsewhere cannot mean. ``form`` is what
     the source's records look like, for a writer of its format. ``records`` is who reads the files of the dataset.
     ``in_parts``: others read the rows of the tables, part by part. ``passage_blocks`` gives the passages some thousands
-    at a time, rows that have texts only, where that is quicker, read in so many threads.
+    at a time, rows that have texts only, where that is quicker.
     """
 
     def __init__(
@@ -55,7 +57,7 @@ class CanonicalTables:
         self.form: dict[str, str] = {}
         self.covered: dict[str, frozenset[str]] = {}
         self.in_parts: TablesInParts | None = None
-        self.passage_blocks: Callable[[int], Iterator[Sequence[Any]]] | None = None
+        self.passage_blocks: PassageBlocks | None = None
         self._taken: set[str] = set()
 
     def took(self, table: str) -> None:
