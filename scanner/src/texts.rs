@@ -40,6 +40,34 @@ impl<'a> Ascii<'a> {
         };
         kinds.iter().all(is_plain).then_some(Self { kinds, script: script.into() })
     }
+
+    /// Of eight characters how many tokens begin, how many are letters, and how long the last word is, which was `run`
+    /// before; none where not all are ASCII, or a word is too long for one token.
+    #[inline(always)]
+    fn of_group(&self, group: [u8; 8], run: u64, longest: u64) -> Option<(i64, u64, u64)> {
+        if u64::from_le_bytes(group) & (EACH << 7) != 0 {
+            return None;
+        }
+        let kinds = u64::from_le_bytes(group.map(|byte| self.kinds[usize::from(byte & 0x7F)]));
+        let words = kinds >> IN_WORD.trailing_zeros() & EACH;
+        let others = words ^ EACH;
+        if longest <= 8 || run + u64::from(others.trailing_zeros() / 8) >= longest {
+            return None;
+        }
+        let begin = words & !(words << 8 | u64::from(run > 0)) | kinds >> ALONE.trailing_zeros() & EACH;
+        let letters = sum(kinds >> self.script.trailing_zeros() & EACH);
+        let last = if others == 0 { run + 8 } else { u64::from(others.leading_zeros() / 8) };
+        Some((sum(begin) as i64, letters, last))
+    }
+}
+
+/// One in each of eight bytes.
+const EACH: u64 = 0x0101_0101_0101_0101;
+
+/// The sum of eight small bytes.
+#[inline(always)]
+fn sum(bytes: u64) -> u64 {
+    bytes.wrapping_mul(EACH) >> 56
 }
 
 /// The tokens of a text, and its script; the character of which nothing is known, where there is one.
@@ -53,6 +81,15 @@ pub fn count(counting: &Counting, text: &str) -> Result<(i64, u8), u32> {
         if let Some(ascii) = counting.ascii {
             let mut of_ascii = 0_u64;
             while let Some(&byte) = bytes.get(at).filter(|byte| byte.is_ascii()) {
+                if let Some(group) = bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
+                    if let Some((begun, letters, last)) = ascii.of_group(*group, run, counting.longest) {
+                        tokens += begun;
+                        of_ascii = of_ascii.wrapping_add(letters);
+                        run = last;
+                        at += group.len();
+                        continue;
+                    }
+                }
                 let kind = ascii.kinds[usize::from(byte)];
                 let in_word = kind & IN_WORD != 0;
                 tokens += i64::from(kind & ALONE != 0 || (in_word && run == 0));
