@@ -10,12 +10,10 @@ import numpy as np
 
 from ragdatakit.database.conditions import Condition
 from ragdatakit.files.paths.sql_text import sql_text
-from ragdatakit.reports.summary.claims import claim_distributions, claim_scores
 from ragdatakit.reports.summary.columns import IDS, id_summary, table_summary
 from ragdatakit.reports.summary.contexts import context_notes, read_contexts
 from ragdatakit.reports.summary.examples import examples as example_rows
 from ragdatakit.reports.summary.graph import graph_summary, read_edges
-from ragdatakit.reports.summary.hierarchy import read_hierarchy
 from ragdatakit.reports.summary.ids import IdNumbers
 from ragdatakit.reports.summary.languages import Sampled, languages, languages_note
 from ragdatakit.reports.summary.leakage import leakage
@@ -275,7 +273,10 @@ class _Summing:
         self._summary.notes += uneven(self._database)
 
     def _hierarchy(self) -> None:
-        self._summary.hierarchy = read_hierarchy(self._database)
+        if {"communities", "summaries"} & {*self._tables}:
+            from ragdatakit.reports.summary.hierarchy import read_hierarchy
+
+            self._summary.hierarchy = read_hierarchy(self._database)
 
     def _contexts(self) -> None:
         self._summary.contexts = read_contexts(self._database)
@@ -283,6 +284,10 @@ class _Summing:
             self._summary.notes += context_notes(self._summary.contexts)
 
     def _claims(self) -> None:
+        if "answers" not in self._tables:
+            return
+        from ragdatakit.reports.summary.claims import claim_distributions, claim_scores
+
         self._summary.claims = claim_scores(self._database)
         if self._summary.claims is not None:
             self._summary.distributions += claim_distributions(self._summary.claims)
