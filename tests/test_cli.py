@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from ragdatakit.validators.collector import Collector
 from tests.command_line import DEMO, FIXTURES, GOOD, run, spawn
 
 LIGHT_SPLADE = FIXTURES / "light-splade" / "broken"
@@ -175,6 +176,18 @@ def test_quiet_is_one_line() -> None:
 
     assert len(outcome.out.splitlines()) == 1
     assert outcome.out.startswith("Found 8 errors, 1 warning")
+
+
+def test_quiet_counts_without_making_findings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[int] = []
+    monkeypatch.setattr(Collector, "_make", lambda *given: made.append(1))
+
+    assert run("validate", DEMO, "-q").out.startswith("Found 8 errors, 1 warning")
+    assert not made
+    for more in (("--statistics",), ("--report", f"json={tmp_path / 'found.json'}"), ("--output-format", "json")):
+        made.clear()
+        run("validate", DEMO, "-q", *more)
+        assert made, more
 
 
 def test_verbose_tells_files_and_every_hint(many: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -375,6 +376,14 @@ def test_a_missing_comma_between_elements_of_an_array_is_reported(tmp_path: Path
     ]
 
 
+def below(value: Any, pointer: str = "") -> Iterator[tuple[str, Any]]:
+    """Every value below (and with) ``value``, with its JSON Pointer."""
+    yield pointer, value
+    named = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, each in named:
+        yield from below(each, f"{pointer}/{strict_json.escape(str(name))}")
+
+
 @pytest.mark.broad
 @pytest.mark.parametrize("seed", SEEDS)
 def test_spans_of_members(seed: int) -> None:
@@ -386,7 +395,7 @@ def test_spans_of_members(seed: int) -> None:
         for raw in made.raws:
             text = raw.decode()
             record = FORM.value(text)
-            for pointer, value in strict_json.walk(record):
+            for pointer, value in below(record):
                 span = FORM.span(text, pointer)
                 assert span is not None, (text, pointer)
                 shown = text[span[0] : span[0] + span[1]]

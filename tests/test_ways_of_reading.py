@@ -14,8 +14,11 @@ from typing import Any
 import pytest
 
 import ragdatakit
+from ragdatakit.api.validating.check import check
+from ragdatakit.schemas.options import ValidateOptions
 from ragdatakit.validators import dataset_run
 from tests.broad import chosen
+from tests.command_line import FIXTURES
 from tests.light_splade_drafts import DraftSet
 from tests.light_splade_sets import MUTATIONS, generate, mutated
 
@@ -77,6 +80,30 @@ def test_mixed_mutations_are_found_by_all(batch: int, tmp_path: Path) -> None:
         wrong += differences(generate(seed), tmp_path / str(seed), [way])
 
     assert not wrong, "\n".join(wrong)
+
+
+def test_what_is_only_counted_is_as_much(tmp_path: Path) -> None:
+    counted = ValidateOptions(jobs=2)
+    for number, broken in enumerate(sorted((FIXTURES / "light-splade" / "broken").iterdir())):
+        with pytest.MonkeyPatch.context() as patch:
+            for constant, value in [*WAYS.values()][number % 3].items():
+                patch.setattr(dataset_run, constant, value)
+            whole = ragdatakit.validate(broken, jobs=2)
+            report, findings = check(broken, counted, counted=True)
+
+        assert list(findings) == []
+        assert (report.counts, report.by_rule) == (whole.counts, whole.by_rule), broken
+        assert (report.ok, report.datasets) == (whole.ok, whole.datasets), broken
+
+
+@pytest.mark.parametrize("name", ["arag", "gfm-rag", "hipporag", "sage"])
+def test_how_many_are_shown_changes_no_count(name: str) -> None:
+    broken = FIXTURES / name / "broken"
+    one, whole = (ragdatakit.validate(broken, max_per_rule=most) for most in (1, 0))
+    report, _ = check(broken, ValidateOptions(), counted=True)
+
+    assert (one.counts, one.by_rule) == (whole.counts, whole.by_rule)
+    assert (report.counts, report.by_rule) == (whole.counts, whole.by_rule)
 
 
 def test_the_number_of_jobs_changes_nothing(tmp_path: Path) -> None:

@@ -205,7 +205,7 @@ def command(**words: Any) -> int:
             result, findings = repair(paths, FixOptions(**options, **how), refused.append)
             report = result.report
         else:
-            report, findings = check(paths, ValidateOptions(**options), refused.append)
+            report, findings = check(paths, ValidateOptions(**options), refused.append, counted=_are_counted(words))
     with closing(findings):
         notes: list[str] = []
         if words["diff"]:
@@ -240,6 +240,12 @@ def _quality(words: dict[str, Any]) -> tuple[bool | dict[str, object], dict[str,
         return False, {}
     thresholds = checked_thresholds(dict(named_value("--quality-option", text) for text in words["quality_options"]))
     return thresholds or True, dict(named_value("--option", text) for text in words["options"])
+
+
+def _are_counted(words: dict[str, Any]) -> bool:
+    """Whether nothing is printed of the findings but how many there are."""
+    printed = OUTPUT_FORMS[words["output_format"]]
+    return printed.quiet and words["quiet"] and not (words["statistics"] or words["reports"])
 
 
 def _usual_form() -> str:

@@ -156,7 +156,7 @@ class _TabsForm(JsonForm):
     def __init__(self, names: Mapping[str, str] | None = None) -> None:
         self._numbers = {f"/{escape(name)}": f"/{number}" for name, number in (names or {}).items()}
 
-    def plain(self, raw: bytes, alike: bool = False) -> Any:
+    def plain(self, raw: bytes, alike: bool | None = None) -> Any:
         """The cells."""
         return dict(_cells(raw.decode("utf-8", "replace")))
 

@@ -135,6 +135,7 @@ class Selection:
     are not those of the format, ``ignored_in`` says what is ignored in one file besides. ``fixable`` (None: all) and
     ``unfixable`` name the rules whose findings may be repaired. ``enough`` says of a code and a file how many findings
     need be made there (0: all); the others are only counted, and `Collector.only_counted` says how many they are.
+    ``counted``: none need be made, as nobody sees more than their numbers.
     """
 
     select: tuple[str, ...] = ()
@@ -148,6 +149,7 @@ class Selection:
     fixable: tuple[str, ...] | None = None
     unfixable: tuple[str, ...] = ()
     enough: Callable[[str, str], int] | None = None
+    counted: bool = False
 
     def __post_init__(self) -> None:
         if self.severity not in SEVERITIES:
@@ -331,7 +333,7 @@ class Collector:
     def room(self, name: str, file: DataFile) -> bool:
         """Whether one more finding of this rule would be kept (else it needs no place and no message)."""
         state = self.state(name)
-        if not state.wanted or self.selection.leaves_out(state.rule, file):
+        if self.selection.counted or not state.wanted or self.selection.leaves_out(state.rule, file):
             return False
         if state.rule.per_file:
             return (name, file.display) not in self._delayed

@@ -371,8 +371,11 @@ class DatasetRun:
 
     @property
     def most_held(self) -> int:
-        """How many problems of a rule are held of a part of a file (0: all)."""
-        return 0 if self.options.repairer is not None else self.collector.selection.max_per_rule
+        """How many problems of a rule are held of a part of a file (0: all, below 0: none)."""
+        if self.options.repairer is not None:
+            return 0
+        selection = self.collector.selection
+        return -1 if selection.counted else selection.max_per_rule
 
     def all_are_wanted(self, rule: str) -> bool:
         """Whether each problem of a rule has to be seen, also those that are not shown."""

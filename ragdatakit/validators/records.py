@@ -56,9 +56,9 @@ class RecordChecker:
         record = self.by_shape.get("object")
         self._fields = [(f, f.name, *_usual(f)) for f in record.fields] if record is not None else []
 
-    def examine(self, raw: bytes, alike: bool = False) -> tuple[Any, list[Problem]]:
-        """The decoded record (None if it is not JSON) and all its faults; ``alike``: it is known that every reader
-        reads it the same."""
+    def examine(self, raw: bytes, alike: bool | None = None) -> tuple[Any, list[Problem]]:
+        """The decoded record (None if it is not JSON) and all its faults; ``alike``: whether every reader reads it the
+        same, where that is known."""
         value = REFUSED if self._are_few(len(raw)) else self.form.plain(raw, alike)
         if value is REFUSED:
             return self._examine_closely(raw)
@@ -124,14 +124,15 @@ class RecordChecker:
             return []
         problems: list[Problem] = []
         known = 0
-        for field, name, usual, may_be_empty in self._fields:
-            found = value.get(name, _ABSENT)
+        for field, name, usual, may_be_empty, usual_items in self._fields:
+            found: Any = value.get(name, _ABSENT)
             if found is _ABSENT:
                 if field.required and (rule := record.rule_for("missing", name)):
                     problems.append(Problem(rule, pointer="", facts={"field": name}))
                 continue
             known += 1
-            if type(found) is usual and (may_be_empty or found):
+            is_usual = type(found) is usual and (may_be_empty or found)
+            if is_usual and (usual_items is None or usual_items.issuperset(map(type, found))):
                 continue  # as most are
             items = _check_field(record, field, found, problems)
             if items is not None and (first := next(items, None)) is not None:
@@ -146,11 +147,17 @@ class RecordChecker:
         return problems
 
 
-def _usual(field: Field) -> tuple[type | None, bool]:
-    """The type of which a value of the field needs no closer look (None: all do), and whether it may be empty."""
+_USUAL: dict[str, type] = {"string": str, "integer": int, "array": list, "object": dict}
+_USUAL_ITEMS: dict[str | None, set[type] | None] = {None: None, "any": None, "string": {str}, "integer": {int}}
+
+
+def _usual(field: Field) -> tuple[type | None, bool, set[type] | None]:
+    """The type of which a value of the field needs no closer look (None: all do), whether it may be empty, and the
+    types of which the items of a list need none (None: all)."""
     bounded = field.minimum is not None or field.maximum is not None
-    quick = (field.type == "string" and not field.enum) or (field.type == "integer" and not bounded)
-    return {"string": str, "integer": int}[field.type] if quick else None, not field.non_empty
+    is_plain = not field.enum and field.items in _USUAL_ITEMS and field.values in (None, "any")
+    quick = is_plain and not (bounded and "integer" in (field.type, field.items))
+    return _USUAL.get(field.type) if quick else None, not field.non_empty, _USUAL_ITEMS.get(field.items)
 
 
 def decoded_text(raw: bytes) -> tuple[str, Problem | None]:

@@ -32,10 +32,11 @@ def check(
     options: ValidateOptions,
     refused: Callable[[RagdataError], None] | None = None,
     repairer: Repairs | None = None,
+    counted: bool = False,
 ) -> tuple[Report, Findings]:
     """As `ragdatakit.validate`, but the findings, which may be more than fit into memory, come beside the report: in
     order, to be read once and closed. Errors about some of the paths go to ``refused``, those about all are raised.
-    ``repairer`` repairs what is found."""
+    ``repairer`` repairs what is found. ``counted``: nobody reads the findings, so that none need be made."""
     from ragdatakit.fixes.foreseen import ForeseenFixes, WithReasons
     from ragdatakit.validators.run import check_paths
 
@@ -47,6 +48,8 @@ def check(
         options = here.options
         paths, *arguments = _run(here, refused)
         known, finish = _known(paths, options, arguments)
+        if counted and known is None and repairer is None and options.on_finding is None:
+            arguments[-2] = replace(arguments[-2], counted=True)
         stamps = _stamps(paths, options)
         foreseen = ForeseenFixes()
         engine = chosen_engine(options)

@@ -50,13 +50,15 @@ class JsonForm:
         """The records of a part of a file, as the elements of ``decoded``."""
         return list(decoded)
 
-    def plain(self, raw: bytes, alike: bool = False) -> Any:
-        """What orjson reads, if every reader reads the same (``alike``: that is known); else `REFUSED`."""
+    def plain(self, raw: bytes, alike: bool | None = None) -> Any:
+        """What orjson reads, if every reader reads the same (``alike``, where that is known); else `REFUSED`."""
+        if alike is False:
+            return REFUSED
         if len(raw) >= LONG:
             from ragdatakit.files.containers.long_json import decode_long
 
-            decoded, alike = decode_long(bytes(raw))
-            return decoded.value if alike else REFUSED
+            decoded, is_alike = decode_long(bytes(raw))
+            return decoded.value if is_alike else REFUSED
         try:
             value = orjson.loads(raw)
         except orjson.JSONDecodeError:
@@ -104,8 +106,8 @@ class MemberForm(JsonForm):
         name_field, value_field = self.name_field, self.value_field
         return [{name_field: name, value_field: value} for name, value in decoded.items()]
 
-    def plain(self, raw: bytes, alike: bool = False) -> Any:
-        """What orjson reads, if every reader reads the same (``alike``: that is known); else `REFUSED`."""
+    def plain(self, raw: bytes, alike: bool | None = None) -> Any:
+        """What orjson reads, if every reader reads the same (``alike``, where that is known); else `REFUSED`."""
         decoded = super().plain(b"{%b}" % raw, alike)
         return self.records(decoded)[0] if decoded is not REFUSED and len(decoded) == 1 else REFUSED
 
@@ -158,7 +160,7 @@ class ColumnsForm(JsonForm):
 
         self._reader = LineReader(kind)
 
-    def plain(self, raw: bytes, alike: bool = False) -> Any:
+    def plain(self, raw: bytes, alike: bool | None = None) -> Any:
         """The record, if the line is one; else `REFUSED`."""
         try:
             return self._reader.record(bytes(raw).decode("utf-8"))
@@ -203,7 +205,7 @@ class TaggedForm(JsonForm):
 
         self._reader = TaggedReader(kind.tags, tuple(f.name for f in kind.record.fields))
 
-    def plain(self, raw: bytes, alike: bool = False) -> Any:
+    def plain(self, raw: bytes, alike: bool | None = None) -> Any:
         """The record, if it is UTF-8; else `REFUSED`."""
         try:
             return self._reader.record(bytes(raw).decode("utf-8"))

@@ -166,23 +166,52 @@ _SHORT_INTEGER = 15
 """Digits that every reader's integers have."""
 
 
+_Path = tuple[Any, str | int] | None
+"""What a value is in, and its name or number there."""
+
+_MAY_BE_ODD = frozenset((dict, _Repeated, list, _Constant, _Overflow, int))
+
+
 def _find_oddities(result: Decoded, may_have_half: bool) -> None:
-    for pointer, value in walk(result.value):
-        if isinstance(value, _Repeated):
-            result.repeated += [(f"{pointer}/{escape(k)}", k) for k in value.repeated]
-        elif isinstance(value, _Constant):
-            result.non_finite.append((pointer, constant_text(value)))
-        elif isinstance(value, _Overflow):
-            result.overflow.append((pointer, value.literal))
-        elif isinstance(value, str):
-            if may_have_half and (found := SURROGATE.search(value)):
-                result.surrogates.append((pointer, f"\\u{ord(found.group()):04x}"))
-        elif isinstance(value, int) and not isinstance(value, bool) and abs(value) > 2**53:
-            result.large.append((pointer, value))
-        if isinstance(value, dict) and may_have_half:
-            for key in value:
-                if found := SURROGATE.search(key):
-                    result.surrogates.append((pointer, f"\\u{ord(found.group()):04x}"))
+    """No recursion, so any depth goes; pointers are made of what is odd, which is little."""
+    kinds = _MAY_BE_ODD | {str} if may_have_half else _MAY_BE_ODD
+    stack: list[tuple[_Path, Any]] = [(None, result.value)]
+    while stack:
+        path, value = stack.pop()
+        kind = type(value)
+        if kind is dict or kind is _Repeated:
+            if kind is _Repeated:
+                pointer = _pointer(path)
+                result.repeated += [(f"{pointer}/{escape(k)}", k) for k in value.repeated]
+            if may_have_half:
+                result.surrogates += [(_pointer(path), half) for key in value if (half := _half(key))]
+            stack.extend([((path, k), v) for k, v in reversed(value.items()) if type(v) in kinds])
+        elif kind is list:
+            places = range(len(value) - 1, -1, -1)
+            stack.extend([((path, i), v) for i, v in zip(places, reversed(value), strict=True) if type(v) in kinds])
+        elif kind is _Constant:
+            result.non_finite.append((_pointer(path), constant_text(value)))
+        elif kind is _Overflow:
+            result.overflow.append((_pointer(path), value.literal))
+        elif kind is int and abs(value) > 2**53:
+            result.large.append((_pointer(path), value))
+        elif kind is str and may_have_half and (half := _half(value)):
+            result.surrogates.append((_pointer(path), half))
+
+
+def _half(text: str) -> str:
+    """The first half of a character in a text, as JSON writes it; empty where there is none."""
+    found = SURROGATE.search(text)
+    return f"\\u{ord(found.group()):04x}" if found else ""
+
+
+def _pointer(path: _Path) -> str:
+    """The JSON Pointer of a value."""
+    names: list[str] = []
+    while path is not None:
+        path, name = path
+        names.append(escape(name) if isinstance(name, str) else str(name))
+    return "".join(f"/{name}" for name in reversed(names))
 
 
 def constant_text(value: float) -> str:
@@ -195,18 +224,6 @@ def constant_text(value: float) -> str:
 def escape(key: str) -> str:
     """A key as a JSON Pointer token."""
     return key.replace("~", "~0").replace("/", "~1")
-
-
-def walk(value: Any) -> Iterator[tuple[str, Any]]:
-    """Every value below (and with) ``value``, with its JSON Pointer; no recursion, so any depth goes."""
-    stack: list[tuple[str, Any]] = [("", value)]
-    while stack:
-        pointer, item = stack.pop()
-        yield pointer, item
-        if isinstance(item, dict):
-            stack.extend((f"{pointer}/{escape(k)}", v) for k, v in reversed(item.items()))
-        elif isinstance(item, list):
-            stack.extend((f"{pointer}/{i}", v) for i, v in reversed(list(enumerate(item))))
 
 
 def resolve(value: Any, pointer: str | None) -> Any:

@@ -22,7 +22,7 @@ class OutputForm:
 
     ``escapes``: how commands to a CI runner are broken up where it is printed (``commands``: the writer does it).
     ``baselined``: it can say of a finding that a baseline accepts it; the others leave those out. ``for_programs``:
-    what reads it compares it with the last run, and wants all findings.
+    what reads it compares it with the last run, and wants all findings. ``quiet``: it may be no more than a summary.
     """
 
     writer: str
@@ -30,13 +30,14 @@ class OutputForm:
     endings: tuple[str, ...] = ()
     baselined: bool = False
     for_programs: bool = True
+    quiet: bool = False
 
 
 _HERE = "ragdatakit.reports.findings"
 OUTPUT_FORMS: dict[str, OutputForm] = {
-    "full": OutputForm(f"{_HERE}.for_people:full", "text", for_programs=False),
-    "concise": OutputForm(f"{_HERE}.for_people:concise", "text", for_programs=False),
-    "grouped": OutputForm(f"{_HERE}.for_people:grouped", "text", for_programs=False),
+    "full": OutputForm(f"{_HERE}.for_people:full", "text", for_programs=False, quiet=True),
+    "concise": OutputForm(f"{_HERE}.for_people:concise", "text", for_programs=False, quiet=True),
+    "grouped": OutputForm(f"{_HERE}.for_people:grouped", "text", for_programs=False, quiet=True),
     "json": OutputForm(f"{_HERE}.for_programs:document", "json", (".json",), baselined=True),
     "ndjson": OutputForm(f"{_HERE}.for_programs:lines", "json", (".ndjson", ".jsonl"), baselined=True),
     "github": OutputForm(f"{_HERE}.runner_commands:github", "commands", for_programs=False),

@@ -55,7 +55,8 @@ LOOKED_THROUGH = 1 << 26
 
 
 def _names_in(file: DataFile) -> list[str]:
-    """The names that a file of questions asks for, each once; none where it is too large to be looked through first."""
+    """The names that a file of questions asks for, each once, also letters of texts and keys of objects in the place of
+    lists; none where it is too large to be looked through first."""
     try:
         small = file.path.stat().st_size < LOOKED_THROUGH
         samples = orjson.loads(file.boundary.read_bytes(file.path)) if small else []
@@ -66,9 +67,8 @@ def _names_in(file: DataFile) -> list[str]:
         if isinstance(sample, dict):
             lists = [sample.get("supporting_documents")]
             lists += [n for side in SIDES if isinstance(sample.get(side), dict) for n in sample[side].values()]
-            names.update(
-                dict.fromkeys(n for found in lists if isinstance(found, list) for n in found if type(n) is str)
-            )
+            walked = (found for found in lists if isinstance(found, list | str | dict))
+            names.update(dict.fromkeys(n for found in walked for n in found if type(n) is str))
     return list(names)
 
 

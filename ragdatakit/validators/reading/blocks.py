@@ -98,7 +98,8 @@ Count = Callable[[Mapping[Any, int]], None]
 
 
 def few_of_each(problems: list[Problem], kept: Counter[str], excess: Counter[str], most: int) -> list[Problem]:
-    """The problems of which fewer than ``most`` of their rule were kept (0: all); the others are counted only."""
+    """The problems of which fewer than ``most`` of their rule were kept (0: all, below 0: none); the others are counted
+    only."""
     if not most:
         return problems
     few = []
@@ -114,7 +115,7 @@ def few_of_each(problems: list[Problem], kept: Counter[str], excess: Counter[str
 
 class BlockChecker:
     """Checks blocks of one file, line by line; `check` may run in any thread. ``most`` is how many faults of one rule
-    are kept per block (0: all)."""
+    are kept per block (0: all, below 0: none)."""
 
     def __init__(self, checker: RecordChecker, most: int = 0) -> None:
         self._checker = checker

@@ -56,7 +56,7 @@ class FileRun:
 
     form: RecordForm
     seen_mistyped = 0
-    """How many records of a block are seen in which only the type of a value is wrong (0: all)."""
+    """How many records of a block are seen in which only the type of a value is wrong (0: all, below 0: none)."""
     table_read: CsvTable | None = None
 
     def __init__(self, run: RunContext, sets: SetChecks, file: DataFile, fresh: bool) -> None:
@@ -133,7 +133,7 @@ class FileRun:
         for name in self.scanning.passed_over:
             rules = [self.declared.record.rule_for(damage, name) for damage in ("type", "null")]
             if all(rules):
-                yield Mistyped(name, rules[0], rules[1], self.seen_mistyped)
+                yield Mistyped(name, rules[0], rules[1], max(self.seen_mistyped, 0))
 
     def _in_threads(
         self,
@@ -204,7 +204,8 @@ class FileRun:
         assert self.columns is not None
         values = [value for why, _, value in noted if why == REFUSED]
         batch = coded_scan(self.columns, scanned, values, self.scanning.derive)
-        batch.noted = [(row, value) for _, row, value in noted]
+        if self.needs.values:
+            batch.noted = [(row, value) for _, row, value in noted]
         return batch
 
     def _absorb(self, batch: Any, values: list[Any] | None) -> None:
@@ -285,7 +286,8 @@ class LinesRun(FileRun):
                 batch = self._coded(segment)
                 found = self.sets.probe(self.file.kind, batch)
                 self.sets.prepare(self.file.kind, batch)
-                batch.noted = segment.noted
+                if self.needs.values:
+                    batch.noted = segment.noted
                 values = segment.values if self.needs.values and segment.scanned is None else None
                 batches.append((first, batch, values, found))
             else:
@@ -408,11 +410,11 @@ class ElementsRun(FileRun):
         self.whole = self.to_end = elements.whole
         if self.declared.wrapper:
             self._take_wrapper(elements)
-        self._finish(records)
         if elements.top in ("other", "nothing"):
             self.whole = self.to_end = False
             if self.fresh and not self.source.faults:
                 self._report_top(elements, self.declared.record.rules)
+        self._finish(records)
 
     def _read(self, elements: ArraySource) -> int:
         """Check all elements; how many there are."""

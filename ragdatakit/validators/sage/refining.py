@@ -24,21 +24,29 @@ def refining_problems(stage: Stage, for_operators: bool) -> Iterator[Problem]:
             continue
         objects += 1
         first = i if first < 0 else first
-        present = [name for name in _NUMBERS if name in element]
-        if not present:
-            continue
-        if len(present) < len(_NUMBERS) and not incomplete:
-            incomplete = True
-            absent = [name for name in _NUMBERS if name not in element]
-            facts = {"field": f"refining_results[{i}]", "present": ", ".join(present), "absent": ", ".join(absent)}
-            yield Problem("incomplete-compression-numbers", f"/refining_results/{i}", element, facts)
-        yield from _number_problems(i, element)
+        if not _are_usual(*map(element.get, _NUMBERS)):
+            present = [name for name in _NUMBERS if name in element]
+            if not present:
+                continue
+            if len(present) < len(_NUMBERS) and not incomplete:
+                incomplete = True
+                absent = [name for name in _NUMBERS if name not in element]
+                facts = {"field": f"refining_results[{i}]", "present": ", ".join(present), "absent": ", ".join(absent)}
+                yield Problem("incomplete-compression-numbers", f"/refining_results/{i}", element, facts)
+            yield from _number_problems(i, element)
         if not unit_reported and (unit := _unit(element)):
             unit_reported = True
             yield _at("unit-of-lengths", i, "refined_length", element["refined_length"], unit=unit)
     if objects and for_operators:
         where = {"field": f"refining_results[{first}]", "count": objects}
         yield Problem("refined-as-object", f"/refining_results/{first}", (stage.results or ())[first], where)
+
+
+def _are_usual(original: Any, refined: Any, ratio: Any) -> bool:
+    """Whether the numbers are in order at first sight, as most are."""
+    if type(original) is not int or type(refined) is not int or type(ratio) is not float:
+        return False
+    return 0 <= refined <= original != 0 and ratio >= 0 and abs(ratio - refined / original) <= TOLERANCE
 
 
 def _at(rule: str, i: int, key: str, value: Any, **facts: Any) -> Problem:

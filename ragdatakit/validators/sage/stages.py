@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import field
 from typing import Any, TypeGuard
 
 from ragdatakit.late_dataclasses import dataclass
@@ -14,6 +13,7 @@ from ragdatakit.validators.records import MAX_FLOAT
 from ragdatakit.validators.sage.record import is_blank
 
 _OTHER_KEYS = ("content", "contents")
+_KEYS = {stage: (f"{stage}_results", f"{stage}_docs") for stage in ("retrieval", "reranking", "refining")}
 _NO_METADATA: dict[str, Any] = {}
 _SCORES = (("score", "score-out-of-range"), ("similarity_score", "raw-similarity-score"))
 _OLDER_LISTS = {"retrieval": ("retrieved_docs", "retrieved_documents"), "reranking": (), "refining": ("refined_docs",)}
@@ -25,14 +25,16 @@ class Stage:
     """What a record has of one stage.
 
     ``results`` and ``docs`` are None where the key is missing or its value no array; ``texts`` are those of the results
-    (None for one that has no readable text), or of the docs where there is no result.
+    (None for one that has no readable text), or of the docs where there is no result. ``is_paired``: the docs are the
+    texts.
     """
 
     name: str
     present: bool
     results: list[Any] | None
     docs: list[Any] | None
-    texts: list[Any] = field(default_factory=list)
+    texts: list[Any]
+    is_paired: bool
 
     @property
     def key(self) -> str:
@@ -63,22 +65,23 @@ class Stages:
 
 def stages_of(record: dict[str, Any]) -> Stages:
     """Read the stages of a record."""
-    other = any(key in record for key in _OTHER_SOURCES)
+    other = not record.keys().isdisjoint(_OTHER_SOURCES)
     return Stages(_stage(record, "retrieval"), _stage(record, "reranking"), _stage(record, "refining"), other)
 
 
 def _stage(record: dict[str, Any], name: str) -> Stage:
-    results, docs = record.get(f"{name}_results"), record.get(f"{name}_docs")
-    present = f"{name}_results" in record or f"{name}_docs" in record
-    stage = Stage(
-        name, present, results if isinstance(results, list) else None, docs if isinstance(docs, list) else None
-    )
-    if stage.results:
-        texts = [element.get("text") if type(element) is dict else None for element in stage.results]
-        stage.texts = texts if {*map(type, texts)} == {str} else [text_of(element) for element in stage.results]
-    elif stage.docs is not None:
-        stage.texts = [doc if isinstance(doc, str) else None for doc in stage.docs]
-    return stage
+    of_results, of_docs = _KEYS[name]
+    results, docs = record.get(of_results), record.get(of_docs)
+    present = of_results in record or of_docs in record
+    results, docs = results if isinstance(results, list) else None, docs if isinstance(docs, list) else None
+    texts: list[Any] = []
+    if results:
+        texts = [element.get("text") if type(element) is dict else None for element in results]
+        if {*map(type, texts)} != {str}:
+            texts = [text_of(element) for element in results]
+    elif docs is not None:
+        texts = [doc if isinstance(doc, str) else None for doc in docs]
+    return Stage(name, present, results, docs, texts, docs == texts)
 
 
 def text_of(element: Any) -> str | None:
@@ -196,7 +199,7 @@ def _pairing(stage: Stage) -> Iterator[Problem]:
         facts = {"stage": stage.name, "docs": len(stage.docs), "results": len(stage.results)}
         yield Problem("uneven-stage", f"/{stage.name}_docs", stage.docs, facts)
         return
-    if stage.docs == stage.texts:
+    if stage.is_paired:
         return
     for i, (doc, text) in enumerate(zip(stage.docs, stage.texts, strict=True)):
         if isinstance(doc, str) and text is not None and doc != text:
@@ -225,8 +228,7 @@ def _text_problems(stage: Stage) -> Iterator[Problem]:
 def _halves(record: dict[str, Any]) -> Iterator[Problem]:
     """Stages of which one of the two keys is there."""
     present, absent = [], []
-    for stage in ("retrieval", "reranking", "refining"):
-        results, docs = f"{stage}_results", f"{stage}_docs"
+    for results, docs in _KEYS.values():
         if (results in record) != (docs in record):
             present.append(results if results in record else docs)
             absent.append(docs if results in record else results)
@@ -254,7 +256,7 @@ def _reranked(record: dict[str, Any], reranking: Stage, sources: list[Stage]) ->
     known: set[str] = set()
     for source in sources:
         known.update(source.texts)
-        if source.docs != source.texts:
+        if not source.is_paired:
             known.update(d for d in source.docs or () if isinstance(d, str))
         for key in _OLDER_LISTS[source.name]:
             if isinstance(record.get(key), list):
