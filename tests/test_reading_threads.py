@@ -21,7 +21,8 @@ def test_results_come_in_the_order_of_the_blocks(jobs: int) -> None:
     assert list(InThreads(range(60), work, jobs, kept=lambda n: -n).results()) == [(-n, n * n) for n in range(60)]
 
 
-def test_no_more_is_read_than_may_wait() -> None:
+@pytest.mark.parametrize("waiting", [1, 5])
+def test_no_more_is_read_than_may_wait(waiting: int) -> None:
     read = []
 
     def blocks() -> Iterator[int]:
@@ -29,10 +30,10 @@ def test_no_more_is_read_than_may_wait() -> None:
             read.append(n)
             yield n
 
-    for taken, (block, _) in enumerate(InThreads(blocks(), str, 2).results(), 1):
+    for taken, (block, _) in enumerate(InThreads(blocks(), str, 2, waiting=waiting).results(), 1):
         assert block == taken - 1
         time.sleep(0.001)
-        assert len(read) <= taken + 3
+        assert len(read) <= taken + 2 + waiting
 
 
 def test_a_long_block_is_alone() -> None:

@@ -6,7 +6,6 @@ before its digest was made: an edit in the same tick of the file system's clock 
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -180,7 +179,9 @@ def _hashed(path: Path, place: str, digest_of: Callable[[Path], str]) -> FileSta
 
 def digest_of_files(files: Iterable[tuple[str, Path]], states: Iterable[FileState]) -> str:
     """The digest over all files (names and contents): that of `source_digest`."""
-    whole = hashlib.sha256()
+    from hashlib import sha256  # see `file_digest`
+
+    whole = sha256()
     named = sorted((name, path, state.digest) for (name, path), state in zip(files, states, strict=True))
     for name, _, digest in named:
         whole.update(f"{digest}  {name}\n".encode("utf-8", "surrogateescape"))

@@ -19,12 +19,13 @@ from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.validators import checks_of
 from ragdatakit.validators.dataset_run import DatasetRun
 from ragdatakit.validators.ranges.plan import Range, plan_ranges
-from ragdatakit.validators.ranges.range_judges import ELEMENTS, NoSets, RangeJudge, Scanners, is_ranged, judge_of
+from ragdatakit.validators.ranges.range_judges import ELEMENTS, NoSets, RangeJudge, is_ranged, judge_of
 from ragdatakit.validators.run_options import RunOptions
 from ragdatakit.validators.set_plan import plan_sets
 
 if TYPE_CHECKING:
     from ragdatakit.files.datasets import DataFile
+    from ragdatakit.validators.python_keys import PythonBatch
     from ragdatakit.validators.set_plan import SetPlan
 
 PART_OF_KEYS = 2
@@ -35,7 +36,7 @@ MOST_OF_BYTE = 16
 """Of memory, for the keys in one byte of a file, about: no record is so short that it takes more."""
 _PACKED = 4
 """Bytes that were packed into one, about."""
-_SAMPLE_BYTES = 1 << 16
+_SAMPLE_BYTES = 1 << 14
 _PLACES = (1, 2)
 """Of three parts of a file, behind which samples are taken."""
 
@@ -99,7 +100,8 @@ def _sampled(run: DatasetRun, file: DataFile) -> tuple[int, float]:
         judge = _judge(run, file)
         records = 0
         for checked in judge.begun(part, 1 if of_rows or packed else None):
-            keys += sum(_keys_of(plan, file.kind, batch) for _, batch, _, _ in checked.batches)
+            values = [value for _, _, some, _ in checked.batches for value in some]
+            keys += _keys_of(plan, file.kind, judge.columns.of_values(values, 0), len(values)) if judge.columns else 0
             records += checked.records
         if of_rows:
             with opened_parquet(file.path, file.boundary) as table:
@@ -110,16 +112,14 @@ def _sampled(run: DatasetRun, file: DataFile) -> tuple[int, float]:
 
 
 def _judge(run: DatasetRun, file: DataFile) -> RangeJudge:
-    """Who reads a file as if it were to be checked, and tells nobody."""
+    """Who reads a file as if it were to be checked, as one of a small dataset, and tells nobody."""
     checks = checks_of(run.dataset.format.name)(run.dataset, run.checks.profiles)
     options = RunOptions(memory_limit=run.options.memory_limit, jobs=1)
     selection = replace(run.collector.selection, enough=None)
-    mine = DatasetRun(run.dataset, checks, run.collector.profiles, selection, options, Counter(), big=True)
+    mine = DatasetRun(run.dataset, checks, run.collector.profiles, selection, options, Counter(), big=False)
     checks.start_file(file)
     sets: Any = NoSets()
-    judge = judge_of(run.container(file))(mine, sets, file, True)
-    judge.scanners = Scanners()
-    return judge
+    return judge_of(run.container(file))(mine, sets, file, True)
 
 
 def _parts(run: DatasetRun, file: DataFile, size: int) -> list[Range]:
@@ -136,9 +136,9 @@ def _parts(run: DatasetRun, file: DataFile, size: int) -> list[Range]:
     return [replace(first, number=1, start=cut, end=cut + _SAMPLE_BYTES, exact=None) for cut in cuts]
 
 
-def _keys_of(plan: SetPlan, kind: str, batch: Any) -> int:
-    """How many keys of records are held."""
+def _keys_of(plan: SetPlan, kind: str, batch: PythonBatch, records: int) -> int:
+    """How many keys of so many records are held."""
     of_kind = [fields for of, fields in (*plan.indexed(), *plan.headed()) if of == kind]
     pairs = sum(len(one.names) for one in plan.consistencies if one.kind == kind)
     spelled = sum(len(one.fields) for one in plan.variants if one.kind == kind)
-    return sum(len(batch.codes(fields)[0]) for fields in of_kind) + (pairs + spelled) * int(batch.length)
+    return sum(len(batch.codes(fields)[0]) for fields in of_kind) + (pairs + spelled) * records

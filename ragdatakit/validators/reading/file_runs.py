@@ -42,6 +42,8 @@ _Cut = TypeVar("_Cut")
 _Made = TypeVar("_Made")
 BATCH_BYTES, BATCH_ROWS = 4 << 20, 4096
 """Of elements whose keys are taken together: each batch has a cost of its own."""
+_WAITING = 4
+"""Blocks whose keys may wait while those before them are taken in, which takes long where a table grows."""
 _HARMLESS = {"byte-order-mark", "mislabelled-compression"}
 _END_NAMES = {"lf": "LF", "crlf": "CR LF"}
 
@@ -141,6 +143,7 @@ class FileRun:
         work: Callable[[_Cut], _Made],
         is_alone: Callable[[_Cut], bool] = lambda _: False,
         kept: Callable[[_Cut], _Cut] = lambda block: block,
+        waiting: int = 1,
     ) -> Iterator[tuple[_Cut, _Made]]:
         """Blocks with what ``work`` makes of them, in order: of big datasets in threads (see `InThreads`), unless the
         checks compare a record with those before it."""
@@ -149,7 +152,7 @@ class FileRun:
             return ((block, work(block)) for block in blocks)
         from ragdatakit.files.reading.threads import InThreads
 
-        return InThreads(blocks, work, jobs, is_alone, kept).results()
+        return InThreads(blocks, work, jobs, is_alone, kept, waiting).results()
 
     def _take_batch(self, first_row: int, batch: Any, values: list[Any] | None, found: list[RowProblems]) -> None:
         for one in found:
@@ -271,7 +274,7 @@ class LinesRun(FileRun):
     def _checked(self, checker: BlockChecker) -> Iterator[tuple[Block, CheckedBlock]]:
         blocks, work = self.source.blocks(), partial(self._work, checker)
         kept = lambda block: Block(b"", block.offset, block.skipped)  # noqa: E731 - what `_take` asks of it
-        return self._in_threads(blocks, work, lambda block: len(block.data) > LONG_BLOCK, kept)
+        return self._in_threads(blocks, work, lambda block: len(block.data) > LONG_BLOCK, kept, _WAITING)
 
     def _work(self, checker: BlockChecker, block: Block) -> CheckedBlock:
         """In a worker: check the block, take its key columns, probe references."""
