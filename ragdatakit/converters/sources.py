@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.converters import get_converter
-from ragdatakit.converters.plain_folders import asked_dataset, plain_datasets
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.detection.find import detect
 from ragdatakit.files.detection.left_out import what_lies_there
@@ -175,6 +174,8 @@ def find_sources(path: Path, options: ConversionSettings, beside: Path | None = 
     if options.source_format == RAW:
         return _raw_sources(path, options, beside)
     if options.source_format in PLAIN or (not options.source_format and "map" in options.values):
+        from ragdatakit.converters.plain_folders import asked_dataset
+
         asked = asked_dataset(
             path, options.source_format or "table", options.values.get("map", ""), options.follow_links
         )
@@ -186,6 +187,8 @@ def find_sources(path: Path, options: ConversionSettings, beside: Path | None = 
     except UnknownNameError:
         raise
     except RagdataError as error:
+        from ragdatakit.converters.plain_folders import plain_datasets
+
         plain = [] if options.source_format else plain_datasets(path, options.follow_links)
         if not plain:
             raise RagdataError(_nothing_there(path, error)) from None

@@ -50,6 +50,7 @@ class HeldRows:
         self._ids: dict[str, IdValues | None] = {}
         self._codes: dict[str, tuple[Codes, npt.NDArray[np.bool_]]] = {}
         self._places: dict[str, dict[str, int]] = {}
+        self._has_integers: dict[str, bool] = {}
 
     def take(self, batches: Iterable[Sequence[PackedColumn]]) -> Iterator[Sequence[PackedColumn]] | None:
         """Hold the rows of these batches; all of them, where they are too many to be held."""
@@ -207,9 +208,11 @@ class HeldRows:
 
     def codes(self, name: str) -> tuple[Codes, npt.NDArray[np.bool_]] | None:
         """Codes of the texts in a column, and which rows have one; None where a text may be an integer."""
-        if self.column(name) is None or name not in self._codes or any(map(_has_integers, self._parts(name))):
+        if self.column(name) is None or name not in self._codes:
             return None
-        return self._codes[name]
+        if name not in self._has_integers:
+            self._has_integers[name] = any(map(_has_integers, self._parts(name)))
+        return self._codes[name] if not self._has_integers[name] else None
 
     def texts(self, name: str) -> list[PackedColumn] | None:
         """The texts in a column, some rows after the others; None where they are apart."""

@@ -154,10 +154,12 @@ class IdNumbers:
         is_known = source in self._known or place in self._database.integer_columns
         if not is_known and self._database.ids(*place) is None:
             return None
-        (numbers,), count = self.of(source)
+        if source not in self._known:
+            self._known[source] = self._read(source)
         found = self._known[source]
         if found is None or len(found.odd) >= found.number:
             return None
+        (numbers,), count = self.of(source)
         values = [(text, integer_of(text)) for text in found.odd]
         far = [value for _, value in values if value is not None]
         least, most = min([found.least, *far]), max([found.most, *far])
