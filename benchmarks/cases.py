@@ -237,6 +237,7 @@ REPORTED = {
     "A-RAG": ("arag", "arag-pretty"),
     "DataMind": ("datamind", "datamind"),
     "HippoRAG": ("hipporag", "hipporag"),
+    "SAGE": ("sage", "sage"),
 }
 """What reports are made of: format and kind of set."""
 

@@ -550,6 +550,8 @@ RESULTS = st.lists(
         ),
     )
 )
+@example(results=[{"text": "a", "score": None, "metadata": {"id": "c"}}])
+@example(results=[{"text": "a", "score": 1, "metadata": {"id": "c"}}, {"text": "b", "metadata": {"id": "d"}}])
 def test_usual_results_are_read_as_all_others(results: list[dict[str, Any]]) -> None:
     record = sage_generations.Fields(retrieval_results=sage_generations.raw_of(results))
 
@@ -557,3 +559,11 @@ def test_usual_results_are_read_as_all_others(results: list[dict[str, Any]]) -> 
 
     items = json_text.items_of(record["retrieval_results"]) or []
     assert [*map(repr, found)] == [repr(sage_rows._run(r, "q", "retrieval", n, None)) for n, r in enumerate(items, 1)]
+
+
+def test_objects_keep_fields_whose_names_come_twice_and_values_as_they_stand() -> None:
+    raw = json_text.fields_of('{"a": {"b" : [1.0, "c \\u00e9"]}, "d": 1E5}')
+
+    assert json_text.object_text(raw) == '{"a":{"b":[1.0,"c \\u00e9"]},"d":1E5}'
+    assert json_text.object_text([*raw.items(), ("d", raw["d"])]) == '{"a":{"b":[1.0,"c \\u00e9"]},"d":1E5,"d":1E5}'
+    assert json_text.object_text({}) is None

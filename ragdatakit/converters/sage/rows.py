@@ -40,6 +40,21 @@ class _Usual(msgspec.Struct, forbid_unknown_fields=True):
     metadata: Fields | msgspec.UnsetType = msgspec.UNSET
 
 
+class _OnlyId(msgspec.Struct, forbid_unknown_fields=True):
+    """Metadata that name a passage and say no more."""
+
+    id: str
+
+
+class _Named(msgspec.Struct, forbid_unknown_fields=True):
+    """A result as most of those are that have metadata."""
+
+    text: str
+    metadata: _OnlyId
+    score: int | float | msgspec.UnsetType = msgspec.UNSET
+
+
+_ALL_NAMED = msgspec.json.Decoder(list[_Named])
 _ALL_USUAL = msgspec.json.Decoder(list[_Usual])
 _ANSWER_KEYS = ("generated", "prompt", "generation_time")
 
@@ -146,12 +161,19 @@ def _usual_runs(results: Raw | None, question_id: str, stage: str, seconds: floa
     if results is None:
         return []
     try:
+        return [
+            Run(question_id, stage, rank, item.metadata.id, item.text, _given(item.score), seconds)
+            for rank, item in enumerate(_ALL_NAMED.decode(results), 1)
+        ]
+    except msgspec.DecodeError:
+        pass
+    try:
         found = _ALL_USUAL.decode(results)
     except msgspec.DecodeError:
         return []
     runs = []
     for rank, item in enumerate(found, 1):
-        score = item.score if item.score is not msgspec.UNSET else None
+        score = _given(item.score)
         target, more = item.id if item.id is not msgspec.UNSET else None, None
         if item.metadata is not msgspec.UNSET:
             inner = item.metadata
@@ -163,6 +185,10 @@ def _usual_runs(results: Raw | None, question_id: str, stage: str, seconds: floa
             more = json_text.object_text(inner)
         runs.append(Run(question_id, stage, rank, target, item.text, score, seconds, more))
     return runs
+
+
+def _given(score: float | msgspec.UnsetType) -> float | None:
+    return None if score is msgspec.UNSET else score
 
 
 def _objects_in(results: Raw | None) -> list[Fields] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -112,14 +112,11 @@ def compact_values(values: Sequence[bytes]) -> list[bytes] | None:
         return None
 
 
-def object_text(fields: Mapping[str, Raw] | Iterable[tuple[str, Raw]]) -> str | None:
-    """A JSON object of these fields as compact text; None where there are none."""
+def object_text(fields: Mapping[str, Raw] | Sequence[tuple[str, Raw]]) -> str | None:
+    """A JSON object of these fields, of which pairs may have a name twice, as compact text; None where there are
+    none."""
     if not fields:
         return None
-    pairs = fields.items() if isinstance(fields, Mapping) else fields
-    parts = [part for name, raw in pairs for part in (b",", _ENCODER.encode(name), b":", _compact(raw))]
-    if not parts:
-        return None
-    text = b"".join((b"{", *parts[1:], b"}"))
-    del parts  # which may be long
-    return text.decode()
+    if isinstance(fields, Mapping):
+        return _compact(_ENCODER.encode(fields)).decode()
+    return _compact(b"{%b}" % b",".join(b"%b:%b" % (_ENCODER.encode(name), raw) for name, raw in fields)).decode()
