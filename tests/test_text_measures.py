@@ -189,11 +189,34 @@ def written() -> Iterator[str]:
         yield " ".join(chosen * choose.choice([1, 1, 9]))
 
 
-@pytest.fixture(params=["drawn", *sorted(p.name for p in (FIXTURES / "quality").iterdir())])
+def chunk_files(kind: str, texts: Sequence[str], folder: Path) -> None:
+    """Chunks of DataMind, or of A-RAG as texts or objects, with others among them that are not read as these."""
+    if kind == "datamind":
+        metadata = [{}, {"year": 1}, {"arag_id": "d3", "source_id": "s"}, None]
+        rows: list[Any] = [
+            {"id": f"d{n}", "text": text, "metadata": metadata[n % 4], "image_path": "a.png" if n % 7 == 1 else ""}
+            for n, text in enumerate(texts)
+        ]
+        odd = ["", '{"id": 7, "text": "a number"}', "no JSON", '{"id": "o", "text": "", "image_path": "b.png"}', "[]"]
+        (folder / "chunks").mkdir()
+        lines = [line for row, each in zip(rows, odd * len(rows), strict=False) for line in (json.dumps(row), each)]
+        (folder / "chunks" / "part.jsonl").write_text("\n".join(lines), encoding="utf-8")
+        return
+    rows = [f"{n}:{text}" if kind == "arag" else {"id": f"{n}", "text": text} for n, text in enumerate(texts)]
+    rows[5:5] = [7, "no colon", None, "x:half \ud83d", {"id": 3, "text": "a"}, rows[4]]
+    (folder / "chunks.json").write_text(json.dumps(rows, indent=1), encoding="utf-8")
+
+
+@pytest.fixture(
+    params=["drawn", "arag", "arag-objects", "datamind", *sorted(p.name for p in (FIXTURES / "quality").iterdir())]
+)
 def data(request: pytest.FixtureRequest, tmp_path: Any) -> Any:
+    texts = list(written())
+    if request.param in ("arag", "arag-objects", "datamind"):
+        chunk_files(request.param, [*texts, *texts[:9]], tmp_path)
+        return tmp_path
     if request.param != "drawn":
         return FIXTURES / "quality" / request.param / "data"
-    texts = list(written())
     rows = [{"_id": f"d{n}", "title": text[:9], "text": text} for n, text in enumerate([*texts, *texts[:9]])]
     lines = [line for row, odd in zip(rows, ODD_LINES * 10, strict=False) for line in (json.dumps(row), odd)]
     (tmp_path / "corpus.jsonl").write_text("\n".join(lines), encoding="utf-8")

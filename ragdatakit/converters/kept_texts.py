@@ -3,7 +3,8 @@ records are rows when somebody asks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from ragdatakit.files.containers.json_text import Raw
     from ragdatakit.files.datasets import DataFile
     from ragdatakit.files.reading.record_reading import RecordReader
+    from ragdatakit.scanner.plan import Asked
     from ragdatakit.schemas.declarations import Record
 
 Row = tuple[Any, ...]
@@ -96,12 +98,12 @@ class _Scanned(NamedTuple):
 
 
 class KeptTexts:
-    """Reads files of lines that are objects as ``record`` declares them. ``columns`` are the columns of a table's rows
-    (``row``) by the fields that they come from."""
+    """Reads files of lines that are objects as ``record`` declares them, except for those of which ``asked`` says that
+    they stay open. ``columns`` are the columns of a table's rows (``row``) by the fields that they come from."""
 
-    def __init__(self, record: Record, row: type[Row], columns: Mapping[str, str]) -> None:
+    def __init__(self, record: Record, row: type[Row], columns: Mapping[str, str], asked: Iterable[Asked] = ()) -> None:
         self._row, self._columns = row, columns
-        self._scanner = BlockScanner(record, {}, (), kept=list(columns))
+        self._scanner = BlockScanner(record, {}, asked, kept=list(columns))
 
     def passages(
         self,
@@ -139,6 +141,29 @@ class KeptTexts:
                     others[row] = row_of(number + row, fields) if fields is not None else None
             yield self._block(scanned.found, others)
 
+    def passages_of_array(
+        self, file: DataFile, records: RecordReader, jobs: int, row_of: Callable[[int, Any], Row | None]
+    ) -> Iterator[Passages]:
+        """The same of a file that is an array: ``row_of`` is given the numbers of its values, and these."""
+        from concurrent.futures import ThreadPoolExecutor
+
+        from ragdatakit.scanner.element_parts import scanned_parts
+
+        def row_at(place: int, raw: bytes) -> Row | None:
+            return next((row_of(place, value) for value in records.value_at(file, place, raw)), None)
+
+        scan = partial(self._scanner.scan_elements, members=False)
+        with ThreadPoolExecutor(jobs) as pool:
+            parts = partial(scanned_parts, scan=scan, pool=pool, jobs=jobs, sees_next=lambda: False)
+            for taken in records.elements_taken(file, parts):
+                if not isinstance(taken, tuple):
+                    yield [row for place, raw in taken.records() if (row := row_at(place, raw)) is not None]
+                    continue
+                part, scanned = taken
+                notes = ((row, start, end) for why, row, _, start, end in scanned.notes if why != BLANK)
+                others = {row: row_at(part.first_record + row, part.data[start:end]) for row, start, end in notes}
+                yield self._block(scanned, others)
+
     def _block(self, scanned: ScannedBlock, others: Mapping[int, Row | None]) -> Passages:
         columns = {
             name: TextColumn(_with_others(scanned.kept[field], name, others)) for field, name in self._columns.items()
@@ -156,8 +181,8 @@ def _with_others(kept: KeptValues, name: str, others: Mapping[int, Row | None]) 
     pieces, behind = [], 0
     for row, found in others.items():
         text = (getattr(found, name, "") or "").encode("utf-8", "surrogatepass")
-        start = int(kept.offsets[row])
+        start, end = kept.offsets[row : row + 2].tolist()
         pieces += [kept.data[behind:start], text]
-        behind, lengths[row], there[row] = start, len(text), found is not None
+        behind, lengths[row], there[row] = end, len(text), found is not None
     pieces.append(kept.data[behind:])
     return Joined(b"".join(pieces), np.cumsum([0, *lengths[there].tolist()]).astype(np.int32))

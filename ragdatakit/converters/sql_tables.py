@@ -26,7 +26,7 @@ _LEAST_BYTES = 1 << 20
 _FORMATS = ("arag", "beir", "datamind", "gfm-rag", "hipporag", "light-splade")
 _OF_OPTIONS = {"beir": ("questions", "qrels"), "hipporag": ("documents",)}
 """Tables whose files options choose."""
-_PASSAGES = ("beir", "light-splade")
+_PASSAGES = {"arag": "chunks", "beir": "documents", "datamind": "chunks", "light-splade": "documents"}
 
 
 def sql_tables(
@@ -42,14 +42,14 @@ def sql_tables(
 
 def passages_of(
     source: Source, options: ConversionSettings, records: RecordReader, least_bytes: int = _LEAST_BYTES
-) -> Callable[[int, Look], Iterator[Passages]] | None:
-    """What gives all passages of a source straight from the scanner, as `KeptTexts` does, as far as they are texts;
-    None where rows have to be read."""
+) -> dict[str, Callable[[int, Look], Iterator[Passages]]]:
+    """What gives all rows of a table of passages, by its name, straight from the scanner, as `KeptTexts` does, as far
+    as they are texts; nothing where rows have to be read."""
     is_taken = source.format in _PASSAGES and library() is not None
     part = _taken_part(source, options, least_bytes) if is_taken else None
     if part is None or len({file.split for file in part.of_kind("documents")}) > 1:
-        return None
-    return partial(_own(source.format, "passages"), part, records)
+        return {}
+    return {_PASSAGES[source.format]: partial(_own(source.format, "passages"), part, records)}
 
 
 def _own(format_name: str, what: str) -> Callable[..., Any]:

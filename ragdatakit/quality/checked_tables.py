@@ -43,7 +43,7 @@ def checked_tables(
             tables = read_source(source, wanted, Losses())
             tables.keep("questions", "qrels", "triplets")  # which several checks go through
             if tables.records is not None:
-                tables.passage_blocks = passages_of(source, wanted, tables.records)
+                tables.passage_blocks |= passages_of(source, wanted, tables.records)
         except NotMeantError as error:
             not_meant.append(error)
             continue

@@ -72,7 +72,7 @@ def _first_passages(run: Checked, measuring: Measuring) -> Iterator[Sequence[Any
     """All passages, some thousands at a time; some of them were looked at where they were scanned."""
     if run.progress is not None:
         run.progress.doing = "reading"
-    blocks = run.tables.passage_blocks
+    blocks = run.tables.passage_blocks.get(run.table)
     return blocks(run.jobs, measuring.in_library) if blocks is not None else in_batches(run.tables.peek(run.table))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from typing import TYPE_CHECKING
 
 from ragdatakit.converters.arag.converter import chunk_objects, chunk_of, has_objects
 from ragdatakit.converters.sql_files import scanned_table
@@ -15,8 +16,14 @@ from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.scanner.relations import Cut
 from ragdatakit.schemas.arag.format import ARAG
+from ragdatakit.schemas.canonical import Chunk
+
+if TYPE_CHECKING:
+    from ragdatakit.converters.kept_texts import Look, Passages
 
 _KEPT = ("chunk_id", "text")
+_CUT = Cut(":", *_KEPT, "number")
+_TOGETHER = 1 << 20
 
 
 def arag_tables(dataset: Dataset, records: RecordReader) -> dict[str, SqlTable]:
@@ -27,8 +34,8 @@ def arag_tables(dataset: Dataset, records: RecordReader) -> dict[str, SqlTable]:
         from ragdatakit.converters.kept_columns import KeptColumn, KeptColumns  # needs numpy
 
         columns = [KeptColumn(kind, name * (name in _KEPT)) for name, kind in schema_of("chunks").items()]
-        cut, batches_of = Cut(":", *_KEPT, "number"), partial(row_batches, "chunks", losses=records.losses)
-        reader = KeptColumns(ARAG.file("chunks").record, columns, batches_of, [cut], facts=facts, files=files)
+        batches_of = partial(row_batches, "chunks", losses=records.losses)
+        reader = KeptColumns(ARAG.file("chunks").record, columns, batches_of, [_CUT], facts=facts, files=files)
         for file in files:
             if has_objects(file, records):
                 yield from batches_of(chunk_objects(file, records))
@@ -36,3 +43,26 @@ def arag_tables(dataset: Dataset, records: RecordReader) -> dict[str, SqlTable]:
                 yield from reader.batches_of_array(file, records, partial(chunk_of, file, records))
 
     return {"chunks": scanned_table("chunks", batches)} if files else {}
+
+
+def arag_passages(dataset: Dataset, records: RecordReader, jobs: int, _: Look | None = None) -> Iterator[Passages]:
+    """The chunks, as far as they are texts."""
+    from ragdatakit.converters.kept_texts import KeptTexts  # needs numpy
+
+    reader = KeptTexts(ARAG.file("chunks").record, Chunk, {name: name for name in _KEPT}, [_CUT])
+    for file in dataset.of_kind("chunks"):
+        if has_objects(file, records):
+            rows = chunk_objects(file, records)
+            while some := list(_some(rows)):
+                yield some
+        else:
+            yield from reader.passages_of_array(file, records, jobs, partial(chunk_of, file, records))
+
+
+def _some(rows: Iterator[Chunk]) -> Iterator[Chunk]:
+    """The next rows that are a megabyte together."""
+    size = 0
+    for row in rows:
+        yield row
+        if (size := size + len(row.text)) >= _TOGETHER:
+            return

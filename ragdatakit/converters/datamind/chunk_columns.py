@@ -22,9 +22,9 @@ from ragdatakit.scanner.member_names import MemberNames
 from ragdatakit.scanner.predicates import MemberCalled
 from ragdatakit.schemas.declarations import Field, Record
 
-_OURS = ("arag_id", "source_id")
-"""Members of the metadata of chunks that ragdata wrote, which the reader takes apart."""
-_SHAPE = Record(
+OPEN = [MemberCalled("metadata", name) for name in ("arag_id", "source_id")]
+"""Of the metadata of chunks that ragdata wrote, which the reader takes apart."""
+SHAPE = Record(
     name="chunk",
     title="A chunk",
     description="As most sets have it.",
@@ -58,9 +58,8 @@ class _Chunks(KeptColumns):
     def __init__(
         self, files: list[DataFile], facts: TextFacts, batches_of: Any, records: RecordReader, ordinals: dict[str, int]
     ) -> None:
-        asked = [MemberCalled("metadata", name) for name in _OURS]
         further = ("source", "metadata")
-        super().__init__(_SHAPE, _TEXTS, batches_of, asked, further=further, facts=facts, files=files)
+        super().__init__(SHAPE, _TEXTS, batches_of, OPEN, further=further, facts=facts, files=files)
         self._records, self._ordinals = records, ordinals
         self._members = MemberNames()
         self._names = ("", "")

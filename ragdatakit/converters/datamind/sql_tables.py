@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
+from ragdatakit.converters.datamind.chunks import chunk_of
 from ragdatakit.converters.datamind.graph import triple_of
 from ragdatakit.converters.sql_files import fill, scanned_table
 from ragdatakit.database.arrow_streams import incoming
@@ -18,6 +20,10 @@ from ragdatakit.database.text_facts import TextFacts
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.scanner.library import library
+from ragdatakit.schemas.canonical import Chunk
+
+if TYPE_CHECKING:
+    from ragdatakit.converters.kept_texts import Look, Passages
 
 _LINES = 'main."lines of triples"'
 
@@ -41,6 +47,21 @@ def _chunk_batches(files: list[DataFile], records: RecordReader, facts: TextFact
     from ragdatakit.converters.datamind.chunk_columns import chunk_batches  # needs numpy
 
     yield from chunk_batches(files, records, facts)
+
+
+def datamind_passages(
+    dataset: Dataset, records: RecordReader, jobs: int, look: Look | None = None
+) -> Iterator[Passages]:
+    """The chunks, as far as they are texts, as `KeptTexts` gives them."""
+    from ragdatakit.converters.datamind.chunk_columns import OPEN, SHAPE  # needs numpy
+    from ragdatakit.converters.kept_texts import KeptTexts
+
+    files, ordinals = sorted(dataset.of_kind("chunks"), key=lambda file: file.name), dict[str, int]()
+    reader = KeptTexts(SHAPE, Chunk, {"id": "chunk_id", "text": "text", "image_path": "image_path"}, OPEN)
+    for file in files:
+        yield from reader.passages(
+            file, records, jobs, partial(chunk_of, file, len(files) == 1, records, ordinals), look
+        )
 
 
 class _Triplets:

@@ -30,8 +30,8 @@ class CanonicalTables:
     before anything was made of them, ``restored`` says that a sidecar took part in them. ``numbered`` says, in words,
     that the ids of the documents are made: row numbers, which judgements from elsewhere cannot mean. ``form`` is what
     the source's records look like, for a writer of its format. ``records`` is who reads the files of the dataset.
-    ``in_parts``: others read the rows of the tables, part by part. ``passage_blocks`` gives the passages some thousands
-    at a time, rows that have texts only, where that is quicker.
+    ``in_parts``: others read the rows of the tables, part by part. ``passage_blocks`` give the passages of a table some
+    thousands at a time, rows that have texts only, where that is quicker.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class CanonicalTables:
         self.form: dict[str, str] = {}
         self.covered: dict[str, frozenset[str]] = {}
         self.in_parts: TablesInParts | None = None
-        self.passage_blocks: PassageBlocks | None = None
+        self.passage_blocks: dict[str, PassageBlocks] = {}
         self._taken: set[str] = set()
 
     def took(self, table: str) -> None:
