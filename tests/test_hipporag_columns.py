@@ -60,8 +60,9 @@ def rows_of(folder: Path) -> Any:
     return rows(tables), [loss.as_dict() for loss in tables.losses]
 
 
-@pytest.mark.parametrize("numbered", [True, False])
-@pytest.mark.parametrize("case", ODD)
+@pytest.mark.parametrize(
+    ("case", "numbered"), [*((case, True) for case in ODD), *((case, False) for case in ("plain", "no text", "alike"))]
+)
 def test_columns_give_what_the_reader_gives(
     case: str, numbered: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
