@@ -11,10 +11,10 @@ from random import Random
 import pytest
 
 from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.files.reading import tagged_blocks
 from ragdatakit.scanner.blocks import BlockScanner
 from ragdatakit.schemas import get_format
 from ragdatakit.validators import checks_of
-from ragdatakit.validators.reading import scanned_tagged
 from tests.block_mutations import tries
 from tests.scanner_tools import needs_scanner
 from tests.test_scanner_records import found_in
@@ -70,7 +70,7 @@ def test_documents_are_checked_as_in_plain_python(seed: int, tmp_path: Path) -> 
 
 
 def test_long_elements_are_left_to_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scanned_tagged, "LONG_ELEMENT", 1 << 8)
+    monkeypatch.setattr(tagged_blocks, "LONG_ELEMENT", 1 << 8)
     long = b"<DOC><DOCNO>long</DOCNO><TEXT>%b</TEXT></DOC>\n" % (b"tide " * 400)
     rng = Random(2)
     data = document(rng) * 3 + long + b"".join(document(rng) for _ in range(9))

@@ -59,10 +59,10 @@ class KeptColumn:
 
 
 class KeptColumns:
-    """Reads files of lines that are objects as ``record`` declares them, or cells that are cut as ``cells`` says, but
-    for those of which ``asked`` says that they stay open. ``batches_of`` makes batches of the rows of all other
-    records. `_slice` has the values of ``further`` fields, and codes of ``keys``, too. Texts of all ``files`` stay out
-    of the columns where ``facts`` say so."""
+    """Reads files of lines that are objects as ``record`` declares them, or cells that are cut as ``cells`` says, or of
+    elements between ``tags``, but for those of which ``asked`` says that they stay open. ``batches_of`` makes batches of
+    the rows of all other records. `_slice` has the values of ``further`` fields, and codes of ``keys``, too. Texts of
+    all ``files`` stay out of the columns where ``facts`` say so."""
 
     def __init__(
         self,
@@ -75,14 +75,16 @@ class KeptColumns:
         files: Sequence[DataFile] = (),
         keys: Sequence[str] = (),
         cells: Cut | None = None,
+        tags: tuple[str, ...] = (),
     ) -> None:
         self._columns = tuple(columns)
         self._batches_of = batches_of
         self._facts = facts if facts is not None and facts.apart(files) else None
         apart = COLUMN if self._facts is not None else ""
         kept = [column.field for column in columns if column.field not in ("", apart)]
+        kept += further
         names = {name: name for name in keys}
-        self._scanner = BlockScanner(record, names, asked, cells=cells, kept=[*kept, *further], facts=apart)
+        self._scanner = BlockScanner(record, names, asked, cells=cells, tags=tags, kept=kept, facts=apart)
         self._rows = self._others = 0  # of scanned blocks, and how many more there are
         self._origin: tuple[int, DataFile, Callable[[list[bytes]], ScannedFacts]]
 
@@ -152,6 +154,25 @@ class KeptColumns:
 
                 yield from self._of_block(scanned, _sliced(noted, part.data))
 
+    def batches_of_elements(
+        self, file: DataFile, records: RecordReader, kind: File, row_of: Callable[[int, dict[str, str]], Any]
+    ) -> Iterator[Columns]:
+        """The same of a file of elements between tags: ``row_of`` is given their numbers and their fields."""
+        fields_of = records.element_reader(file, kind)
+        for taken in records.elements_scanned(file, kind, self._scan_tagged):
+            if isinstance(taken, list):
+                rows = [row for row in starmap(row_of, taken) if row is not None]
+                self._others += len(rows)
+                yield from self._batches_of(iter(rows))
+                continue
+            first, data, scanned, offset = taken
+            self._origin = offset, file, self._facts_of_tagged
+
+            def noted(row: int, _: int, raw: bytes, first: int = first) -> Any:
+                return row_of(first + row, fields_of(first + row, raw))
+
+            yield from self._of_block(scanned, _sliced(noted, data))
+
     def _scan(self, data: bytes) -> ScannedBlock | None:
         self._choose_sample()
         found = self._scanner.scan(data)
@@ -162,6 +183,12 @@ class KeptColumns:
         self._choose_sample()
         found = self._scanner.scan_elements(data, members=False)
         self._rows += found[0].rows
+        return found
+
+    def _scan_tagged(self, data: bytes) -> ScannedBlock:
+        self._choose_sample()
+        found, _ = self._scanner.scan_tagged(data)
+        self._rows += found.rows
         return found
 
     def _choose_sample(self) -> None:
@@ -182,21 +209,31 @@ class KeptColumns:
         assert found.facts is not None
         return found.facts
 
+    def _facts_of_tagged(self, records: list[bytes]) -> ScannedFacts:
+        self._scanner.sample = (0, 1, 0)
+        found, _ = self._scanner.scan_tagged(b"\n".join(records))
+        assert found.facts is not None
+        return found.facts
+
     def _of_block(self, scanned: ScannedBlock, noted: Callable[[int, int, int, int], Any]) -> Iterator[Columns]:
         """The rows of a block, in order; ``noted`` makes the row of a record that the scanner has noted, if it is one,
         given its row and line, and between which places it is."""
         done = 0
+        others: list[tuple[Any, ...]] = []
         for why, row, line, start, end in scanned.notes:
             if why == BLANK:
                 continue
             if row > done:
+                yield from self._batches_of(iter(others))
+                others = []
                 yield self._slice(scanned, done, row)
             done = row + 1
             found = noted(row, line, start, end)
             if found is not None:
-                yield from self._batches_of(iter((found,)))
+                others.append(found)
             else:
                 self._others -= 1
+        yield from self._batches_of(iter(others))
         if scanned.rows > done:
             yield self._slice(scanned, done, scanned.rows)
 

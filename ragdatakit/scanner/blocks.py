@@ -33,6 +33,9 @@ _NOTE_WIDTH, _ODD_WIDTH, _MARK_WIDTH = 5, 3, 3
 _OF_BLOCK, _OF_FIELD = 5, 5
 """Numbers in a note, in an odd text and in a mark; views of a block and of each field: as the library has them."""
 
+REST = "<rest>"
+"""What the field is called, by which the scanner knows it."""
+
 
 @dataclass(frozen=True, slots=True)
 class ScannedColumn:
@@ -146,8 +149,8 @@ class BlockScanner:
     ``keys`` are the key columns and the fields that they are made of; a field of any type is taken as text, an integer
     by its digits. ``known`` are codes of some of the columns: records with other ones are candidates. ``cells``: the
     lines are cells that are cut so, not JSON; codes of numbers are those of doubles. ``tags``: the records are elements
-    between these tags. ``kept`` are fields of the record whose values are wanted, ``facts`` is the one of whose texts
-    there are to be facts. ``sample`` says of which texts of the next block these have the text, too: before that block
+    between these tags; a field called `REST` has those of their parts that are not declared. ``kept`` are fields of the
+    record whose values are wanted, ``facts`` is the one of whose texts there are to be facts. ``sample`` says of which texts of the next block these have the text, too: before that block
     there are so many rows, and of all rows every so many-th one is wanted (two numbers, 0 for none).
     """
 
@@ -218,13 +221,13 @@ class BlockScanner:
     def scan_tagged(self, data: bytes) -> tuple[ScannedBlock, int]:
         """What is in these elements between tags, and how many bytes are done with: not all where the last element does
         not end. Line ends say nothing; the lines of the notes are those on which they begin."""
-        mine = self._results.mine()
+        mine = self._mine()
         done = ctypes.c_uint64()
         status = self._library.rd_scan_tagged(
             self._plan, mine.address, data, len(data), self._portable, mine.views, self._views, done
         )
         called(status)
-        return self._found(mine), done.value
+        return self._found(mine, done.value), done.value
 
     def _mine(self) -> Results:
         mine = self._results.mine()

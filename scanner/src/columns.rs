@@ -71,6 +71,14 @@ impl Kept {
         self.ends.push(self.bytes.len() as u64);
     }
 
+    /// What was put at the end of the bytes is a value, if that was anything.
+    #[inline(always)]
+    pub fn close(&mut self) {
+        if self.bytes.len() as u64 > self.ends.last().copied().unwrap_or(0) {
+            self.push(b"");
+        }
+    }
+
     fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();

@@ -3,6 +3,7 @@
 
 use crate::columns::{Scanned, NOTE_WIDTH};
 use crate::elements::Elements;
+use crate::facts::Facts;
 use crate::fuzz::{found, found_elements, text, tries, Random};
 use crate::isa::Level;
 use crate::plan::{Plan, ABI};
@@ -114,8 +115,8 @@ fn rows() -> Vec<u8> {
 
 /// Documents between tags.
 fn tags() -> Vec<u8> {
-    let fields = [("docno", 3, 7, 1 + 8), ("title", 3, 7, 0), ("text", 3, 7, 1)];
-    blob(&fields, &[(0, 3, false)], &[(30, 0, 0, ""), (1, 2, 0, " \t\u{3000}")], &[], &["doc", "top"])
+    let fields = [("docno", 3, 7, 1 + 8), ("title", 3, 7, 0), ("text", 3, 7, 1), ("<rest>", 3, 7, 0)];
+    blob(&fields, &[(0, 4, false)], &[(30, 0, 0, ""), (1, 2, 0, " \t\u{3000}")], &[], &["doc", "top"])
 }
 
 const LINES: [&str; 6] = [
@@ -126,7 +127,8 @@ const LINES: [&str; 6] = [
     "{\"id\": 7, \"passage\": \"Error: x\", \"triples\": [[\"a\", \"b\", \"A!\"], [\"a\", \"b\", \"A!\"]], \"context\": []}\n",
     "\n",
 ];
-const DOCUMENTS: [&str; 5] = [
+const DOCUMENTS: [&str; 6] = [
+    "<doc><docno>d&#52;</docno><text>&lt;\r\n&#x6f22; &#1234567; &apos</text><date>1 &gt;</date></doc>\r\n",
     "<DOC>\n<DOCNO> d1 </DOCNO>\n<TITLE>Reef</TITLE>\n<TEXT>a &amp; <P>b</P>\n</TEXT>\n</DOC>\n",
     "<doc><docno>d2</docno><text>\u{6f22}</Text ></doc >\n",
     "<TOP><num> Number: 3 <title> x </TOP>",
@@ -218,23 +220,66 @@ fn sound_lines_are_proved() {
 
 #[test]
 fn fuzz_tagged() {
-    let plan = Plan::parse(&tags()).unwrap();
+    let mut plans = [Plan::parse(&tags()).unwrap(), Plan::parse(&tags()).unwrap()];
+    assert!(plans[1].keep(3) && plans[1].keep(1) && plans[1].make_facts(2));
     let mut random = Random(0xD1B5_4A32_D192_ED03);
     let mut block = Scanned::new();
+    block.facts.chosen.steps[0] = 2;
     for _ in 0..tries(30_000) {
         let data = damaged(&mut random, &DOCUMENTS);
+        let plan = random.of(&plans);
         let [quick, portable] = [Level::best(), Level::Portable].map(|level| {
-            let done = tagged::scan(&plan, &mut block, &data, level);
+            let done = tagged::scan(plan, &mut block, &data, level);
             let rows = block.summary[0];
             assert!(done <= data.len());
+            for kept in &block.kept {
+                assert_eq!((kept.ends.len() as u64, kept.bytes.len() as u64), (rows, *kept.ends.last().unwrap_or(&0)));
+            }
             for note in block.notes.chunks_exact(NOTE_WIDTH) {
                 assert!(note[1] < rows && note[3] < note[4] && note[4] <= done as u64);
                 assert_eq!(note[2], data[..note[3] as usize].split(|&byte| byte == b'\n').count() as u64 - 1);
             }
             assert_eq!(block.columns[0].codes.numbers.len() as u64, 2 * rows);
-            (done, block.summary, block.notes.clone(), block.columns[0].codes.numbers.clone())
+            let kept: Vec<_> = block.kept.iter().map(|kept| (kept.bytes.clone(), kept.missing.clone())).collect();
+            let Facts { lengths, codes, starts, sample, .. } = &block.facts;
+            if plan.facts.is_some() {
+                assert_eq!((lengths.len() as u64, starts.len() as u64), (rows, rows));
+                assert!(std::str::from_utf8(sample).is_ok() && starts.is_sorted());
+            }
+            let facts = (lengths.clone(), codes.clone(), sample.clone());
+            (done, block.summary, block.notes.clone(), block.columns[0].codes.numbers.clone(), kept, facts)
         });
         assert_eq!(quick, portable, "{:?}", String::from_utf8_lossy(&data));
+    }
+}
+
+#[test]
+fn texts_between_tags_are_kept_as_they_are_meant() {
+    let mut plan = Plan::parse(&tags()).unwrap();
+    assert!(plan.keep(2) && plan.keep(3) && plan.keep(1));
+    let mut block = Scanned::new();
+    let texts = [
+        ("a\r\n\rb\r", "a\n\nb"),
+        ("&amp;lt; &lt;&gt;&quot;&apos;", "&lt; <>\"'"),
+        ("&#38;#38; &#x26;&#x1F600;", "&#38; &\u{1f600}"),
+        (
+            "&#0; &#xD800; &#1114112; &#00000065; &#x; &#; &AMP; &amp",
+            "\0 &#xD800; &#1114112; &#00000065; &#x; &#; &AMP; &amp",
+        ),
+        ("&#13;&#32;", "\r "),
+    ];
+    for (raw, meant) in texts {
+        let data = format!("<doc><docno>d</docno><date>1</date><text> {raw}\n</text><p>&amp;</p></doc>");
+        tagged::scan(&plan, &mut block, data.as_bytes(), Level::best());
+        let [text, rest, title] = &block.kept[..] else { panic!() };
+        assert_eq!(String::from_utf8_lossy(&text.bytes), meant);
+        assert_eq!((&rest.bytes[..], &title.missing[..]), (&b"<date>1</date><p>&amp;</p>"[..], &[0][..]));
+    }
+    for odd in ["<text>&#\u{661};", "<text></text><text>", "<text>\u{ff}</text><title>a</title><title>"] {
+        let name = if odd.ends_with("title>") { "title" } else { "text" };
+        let data = format!("<doc><docno>d</docno>{odd}</{name}></doc>");
+        tagged::scan(&plan, &mut block, data.as_bytes(), Level::best());
+        assert_eq!((block.notes[0], &block.kept[0].missing[..]), (0, &[0][..]));
     }
 }
 

@@ -13,7 +13,7 @@ use crate::scopes::{Joined, Scope};
 use crate::spelling::Spelling;
 
 /// The number of the interface: Python compares it when it loads the library.
-pub const ABI: u32 = 27;
+pub const ABI: u32 = 28;
 
 /// What a value may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,9 +138,13 @@ pub struct Plan {
     pub kept: usize,
     /// The field of whose texts there are facts.
     pub facts: Option<usize>,
+    /// Where the parts of an element are kept that are not declared, if they are.
+    pub rest: Option<usize>,
 }
 
 const MOST_FIELDS: usize = 127;
+/// The field that takes those: no part has that name.
+const REST: &[u8] = b"<rest>";
 
 pub(crate) struct Reader<'a>(pub &'a [u8]);
 
@@ -215,6 +219,7 @@ impl Plan {
             tallies: 0,
             kept: 0,
             facts: None,
+            rest: None,
         };
         for _ in 0..reader.u16()? {
             plan.add_predicate(&mut reader)?;
@@ -242,7 +247,7 @@ impl Plan {
     /// Whether a field is one of the record itself, whose values may be kept.
     fn is_own(&self, number: usize) -> bool {
         let is_lenient = self.fields.iter().any(|field| field.mistyped.is_some());
-        number < self.scopes[0].fields.len() && self.tags.is_empty() && !is_lenient
+        number < self.scopes[0].fields.len() && !is_lenient
     }
 
     /// Keep the values of a field of the record itself; whether that is possible.
@@ -253,6 +258,9 @@ impl Plan {
             return false;
         };
         field.kept = Some(self.kept);
+        if field.name == REST {
+            self.rest = field.kept;
+        }
         self.kept += 1;
         true
     }

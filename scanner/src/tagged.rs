@@ -35,7 +35,7 @@ pub fn scan_with<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8]) -> usize 
         let proved = proved.filter(|found| is_text || std::str::from_utf8(&data[start..found.end]).is_ok());
         let (note, end) = match proved {
             Some(found) if !found.candidate => {
-                into.rows += 1;
+                into.close_row(start);
                 at = found.end;
                 continue;
             }
@@ -58,7 +58,7 @@ pub fn scan_with<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8]) -> usize 
         if note == Note::Refused {
             into.leave_open(plan);
         }
-        into.rows += 1;
+        into.close_row(start);
         at = end;
     }
     into.finish();
@@ -160,13 +160,18 @@ fn element<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8], from: usize) ->
         if let Some(place) = place {
             let field = scope.fields[place];
             let is_new = seen & 1 << place == 0;
-            if plan.fields[field].key && !is_new {
+            if !is_new && (plan.fields[field].key || is_wanted(plan, field)) {
                 return None;
             }
             seen |= 1 << place;
-            content(plan, into, &data[begin + 1..stop], field, &mut found)?;
+            content::<I>(plan, into, &data[begin + 1..stop], field, &mut found)?;
+        } else if let Some(rest) = plan.rest {
+            into.kept[rest].bytes.extend_from_slice(&data[mark..behind]);
         }
         at = behind;
+    }
+    if let Some(rest) = plan.rest {
+        into.kept[rest].close();
     }
     if seen & scope.required != scope.required {
         return None;
@@ -214,9 +219,15 @@ fn part_end<I: Isa>(plan: &Plan, data: &[u8], from: usize, name: &[u8]) -> Optio
     }
 }
 
+/// Whether the texts of a field are wanted, or facts of them.
+#[inline(always)]
+fn is_wanted(plan: &Plan, number: usize) -> bool {
+    plan.fields[number].kept.is_some() || plan.facts == Some(number)
+}
+
 /// What is in a part of a declared field.
 #[inline(always)]
-fn content(plan: &Plan, into: &mut Scanned, raw: &[u8], number: usize, found: &mut Record) -> Option<()> {
+fn content<I: Isa>(plan: &Plan, into: &mut Scanned, raw: &[u8], number: usize, found: &mut Record) -> Option<()> {
     let field = &plan.fields[number];
     let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
     let start = raw.iter().position(|byte| !is_blank(byte)).unwrap_or(raw.len());
@@ -230,6 +241,24 @@ fn content(plan: &Plan, into: &mut Scanned, raw: &[u8], number: usize, found: &m
         into.columns[number].push(code, into.rows);
         found.candidate |= field.known.as_ref().is_some_and(|known| !known.has(code));
     }
+    if is_wanted(plan, number) {
+        if text.len() > LONG_TEXT {
+            return None;
+        }
+        let Scanned { text: meant, kept, facts, rows, .. } = into;
+        let text = if I::find_any(text, 0, *b"&\r") < text.len() {
+            as_meant::<I>(text, meant)?;
+            &meant[..]
+        } else {
+            text
+        };
+        if let Some(place) = field.kept {
+            kept[place].push(text);
+        }
+        if plan.facts == Some(number) {
+            facts.push(&plan.seeds, *rows, text);
+        }
+    }
     for predicate in &field.predicates {
         found.candidate |= match predicate {
             Predicate::Blank(_) => {
@@ -241,4 +270,59 @@ fn content(plan: &Plan, into: &mut Scanned, raw: &[u8], number: usize, found: &m
         };
     }
     Some(())
+}
+
+/// A text as it is meant: each of its lines ends with a line feed, and the entities that XML knows are what they stand
+/// for. None where there may be digits of other scripts in one.
+#[inline(always)]
+fn as_meant<I: Isa>(raw: &[u8], into: &mut Vec<u8>) -> Option<()> {
+    into.clear();
+    let mut at = 0;
+    while at < raw.len() {
+        let stop = I::find_any(raw, at, *b"&\r");
+        into.extend_from_slice(&raw[at..stop]);
+        at = stop + 1;
+        match peek(raw, stop) {
+            b'\r' => {
+                into.push(b'\n');
+                at += usize::from(peek(raw, at) == b'\n');
+            }
+            b'&' => {
+                if let Some((character, behind)) = entity(raw, at)? {
+                    into.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+                    at = behind;
+                } else {
+                    into.push(b'&');
+                }
+            }
+            _ => {}
+        }
+    }
+    Some(())
+}
+
+/// The character that an entity stands for whose `&` is before this place, and the place behind it, if it is one. None
+/// where there may be digits of other scripts in it.
+#[allow(clippy::option_option)]
+fn entity(raw: &[u8], at: usize) -> Option<Option<(char, usize)>> {
+    const NAMED: [(&[u8], char); 5] = [(b"amp;", '&'), (b"lt;", '<'), (b"gt;", '>'), (b"quot;", '"'), (b"apos;", '\'')];
+    let rest = &raw[at..];
+    let Some(number) = rest.strip_prefix(b"#") else {
+        return Some(NAMED.iter().find(|(name, _)| rest.starts_with(name)).map(|&(name, one)| (one, at + name.len())));
+    };
+    let (digits, radix, most) = match number.strip_prefix(b"x") {
+        Some(digits) => (digits, 16, 6),
+        None => (number, 10, 7),
+    };
+    let (mut code, mut length) = (0, 0);
+    while let Some(digit) = char::from(peek(digits, length)).to_digit(radix).filter(|_| length < most) {
+        code = code * radix + digit;
+        length += 1;
+    }
+    if radix == 10 && !peek(digits, length).is_ascii() {
+        return None;
+    }
+    let is_whole = length > 0 && peek(digits, length) == b';';
+    let behind = at + (rest.len() - digits.len()) + length + 1;
+    Some(char::from_u32(code).filter(|_| is_whole).map(|character| (character, behind)))
 }

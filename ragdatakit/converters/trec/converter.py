@@ -71,13 +71,18 @@ def _read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str
 
 def _documents(dataset: Dataset, records: RecordReader) -> Iterator[Document]:
     for file in dataset.of_kind("documents"):
-        for number, fields in enumerate(records.elements(file, TREC.file("documents"))):
-            found = fields.pop("docno", "")
-            text, title = fields.pop("text", ""), fields.pop("title", None)
-            if found:
-                yield Document(found, text, title, _metadata_of(fields))
-            else:
-                records.leave_out(file, number, "it has no docno", text)
+        rows = enumerate(records.elements(file, TREC.file("documents")))
+        yield from filter(None, (document_of(records, file, number, fields) for number, fields in rows))
+
+
+def document_of(records: RecordReader, file: DataFile, number: int, fields: dict[str, str]) -> Document | None:
+    """The document that an element is; None, with an account, where it has no id."""
+    found = fields.pop("docno", "")
+    text, title = fields.pop("text", ""), fields.pop("title", None)
+    if found:
+        return Document(found, text, title, metadata_of(fields))
+    records.leave_out(file, number, "it has no docno", text)
+    return None
 
 
 def _topics(dataset: Dataset, records: RecordReader) -> Iterator[Question]:
@@ -85,7 +90,7 @@ def _topics(dataset: Dataset, records: RecordReader) -> Iterator[Question]:
         for number, fields in enumerate(records.elements(file, TREC.file("topics"))):
             found, title = fields.pop("num", ""), fields.pop("title", "")
             if found:
-                yield Question(found, title or fields.get("desc", ""), metadata=_metadata_of(fields))
+                yield Question(found, title or fields.get("desc", ""), metadata=metadata_of(fields))
             else:
                 records.leave_out(file, number, "it has no number", title)
     for file in dataset.of_kind("topic-lines"):
@@ -191,7 +196,7 @@ def _in_parts(dataset: Dataset, _: Mapping[str, Any]) -> Mapping[str, TableFiles
     return {table: files for table, files in found.items() if files.groups[0]}
 
 
-def _metadata_of(fields: dict[str, str]) -> str | None:
+def metadata_of(fields: dict[str, str]) -> str | None:
     """The further elements as an object; one called ``metadata`` that is such an object is taken as it is."""
     fields.pop(UNCLOSED, None)
     if list(fields) == [_METADATA]:

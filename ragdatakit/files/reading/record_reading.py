@@ -32,6 +32,7 @@ from ragdatakit.files.containers.sources import (
     BLOCK_BYTES,
     LONG_BLOCK,
     ONE_ARRAY,
+    TEXT_BLOCK_BYTES,
     Block,
     FileFault,
     RangeSource,
@@ -44,6 +45,7 @@ from ragdatakit.files.reading.cell_lines import CellBlock, CellLines
 from ragdatakit.files.reading.file_sources import source_of
 from ragdatakit.files.reading.piece_stream import PieceStream
 from ragdatakit.files.reading.refused_records import Refused
+from ragdatakit.files.reading.tagged_blocks import LONG_ELEMENT, TaggedBlock, TaggedBlocks
 from ragdatakit.schemas.conversions import Losses, LossKind
 from ragdatakit.schemas.declarations import File
 from ragdatakit.schemas.errors import RagdataError
@@ -390,10 +392,15 @@ class RecordReader:
     def elements(self, file: DataFile, kind: File) -> Iterator[dict[str, str]]:
         """The records of a file of elements between tags: the names of the elements in them to their contents."""
         source = self.source(file)
-        refused = self.refused.records(file)
-        reader = TaggedReader(kind.tags, tuple(f.name for f in kind.record.fields))
-        count = 0
-        for element in self._elements_of(source, ElementFinder(kind.tags, self._longest)):
+        found = self._elements_of(source, ElementFinder(kind.tags, self._longest))
+        yield from (fields for _, fields in self._read_elements(file, source, found, kind))
+
+    def _read_elements(
+        self, file: DataFile, source: Source, elements: Iterable[TaggedElement], kind: File, count: int = 0
+    ) -> Iterator[tuple[int, dict[str, str]]]:
+        """The last elements of a file, each with its number; so many are before them."""
+        refused, fields_of = self.refused.records(file), self.element_reader(file, kind)
+        for element in elements:
             count += 1
             self._report(file, source)
             if element.too_long:
@@ -401,9 +408,36 @@ class RecordReader:
             if element.record in refused:
                 self._drop(file, element.record, refused[element.record], element.raw)
             else:
-                yield reader.record(self._text(file, element.record, element.raw))
+                yield element.record, fields_of(element.record, element.raw)
         self.extents[file.display] = 0, count
         self._close(file, source)
+
+    def element_reader(self, file: DataFile, kind: File) -> Callable[[int, bytes], dict[str, str]]:
+        """What gives the fields of an element, given its number in the file and its bytes."""
+        reader = TaggedReader(kind.tags, tuple(f.name for f in kind.record.fields))
+        return lambda number, raw: reader.record(self._text(file, number, raw))
+
+    def elements_scanned(
+        self, file: DataFile, kind: File, take: Callable[[bytes], L]
+    ) -> Iterator[tuple[int, bytes, L, int] | list[tuple[int, dict[str, str]]]]:
+        """The same, block by block: the number of the first element, the elements, what ``take`` makes of them, and
+        where they are in the file. Of those that are not taken so there are the records, with their numbers."""
+        if self._longest < 4 * LONG_ELEMENT or file.part is not None or self.refused.records(file):
+            yield from ([record] for record in enumerate(self.elements(file, kind)))
+            return
+        from ragdatakit.files.reading.threads import ahead
+
+        source = self.source(file)
+        source.block_bytes = TEXT_BLOCK_BYTES
+        pieces, count = source.pieces(), 0
+        first = next(pieces, b"")
+        blocks = TaggedBlocks(kind.tags, source.block_bytes, chain((first,), pieces), 3 if source.bom else 0)
+        for block, found in ahead(blocks, lambda block: take(block.data), source.size, _is_alone):
+            self._report(file, source)
+            yield count, block.data, found, block.offset
+            count += found.rows
+        rest = ElementFinder(kind.tags, self._longest).elements(blocks.rest, blocks.end.offset, count, blocks.end.place)
+        yield from ([record] for record in self._read_elements(file, source, rest, kind, count))
 
     @staticmethod
     def _elements_of(source: Source, finder: ElementFinder) -> Iterator[TaggedElement]:
@@ -615,9 +649,6 @@ def _taken(
     def work(block: Block) -> L | None:
         return None if block.skipped else take(block.data)
 
-    def is_alone(block: Block) -> bool:
-        return len(block.data) > LONG_BLOCK
-
     blocks: Iterable[tuple[Block, L | None]]
     if jobs == 1:
         blocks = ((block, work(block)) for block in source.blocks())
@@ -625,11 +656,17 @@ def _taken(
         from ragdatakit.files.reading.threads import InThreads, ahead
 
         given = source.blocks()
-        blocks = InThreads(given, work, jobs, is_alone).results() if jobs else ahead(given, work, source.size, is_alone)
+        blocks = (
+            InThreads(given, work, jobs, _is_alone).results() if jobs else ahead(given, work, source.size, _is_alone)
+        )
     for block, found in blocks:
         if not block.skipped:
             made.append(found)
         yield block
+
+
+def _is_alone(block: Block | TaggedBlock) -> bool:
+    return len(block.data) > LONG_BLOCK
 
 
 def _as_they_are(array: ArraySource) -> Iterator[tuple[Part, None]]:

@@ -12,11 +12,12 @@ from typing import Any
 
 from ragdatakit.files.containers.sources import RangeSource
 from ragdatakit.files.containers.tagged_text import ElementFinder, Place, TaggedElement
+from ragdatakit.files.reading.tagged_blocks import LONG_ELEMENT
 from ragdatakit.validators.ranges.element_judges import PlacedJudge
 from ragdatakit.validators.ranges.plan import Range
 from ragdatakit.validators.ranges.summaries import JudgedBlock, RangeSummary, Stretch
 from ragdatakit.validators.reading.blocks import CheckedBlock
-from ragdatakit.validators.reading.scanned_tagged import LONG_ELEMENT, ScannedTaggedRun, scanned_elements
+from ragdatakit.validators.reading.scanned_tagged import ScannedTaggedRun, scanned_elements
 
 _AT_ONCE = 500
 _NEVER = 1 << 62
@@ -40,13 +41,14 @@ class TaggedJudge(PlacedJudge, ScannedTaggedRun):
         scanner = self._scanner()
         if scanner is not None and self.source.max_line_bytes >= LONG_ELEMENT:
             here = _UpTo(pieces, end - offset)
-            for block in self._blocks_in(iter(here), offset, place):
+            blocks = self._blocks(iter(here), offset, place)
+            for block in blocks:
                 scanned = scanned_elements(scanner, block)
                 self._checked = CheckedBlock(records=scanned.rows)
                 self._take_scan(scanned, records, self._noted(block, scanned, records))
                 records += scanned.rows
                 yield JudgedBlock(block.offset, self._checked, 0, block.place.line - 1, block.place.indent)
-            pieces, offset, place = chain(self._rest, here.behind()), self._end.offset, self._end.place
+            pieces, offset, place = chain(blocks.rest, here.behind()), blocks.end.offset, blocks.end.place
         elements = finder.elements(pieces, offset, records, place)
         mine = takewhile(lambda element: element.byte_offset < end, elements)
         while some := [*islice(mine, _AT_ONCE)]:
