@@ -238,6 +238,7 @@ REPORTED = {
     "DataMind": ("datamind", "datamind"),
     "HippoRAG": ("hipporag", "hipporag"),
     "SAGE": ("sage", "sage"),
+    "TREC": ("trec", "trec"),
 }
 """What reports are made of: format and kind of set."""
 

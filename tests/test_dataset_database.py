@@ -19,6 +19,7 @@ from ragdatakit.converters import sql_files
 from ragdatakit.converters.run import read_source
 from ragdatakit.converters.sources import ConversionSettings, find_sources
 from ragdatakit.converters.sql_tables import sql_tables
+from ragdatakit.converters.trec import converter as trec
 from ragdatakit.database.dataset_database import Connect, DatasetDatabase, SqlTable
 from ragdatakit.database.file_counts import count_files
 from ragdatakit.reports.summaries import summarize
@@ -228,6 +229,56 @@ def test_a_document_of_beir(tmp_path: Path, line: str) -> None:
     (tmp_path / "queries.jsonl").write_text('{"_id": "q1", "text": "x", "metadata": {}}\n')
     with both_ways(tmp_path) as (fast, slow):
         assert rows(fast, "documents") == rows(slow, "documents")
+
+
+ODD_DOCUMENTS = [
+    "<DOC><DOCNO>d9</DOCNO><TITLE></TITLE><DATE>1 &gt; 0</DATE><P>b\r\nc</P><TEXT>&lt;&#65;&no; <B>x</B></TEXT></DOC>",
+    '<doc><docno>d9</docno><metadata>{"a": 1}</metadata><text>\r\n a\rb &amp;amp; &#x1F600; </Text ></doc >',
+    "<DOC><DOCNO>&#57;</DOCNO><num>Number: 3</num><TEXT></TEXT></DOC>",
+    "<DOC><DOCNO> </DOCNO><TEXT>no id</TEXT></DOC>",
+    "<DOC><DOCNO>d9</DOCNO><TITLE>t</TITLE> the rest </DOC>",
+    "<DOC><DOCNO>d9</DOCNO><TEXT>a</TEXT><TEXT>b</TEXT></DOC>",
+    "<DOC><DOCNO>d9</DOCNO><TEXT>&#\u0661;</TEXT></DOC>",
+    '<DOC docno="d9"><TEXT>a</TEXT></DOC>',
+    "<DOC><DOCNO>d9<TEXT>not closed",
+    "<DOC><DOCNO>d9</DOCNO><TEXT>\udcff</TEXT></DOC>",
+    " </DOC> junk",
+]
+
+
+@pytest.mark.parametrize("document", [*ODD_DOCUMENTS, "\n".join(ODD_DOCUMENTS)], ids=[*map(str, range(12))])
+def test_a_document_of_trec(tmp_path: Path, document: str) -> None:
+    plain = "<DOC>\n<DOCNO> d1 </DOCNO>\n<TITLE>t</TITLE>\n<TEXT>\n\u00e9 x\n</TEXT>\n</DOC>\n"
+    data = f"{plain}{document}\n{plain.replace('d1', 'd2')}".encode("utf-8", "surrogateescape")
+    (tmp_path / "documents.trec").write_bytes(data)
+    with both_ways(tmp_path) as (fast, slow):
+        assert rows(fast, "documents") == rows(slow, "documents")
+        assert library() is None or fast.taken_by_sql == {"documents"}
+        assert [loss.as_dict() for loss in fast.losses] == [loss.as_dict() for loss in slow.losses]
+
+
+@pytest.mark.parametrize(
+    ("run", "by_scanner"),
+    [
+        ("q1 Q0 d1 1 .5 a\nq1 Q0 d2 2 +1e1 a\n\n# no result\nq2 Q0 d1 1 x b\nq2\u3000Q0 d1 7 -0 \u00e9\n", True),
+        ("q1 Q0 d1 1 2 a\nq2 Q0 d1 99999999999999999999 1 a\nq2 Q0 d1 0 1 a\n", False),
+        ("q1 Q0 d1 0 2 a\nq1 Q0 d2 1 1 a\n", False),
+    ],
+)
+def test_judgements_and_results_of_trec(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: str, by_scanner: bool
+) -> None:
+    monkeypatch.setattr(trec, "_WORTH_SCANNING", 0)
+    odd = "q2 1 d1 1\nq2 0 d2 x\nq2 Q0 d3 +7\nq2 0\n\nq2\u00a00 d4 1\n"
+    (tmp_path / "qrels.train.txt").write_text(f"q1 0 d1 1\nq1 0 d2 -1\n{odd}q3 0 d1 2")
+    (tmp_path / "qrels.test.txt").write_text("q3 0 d1 1\n")
+    (tmp_path / "run.a.txt").write_text(run)
+    (tmp_path / "topics.tsv").write_text("".join(f"q{n}\ttide tables\n" for n in range(5)))
+    with both_ways(tmp_path) as (fast, slow):
+        for table in ("questions", "qrels", "runs"):
+            assert rows(fast, table) == rows(slow, table)
+        assert library() is None or fast.taken_by_sql == {"qrels", "runs"} - ({"runs"} if not by_scanner else set())
+        assert [loss.as_dict() for loss in fast.losses] == [loss.as_dict() for loss in slow.losses]
 
 
 ODD_ELEMENTS = [

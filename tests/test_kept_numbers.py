@@ -6,7 +6,7 @@ import random
 
 import numpy as np
 
-from ragdatakit.converters.kept_columns import numbers_of
+from ragdatakit.converters.kept_numbers import numbers_of
 from ragdatakit.scanner.blocks import KeptValues
 
 ODD = ["", "-0", "-0.0", "0.0", "1e5", "1E-3", "123456789012.345", "999999999999999", "0.0000000000001", "1e400"]

@@ -91,14 +91,20 @@ def of_datamind(folder: Path, records: list[str]) -> Path:
     return folder
 
 
+def of_trec(folder: Path, records: list[str]) -> Path:
+    documents = "".join(f"<doc>\n<docno>d{n}</docno>\n<text>{text}</text>\n</doc>\n" for n, text in enumerate(records))
+    (folder / "documents.trec").write_text(documents)
+    return folder
+
+
 @pytest.mark.parametrize("most_bytes", [100, 1 << 25])
-@pytest.mark.parametrize("made", [of_beir, of_light_splade, of_arag, of_datamind])
+@pytest.mark.parametrize("made", [of_beir, of_light_splade, of_arag, of_datamind, of_trec])
 def test_texts_apart_give_the_same_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: object, most_bytes: int
 ) -> None:
     monkeypatch.setattr(texts, "_MOST_BYTES", most_bytes)
     folder = made(tmp_path, [*TEXTS, *TEXTS[:3], *map(str, range(20))])  # type: ignore[operator]
-    table = "documents" if made in (of_beir, of_light_splade) else "chunks"
+    table = "documents" if made in (of_beir, of_light_splade, of_trec) else "chunks"
     assert summary_of(folder, table, apart=True) == summary_of(folder, table, apart=False)
 
 

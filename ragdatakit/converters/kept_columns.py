@@ -3,14 +3,14 @@ other records are read as the reader reads them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise, starmap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import orjson
 
+from ragdatakit.converters.kept_numbers import numbers_of
 from ragdatakit.database.columns import (
     Kind,
     PackedColumn,
@@ -20,6 +20,7 @@ from ragdatakit.database.columns import (
     packed_same,
     packed_texts,
 )
+from ragdatakit.database.row_batches import schema_of
 from ragdatakit.database.text_facts import COLUMN, TextFacts
 from ragdatakit.database.text_places import ApartTexts
 from ragdatakit.files.containers.sources import TEXT_BLOCK_BYTES
@@ -28,8 +29,6 @@ from ragdatakit.scanner.blocks import BlockScanner, KeptValues, ScannedBlock, Sc
 from ragdatakit.scanner.notes import BLANK
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from ragdatakit.files.containers.json_text import Raw
     from ragdatakit.files.datasets import DataFile
     from ragdatakit.files.reading.cell_lines import CellBlock
@@ -38,8 +37,6 @@ if TYPE_CHECKING:
     from ragdatakit.schemas.declarations import Columns as Cut
     from ragdatakit.schemas.declarations import File, Record
 
-_MOST_WRITTEN, _POINT = 15, (ord(".") - ord("0")) % 256
-"""Characters of a decimal whose digits a float holds exactly, and what a point is, less a zero."""
 Columns = list[PackedColumn]
 RowOf = Callable[[int, "dict[str, Raw]"], tuple[Any, ...] | None]
 """The row that a record is, given its number in the file and its fields; None where it is none."""
@@ -58,11 +55,26 @@ class KeptColumn:
     filled: bool = False
 
 
+def columns_of(
+    table: str,
+    fields: Mapping[str, str],
+    made: Mapping[str, Callable[[bytes | None], Any]] | None = None,
+    **same: str | None,
+) -> list[KeptColumn]:
+    """The columns of a table: fields as they are or as they are ``made``, by the names of the columns, else one
+    value."""
+    made = made or {}
+    return [
+        KeptColumn(kind, fields.get(name, ""), made.get(name), same.get(name, () if kind is Kind.TEXTS else None))
+        for name, kind in schema_of(table).items()
+    ]
+
+
 class KeptColumns:
-    """Reads files of lines that are objects as ``record`` declares them, or cells that are cut as ``cells`` says, or of
-    elements between ``tags``, but for those of which ``asked`` says that they stay open. ``batches_of`` makes batches of
-    the rows of all other records. `_slice` has the values of ``further`` fields, and codes of ``keys``, too. Texts of
-    all ``files`` stay out of the columns where ``facts`` say so."""
+    """Reads files of lines that are objects as ``record`` declares them, or cells that are cut as ``cells`` says, or
+    files of elements between ``tags``, except those of which ``asked`` says that they stay open. ``batches_of`` makes
+    batches of the rows of all other records. `_slice` has the values of ``further`` fields, and codes of ``keys``, too.
+    Texts of all ``files`` stay out of the columns where ``facts`` say so."""
 
     def __init__(
         self,
@@ -289,55 +301,3 @@ def _only_one(data: bytes, places: list[int]) -> bytes | None:
     one = data[places[0] : places[1]]
     is_alike = one and size == rows * len(one) and data[places[0] : places[-1]] == one * rows
     return one if is_alike and np.ptp(np.diff(places)) == 0 else None
-
-
-def numbers_of(kept: KeptValues, first: int, last: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
-    """The numbers of some rows as floats, and which rows have none."""
-    places = kept.offsets[first : last + 1]
-    lengths = np.diff(places)
-    values, is_left = np.zeros(last - first, np.float64), lengths > 0
-    data = np.frombuffer(kept.data, np.uint8)
-    for size in np.flatnonzero(np.bincount(lengths[lengths <= _MOST_WRITTEN], minlength=1)[1:]) + 1:
-        rows = np.flatnonzero(lengths == size)
-        starts = places[rows]
-        _put_decimals([data[starts + at] - np.uint8(ord("0")) for at in range(size)], rows, values, is_left)
-    if left := np.flatnonzero(is_left).tolist():
-        written = places.tolist()
-        values[left] = _floats(b",".join(kept.data[written[row] : written[row + 1]] for row in left))
-    return values, np.flatnonzero(lengths == 0)
-
-
-def _put_decimals(
-    digits: list[npt.NDArray[np.uint8]],
-    rows: npt.NDArray[np.int64],
-    values: npt.NDArray[np.float64],
-    is_left: npt.NDArray[np.bool_],
-) -> None:
-    """Put decimals of one length, given character by character (less a zero), into the values of these rows. Digits and
-    the power of ten are exact, so that their quotient is the float that is nearest."""
-    size, are_digits = len(digits), [digit <= 9 for digit in digits]
-    for point in (*range(1, size - 1), size):
-        found = digits[point] == _POINT if point < size else np.ones(len(rows), np.bool_)
-        others = [place for place in range(size) if place != point]
-        for place in others:
-            found &= are_digits[place]
-        if not found.any():
-            continue
-        number = digits[others[0]].astype(np.float64)
-        for place in others[1:]:
-            number *= 10
-            number += digits[place]
-        number /= 10.0 ** max(size - 1 - point, 0)
-        values[rows[found]], is_left[rows[found]] = number[found], False
-        if found.all():
-            break
-
-
-def _floats(listed: bytes) -> Any:
-    """Numbers as Python reads them, which are written between commas."""
-    if b"-0" not in listed:  # which is no float there
-        try:
-            return orjson.loads(b"[%b]" % listed)
-        except ValueError:  # a number that no float holds
-            pass
-    return [float(value) for value in listed.split(b",")]

@@ -22,7 +22,6 @@ from ragdatakit.schemas.canonical import Document
 from ragdatakit.schemas.conversions import Losses
 
 if TYPE_CHECKING:
-    from ragdatakit.converters.kept_columns import KeptColumn
     from ragdatakit.converters.kept_texts import Look, Passages
 
 _ROWS = {"corpus": ("documents", document_of), "queries": ("questions", question_of)}
@@ -52,7 +51,7 @@ def _batches(
     records: RecordReader, files: list[DataFile], facts: TextFacts | None = None
 ) -> Iterator[list[PackedColumn]]:
     """The records of a corpus, or of queries. Texts of which there are ``facts`` may stay out of their table."""
-    from ragdatakit.converters.kept_columns import KeptColumns  # needs numpy
+    from ragdatakit.converters.kept_columns import KeptColumns, columns_of  # needs numpy
 
     kind = files[0].kind
     table, row_of = _ROWS[kind]
@@ -60,31 +59,21 @@ def _batches(
     record = BEIR.file(kind).record
     fields = [replace(f, required=f.required or (f.name == "metadata" and bare is False)) for f in record.fields]
     shape = replace(record, extra="forbid", fields=tuple(f for f in fields if f.name != "metadata" or not bare))
-    columns = _columns(table, {} if bare else {"metadata": _members})
+    further = {} if bare else {"metadata": "metadata"}
+    columns = columns_of(table, _FIELDS[table] | further, {"metadata": _members} if further else {})
     batches_of = partial(row_batches, table, losses=records.losses)
     reader = KeptColumns(shape, columns, batches_of, facts=facts, files=files)
     for file in files:
         yield from reader.batches(file, records, partial(row_of, records, file, bare=bare))
 
 
-def _columns(table: str, made: dict[str, Callable[[bytes | None], Any]], **same: str | None) -> list[KeptColumn]:
-    """The columns of a table: fields as they are or as they are ``made`` of those of their name, else one value."""
-    from ragdatakit.converters.kept_columns import KeptColumn  # needs numpy
-
-    fields = _FIELDS[table] | dict(zip(made, made, strict=True))
-    return [
-        KeptColumn(kind, fields.get(name, ""), made.get(name), same.get(name, () if kind is Kind.TEXTS else None))
-        for name, kind in schema_of(table).items()
-    ]
-
-
 def _judgements(records: RecordReader, files: list[DataFile], losses: Losses) -> Iterator[list[PackedColumn]]:
-    from ragdatakit.converters.kept_columns import KeptColumns  # needs numpy
+    from ragdatakit.converters.kept_columns import KeptColumns, columns_of  # needs numpy
 
     kind, batches_of = BEIR.file("qrels"), partial(row_batches, "qrels", losses=losses)
     for file in files:
         split = split_of(file)
-        columns = _columns("qrels", {}, target_kind="document", split=split)
+        columns = columns_of("qrels", _FIELDS["qrels"], target_kind="document", split=split)
         reader = KeptColumns(kind.record, columns, batches_of, cells=kind.columns)
         yield from reader.batches_of_cells(file, records, kind, partial(qrel_of, records, file, split))
 

@@ -12,7 +12,8 @@ import numpy.typing as npt
 from ragdatakit.arrays.codes import Codes, flat_words
 from ragdatakit.arrays.text_codes import codes_of_texts
 from ragdatakit.converters.datamind.graph import Triple, properties_of
-from ragdatakit.converters.kept_columns import Columns, KeptColumn, KeptColumns, numbers_of, values_of
+from ragdatakit.converters.kept_columns import Columns, KeptColumn, KeptColumns, values_of
+from ragdatakit.converters.kept_numbers import numbers_of
 from ragdatakit.database.columns import Kind, PackedColumn, packed, packed_same, packed_texts
 from ragdatakit.database.edge_tables import EdgeTable, gathered
 from ragdatakit.database.row_batches import schema_of

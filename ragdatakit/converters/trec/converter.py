@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack
-from functools import cache
+from functools import cache, partial
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -27,11 +27,15 @@ from ragdatakit.converters.judgements import (
 from ragdatakit.files.containers.json_text import Raw, dumps, fields_of, object_text, string_of
 from ragdatakit.files.containers.tagged_text import LABEL, UNCLOSED, escape
 from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.files.paths.folders import size_of
 from ragdatakit.files.reading.canonical_tables import CanonicalTables, RowSource
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.outputs.file_writers import LineWriter
 from ragdatakit.outputs.written_files import Output
+from ragdatakit.scanner.library import library
+from ragdatakit.scanner.notes import BLANK
+from ragdatakit.scanner.predicates import Changed, Unequal
 from ragdatakit.schemas.canonical import Document, Qrel, Question, Run
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.trec.format import TREC
@@ -40,6 +44,11 @@ _SPLIT = re.compile(r"qrels[._-](.+?)(?:\.(?:txt|tsv|qrels|qrel))?(?:\.gz)?", re
 _ELEMENT = re.compile(r"[a-z][a-z0-9_-]*")
 _NO_SPLITS = ("txt", "tsv", "qrels", "qrel", "trec", "gz")
 _METADATA = "metadata"
+ODD_ITERATION = Unequal("iteration", "0")
+_WORTH_SCANNING = 1 << 18
+"""Bytes of judgements from which on reading all of them takes longer than to have the scanner look through them."""
+_MOST_HELD = 1 << 23
+"""Bytes of topics that are held, as they are gone through twice: of more they are read again."""
 _TOPIC_NUMBER = "topic_number"
 """The member of the metadata that has the number of a topic which is called by its position."""
 _LABELLED = {"desc": "Description", "narr": "Narrative"}
@@ -55,13 +64,16 @@ _RESERVED = {
 
 def _read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str, RowSource]:
     by_position = options["topics"] == "position"
-    splits = cache(lambda: judged_splits(_qrels(dataset, records)))
-    check = cache(lambda: _refuse_positions(dataset, records, splits()) if options["topics"] == "auto" else None)
+    splits = cache(lambda: judged_splits(_judged(dataset, records)))
+    topics: Callable[[], Iterable[Question]] = partial(_topics, dataset, records)
+    if sum(size_of(file.path) for kind in ("topics", "topic-lines") for file in dataset.of_kind(kind)) < _MOST_HELD:
+        topics = cache(lambda: [*_topics(dataset, records)])
+    check = cache(lambda: _refuse_positions(dataset, topics(), splits()) if options["topics"] == "auto" else None)
     found: dict[str, RowSource] = {}
     if dataset.of_kind("documents"):
         found["documents"] = lambda: _documents(dataset, records)
     if dataset.of_kind("topics") or dataset.of_kind("topic-lines"):
-        found["questions"] = lambda: _questions(dataset, records, splits, check, by_position)
+        found["questions"] = lambda: _questions(dataset, records, topics, splits, check, by_position)
     if dataset.of_kind("qrels"):
         found["qrels"] = lambda: _qrels(dataset, records)
     if dataset.of_kind("run"):
@@ -99,10 +111,15 @@ def _topics(dataset: Dataset, records: RecordReader) -> Iterator[Question]:
 
 
 def _questions(
-    dataset: Dataset, records: RecordReader, splits: Callable[[], Splits], check: Callable[[], None], by_position: bool
+    dataset: Dataset,
+    records: RecordReader,
+    topics: Callable[[], Iterable[Question]],
+    splits: Callable[[], Splits],
+    check: Callable[[], None],
+    by_position: bool,
 ) -> Iterator[Question]:
     check()
-    for place, question in enumerate(_topics(dataset, records)):
+    for place, question in enumerate(topics()):
         if by_position:
             question = _by_position(question, dataset, records, place)
         yield question._replace(split=splits().get(question.question_id or ""))
@@ -123,9 +140,9 @@ def _by_position(question: Question, dataset: Dataset, records: RecordReader, pl
     return question._replace(question_id=position, metadata=object_text({**members, name: Raw(dumps(number).encode())}))
 
 
-def _refuse_positions(dataset: Dataset, records: RecordReader, judged: Splits) -> None:
+def _refuse_positions(dataset: Dataset, topics: Iterable[Question], judged: Splits) -> None:
     """Raise `RagdataError` where the judgements go by the position of the topics, not by their numbers."""
-    numbers = [q.question_id or "" for q in _topics(dataset, records)]
+    numbers = [q.question_id or "" for q in topics]
     if _count_positions(judged, numbers):
         missing = len(set(judged).difference(numbers))
         raise RagdataError(
@@ -143,19 +160,46 @@ def _count_positions(judged: Collection[str], numbers: Collection[str]) -> bool:
 
 def _qrels(dataset: Dataset, records: RecordReader) -> Iterator[Qrel]:
     for file in dataset.of_kind("qrels"):
-        split = _split_of(file)
-        for number, record in enumerate(records.cells(file, TREC.file("qrels"))):
-            grade = record["relevance"]
-            if isinstance(grade, str):
-                records.leave_out(file, number, "its relevance is not an integer", grade)
-                continue
-            if record["iteration"] not in ("0", "Q0"):
-                why = "evaluators pass over the second column"
-                records.tell_once("lost", "qrels", "iteration", why, file, number, record["iteration"])
-            yield Qrel(record["qid"], record["docno"], grade, "document", split)
+        found = enumerate(records.cells(file, TREC.file("qrels")))
+        yield from filter(None, (qrel_of(records, file, number, record) for number, record in found))
 
 
-def _split_of(file: DataFile) -> str | None:
+def _judged(dataset: Dataset, records: RecordReader) -> Iterator[Qrel]:
+    """The judgements except those that are of the question of the one before, of a large file, as far as there is
+    nothing to be said of them."""
+    kind = TREC.file("qrels")
+    for file in dataset.of_kind("qrels"):
+        for found in records.cells_taken(file, kind, _question_scan(file)):
+            if isinstance(found, tuple):
+                block, scanned = found
+                noted = (block.record(*place) for why, *place in scanned.notes if why != BLANK)
+                found = filter(None, noted)
+            yield from filter(None, (qrel_of(records, file, number, record) for number, record in found))
+
+
+def _question_scan(file: DataFile) -> Callable[[bytes], Any] | None:
+    """What notes the lines of judgements that have another question than the line before; None where that pays not."""
+    if size_of(file.path) < _WORTH_SCANNING or library() is None:
+        return None
+    from ragdatakit.scanner.blocks import BlockScanner  # needs numpy
+
+    kind = TREC.file("qrels")
+    return BlockScanner(kind.record, {"qid": "qid"}, (Changed("qid"), ODD_ITERATION), cells=kind.columns).scan
+
+
+def qrel_of(records: RecordReader, file: DataFile, number: int, record: Mapping[str, Any]) -> Qrel | None:
+    """The judgement that a record is; None where it is left out."""
+    grade = record["relevance"]
+    if isinstance(grade, str):
+        records.leave_out(file, number, "its relevance is not an integer", grade)
+        return None
+    if record["iteration"] not in ("0", "Q0"):
+        why = "evaluators pass over the second column"
+        records.tell_once("lost", "qrels", "iteration", why, file, number, record["iteration"])
+    return Qrel(record["qid"], record["docno"], grade, "document", split_of(file))
+
+
+def split_of(file: DataFile) -> str | None:
     """The split that the name of a file of judgements gives, as in ``qrels.train.txt``."""
     match = _SPLIT.fullmatch(PurePosixPath(file.name).name)
     return match.group(1) if match and match.group(1) not in _NO_SPLITS else None
@@ -168,7 +212,7 @@ def _runs(dataset: Dataset, records: RecordReader) -> Iterator[Run]:
         for number, record in enumerate(records.cells(file, TREC.file("run"))):
             key = (record["tag"], record["qid"])
             counts[key] = counts.get(key, 0) + 1
-            rank, score = record["rank"], record["score"]
+            rank = record["rank"]
             if counts[key] == 1 and rank == 0:
                 shifted.add(key)
             if key in shifted and not isinstance(rank, str):
@@ -177,10 +221,17 @@ def _runs(dataset: Dataset, records: RecordReader) -> Iterator[Run]:
             elif isinstance(rank, str) or rank < 1:
                 records.tell_once("coerced", "runs", "rank", "no rank from 1 on: its place", file, number, rank)
                 rank = counts[key]
-            if isinstance(score, str):
-                records.leave_out(file, number, "its score is not a number", score)
-                continue
-            yield Run(record["qid"], record["tag"], rank, record["docno"], score=score)
+            if (run := run_of(records, file, number, record, rank)) is not None:
+                yield run
+
+
+def run_of(records: RecordReader, file: DataFile, number: int, record: Mapping[str, Any], rank: int) -> Run | None:
+    """The result that a record is; None where it is left out."""
+    score = record["score"]
+    if isinstance(score, str):
+        records.leave_out(file, number, "its score is not a number", score)
+        return None
+    return Run(record["qid"], record["tag"], rank, record["docno"], score=score)
 
 
 def _in_parts(dataset: Dataset, _: Mapping[str, Any]) -> Mapping[str, TableFiles]:
@@ -406,7 +457,7 @@ _RUNS = ("question_id", "stage", "rank", "target_id", "score")
 
 CONVERTER = Converter(
     name="trec",
-    split_of=_split_of,
+    split_of=split_of,
     read=_read,
     write=_write,
     in_parts=_in_parts,

@@ -421,7 +421,8 @@ class RecordReader:
         self, file: DataFile, kind: File, take: Callable[[bytes], L]
     ) -> Iterator[tuple[int, bytes, L, int] | list[tuple[int, dict[str, str]]]]:
         """The same, block by block: the number of the first element, the elements, what ``take`` makes of them, and
-        where they are in the file. Of those that are not taken so there are the records, with their numbers."""
+        where they are in the file. Of those that are not taken so there are the records, with their numbers. Lines are
+        not counted: if this fails, only `elements` says where."""
         if self._longest < 4 * LONG_ELEMENT or file.part is not None or self.refused.records(file):
             yield from ([record] for record in enumerate(self.elements(file, kind)))
             return

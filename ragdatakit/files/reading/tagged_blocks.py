@@ -25,15 +25,16 @@ class TaggedBlock:
 class TaggedBlocks:
     """Blocks of some ``size`` that end behind a closing tag, up to the last one or an element that is very long.
 
-    The first piece begins at this offset and place, between elements. ``rest`` is what is left once all blocks were
-    given, ``end`` a block of nothing at its beginning.
+    The first piece begins at this offset and place, between elements. Without a place nobody counts lines: each block
+    has that of a beginning. ``rest`` is what is left once all blocks were given, ``end`` a block of nothing at its
+    beginning.
     """
 
     def __init__(
         self, tags: tuple[str, ...], size: int, pieces: Iterator[bytes], offset: int = 0, place: Place | None = None
     ) -> None:
         self._finder, self._size = ElementFinder(tags), size
-        self.rest = pieces
+        self.rest, self._is_placed = pieces, place is not None
         self.end = TaggedBlock(b"", offset, place or Place())
 
     def __iter__(self) -> Iterator[TaggedBlock]:
@@ -49,6 +50,7 @@ class TaggedBlocks:
             size = self._size if cut else 2 * size
             if cut:
                 yield TaggedBlock(held[:cut], offset, copy(place))
-                place.move(held[:cut])
+                if self._is_placed:
+                    place.move(held[:cut])
                 held, offset = held[cut:], offset + cut
         self.rest, self.end = chain((held,), pieces), TaggedBlock(b"", offset, place)
