@@ -74,3 +74,19 @@ def test_columns_give_what_the_reader_gives(
     by_rows.seconds = by_columns.seconds = 0
     assert by_columns == by_rows
     assert rows_of(folder) == tables
+
+
+@pytest.mark.parametrize("lines", [True, False])
+def test_a_corpus_that_is_no_array_is_read_as_the_reader_reads_it(
+    lines: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = made(tmp_path / "set", [])
+    text = "\n".join(map(json.dumps, PASSAGES)) if lines else json.dumps({"docs": PASSAGES})
+    (folder / "made_corpus.json").write_text(text)
+    (by_rows,), tables = report(folder, source_format="hipporag"), rows_of(folder)
+    monkeypatch.setattr(sql_tables.sql_tables, "__defaults__", (0,))
+    monkeypatch.setattr(scanned_passages, "_WORTH", 0)
+    (by_columns,) = report(folder, source_format="hipporag")
+    by_rows.seconds = by_columns.seconds = 0
+    assert by_columns == by_rows
+    assert rows_of(folder) == tables

@@ -16,6 +16,7 @@ from ragdatakit.database.text_facts import TextFacts
 from ragdatakit.files.containers.json_text import Raw, string_of
 from ragdatakit.files.containers.strict_json import SURROGATE
 from ragdatakit.files.datasets import DataFile
+from ragdatakit.files.detection.sniffing import json_container
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.scanner.library import library
 from ragdatakit.schemas.canonical import Document
@@ -97,8 +98,9 @@ def _codes_of_idx(column: PackedColumn) -> Codes:
 
 
 def are_arrays(corpora: Sequence[DataFile]) -> bool:
-    """Whether there are corpora, all of them arrays of passages."""
-    return bool(corpora) and all(file.kind == "corpus" for file in corpora)
+    """Whether there are corpora, all of them read as arrays of passages."""
+    arrays = (file.kind == "corpus" and json_container(file.path, file.boundary) == "json-array" for file in corpora)
+    return bool(corpora) and all(arrays)
 
 
 def scanned_passages(records: RecordReader, corpora: Sequence[DataFile]) -> KnownPassages | None:
