@@ -134,10 +134,11 @@ class IdTable:
 
     @property
     def splits(self) -> dict[str | None, int]:
-        """How many rows each split has."""
+        """How many rows each split has, if any."""
         found: dict[str | None, int] = {}
         for split, rows in self._splits:
-            found[split] = found.get(split, 0) + rows
+            if rows:
+                found[split] = found.get(split, 0) + rows
         return found
 
     def chosen(self, condition: Condition) -> npt.NDArray[np.bool_] | None:

@@ -106,6 +106,7 @@ class ScannedTable:
     def _begin(self, widths: tuple[int, ...]) -> BlockTable:
         """Where the blocks will be noted."""
         blocks = BlockTable()
+        self._records.place_by_line(self._file)
         if self._apart is not None:
             self._apart.begin()
             self._apart.read = partial(self._rows_at, blocks, widths)

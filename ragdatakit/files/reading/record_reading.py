@@ -338,6 +338,10 @@ class RecordReader:
         cells = [f.text for f in split_record(self._text(file, row.line, row.raw))[0]]
         return {name: cells[i] for name, i in places.items() if i < len(cells)}
 
+    def place_by_line(self, file: DataFile) -> None:
+        """Say that what is reported of records of a file gives their lines."""
+        self._in_lines.add(file.display)
+
     def lines(self, file: DataFile) -> Iterator[str]:
         """The lines of a text file, without their ends; blank ones too."""
         source = self.source(file)
