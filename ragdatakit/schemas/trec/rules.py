@@ -88,7 +88,8 @@ FILE_RULES: tuple[Rule, ...] = (
         "TR113 score-not-number error",
         summary="A score that is not a finite number.",
         message="the score {value} is not a finite number",
-        upstream="trec_eval silently reads text as 0, pytrec_eval stops with ValueError (NaN has no order)",
+        upstream="trec_eval silently reads the number at its beginning, 3 of 3,5 and 0 of text, pytrec_eval stops with "
+        "ValueError; NaN has no order",
         hint="write the score as a decimal number",
         bad="q1 Q0 d2 1 high bm25",
         good="q1 Q0 d2 1 7.5 bm25",
