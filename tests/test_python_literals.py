@@ -165,7 +165,16 @@ def test_no_warning_and_no_change_of_the_filters() -> None:
     before = warnings.filters[:]
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
-        for cell in ('{"a": "\\d\\/"}', "1or 2", '{"a": "\\477"}', "0x1for x in y", 'b"\\u0041\\N"', "'\\\n\\8'"):
+        for cell in (
+            '{"a": "\\d\\/"}',
+            "1or 2",
+            '{"a": "\\477"}',
+            "0x1for x in y",
+            'b"\\u0041\\N"',
+            "'\\\n\\8'",
+            "1if1",
+            "0x1fif_",
+        ):
             judge(cell)
 
     assert (seen, warnings.filters) == ([], before)

@@ -26,7 +26,7 @@ _MOST_PARTS = 400_000  # elements whose syntax tree takes some 200 MB
 _PART = re.compile(r"[,:\[{(+\-]|(?<=['\"])\s+(?=['\"])")
 # What Python's parser warns of: escapes it does not know, and a number that runs into a word.
 _ESCAPE = re.compile(r"\\(?:[\n\r\\'\"abfnrtvxuUN]|[0-3][0-7]{0,2}|[4-7][0-7]?(?![0-7]))|(\\)")
-_NUMBER_WORD = re.compile(r"[0-9a-fA-F_.jJ](?:and|else|for|if|in|is|not|or)\b")
+_NUMBER_WORD = re.compile(r"(?:[0-9][0-9_.]*[jJ]?|0[xX][0-9a-fA-F_]+)(?:and|else|for|if|in|is|not|or)")
 _BYTES = re.compile(r"[bB][rR]?['\"]")
 _PAIR = re.compile(r"\\(.)", re.DOTALL)
 _WARNINGS = threading.Lock()
