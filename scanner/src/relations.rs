@@ -124,7 +124,7 @@ pub struct Relation {
     /// Of a block one record is shown for it; the others are counted under this number.
     pub once: Option<u32>,
     /// The first of the two numbers under which values are counted.
-    counted: Option<u32>,
+    pub(crate) counted: Option<u32>,
     number: f64,
     text: Vec<u8>,
     fields: Vec<usize>,
