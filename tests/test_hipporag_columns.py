@@ -90,3 +90,17 @@ def test_a_corpus_that_is_no_array_is_read_as_the_reader_reads_it(
     by_rows.seconds = by_columns.seconds = 0
     assert by_columns == by_rows
     assert rows_of(folder) == tables
+
+
+def test_very_many_passages_that_the_scanner_leaves_are_called_after_their_places(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = made(tmp_path / "set", [], numbered=False)
+    passages = [{"title": "t", "text": f"{n}", "url": "u"} for n in range(9000)]
+    (folder / "made_corpus.json").write_text(json.dumps(passages))
+    monkeypatch.setattr(sql_tables.sql_tables, "__defaults__", (0,))
+
+    (found,) = report(folder)
+
+    (ids, *_) = found.ids
+    assert (ids.distinct, ids.minimum, ids.maximum) == (9000, 0, 8999)

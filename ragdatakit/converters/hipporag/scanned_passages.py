@@ -44,36 +44,28 @@ class CorpusColumns:
         self._records, self._files, self._losses = records, files, losses
         first = next(iter(self._records.unheard().objects(self._files[0])), {})
         self._by_idx = id_of(first.get("idx")) is not None
-        self._place = 0
 
     def batches(self, facts: TextFacts | None = None) -> Iterator[list[PackedColumn]]:
         """Their columns. Texts of which there are ``facts`` may stay out of them."""
         from ragdatakit.arrays.codes import number_of_distinct
-        from ragdatakit.converters.kept_columns import KeptColumn, KeptColumns  # needs numpy
+        from ragdatakit.converters.kept_columns import KeptColumns, columns_of  # needs numpy
 
         shape = replace(PASSAGE, extra="forbid", fields=(*PASSAGE.fields[:2], *([_IDX] if self._by_idx else [])))
-        fields = {"doc_id": "idx" if self._by_idx else "", "text": "text", "title": "title"}
-        columns = [
-            KeptColumn(kind, fields.get(name, ""), nothing=() if kind is Kind.TEXTS else None)
-            for name, kind in schema_of("documents").items()
-        ]
-        reader = KeptColumns(shape, columns, self._batches_of_rows, facts=facts, files=self._files)
+        names = {"doc_id": "idx" if self._by_idx else "", "text": "text", "title": "title"}
+        batches_of = partial(row_batches, "documents", losses=self._losses)
+        reader = KeptColumns(shape, columns_of("documents", names), batches_of, facts=facts, files=self._files)
         codes: list[Codes] = []
+        place = 0
         for file in self._files:
             for batch in reader.batches_of_array(file, self._records, partial(self._row, file), of_objects=True):
                 if self._by_idx:
                     codes.append(_codes_of_idx(batch[0]))
                 else:
-                    batch[0] = packed(Kind.TEXT, [str(self._place + row) for row in range(batch[0].length)])
-                self._place += batch[0].length
+                    batch[0] = packed(Kind.TEXT, [str(place + row) for row in range(batch[0].length)])
+                place += batch[0].length
                 yield batch
-        if codes and number_of_distinct(_joined(codes)) != self._place:
+        if codes and number_of_distinct(_joined(codes)) != place:
             raise Unproved
-
-    def _batches_of_rows(self, rows: Iterator[Document]) -> Iterator[list[PackedColumn]]:
-        for batch in row_batches("documents", rows, self._losses):
-            self._place -= batch[0].length  # they are counted as rows, and will be as a batch
-            yield batch
 
     def _row(self, file: DataFile, number: int, fields: dict[str, Raw]) -> Document | None:
         """A passage that is otherwise than most."""
@@ -83,7 +75,6 @@ class CorpusColumns:
         title = string_of(fields.get("title"))
         if SURROGATE.search(f"{title}{text}") or (self._by_idx and id_of(fields.get("idx")) is None):
             raise Unproved
-        self._place += 1
         return document_of(fields, text, "", by_idx=self._by_idx)
 
 
@@ -149,9 +140,9 @@ class _CodedPassages:
 def _codes(titles: tuple[Any, Any], texts: tuple[Any, Any]) -> Codes:
     """Of pairs of texts, which are one behind the other between offsets."""
     from ragdatakit.arrays.codes import mix
-    from ragdatakit.scanner.texts import lengths_and_codes
+    from ragdatakit.scanner.blocks import text_codes
 
-    return mix(*(lengths_and_codes(*of)[1] for of in (titles, texts)))
+    return mix(text_codes(*titles), text_codes(*texts))
 
 
 def _joined(codes: list[Codes]) -> Codes:
