@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.converters.beir.converter import are_bare, document_of, files_read, qrel_of, question_of, split_of
+from ragdatakit.converters.beir.reading import are_bare, document_of, files_read, qrel_of, question_of, split_of
 from ragdatakit.converters.sql_files import scanned_table
 from ragdatakit.database.columns import Kind, PackedColumn, packed, texts_of
 from ragdatakit.database.dataset_database import SqlTable

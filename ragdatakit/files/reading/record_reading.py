@@ -312,7 +312,7 @@ class RecordReader:
             places = {name: i for i, name in reversed(list(enumerate(header)))}
             by_record = is_parquet(file.path)
             if not by_record:
-                self._in_lines.add(file.display)
+                self.place_by_line(file)
             refused = self.refused.records(file) if by_record else self.refused.lines(file)
             plain = not refused and len(places) == len(header)
             if plain and file.path.stat().st_size > _WORTH_COLUMNS:
@@ -346,7 +346,7 @@ class RecordReader:
         """The lines of a text file, without their ends; blank ones too."""
         source = self.source(file)
         refused = self.refused.lines(file)
-        self._in_lines.add(file.display)
+        self.place_by_line(file)
         number = 0
         for block in source.blocks():
             self._report(file, source)
@@ -372,7 +372,7 @@ class RecordReader:
         these, all records of the block, with their numbers."""
         source = self.source(file)
         source.row_form, source.quoted = row_form(kind), kind.quoted_columns
-        self._in_lines.add(file.display)
+        self.place_by_line(file)
         lines = CellLines(
             kind,
             kind.columns.header and (file.part is None or file.part.exact),
@@ -539,7 +539,7 @@ class RecordReader:
         source = self.source(file)
         source.row_form = self._row_form(file, "ndjson")
         refused = self.refused.lines(file)
-        self._in_lines.add(file.display)
+        self.place_by_line(file)
         run = LineRun(refused, lambda number, raw: self._drop(file, number, refused[number], raw))
         for block in blocks_of(source):
             self._report(file, source)
