@@ -348,8 +348,6 @@ impl Scanned {
         }
     }
 
-    /// Count what a record has that Python does not see; a bit for each count.
-    #[inline(always)]
     /// Whether one more is to be shown of what is counted under this number; else it is counted.
     #[cold]
     pub(crate) fn shows(&mut self, tally: u32, most: u64) -> bool {
@@ -363,6 +361,8 @@ impl Scanned {
         is_shown
     }
 
+    /// Count what a record has that Python does not see; a bit for each count.
+    #[inline(always)]
     pub(crate) fn tally(&mut self, mut counted: u64) {
         for &(tally, many) in &self.sums {
             self.tallies[tally as usize] += many;
