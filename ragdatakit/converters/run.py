@@ -29,7 +29,6 @@ from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.files.reading.refused_records import Refused
 from ragdatakit.outputs.parquet_container import PARQUET
 from ragdatakit.outputs.renamed_ids import map_back, read_renamed
-from ragdatakit.outputs.sidecars import put_back, restored_format, write_sidecar
 from ragdatakit.outputs.written_files import Output
 from ragdatakit.schemas.conversions import Conversion, Losses, WrittenFile
 from ragdatakit.schemas.errors import MachineError, NotMeantError, RagdataError, UnknownNameError
@@ -74,6 +73,8 @@ def _read(
     if converter.form is not None:
         form = dict(pair for part in source.parts for pair in converter.form(part).items())
     if root is not None:
+        from ragdatakit.outputs.sidecars import put_back, restored_format
+
         boundary = source.parts[0].boundary.with_root(root)
         _refuse_changed(root, boundary)
         sources = put_back(map_back(sources, read_renamed(root)), root, losses)
@@ -221,6 +222,8 @@ def _sidecar(tables: CanonicalTables, folder: Path, target: Converter) -> list[W
     """Read what was written, and keep next to it what it does not say of the source."""
     words = ConversionSettings(target_format="", source_format=target.name, name=tables.name)
     written = Source(tuple(part for source in find_sources(folder, words) for part in source.parts))
+    from ragdatakit.outputs.sidecars import write_sidecar
+
     counts = write_sidecar(folder / SIDECAR, tables.format, tables.given, _read(written, words, Losses()).sources)
     return [_written(folder / SIDECAR, table, count) for table, count in counts.items()]
 

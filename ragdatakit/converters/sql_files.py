@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeVar
 
 from ragdatakit.database.arrow_streams import incoming
@@ -22,6 +21,8 @@ from ragdatakit.scanner.library import library
 from ragdatakit.schemas.errors import MachineError, RagdataError
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     import duckdb
 
 T = TypeVar("T")
@@ -92,6 +93,8 @@ def look_through_csv(files: Iterable[DataFile], progress: Progress | None = None
 
 
 def _aside(work: Callable[[], T]) -> Future[T]:
+    from concurrent.futures import ThreadPoolExecutor
+
     pool = ThreadPoolExecutor(1)
     try:
         return pool.submit(work)

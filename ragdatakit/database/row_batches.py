@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ _MOST_CONTENT = 1 << 20
 _KINDS = {str: Kind.TEXT, int: Kind.INTEGER, float: Kind.NUMBER, bytes: Kind.BYTES, tuple: Kind.TEXTS}
 
 
+@cache
 def schema_of(table: str) -> Schema:
     """The kinds of a table's columns: texts, integers, numbers, lists of texts, bytes."""
     found = {}

@@ -17,6 +17,7 @@ import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import field
+from functools import cache
 from hashlib import blake2b
 from pathlib import Path, PurePosixPath
 from typing import Any, get_type_hints
@@ -44,7 +45,6 @@ _DAMAGES = (
     OverflowError,
     msgspec.MsgspecError,
 )
-_TYPES = {name: get_type_hints(table.row) for name, table in TABLES.items()}
 _OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
@@ -202,9 +202,14 @@ def _decoded(line: bytes, table: str) -> Entry:
     return Entry(stored.row, key, values, stored.was, stored.whole, stored.gone)
 
 
+@cache
+def _types(table: str) -> dict[str, Any]:
+    return get_type_hints(TABLES[table].row)
+
+
 def _typed(table: str, name: str, value: Any) -> Any:
     """A value as it is in rows; raises `ValueError` for one that no reader gives."""
-    types = _TYPES[table]
+    types = _types(table)
     if name not in types:
         raise ValueError(f"{table} has no column {name!r}")
     if table == "assets" and name == "content":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import weakref
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
@@ -143,6 +142,8 @@ class _Aside:
 
     def _write(self) -> bool:
         if self._file is None:
+            import tempfile
+
             self._file = tempfile.TemporaryFile(prefix="ragdata-", buffering=0)  # noqa: SIM115  # closed with its owner
             weakref.finalize(self, self._file.close)
         data = self._as_list()
