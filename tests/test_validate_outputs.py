@@ -615,3 +615,9 @@ def test_files_of_junit_are_those_of_the_datasets(tmp_path: Path, monkeypatch: p
     report = Report(datasets=[DatasetSummary("d", "beir", None, None, files, 0, 0)])
 
     assert junit_cases(output("junit", [], report)) == {("d/a.jsonl", "valid"): ("passed", "")}
+
+
+def test_a_second_place_on_the_same_line_is_told_by_its_record(tmp_path: Path) -> None:
+    (tmp_path / "demo_corpus.json").write_text('[{"title": "A", "text": "x"}, {"title": "A", "text": "x"}]', "utf-8")
+
+    assert "first seen here: record 1\n" in run("validate", tmp_path).out

@@ -158,6 +158,8 @@ def _explaining(finding: Finding, paint: Painter, is_first: bool) -> Iterator[st
         where = visible_text(other.path) if other.path != finding.path else ""
         if other.line is None:
             at = ", ".join(filter(None, (where, other.row)))
+        elif not where and other.line == finding.line and other.record is not None:  # an array on one line
+            at = "this record" if other.record == finding.record else f"record {other.record + 1}"
         else:
             at = f"{where}:{other.line}" if where else f"line {other.line}"
         yield f"    {paint('dim', '=')} {other.message}: {at}"
