@@ -262,8 +262,8 @@ select id, min(row) as place, arg_min(filled, row) as filled, arg_min(title, row
 from (
   select row, filled, leaves, found[1] as id, found[2] as title, try_cast(found[3] as double) as rank
   from (
-    select rowid as row, {_FILLED} as filled, len(children) as leaves, case when json_valid(metadata) then
-      json_extract_string(metadata, ['$.{COMMUNITY}', '$.{TITLE}', '$.{RANK}']) end as found
+    select rowid as row, {_FILLED} as filled, len(children) as leaves,
+      try(json_extract_string(metadata, ['$.{COMMUNITY}', '$.{TITLE}', '$.{RANK}'])) as found
     from main.summaries
   )
 ) where id is not null group by id
@@ -281,7 +281,7 @@ from (
   select min(rowid) as place, community_id as id, arg_min(level, rowid) as level, arg_min(title, rowid) as title,
     arg_min(parent, rowid) as parent, arg_min(members[1], rowid) as member,
     arg_min(nullif(len(members), 0), rowid) as members,
-    arg_min(case when json_valid(attributes) then try_cast(attributes ->> '$.{SIZE}' as bigint) end, rowid) as size
+    arg_min(try_cast(try(attributes ->> '$.{SIZE}') as bigint), rowid) as size
   from main.communities where community_id is not null group by community_id
 ) c left join ({{reports}}) r on r.id = c.id
 """
