@@ -97,8 +97,7 @@ class ContextualRetrievalChecks(FormatChecks):
         """Remember the chunks of the corpus; those whose text appeared before."""
         if kind == "documents":
             for row, value in enumerate(values or (), batch.first_row):
-                yield from self._corpus.repeats(row, value)
-                self._corpus.remember(row, value)
+                yield from self._corpus.remember(row, value)
 
     def finish_file(
         self, file: DataFile, records: int, table: CsvTable | None = None

@@ -17,6 +17,9 @@ def content_code(text: str) -> int:
     return code_of(text.strip())
 
 
+_BLANK = content_code("")
+
+
 def is_index(value: Any) -> TypeGuard[int]:
     """Whether a value is the index of a chunk."""
     return type(value) is int and value >= 0
@@ -46,13 +49,27 @@ class Corpus:
             yield Problem("document-without-chunks", "/chunks")
         doc_id, content = value.get("doc_id"), value.get("content")
         seen: set[int] = set()
+        last = (
+            0  # chunks follow each other: each is looked for where the last one was found, then in all of the document
+        )
         for number, chunk in enumerate(chunks):
-            if isinstance(chunk, dict):
-                pointer = f"/chunks/{number}"
-                yield from _shape_problems(chunk, pointer, number)
-                yield from self._index_problems(chunk, pointer, number, seen)
-                yield from self._name_problems(chunk, pointer, doc_id, number)
-                yield from self._text_problems(chunk, pointer, content)
+            if not isinstance(chunk, dict):
+                continue
+            pointer = f"/chunks/{number}"
+            yield from _shape_problems(chunk, pointer, number)
+            yield from self._index_problems(chunk, pointer, number, seen)
+            yield from self._name_problems(chunk, pointer, doc_id, number)
+            text = chunk.get("content")
+            if not isinstance(text, str):
+                continue
+            if not text.strip():
+                yield Problem("blank-chunk", f"{pointer}/content", text)
+            elif isinstance(content, str):
+                found = content.find(text, last)
+                last = found if found >= 0 else content.find(text)
+                if last < 0:
+                    yield Problem("chunk-not-in-document", f"{pointer}/content", shown(text))
+                    last = 0
 
     def _index_problems(self, chunk: dict[str, Any], pointer: str, place: int, seen: set[int]) -> Iterator[Problem]:
         index = chunk.get("original_index")
@@ -79,57 +96,46 @@ class Corpus:
                 yield Problem("unusual-chunk-id", f"{pointer}/chunk_id", chunk_id, {"expected": f'"{expected}"'})
         self._ids.add(code)
 
-    def _text_problems(self, chunk: dict[str, Any], pointer: str, content: Any) -> Iterator[Problem]:
-        text = chunk.get("content")
-        if not isinstance(text, str):
-            return
-        pointer = f"{pointer}/content"
-        if not text.strip():
-            yield Problem("blank-chunk", pointer, text)
-            return
-        if isinstance(content, str) and text not in content:
-            yield Problem("chunk-not-in-document", pointer, shown(text))
+    def remember(self, row: int, value: Any) -> Iterator[RowProblems]:
+        """Keep what questions and stores are compared with; of chunks with one name the first, as upstream does it.
 
-    def repeats(self, row: int, value: Any) -> Iterator[RowProblems]:
-        """The chunks of a document whose text an earlier chunk has, in this document or in the one of another row."""
-        chunks = value.get("chunks") if isinstance(value, dict) else None
+        Those are reported whose text an earlier chunk has, in this document or in the one of another row.
+        """
+        document = value if isinstance(value, dict) else {}
+        uuid, whole, chunks = document.get("original_uuid"), document.get("content"), document.get("chunks")
+        has_keys = isinstance(chunks, list)
+        chunks = chunks if isinstance(chunks, list) else []
+        if isinstance(uuid, str) and has_keys:
+            self.documents.setdefault(code_of(uuid), (code_of(whole) if isinstance(whole, str) else None, len(chunks)))
         here: set[int] = set()
-        for number, chunk in enumerate(chunks if isinstance(chunks, list) else ()):
-            text = chunk.get("content") if isinstance(chunk, dict) else None
-            if not isinstance(text, str) or not text.strip():
+        for number, chunk in enumerate(chunks):
+            index, text = (
+                (chunk.get("original_index"), chunk.get("content")) if isinstance(chunk, dict) else (None, None)
+            )
+            if not isinstance(text, str):
+                has_keys = False
                 continue
-            first = self._contents.setdefault(code := content_code(text), row)
+            code = content_code(text)
+            if not is_index(index):
+                has_keys = False
+            elif isinstance(uuid, str):
+                self.chunks.setdefault(code_of(uuid, index), code)
+            first = self._contents.setdefault(code, row) if code != _BLANK else row
             if code in here or first != row:
-                field = f"chunks/{number}/content"
                 yield RowProblems(
                     "repeated-chunk-text",
                     "documents",
-                    field,
+                    f"chunks/{number}/content",
                     [row],
                     [shown(text)],
                     [first],
                     "documents",
                     "first seen here",
                 )
-            here.add(code)
-
-    def remember(self, row: int, value: Any) -> None:
-        """Keep what questions and stores are compared with; of chunks with one name the first, as upstream does it."""
-        uuid = value.get("original_uuid") if isinstance(value, dict) else None
-        chunks = value.get("chunks") if isinstance(value, dict) else None
-        if not isinstance(uuid, str) or not isinstance(chunks, list):
+            if code != _BLANK:
+                here.add(code)
+        if not (has_keys and isinstance(uuid, str)):
             self.keyless.append(row)
-            return
-        whole = value.get("content")
-        document = (code_of(whole) if isinstance(whole, str) else None, len(chunks))
-        self.documents.setdefault(code_of(uuid), document)
-        for chunk in chunks:
-            index = chunk.get("original_index") if isinstance(chunk, dict) else None
-            text = chunk.get("content") if isinstance(chunk, dict) else None
-            if is_index(index) and isinstance(text, str):
-                self.chunks.setdefault(code_of(uuid, index), content_code(text))
-            elif not self.keyless or self.keyless[-1] != row:
-                self.keyless.append(row)
 
 
 def _shape_problems(chunk: dict[str, Any], pointer: str, number: int) -> Iterator[Problem]:
