@@ -5,10 +5,17 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ragdatakit.files.reading.threads import InThreads
+from ragdatakit.scanner import blocks
+from ragdatakit.validators import dataset_run
+from ragdatakit.validators.records import RecordChecker
+from ragdatakit.validators.run import validate_paths
+from ragdatakit.validators.run_options import RunOptions
 
 
 @pytest.mark.parametrize("jobs", [2, 7])
@@ -79,3 +86,25 @@ def test_what_is_left_early_ends_its_threads() -> None:
     assert next(results) == (0, "0")
     results.close()
     assert threading.active_count() == before
+
+
+@pytest.mark.parametrize("scanner", ["scanned", "line by line"])
+def test_one_thread_examines_records_at_a_time(scanner: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    held = []
+    examine = RecordChecker.examine
+
+    def watched(self: RecordChecker, *given: Any) -> Any:
+        held.append(self.judging.locked())
+        return examine(self, *given)
+
+    (tmp_path / "records.jsonl").write_text('{"query": "why", "generated": 5}\n' * 400)
+    monkeypatch.setattr(RecordChecker, "examine", watched)
+    monkeypatch.setattr(dataset_run, "SMALL_DATASET", 0)
+    monkeypatch.setattr(dataset_run, "TEXT_BLOCK_BYTES", 1000)
+    if scanner != "scanned":
+        monkeypatch.setattr(blocks, "can_scan", lambda *_: False)
+
+    report = validate_paths([tmp_path], "sage", options=RunOptions(jobs=3))
+
+    assert report.datasets[0].errors >= 400
+    assert len(held) == 400 and all(held)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import sys
+from _thread import allocate_lock
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Any, ClassVar
@@ -35,7 +36,8 @@ class RecordChecker:
 
     ``records`` are the shapes the record may have (the first that fits by JSON type is taken). ``extra`` adds the
     format's own checks of a decoded record. ``form`` is what the text of a record is. ``few`` takes the problems of the
-    items of one field, which may be millions, and gives those that may be shown.
+    items of one field, which may be millions, and gives those that may be shown. Whoever examines records in threads
+    holds ``judging``: threads that compute in turns, a few milliseconds each, take longer than one after the other.
     """
 
     _read: ClassVar[int] = 0
@@ -49,6 +51,7 @@ class RecordChecker:
     ) -> None:
         self.records = records
         self._few = few
+        self.judging = allocate_lock()
         self.extra = extra
         self._texts = _names_of_texts(records) if extra is None else None
         self.form = form

@@ -139,7 +139,9 @@ class BlockChecker:
             if not cut:
                 cut = (data.find(b"\n", offset) + 1) or len(data)
             part = data if cut == len(data) and not offset else data[offset:cut]
-            self._by_line(given, part, offset, block, take)
+            with self._checker.judging:
+                segment = self._by_line(given, part, offset, block)
+            take(segment)
             offset = cut
 
     def _few(self, block: CheckedBlock, problems: list[Problem]) -> list[Problem]:
@@ -148,7 +150,7 @@ class BlockChecker:
     def _blank_line(self, line: bytes) -> Problem:
         return Problem(self._blank, value=line.decode("utf-8", "replace"))
 
-    def _by_line(self, given: Block, data: bytes, offset: int, block: CheckedBlock, take: Take) -> None:
+    def _by_line(self, given: Block, data: bytes, offset: int, block: CheckedBlock) -> Segment:
         examine = self._checker.examine
         values: list[Any] = []
         records, lines = block.records, block.lines
@@ -170,7 +172,7 @@ class BlockChecker:
             lines += 1
         block.ends.add(ends, block.lines, offset)
         block.records, block.lines = records, lines
-        take(Segment(len(values), values))
+        return Segment(len(values), values)
 
 
 class ScannedChecker(BlockChecker):
@@ -205,7 +207,8 @@ class ScannedChecker(BlockChecker):
 
             spell_odd(scanned, data)
         block = CheckedBlock(records=scanned.rows, lines=scanned.lines, ends=LineEnds(scanned.lf, scanned.crlf))
-        noted = self._noted(given.whole or data, scanned, block)
+        with self._checker.judging:
+            noted = self._noted(given.whole or data, scanned, block)
         block.excess.update({str(name): n for name, n in scanned.counts.items() if isinstance(name, OnceCount)})
         if self._count is not None and scanned.counts:
             self._count(scanned.counts)

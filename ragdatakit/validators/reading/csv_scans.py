@@ -85,13 +85,14 @@ class ScannedCsvRun(CsvRun):
     def _scanned_part(self, block: CsvBlock, scanned: ScannedRows) -> CsvPart:
         part = self.new_part(block)
         part.scanned = scanned
-        for why, number, line, start, end in scanned.notes:
-            row = RawRow(block.offset + start, block.first_line + line, block.data[start:end])
-            value, problems = self.examine(row)
-            if problems:
-                self.keep(part, number, row, problems)
-            if why == REFUSED:
-                part.values.append(value)
+        with self.checker.judging:
+            for why, number, line, start, end in scanned.notes:
+                row = RawRow(block.offset + start, block.first_line + line, block.data[start:end])
+                value, problems = self.examine(row)
+                if problems:
+                    self.keep(part, number, row, problems)
+                if why == REFUSED:
+                    part.values.append(value)
         if self._dicts is not None:
             for rule, count in ((self._dicts.python_only, scanned.python_only), (self._dicts.filled, scanned.filled)):
                 if count:
