@@ -86,12 +86,30 @@ def test_ids_are_numbers_where_nearly_all_are_integers() -> None:
     assert held("documents", many_odd).ids("doc_id") is None
 
 
+def test_numbers_are_counted_as_sql_counts_them() -> None:
+    given = (0.5, -0.0, 0.0, None, 1, float("nan"), float("nan"), float("inf"))
+    runs = [("q", "retrieval", place, None, None, score, None, None) for place, score in enumerate(given)]
+    rows = held("runs", columns_of("runs", runs[:3]), columns_of("runs", runs[3:]))
+    with duckdb.connect() as connection:
+        rows.give(connection)
+        counted = connection.execute("select count(*) - count(score), count(distinct score) from main.runs").fetchall()
+    facts = rows.column("score")
+    assert facts is not None
+    assert [(facts.missing, facts.distinct)] == counted
+    assert str([row["score"] for row in rows.rows_at(range(8)).values()]) == str([*map(_as_float, given)])
+
+
+def _as_float(value: float | None) -> float | None:
+    return None if value is None else float(value)
+
+
 def test_lists_have_their_items() -> None:
     question = ("q", "t", None, ("a", "b"), "train", None, ())
     rows = held("questions", columns_of("questions", [question, (*question[:3], (), None, None, ())]))
     aliases = rows.column("aliases")
     assert aliases is not None
     assert aliases.missing == 1
+    assert (rows.sizes("aliases").tolist(), rows.sizes("split").tolist()) == ([2, 0], [5, -1])
     assert [row["aliases"] for row in rows.rows_at([0, 1]).values()] == [["a", "b"], []]
     assert tuple(rows.rows_at([0])[0]) == TABLES["questions"].columns
 
@@ -187,3 +205,45 @@ def test_a_datamind_profile_is_reported_without_a_database(tmp_path: Path, monke
     by_rows.seconds = by_columns.seconds = 0
     assert by_columns == by_rows
     assert by_rows.graph is not None
+
+
+def sage_set(file: Path, id_form: str = "q{}") -> Path:
+    """Records of which some have no id, no times, no results, or results without text or score."""
+    lines = []
+    for number in range(1, 30):
+        scores = [0.5, -0.0, 0.0, number]
+        texts = [f"result {rank} of {number % 5} \U0001f600" for rank in range(number % 4)]
+        results = [
+            {"text": text, **({"score": one} if number % 3 else {})} for text, one in zip(texts, scores, strict=False)
+        ]
+        record = {
+            "query": f"What is it? {number}",
+            "question": {"id": id_form.format(number)} if number % 11 else {},
+            "references": ["a", "b", "c"][: number % 4],
+            "retrieval_results": results,
+            "retrieval_time": 0.25 * number,
+            "refining_results": [{"text": text[: number % 9]} for text in texts[:2]],
+            "prompt": "p" * (number % 6),
+            "generated": f"answer {number}",
+            "generation_time": number % 2,
+        }
+        lines.append(json.dumps({name: value for name, value in record.items() if number % 7 or name != "prompt"}))
+    lines[3:3] = ["", "{broken", "[]", json.dumps({"query": "q", "results": [{"content": "x"}, "bare"]}), lines[2]]
+    file.write_text("\n".join(lines) + "\n")
+    return file.parent
+
+
+@pytest.mark.parametrize(("id_form", "is_begun"), [("q{}", False), ("{}", True), ("{}-a", True)])
+def test_tables_of_the_same_records_are_reported_without_a_database(
+    id_form: str, is_begun: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = sage_set(tmp_path / "records.jsonl", id_form)
+    begun, begin = [], dataset_database._in_memory
+    monkeypatch.setattr(dataset_database, "_in_memory", lambda *given: begun.append(given) or begin(*given))
+    (held_rows,) = report(folder)
+    assert bool(begun) is is_begun
+    monkeypatch.setattr(dataset_database, "_MOST_HELD", 0)
+    (by_database,) = report(folder)
+    held_rows.seconds = by_database.seconds = 0
+    assert held_rows == by_database
+    assert {"runs.compression", "runs.seconds"} <= {one.name for one in held_rows.distributions}

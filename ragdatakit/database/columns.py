@@ -167,6 +167,32 @@ def texts_of(column: PackedColumn) -> tuple[npt.NDArray[np.uint8], npt.NDArray[n
     return np.frombuffer(data, np.uint8), np.frombuffer(offsets, np.int32)[: column.length + 1]
 
 
+def bounds_of_lists(column: PackedColumn) -> npt.NDArray[np.int32]:
+    """Where the items of each list of a column begin, and the last ones end."""
+    import numpy as np
+
+    offsets = column.buffers[1]
+    assert offsets is not None
+    return np.frombuffer(offsets, np.int32)[: column.length + 1]
+
+
+def value_at(column: PackedColumn, row: int) -> str | float | list[Any] | None:
+    """The value of a row: a text, a number or a list; None where there is none."""
+    import numpy as np
+
+    if (valid := column.buffers[0]) is not None and not int(valid[row >> 3]) >> (row & 7) & 1:
+        return None
+    if column.kind is Kind.INTEGER:
+        return int(np.frombuffer(column.buffers[1], np.int64)[row])  # type: ignore[arg-type]
+    if column.kind is Kind.NUMBER:
+        return float(np.frombuffer(column.buffers[1], np.float64)[row])  # type: ignore[arg-type]
+    if column.items is not None:
+        first, last = bounds_of_lists(column)[row : row + 2].tolist()
+        return [value_at(column.items, place) for place in range(first, last)]
+    data, offsets = texts_of(column)
+    return data[offsets[row] : offsets[row + 1]].tobytes().decode()
+
+
 def bits_of(column: PackedColumn) -> npt.NDArray[np.uint8]:
     """1 for each value that is there."""
     import numpy as np

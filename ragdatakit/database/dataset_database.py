@@ -21,6 +21,7 @@ from ragdatakit.database.held_rows import HeldRows
 from ragdatakit.database.id_tables import IdTable, IdValues
 from ragdatakit.database.quick_plans import in_one_thread, plan_at_once
 from ragdatakit.database.row_batches import row_batches, schema_of
+from ragdatakit.database.tables_of_rows import FilledTable
 from ragdatakit.database.text_facts import COLUMN, FactsWanted, TextFacts
 from ragdatakit.database.views import SplitOf, file_views, path_fault
 from ragdatakit.files.allocation import keep_freed_memory
@@ -310,6 +311,10 @@ class DatasetDatabase:
             with self._connection.cursor() as cursor:  # somebody may be reading
                 cursor.execute(f"set memory_limit = '{self._memory_limit}B'")
 
+    @property
+    def _most_held(self) -> int:
+        return min(_MOST_HELD, self._memory_limit // 4)
+
     @cached_property
     def _has_long_files(self) -> bool:
         return any(size_of(file.path) >= _LONG_FILE for part in self._parts for file in part.files)
@@ -377,6 +382,17 @@ class DatasetDatabase:
         """The texts in a column of such a table, some rows after the others; None where they are not at hand."""
         held = self._waiting.get(table)
         return held.texts(column) if isinstance(held, HeldRows) else None
+
+    def numbers(self, table: str, column: str) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]] | None:
+        """The numbers in a column of such a table, and which rows have one; None where they are not at hand."""
+        held = self._waiting.get(table)
+        return held.numbers(column) if isinstance(held, HeldRows) else None
+
+    def sizes(self, table: str, column: str) -> npt.NDArray[np.int64] | None:
+        """The characters of texts, or the items of lists, in a column of such a table, -1 of those that are not there;
+        None where they are not known."""
+        held = self._waiting.get(table)
+        return held.sizes(column) if isinstance(held, HeldRows) else None
 
     def rows_per_value(self, table: str, column: str) -> npt.NDArray[np.int64] | None:
         """How many rows of such a table have each of the texts in a column; None where that is not known."""
@@ -488,7 +504,7 @@ class DatasetDatabase:
                 way.numbers.want(self.wants_facts)
             if isinstance(way.apart, HeldRows):
                 way.apart.known = False
-                way.apart.most = min(_MOST_HELD, self._memory_limit // 4)
+                way.apart.most = self._most_held
             watched = WatchedFiles(file.path for part in self._parts for file in part.files)
             try:
                 records = way.load(self._connect, table)
@@ -527,51 +543,38 @@ class DatasetDatabase:
         names = [n for n, one in sources.items() if isinstance(one, SharedRows) and one.group is group]
         if len(names) < 2:
             return False
-        losses = {name: Losses() for name in names}
-        known, connection = len(self.losses.unread), self._connect()
-        for name in names:
-            self._take(connection, f'create table main."{name}" as', name, iter(()), None)
+        known = len(self.losses.unread)
+        filled = {name: FilledTable(name, self._connect, self.wants_facts, self._most_held) for name in names}
         try:
             for rows in group.together(names):
                 for name, some in rows.items():
-                    self._take(connection, f'insert into main."{name}"', name, iter(some), losses[name])
+                    filled[name].add(row_batches(name, iter(some), filled[name].losses))
         except MachineError:
             raise
         except (RagdataError, RecursionError):  # each is read as far as it can be
-            for name in names:
-                connection.execute(f'drop table main."{name}"')
+            for one in filled.values():
+                one.drop()
             return False
-        for name in names:
-            self._loaded[name] = _rows_in(connection, name)
-            self.losses.take(losses[name])
+        for name, one in filled.items():
+            one.end()
+            self._facts[name] = one.facts
+            if one.held.known:
+                self._waiting[name] = one.held
+            self._loaded[name] = one.held.rows if one.held.known else _rows_in(self._connect(), name)
+            self.losses.take(one.losses)
         if not self._loaded[names[0]] and len(self.losses.unread) > known:
             self.unread.add(names[0])
         self.give_back()
         return True
 
-    @staticmethod
-    def _take(
-        connection: duckdb.DuckDBPyConnection,
-        statement: str,
-        table: str,
-        rows: Iterator[Any],
-        losses: Losses | None,
-        facts: TextFacts | None = None,
-    ) -> int:
-        """Give rows of a table to a statement that creates it, or adds to it; how many there were."""
-        schema = schema_of(table)
-        batches: Iterable[Sequence[PackedColumn]] = row_batches(table, rows, losses)
-        if facts is not None:
-            batches = facts.watched(schema, batches)
-        with incoming(connection, "incoming_rows", schema, batches):
-            done = connection.execute(f"{statement} select * from incoming_rows")
-            return int(done.fetchall()[0][0])
-
     def _fill_by_rows(self, connection: duckdb.DuckDBPyConnection, table: str) -> int:
-        losses = None if self._strict else self.losses
+        losses, schema = None if self._strict else self.losses, schema_of(table)
         facts = self._facts[table] = TextFacts()
         facts.wanted = self.wants_facts
-        return self._take(connection, f'create table main."{table}" as', table, self._tables.peek(table), losses, facts)
+        batches = facts.watched(schema, row_batches(table, self._tables.peek(table), losses))
+        with incoming(connection, "incoming_rows", schema, batches):
+            done = connection.execute(f'create table main."{table}" as select * from incoming_rows')
+            return int(done.fetchall()[0][0])
 
     def _tell(self, what: str, done: int, total: int) -> None:
         if self._progress is not None:

@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 from ragdatakit.database.apart_rows import ColumnFacts, CountedObjects
 from ragdatakit.database.arrow_streams import incoming
-from ragdatakit.database.columns import ITEMS, Kind, PackedColumn, bits_of, put_together, size_of_column, texts_of
+from ragdatakit.database.columns import (
+    ITEMS,
+    Kind,
+    PackedColumn,
+    bits_of,
+    bounds_of_lists,
+    put_together,
+    size_of_column,
+    texts_of,
+    value_at,
+)
 from ragdatakit.database.conditions import Condition
 from ragdatakit.database.edge_tables import gathered
 from ragdatakit.database.id_tables import IdValues, integers_in, number_of_integers
@@ -31,7 +41,7 @@ OBJECTS = frozenset({"metadata", "attributes"})
 
 
 class HeldRows:
-    """The rows of a table of texts, integers and lists of texts, where they were held (``known``): up to ``most`` bytes
+    """The rows of a table of texts, numbers and lists of texts, where they were held (``known``): up to ``most`` bytes
     of them are."""
 
     def __init__(self, table: str) -> None:
@@ -42,7 +52,7 @@ class HeldRows:
         self._clear()
 
     def _clear(self) -> None:
-        self.rows = 0
+        self.rows = self._size = 0
         self._apart = False
         self._firsts: list[int] = []
         self._batches: list[Sequence[PackedColumn]] = []
@@ -50,31 +60,40 @@ class HeldRows:
         self._ids: dict[str, IdValues | None] = {}
         self._codes: dict[str, tuple[Codes, npt.NDArray[np.bool_]]] = {}
         self._places: dict[str, dict[str, int]] = {}
+        self._lengths: dict[str, npt.NDArray[np.int64]] = {}
         self._has_integers: dict[str, bool] = {}
 
     def take(self, batches: Iterable[Sequence[PackedColumn]]) -> Iterator[Sequence[PackedColumn]] | None:
         """Hold the rows of these batches; all of them, where they are too many to be held."""
-        self.known = False
-        self._clear()
-        size, given = 0, _fewer(batches)
+        self.begin()
+        given = _fewer(batches)
         for columns in given:
-            self._firsts.append(self.rows)
-            self._apart = self._apart or any(column.apart is not None for column in columns)
-            if self._apart:  # which keeps a sample of the texts
-                columns = [replace(one, apart=None) if one.apart is not None else one for one in columns]
-            self._batches.append(columns)
-            self.rows += columns[0].length
-            size += sum(map(size_of_column, columns))
-            if size > self.most:
+            if not self.add(columns):
                 held = self._batches
-                self._clear()
+                self.begin()
                 return chain(held, given)
         self.known = True
         return None
 
+    def begin(self) -> None:
+        """There are no rows; an attempt before this one may have failed."""
+        self.known = False
+        self._clear()
+
+    def add(self, columns: Sequence[PackedColumn]) -> bool:
+        """Hold some more rows; whether all together are few enough for that."""
+        self._firsts.append(self.rows)
+        self._apart = self._apart or any(column.apart is not None for column in columns)
+        if self._apart:  # which keeps a sample of the texts
+            columns = [replace(one, apart=None) if one.apart is not None else one for one in columns]
+        self._batches.append(columns)
+        self.rows += columns[0].length
+        self._size += sum(map(size_of_column, columns))
+        return self._size <= self.most
+
     def column(self, name: str) -> ColumnFacts | None:
         """What is known of a column; None where that is nothing, as of texts that may be apart."""
-        if self._schema.get(name) not in (Kind.TEXT, Kind.TEXTS, Kind.INTEGER) or name == COLUMN:
+        if self._schema.get(name, Kind.BYTES) is Kind.BYTES or name == COLUMN:
             return None
         if name not in self._columns:
             self._columns[name] = self._facts(name)
@@ -89,9 +108,9 @@ class HeldRows:
 
         kind = self._schema[name]
         if kind in ITEMS:
-            return ColumnFacts(sum(map(_without_items, self._parts(name))))
-        if kind is Kind.INTEGER:
-            return self._of_integers(name)
+            return ColumnFacts(int((self.sizes(name) <= 0).sum()))
+        if kind in (Kind.INTEGER, Kind.NUMBER):
+            return self._of_numbers(name)
         if name in OBJECTS:
             facts = ColumnFacts(objects=CountedObjects())
             for column in self._parts(name):
@@ -99,7 +118,8 @@ class HeldRows:
             return facts
         if (ids := self.ids(name)) is not None:
             return ids.facts
-        codes, there, empty = self._coded(name)
+        lengths, codes, empty = self._read(name)
+        self._lengths[name], there = lengths, lengths >= 0
         self._codes[name] = codes, there
         facts = ColumnFacts(self.rows - int(there.sum()), empty)
         given = codes if there.all() else codes[there]
@@ -112,26 +132,42 @@ class HeldRows:
             facts.counts = dict(zip(self._places[name], counts.tolist(), strict=True))
         return facts
 
-    def _of_integers(self, name: str) -> ColumnFacts:
+    def _of_numbers(self, name: str) -> ColumnFacts:
         import numpy as np
 
-        numbers, has_one = self._integers(name)
+        numbers, has_one = self.numbers(name)
         there = numbers[has_one]
+        if self._schema[name] is Kind.NUMBER:
+            return ColumnFacts(self.rows - len(there), 0, len(np.unique(there)))
         facts = ColumnFacts(self.rows - len(there), 0, number_of_integers(there))
         if facts.distinct is not None and facts.distinct <= _FEW:
             different, counts = np.unique(there, return_counts=True)
             facts.counts = dict(zip(map(str, different.tolist()), counts.tolist(), strict=True))
         return facts
 
-    def _integers(self, name: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-        """The integers in a column, and which rows have one."""
+    def numbers(self, name: str) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
+        """The numbers in a column of such, and which rows have one."""
         import numpy as np
 
-        values, there = [np.empty(0, np.int64)], [np.empty(0, np.bool_)]
+        kind = np.int64 if self._schema[name] is Kind.INTEGER else np.float64
+        values, there = [np.empty(0, kind)], [np.empty(0, np.bool_)]
         for column in self._parts(name):
-            values.append(np.frombuffer(column.buffers[1], np.int64, column.length))  # type: ignore[arg-type]
+            values.append(np.frombuffer(column.buffers[1], kind, column.length))  # type: ignore[arg-type]
             there.append(bits_of(column) != 0)
         return np.concatenate(values), np.concatenate(there)
+
+    def sizes(self, name: str) -> npt.NDArray[np.int64]:
+        """The characters of texts, or the items of lists, in a column, -1 of those that are not there; not of texts
+        that may be apart."""
+        import numpy as np
+
+        if self._schema[name] in ITEMS:
+            found = [np.where(bits_of(one) != 0, np.diff(bounds_of_lists(one)), -1) for one in self._parts(name)]
+            return np.concatenate([np.empty(0, np.int64), *found])
+        self.column(name)
+        if name not in self._lengths:
+            self._lengths[name] = self._read(name)[0]
+        return self._lengths[name]
 
     def chosen(self, condition: Condition) -> npt.NDArray[np.bool_] | None:
         """Which rows a condition chooses; None where the values of its column are not known."""
@@ -145,7 +181,7 @@ class HeldRows:
         if condition.test == "is not null" and not facts.missing:
             return np.ones(self.rows, np.bool_)
         if self._schema[condition.column] is Kind.INTEGER:
-            numbers, there = self._integers(condition.column)
+            numbers, there = self.numbers(condition.column)
             different, places = np.unique(numbers, return_inverse=True)
             return there & np.array([condition.holds(number) for number in different.tolist()], np.bool_)[places]
         if condition.column not in self._places:
@@ -157,28 +193,28 @@ class HeldRows:
                 found |= are_one(codes, codes[place])
         return found & there
 
-    def _coded(self, name: str) -> tuple[Codes, npt.NDArray[np.bool_], int]:
-        """The codes of the texts in a column, which rows have one, and how many of these are blank."""
+    def _read(self, name: str) -> tuple[npt.NDArray[np.int64], Codes, int]:
+        """The characters of the texts in a column, -1 where there is none, their codes, and how many are blank."""
         import numpy as np
 
         from ragdatakit.arrays.codes import WIDE
         from ragdatakit.scanner.texts import lengths_and_codes
 
-        codes, there, empty = [np.empty(0, WIDE)], [np.empty(0, np.bool_)], 0
+        lengths, codes, empty = [np.empty(0, np.int64)], [np.empty(0, WIDE)], 0
         for column in self._parts(name):
             own = bits_of(column) != 0
-            there.append(own)
-            of_rows = np.zeros(column.length, WIDE)
+            sizes, of_rows = np.full(column.length, -1), np.zeros(column.length, WIDE)
             data, offsets = texts_of(column)
             if own.all():
-                _, of_rows, blank = lengths_and_codes(data, offsets)
+                sizes, of_rows, blank = lengths_and_codes(data, offsets)
                 empty += blank
             elif own.any():
                 given, places = gathered(data, offsets[:-1][own], offsets[1:][own])
-                _, of_rows[own], blank = lengths_and_codes(given, places.astype(np.int32))
+                sizes[own], of_rows[own], blank = lengths_and_codes(given, places.astype(np.int32))
                 empty += blank
+            lengths.append(sizes)
             codes.append(of_rows)
-        return np.concatenate(codes), np.concatenate(there), empty
+        return np.concatenate(lengths), np.concatenate(codes), empty
 
     def rows_per_value(self, name: str) -> npt.NDArray[np.int64] | None:
         """How many rows have each of the texts in a column; None where they are not known."""
@@ -226,7 +262,7 @@ class HeldRows:
         for place in places:
             number = bisect_right(self._firsts, place) - 1
             row, batch = place - self._firsts[number], self._batches[number]
-            found[place] = {name: _value_at(batch[column], row) for name, column in wanted}
+            found[place] = {name: value_at(batch[column], row) for name, column in wanted}
         return found
 
     def give(self, connection: duckdb.DuckDBPyConnection) -> None:
@@ -262,32 +298,3 @@ def _begin_runs(codes: Codes) -> npt.NDArray[np.bool_]:
     begins = np.ones(len(codes), np.bool_)
     begins[1:] = ~are_same(codes[1:], codes[:-1])
     return begins
-
-
-def _bounds_of_lists(column: PackedColumn) -> npt.NDArray[np.int32]:
-    """Where the items of each list of a column begin, and the last ones end."""
-    import numpy as np
-
-    offsets = column.buffers[1]
-    assert offsets is not None
-    return np.frombuffer(offsets, np.int32)[: column.length + 1]
-
-
-def _without_items(column: PackedColumn) -> int:
-    import numpy as np
-
-    return int(np.count_nonzero((np.diff(_bounds_of_lists(column)) == 0) | (bits_of(column) == 0)))
-
-
-def _value_at(column: PackedColumn, row: int) -> str | int | list[Any] | None:
-    import numpy as np
-
-    if (valid := column.buffers[0]) is not None and not int(valid[row >> 3]) >> (row & 7) & 1:
-        return None
-    if column.kind is Kind.INTEGER:
-        return int(np.frombuffer(column.buffers[1], np.int64)[row])  # type: ignore[arg-type]
-    if column.items is not None:
-        first, last = _bounds_of_lists(column)[row : row + 2].tolist()
-        return [_value_at(column.items, place) for place in range(first, last)]
-    data, offsets = texts_of(column)
-    return data[offsets[row] : offsets[row + 1]].tobytes().decode()

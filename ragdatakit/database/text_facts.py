@@ -58,12 +58,17 @@ class TextFacts:
         self._forget()
 
     def _forget(self) -> None:
-        self.known = False
+        self._place: int | None = None
         self.size = self.missing = self.empty = self._rows = self._read = 0
         self.places = None
         self._characters: list[Numbers] = []
         self._codes: list[npt.NDArray[Any]] = []
         self._numbers: list[tuple[Numbers, Numbers, npt.NDArray[np.uint8]]] = []
+
+    @property
+    def known(self) -> bool:
+        """Whether there are any."""
+        return bool(self._characters)
 
     def apart(self, files: Sequence[DataFile]) -> bool:
         """Whether texts of these files, which are all that the table is made of, may stay out of it."""
@@ -87,18 +92,24 @@ class TextFacts:
         self, names: Iterable[str], batches: Iterable[Sequence[PackedColumn]]
     ) -> Iterator[Sequence[PackedColumn]]:
         """The batches of all rows of a table with columns of these names, as they are."""
-        self._forget()  # an attempt before this one may have failed
-        places = {name: place for place, name in enumerate(names)}
-        if COLUMN not in places or self.wanted is None or library() is None:
-            yield from batches
-            return
+        self.begin(names)
         for columns in batches:
-            self._add(columns[places[COLUMN]])
+            self.add(columns)
             yield columns
-        self.known = bool(self._characters)
 
-    def _add(self, column: PackedColumn) -> None:
+    def begin(self, names: Iterable[str]) -> None:
+        """The rows of a table with columns of these names come; an attempt before this one may have failed."""
+        self._forget()
+        if self.wanted is not None and library() is not None:
+            self._place = {name: place for place, name in enumerate(names)}.get(COLUMN)
+
+    def add(self, columns: Sequence[PackedColumn]) -> None:
+        """Some more rows."""
+        if self._place is None:
+            return
         import numpy as np
+
+        column = columns[self._place]
 
         if column.apart is not None:
             self._add_apart(column.apart)

@@ -252,7 +252,7 @@ class _Summing:
                     one = of_query(self._database.load(table), query, name, title, unit)
                 if one is not None:
                     self._summary.distributions.append(one)
-        self._summary.distributions += stage_distributions(self._database)
+        self._summary.distributions += stage_distributions(self._database, self._ids)
 
     def _known_numbers(self, name: str) -> Any:
         """The numbers of a distribution, as far as they are known without SQL."""
@@ -260,10 +260,11 @@ class _Summing:
             return self._database.rows_per_value("chunks", "doc_id")
         if name != "questions.answers":
             return None
-        answers, aliases = (self._database.column_facts("questions", column) for column in ("answer", "aliases"))
-        rows = self._database.count("questions")
-        has_none = answers is not None and aliases is not None and answers.missing == aliases.missing == rows
-        return np.empty(0, np.int64) if has_none else None
+        answers, aliases = (self._database.sizes("questions", column) for column in ("answer", "aliases"))
+        if answers is None or aliases is None:
+            return None
+        given = np.where(aliases >= 0, aliases + (answers >= 0), 0)
+        return given[given > 0]
 
     def _per_question(self) -> None:
         counted, notes = self._counting.result()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ragdatakit.database.columns import texts_of
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.reports.summary.numbers import of_numbers
 from ragdatakit.retrieval.gold_and_metrics.claim_metrics import score_claims
@@ -34,6 +35,9 @@ def claim_scores(database: DatasetDatabase) -> ClaimScores | None:
 
 def _is_checked(database: DatasetDatabase) -> bool:
     """Whether the metadata of any answer names a set of labels."""
+    if (texts := database.texts("answers", "metadata")) is not None:
+        given = [texts_of(column)[0].tobytes() for column in texts]
+        return any(f'"{name}"'.encode() in objects for objects in given for name in CLAIMS)
     named = " or ".join(f"contains(metadata, '\"{name}\"')" for name in CLAIMS)
     query = f"select 1 from main.answers where {named} limit 1"
     found = bool(database.load("answers").execute(query).fetchall())

@@ -68,7 +68,7 @@ def table_summary(database: DatasetDatabase, table: str, counted: dict[str, int]
         if name in counted:
             distinct = counted[name]
         elif (apart := known[name]) is not None:
-            distinct = apart.distinct if rows or name in UNCOUNTED else 0
+            distinct = None if name in UNCOUNTED else apart.distinct if rows else 0
         elif is_unique:
             distinct = distinct_texts(database, table, name)
         repeated = rows - missing_rows - distinct if is_unique else None

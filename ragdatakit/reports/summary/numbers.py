@@ -50,7 +50,8 @@ def of_numbers(
         distinct = np.flatnonzero(every)
         counts = every[distinct]
     else:
-        distinct, counts = np.unique(values, return_counts=True)
+        distinct, firsts, counts = np.unique(values, return_index=True, return_counts=True)
+        distinct = values[firsts]  # of 0.0 and -0.0 the first one
     return of_counts(distinct, counts, name, title, unit, by)
 
 

@@ -2,44 +2,136 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from ragdatakit.database.conditions import Condition
 from ragdatakit.files.paths.sql_text import sql_text
-from ragdatakit.reports.summary.numbers import of_query
+from ragdatakit.reports.summary.ids import IdColumn
+from ragdatakit.reports.summary.numbers import of_numbers, of_query
 from ragdatakit.schemas.summaries import Distribution
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from ragdatakit.database.dataset_database import DatasetDatabase
+    from ragdatakit.reports.summary.ids import IdNumbers
+
+    Numbers = npt.NDArray[np.int64]
 
 _REFINED = "refining"
+_TIME, _RESULTS, _SCORES = (
+    ("runs.seconds", "Time of a stage per question", "seconds"),
+    ("runs.results", "Results of a stage per question", "results"),
+    ("runs.score", "Scores of a stage", "score"),
+)
+_COMPRESSION = ("runs.compression", "Characters after refining, as a share of those before", "share")
+_ANSWER_TIME = ("answers.seconds", "Time of an answer", "seconds")
 
 
 def stages_of(database: DatasetDatabase) -> list[str]:
     """The stages of the runs, in the order of the rows."""
     if "runs" not in database.tables:
         return []
+    facts = database.column_facts("runs", "stage")
+    if facts is not None and facts.counts is not None:
+        return [*facts.counts]
     query = "select stage from main.runs group by stage order by min(rowid)"
     return [row[0] for row in database.load("runs").execute(query).fetchall()]
 
 
-def stage_distributions(database: DatasetDatabase) -> list[Distribution]:
+def stage_distributions(database: DatasetDatabase, ids: IdNumbers) -> list[Distribution]:
     """Seconds, results, scores by stage; the seconds of answers; the compression of refined texts."""
     found: list[Distribution | None] = []
-    for stage in stages_of(database):
-        connection = database.load()
+    stages = stages_of(database)
+    held = _Held.of(database, ids, stages) if stages else None
+    for stage in stages:
+        if held is not None:
+            given = zip((_TIME, _RESULTS, _SCORES), (held.seconds, held.results, held.scores), strict=True)
+            found += [of_numbers(numbers(stage), *words, stage) for words, numbers in given]
+            continue
+        connection = database.load("runs")
         where = f"from main.runs where stage = {sql_text(stage)}"
         seconds = f"select arg_min(seconds, rank) filter (seconds is not null) {where} group by question_id"
-        found.append(of_query(connection, seconds, "runs.seconds", "Time of a stage per question", "seconds", stage))
-        results = f"select count(*) {where} group by question_id"
-        found.append(of_query(connection, results, "runs.results", "Results of a stage per question", "results", stage))
-        found.append(of_query(connection, f"select score {where}", "runs.score", "Scores of a stage", "score", stage))
-    if _REFINED in stages_of(database):
-        found.append(_compression(database))
+        found.append(of_query(connection, seconds, *_TIME, stage))
+        found.append(of_query(connection, f"select count(*) {where} group by question_id", *_RESULTS, stage))
+        found.append(of_query(connection, f"select score {where}", *_SCORES, stage))
+    if _REFINED in stages:
+        found.append(of_numbers(held.compression(), *_COMPRESSION) if held is not None else _compression(database))
     if "answers" in database.tables:
-        query = "select seconds from main.answers"
-        connection = database.load("answers")
-        found.append(of_query(connection, query, "answers.seconds", "Time of an answer", "seconds"))
+        if (known := database.numbers("answers", "seconds")) is not None:
+            found.append(of_numbers(_finite(*known), *_ANSWER_TIME))
+        else:
+            query = "select seconds from main.answers"
+            found.append(of_query(database.load("answers"), query, *_ANSWER_TIME))
     return [one for one in found if one is not None]
+
+
+def _finite(values: npt.NDArray[Any], there: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
+    found: npt.NDArray[Any] = values[there & np.isfinite(values)]
+    return found
+
+
+class _Held:
+    """The same of runs that are not in the database."""
+
+    def __init__(
+        self,
+        questions: Numbers,
+        characters: Numbers,
+        columns: dict[str, tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]],
+        rows: dict[str, npt.NDArray[np.bool_]],
+    ) -> None:
+        self._questions, self._characters, self._columns, self._rows = questions, characters, columns, rows
+
+    @classmethod
+    def of(cls, database: DatasetDatabase, ids: IdNumbers, stages: list[str]) -> _Held | None:
+        """None where not all that counts is known of them, as where the database got them meanwhile."""
+        if database.column_facts("runs", "rank") is None or (facts := database.text_facts("runs", "text")) is None:
+            return None
+        (questions,), _ = ids.of(IdColumn("runs", "question_id"))
+        columns = {name: database.numbers("runs", name) for name in ("rank", "score", "seconds")}
+        chosen = {stage: database.chosen("runs", Condition("stage", "=", stage)) for stage in stages}
+        known = {name: column for name, column in columns.items() if column is not None}
+        rows = {stage: of_stage for stage, of_stage in chosen.items() if of_stage is not None}
+        is_known = len(known) == len(columns) and len(rows) == len(stages)
+        return cls(questions + 1, facts.characters, known, rows) if is_known else None
+
+    def seconds(self, stage: str) -> npt.NDArray[Any]:
+        """Those of each question's first row that has any."""
+        seconds, has_some = self._columns["seconds"]
+        ranks, has_rank = self._columns["rank"]
+        rows = np.flatnonzero(self._rows[stage] & has_some & has_rank)
+        rows = rows[np.lexsort((ranks[rows], self._questions[rows]))]
+        first = np.diff(self._questions[rows], prepend=-1) != 0
+        return _finite(seconds[rows[first]], np.ones(int(first.sum()), np.bool_))
+
+    def results(self, stage: str) -> npt.NDArray[Any]:
+        """How many each question has."""
+        counts = np.bincount(self._questions[self._rows[stage]])
+        return counts[counts > 0]
+
+    def scores(self, stage: str) -> npt.NDArray[Any]:
+        """All of them."""
+        scores, there = self._columns["score"]
+        return _finite(scores, there & self._rows[stage])
+
+    def compression(self) -> npt.NDArray[Any]:
+        """Characters of a question's refined texts in relation to those of the stage before that gave it texts."""
+        characters, most = self._characters, int(self._questions.max()) + 1
+        before = np.full(most, -1)
+        for stage, of_stage in self._rows.items():
+            rows = np.flatnonzero(of_stage & (characters >= 0) & (self._questions > 0))
+            questions = self._questions[rows]
+            has_some = np.bincount(questions, minlength=most) > 0
+            sizes = np.bincount(questions, characters[rows], most)
+            if stage == _REFINED:
+                has_both = has_some & (before > 0)
+                shares: npt.NDArray[Any] = sizes[has_both] / before[has_both]
+                return shares
+            before[has_some] = sizes[has_some]
+        raise AssertionError
 
 
 def _compression(database: DatasetDatabase) -> Distribution | None:
@@ -55,5 +147,4 @@ def _compression(database: DatasetDatabase) -> Distribution | None:
         where refined.stage = '{_REFINED}' group by refined.question_id, refined.size
         having arg_max(given.size, given.place) > 0
     """
-    title = "Characters after refining, as a share of those before"
-    return of_query(database.load("runs"), query, "runs.compression", title, "share")
+    return of_query(database.load("runs"), query, *_COMPRESSION)

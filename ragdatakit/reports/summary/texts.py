@@ -78,6 +78,8 @@ def measure(
     facts = database.text_facts(table, column)
     if facts is not None:
         characters, size = facts.characters, facts.size
+    elif (held := database.texts(table, column)) is not None and (known := database.sizes(table, column)) is not None:
+        characters, size = known, sum(map(_bytes_of, held))
     else:
         connection = database.load(table)
         numbers = f'coalesce(length("{column}"), -1) as characters, coalesce(strlen("{column}"), 0) as size'
@@ -91,7 +93,7 @@ def measure(
     tokens, scripts = np.full(len(read), -1), np.zeros(len(read), np.uint8)
     if library() is None:
         ways = _in_python(database, table, column, step, size)
-    elif facts is not None and (held := database.texts(table, column)) is not None:
+    elif (held := database.texts(table, column)) is not None:
         ways = _held(held, step)
     else:
         ways = _scanned(database.load(table), table, column, step, characters)
@@ -103,6 +105,12 @@ def measure(
         if progress is not None:
             progress(f"measuring {table}", done, len(read))
     return Column(table, column, characters, tokens, scripts, read)
+
+
+def _bytes_of(column: PackedColumn) -> int:
+    from ragdatakit.database.columns import bits_of, texts_of
+
+    return int(np.diff(texts_of(column)[1])[bits_of(column) != 0].sum())
 
 
 def facts_wanted(*, apart: bool) -> FactsWanted:
