@@ -233,7 +233,7 @@ def sage_set(file: Path, id_form: str = "q{}") -> Path:
     return file.parent
 
 
-@pytest.mark.parametrize(("id_form", "is_begun"), [("q{}", False), ("{}", True), ("{}-a", True)])
+@pytest.mark.parametrize(("id_form", "is_begun"), [("q{}", False), ("{}", True), ("{}-a", False)])
 def test_tables_of_the_same_records_are_reported_without_a_database(
     id_form: str, is_begun: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,6 +11,8 @@ import pytest
 from ragdatakit.api.report import report
 from ragdatakit.converters import sql_tables
 from ragdatakit.converters.hipporag import scanned_passages
+from ragdatakit.database import dataset_database
+from ragdatakit.database.dataset_database import DatasetDatabase
 from ragdatakit.scanner.library import library
 from tests.conversion_tools import read_tables, rows
 
@@ -37,6 +39,8 @@ ODD: dict[str, list[Any]] = {
     "no objects": [5, ["a"], None, {"title": "a", "text": "b", "idx": 82}],
     "minus nothing": ['{"title": "a", "text": "b", "idx": -0}'],
     "a name twice": ['{"title": "a", "text": "b", "text": "c", "idx": 84}'],
+    "no text and no idx": [{"title": "a", "text": None}],
+    "no text and an idx twice": [{"title": "a", "idx": 7}],
 }
 
 
@@ -74,6 +78,100 @@ def test_columns_give_what_the_reader_gives(
     by_rows.seconds = by_columns.seconds = 0
     assert by_columns == by_rows
     assert rows_of(folder) == tables
+
+
+def asked(number: int, **fields: Any) -> dict[str, Any]:
+    paragraphs = [{**PASSAGES[number + m], "is_supporting": m % 2 == 0} for m in range(4)]
+    return {"id": f"q{number}", "question": f"Which {number}?", "answer": ["x"], "paragraphs": paragraphs, **fields}
+
+
+def paragraph(number: int, **fields: Any) -> dict[str, Any]:
+    return {**PASSAGES[number], "is_supporting": True, **fields}
+
+
+QUESTIONS: dict[str, list[Any]] = {
+    "plain": [],
+    "answers": [asked(n, answer=answer) for n, answer in enumerate([["a", "b"], [], [""], ["", "a"], "a", None, 3])],
+    "further fields": [asked(1, type="bridge"), asked(2, level={"a": 1}), asked(3, metadata=None)],
+    "another order": [dict(reversed(asked(1).items()))],
+    "no id": [{**asked(1), "id": None}, {"question": "What?", "answer": ["x"]}, asked(2, id=4), asked(2, id="")],
+    "no text": [asked(1, question=None), asked(2, question="")],
+    "no corpus": [asked(1, paragraphs=[paragraph(1, title="elsewhere"), paragraph(2), paragraph(3)])],
+    "another place": [asked(1, paragraphs=[paragraph(2), paragraph(2), paragraph(2, is_supporting=False)])],
+    "other marks": [asked(1, paragraphs=[paragraph(n, is_supporting=mark) for n, mark in enumerate((0, "no", None))])],
+    "no marks": [asked(1, paragraphs=[PASSAGES[4], PASSAGES[5]])],
+    "other texts": [asked(1, paragraphs=[paragraph(1, paragraph_text="b"), {"title": "title 3"}, 5]), asked(2)],
+    "none": [asked(1, paragraphs=[]), asked(2, paragraphs=None), asked(3, paragraphs={})],
+    "another shape": [{"question": "?", "supporting_facts": [["a", 0]], "context": [["a", ["b"]]], "answer": "a"}],
+    "half a character": [asked(1, id="\ud800"), asked(2, question="\udc00?")],
+    "no objects": [5, None, [asked(1)]],
+    "a name twice": ['{"id": "a", "id": "b", "question": "x", "answer": ["b"], "paragraphs": []}'],
+    "no number of 64 bits": [asked(1, paragraphs=[paragraph(3, idx=10**20)])],
+}
+SHAPES: dict[str, dict[str, Any]] = {
+    "musique": {"id": "2hop__1_2", "answer": "a", "answer_aliases": ["b"], "answerable": True},
+    "numbers": {"id": 3},
+    "kinds": {"type": "comparison", "level": "hard"},
+    "contexts": {"contexts": [paragraph(4)]},
+    "numbers as texts": {"id": "12"},
+}
+
+
+def with_questions(folder: Path, questions: list[Any]) -> Path:
+    made(folder, [])
+    given = ", ".join(q if isinstance(q, str) else json.dumps(q) for q in questions)
+    (folder / "made.json").write_text(f"[{given}]")
+    return folder
+
+
+def both_ways(folder: Path, monkeypatch: pytest.MonkeyPatch, **given: Any) -> tuple[Any, Any]:
+    """What is reported by columns, and by rows."""
+    (by_rows,) = report(folder, **given)
+    with monkeypatch.context() as patched:
+        patched.setattr(sql_tables.sql_tables, "__defaults__", (0,))
+        patched.setattr(scanned_passages, "_WORTH", 0)
+        (by_columns,) = report(folder, **given)
+    by_rows.seconds = by_columns.seconds = 0
+    return by_columns, by_rows
+
+
+@pytest.mark.parametrize("case", QUESTIONS)
+def test_questions_by_columns_are_those_of_the_reader(
+    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = [asked(n) for n in range(30)]
+    folder = with_questions(tmp_path / "set", [*usual[:15], *QUESTIONS[case], *usual[15:]])
+    by_columns, by_rows = both_ways(folder, monkeypatch, examples=100)
+    assert by_columns == by_rows
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_questions_of_all_shapes_are_those_of_the_reader(
+    shape: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    of_shape = [asked(n, **SHAPES[shape]) for n in range(20)]
+    folder = with_questions(tmp_path / "set", [*of_shape, asked(7), of_shape[0] | {"answer": ""}])
+    by_columns, by_rows = both_ways(folder, monkeypatch)
+    assert by_columns == by_rows
+
+
+def test_a_report_on_usual_questions_needs_no_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = with_questions(tmp_path / "set", [asked(n) for n in range(30)])
+    monkeypatch.setattr(sql_tables.sql_tables, "__defaults__", (0,))
+    monkeypatch.setattr(DatasetDatabase, "_connect", lambda _: pytest.fail("there is a database"))
+    (found,) = report(folder)
+    assert [table.rows for table in found.tables] == [40, 30, 60, 120]
+    shown = [json.loads(one.row["metadata"]) for one in found.examples if one.table == "questions"]
+    assert shown[0]["paragraphs"][0] == {**PASSAGES[0], "is_supporting": True}
+
+
+def test_questions_that_are_many_for_the_memory_go_to_the_database(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = with_questions(tmp_path / "set", [asked(n % 30, id=f"q{n}") for n in range(300)])
+    monkeypatch.setattr(dataset_database, "_MOST_HELD", 1 << 13)
+    by_columns, by_rows = both_ways(folder, monkeypatch)
+    assert by_columns == by_rows
 
 
 @pytest.mark.parametrize("lines", [True, False])

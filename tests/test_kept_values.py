@@ -10,6 +10,7 @@ import pytest
 from ragdatakit.scanner.blocks import BlockScanner, KeptValues
 from ragdatakit.scanner.library import library
 from ragdatakit.scanner.notes import BLANK
+from ragdatakit.scanner.relations import Parts
 from ragdatakit.schemas.declarations import Field, Record
 
 pytestmark = pytest.mark.skipif(library() is None, reason="no compiled scanner")
@@ -24,6 +25,7 @@ RECORD = Record(
         Field("title?: string | null"),
         Field("more?: object | null"),
         Field("score?: number | null"),
+        Field("names?: string[]"),
     ),
     extra="forbid",
 )
@@ -52,7 +54,15 @@ def line(chance: random.Random) -> str:
     text = chance.choice(["", "plain", "caf\\u00e9 \\ud83d\\ude00", "“é” 漢字", 'a \\"quoted\\" word\\n'])
     parts = [f'"id": {chance.choice([0, 7, -12, 123456])}', f'"text": "{text}"']
     parts += chance.sample(
-        ['"title": null', f'"title": "{text}"', '"more": {"a": [1, {"b": null}]}', '"more": {}', '"score": -0.25'],
+        [
+            '"title": null',
+            f'"title": "{text}"',
+            '"more": {"a": [1, {"b": null}]}',
+            '"more": {}',
+            '"score": -0.25',
+            f'"names": ["a", "{text}"]',
+            '"names": []',
+        ],
         chance.randint(0, 2),
     )
     chance.shuffle(parts)
@@ -87,8 +97,30 @@ def test_kept_values_are_what_the_lines_say(seed: int, portable: bool) -> None:
         found = json.loads(one)
         for name in ("text", "title"):
             assert value(scanned.kept[name], row) == found.get(name)
-        for name in ("id", "more", "score"):
+        for name in ("id", "more", "score", "names"):
             given = value(scanned.kept[name], row)
             assert (None if given is None else json.loads(given)) == found.get(name)
     for row in rows:
         assert all(value(scanned.kept[name], row) is None for name in NAMES)
+
+
+def test_booleans_in_lists_have_codes_by_their_rows() -> None:
+    record = Record(name="r", title="", description="", fields=(Field("items: object[]"),))
+    scanner = BlockScanner(record, {"is": "items/is"}, [Parts("items", (Field("is: boolean"),))])
+    marks = [[True, False], [], None, [False], [True]]
+    lines = [json.dumps({"items": [{"is": one} for one in own] if own is not None else [{}]}) for own in marks]
+
+    scanned = scanner.scan("".join(f"{line}\n" for line in lines).encode())
+
+    assert scanned is not None
+    assert [note[1] for note in scanned.notes] == [2]
+    found = scanned.columns["is"]
+    assert (found.codes.tolist(), found.owners.tolist()) == ([1, 0, 0, 1], [0, 0, 3, 4])
+
+
+def test_one_line_is_as_good_as_many_to_elements_that_are_noted() -> None:
+    elements = [json.dumps({"text": n}) for n in range(3)]
+    scanner = BlockScanner(RECORD, {})
+    for between, lines in ((", ", [0, 0, 0]), (",\n\n", [0, 2, 4])):
+        scanned, _ = scanner.scan_elements(between.join(elements).encode(), members=False)
+        assert [note[2] for note in scanned.notes] == lines

@@ -29,6 +29,7 @@ from ragdatakit.scanner.blocks import BlockScanner, KeptValues, ScannedBlock, Sc
 from ragdatakit.scanner.notes import BLANK
 
 if TYPE_CHECKING:
+    from ragdatakit.arrays.codes import Codes
     from ragdatakit.files.containers.json_text import Raw
     from ragdatakit.files.datasets import DataFile
     from ragdatakit.files.reading.cell_lines import CellBlock
@@ -73,8 +74,9 @@ def columns_of(
 class KeptColumns:
     """Reads files of lines that are objects as ``record`` declares them, or cells that are cut as ``cells`` says, or
     files of elements between ``tags``, except those of which ``asked`` says that they stay open. ``batches_of`` makes
-    batches of the rows of all other records. `_slice` has the values of ``further`` fields, and codes of ``keys``, too.
-    Texts of all ``files`` stay out of the columns where ``facts`` say so."""
+    batches of the rows of all other records. `_slice` has the values of ``further`` fields, and codes of ``keys``, too;
+    records with codes that are not ``known`` are other ones. Texts of all ``files``, those in the field ``text``, stay
+    out of the columns where ``facts`` say so."""
 
     def __init__(
         self,
@@ -88,15 +90,18 @@ class KeptColumns:
         keys: Sequence[str] = (),
         cells: Cut | None = None,
         tags: tuple[str, ...] = (),
+        text: str = COLUMN,
+        known: Mapping[str, Codes] | None = None,
     ) -> None:
         self._columns = tuple(columns)
         self._batches_of = batches_of
         self._facts = facts if facts is not None and facts.apart(files) else None
-        apart = COLUMN if self._facts is not None else ""
+        self._text = text
+        apart = text if self._facts is not None else ""
         kept = [column.field for column in columns if column.field not in ("", apart)]
         kept += further
         names = {name: name for name in keys}
-        self._scanner = BlockScanner(record, names, asked, cells=cells, tags=tags, kept=kept, facts=apart)
+        self._scanner = BlockScanner(record, names, asked, cells=cells, known=known, tags=tags, kept=kept, facts=apart)
         self._rows = self._others = 0  # of scanned blocks, and how many more there are
         self._origin: tuple[int, DataFile, Callable[[list[bytes]], ScannedFacts]]
 
@@ -253,7 +258,7 @@ class KeptColumns:
         """The columns of some rows."""
         return [
             packed_apart(ApartTexts.of(scanned.facts, first, last, *self._origin))
-            if column.field == COLUMN and scanned.facts is not None
+            if column.field == self._text and scanned.facts is not None
             else _column(column, scanned.kept[column.field], first, last)
             if column.field
             else packed_same(column.kind, column.nothing, last - first)

@@ -20,6 +20,7 @@ from ragdatakit.database.edge_tables import EdgeTable
 from ragdatakit.database.held_rows import HeldRows
 from ragdatakit.database.id_tables import IdTable, IdValues
 from ragdatakit.database.quick_plans import in_one_thread, plan_at_once
+from ragdatakit.database.reread_rows import RereadRows
 from ragdatakit.database.row_batches import row_batches, schema_of
 from ragdatakit.database.tables_of_rows import FilledTable
 from ragdatakit.database.text_facts import COLUMN, FactsWanted, TextFacts
@@ -291,12 +292,16 @@ class DatasetDatabase:
         """Read these tables, if they are not; the database may not have all of them. Raises as `load`."""
         for table in tables:
             self._refuse_unknown(table)
-            if table not in self._loaded and not self._fill_together(table, tables):
-                known = len(self.losses.unread)
-                self._loaded[table] = self._fill(table)
-                if not self._loaded[table] and len(self.losses.unread) > known:
-                    self.unread.add(table)
-                self.give_back()
+            if table in self._loaded:
+                continue
+            known = len(self.losses.unread)
+            rows = self._fill_from_files(table)
+            if rows is None and self._fill_together(table, tables):
+                continue
+            self._loaded[table] = rows if rows is not None else self._fill_by_rows(self._connect(), table)
+            if not self._loaded[table] and len(self.losses.unread) > known:
+                self.unread.add(table)
+            self.give_back()
 
     def choose_threads(self) -> None:
         """Have DuckDB use one thread where it holds few rows, if nobody has it run other SQL than ours."""
@@ -493,7 +498,8 @@ class DatasetDatabase:
                 continue
             yield view
 
-    def _fill(self, table: str) -> int:
+    def _fill_from_files(self, table: str) -> int | None:
+        """Fill a table by SQL; how many rows it has, None where there is no way that proves itself."""
         if self._has_long_files:
             keep_freed_memory()
         way = self._by_sql.get(table)
@@ -525,12 +531,12 @@ class DatasetDatabase:
                     self._ids[table] = self._waiting[table] = way.ids
                     return way.ids.rows
                 if way.apart is not None and way.apart.known:
-                    if isinstance(way.apart, ApartRows):
+                    if isinstance(way.apart, ApartRows | RereadRows):
                         way.apart.watched = watched
                     self._waiting[table] = way.apart
                     return way.apart.rows
                 return _rows_in(self._connect(), table)
-        return self._fill_by_rows(self._connect(), table)
+        return None
 
     def _fill_together(self, table: str, wanted: Sequence[str]) -> bool:
         """Fill a table, and those of the others that are wanted whose rows come of the same records; False where it is

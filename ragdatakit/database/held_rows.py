@@ -66,7 +66,7 @@ class HeldRows:
     def take(self, batches: Iterable[Sequence[PackedColumn]]) -> Iterator[Sequence[PackedColumn]] | None:
         """Hold the rows of these batches; all of them, where they are too many to be held."""
         self.begin()
-        given = _fewer(batches)
+        given = _fewer(map(self._without_apart, batches))
         for columns in given:
             if not self.add(columns):
                 held = self._batches
@@ -83,13 +83,17 @@ class HeldRows:
     def add(self, columns: Sequence[PackedColumn]) -> bool:
         """Hold some more rows; whether all together are few enough for that."""
         self._firsts.append(self.rows)
-        self._apart = self._apart or any(column.apart is not None for column in columns)
-        if self._apart:  # which keeps a sample of the texts
-            columns = [replace(one, apart=None) if one.apart is not None else one for one in columns]
         self._batches.append(columns)
         self.rows += columns[0].length
         self._size += sum(map(size_of_column, columns))
         return self._size <= self.most
+
+    def _without_apart(self, columns: Sequence[PackedColumn]) -> Sequence[PackedColumn]:
+        """The columns without what is known of texts that are apart, which keeps a sample of them."""
+        if all(column.apart is None for column in columns):
+            return columns
+        self._apart = True
+        return [replace(column, apart=None) for column in columns]
 
     def column(self, name: str) -> ColumnFacts | None:
         """What is known of a column; None where that is nothing, as of texts that may be apart."""
@@ -281,12 +285,13 @@ def _fewer(batches: Iterable[Sequence[PackedColumn]]) -> Iterator[Sequence[Packe
 
 
 def _has_integers(column: PackedColumn) -> bool:
-    """Whether a text begins as one does."""
+    """Whether a text may be one: it has nothing but digits and minus signs."""
     import numpy as np
 
     data, offsets = texts_of(column)
-    firsts = data[offsets[:-1][np.diff(offsets) > 0]]
-    return bool(((firsts >= ord("-")) & (firsts <= ord("9"))).any())
+    data = data[offsets[0] : offsets[-1]]
+    others = np.cumsum(np.concatenate(([0], ((data < ord("0")) | (data > ord("9"))) & (data != ord("-")))))
+    return bool(((np.diff(others[offsets - offsets[0]]) == 0) & (np.diff(offsets) > 0)).any())
 
 
 def _begin_runs(codes: Codes) -> npt.NDArray[np.bool_]:

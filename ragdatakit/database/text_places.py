@@ -81,6 +81,10 @@ class TextPlaces:
     def texts(self, rows: Numbers, codes: npt.NDArray[Any]) -> Iterator[bytes]:
         """The texts of rows, in ascending order, each of which is apart. ``codes`` are those of all rows. Raises
         `RagdataError` where a file was changed."""
+        return (text for _, text in self.records(rows, codes))
+
+    def records(self, rows: Numbers, codes: npt.NDArray[Any]) -> Iterator[tuple[bytes, bytes]]:
+        """The records that these rows come from, and their texts. Raises as `texts`."""
         places = self._places(rows)
         starts = [0, *(np.flatnonzero(np.diff(places)) + 1).tolist(), len(rows)] if len(rows) else []
         for (file, scan), blocks in groupby(pairwise(starts), lambda block: self._found[places[block[0]]]):
@@ -89,7 +93,7 @@ class TextPlaces:
                     facts = scan([record for _, record in some])
                     if not np.array_equal(facts.codes, codes[[row for row, _ in some]]):
                         raise RagdataError(f"{file.display}: {CHANGED}")
-                    yield from facts.sample
+                    yield from zip((record for _, record in some), facts.sample, strict=True)
 
     def _records(
         self, fd: int, rows: Numbers, places: Numbers, blocks: Iterable[tuple[int, int]]

@@ -41,7 +41,7 @@ REST = "<rest>"
 class ScannedColumn:
     """Codes of a key field: of each row, or of all items of its lists (then ``owners`` are their rows).
 
-    Codes of numbers have 64 bits, those of texts 128.
+    Codes of numbers have 64 bits, those of texts 128; of booleans in objects of lists they are 0 and 1.
     ``missing`` are rows without a value. Rows that were refused have no code yet, or 0. ``spelled`` are codes of what
     spelling does not change, where they were asked for, ``odd`` the texts of which Python must make it: row, first
     byte, byte behind the last (with their quote marks).
@@ -271,7 +271,7 @@ class BlockScanner:
 def _column(views: Any, number: int, field: Field) -> ScannedColumn:
     at = _OF_BLOCK + _OF_FIELD * number
     codes, missing, owners, spelled, odd = views[at : at + _OF_FIELD]
-    of_numbers = (field.items if field.type == "array" else field.type) in ("integer", "number")
+    of_numbers = (field.items if field.type == "array" else field.type) in ("integer", "number", "boolean")
     return ScannedColumn(
         numbers(codes) if of_numbers else wide_codes(codes),
         numbers(missing).view(np.int64),

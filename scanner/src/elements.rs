@@ -119,7 +119,8 @@ pub fn scan(plan: &Plan, into: &mut Scanned, data: &[u8], elements: Elements, le
 pub fn scan_with<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8], elements: Elements) -> usize {
     into.begin(plan);
     let is_text = I::utf8(data);
-    let (mut done, mut counted, mut last) = (0, 0, 0);
+    let (mut done, mut last) = (0, 0);
+    let mut feed = None; // the next line end behind the lines that are counted, when it was looked for
     while done < data.len() {
         let start = skip_blanks::<I>(data, done);
         let proved = element::<I>(plan, into, data, start, elements)
@@ -144,10 +145,12 @@ pub fn scan_with<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8], elements:
             (done, last) = (behind, start);
             (Note::Refused, end)
         };
-        while let Some(feed) = Some(I::find(data, counted, b'\n')).filter(|&feed| feed < start) {
+        let mut next = *feed.get_or_insert_with(|| I::find(data, 0, b'\n'));
+        while next < start {
             into.lines += 1;
-            counted = feed + 1;
+            next = I::find(data, next + 1, b'\n');
         }
+        feed = Some(next);
         into.note(note, start, end);
         if note == Note::Candidate
             || (elements == Elements::Values && is_alike::<I>(plan, into, &data[start..end], is_text))

@@ -547,7 +547,7 @@ pub fn declared_value<I: Isa>(
         }
         Type::Boolean => {
             let behind = boolean(data, at)?;
-            into.hold(field, number, (at, behind));
+            into.take(field, number, (at, behind), u128::from(peek(data, at) == b't'));
             Some(behind)
         }
         Type::Any if field.texts => items::<I>(plan, into, data, at, number, found),
@@ -688,7 +688,7 @@ pub fn text<I: Isa>(
         raw
     };
     let column = &mut columns[number];
-    if let Some(place) = field.kept {
+    if let Some(place) = field.kept.filter(|_| field.kind != Type::Array) {
         kept[place].push(bytes);
     }
     if plan.facts == Some(number) {

@@ -241,6 +241,8 @@ impl Plan {
         let has_numbers = plan.fields.iter().any(|field| field.key && field.kind == Type::Number);
         let of_cells = has_numbers || !plan.changed.is_empty();
         let fits = if plan.cells.is_some() { plan.scopes.len() == 1 && plan.held.is_empty() } else { !of_cells };
+        // of a record itself Python takes true for 1
+        let fits = fits && !plan.fields.iter().any(|field| field.key && field.kind == Type::Boolean && !field.listed);
         (reader.0.is_empty() && fits && plan.is_tagged_well() && plan.is_mistyped_well()).then_some(plan)
     }
 
@@ -253,10 +255,7 @@ impl Plan {
     /// Keep the values of a field of the record itself; whether that is possible.
     pub fn keep(&mut self, number: usize) -> bool {
         let is_own = self.is_own(number);
-        let Some(field) = self.fields.get_mut(number).filter(|f| is_own && f.kind != Type::Array && f.kept.is_none())
-        else {
-            return false;
-        };
+        let Some(field) = self.fields.get_mut(number).filter(|f| is_own && f.kept.is_none()) else { return false };
         field.kept = Some(self.kept);
         if field.name == REST {
             self.rest = field.kept;
@@ -500,10 +499,10 @@ impl Field {
         self.kind == Type::Text || (self.kind == Type::Array && self.below == Type::Text) || self.texts
     }
 
-    /// Numbers of 64 bits in a code of it: one of a number, two of a text.
+    /// Numbers of 64 bits in a code of it: one of a number or of a boolean, two of a text.
     pub fn code_width(&self) -> usize {
         let of_items = if self.kind == Type::Array { self.below } else { self.kind };
-        if matches!(of_items, Type::Integer | Type::Number) {
+        if matches!(of_items, Type::Integer | Type::Number | Type::Boolean) {
             1
         } else {
             2
@@ -524,7 +523,7 @@ fn tally_number(number: usize) -> Option<u32> {
 fn has_codes(kind: Type, below: Type) -> bool {
     let simple = |kind| matches!(kind, Type::Integer | Type::Text);
     simple(kind)
-        || matches!(kind, Type::Any | Type::Number)
+        || matches!(kind, Type::Any | Type::Number | Type::Boolean)
         || (kind == Type::Array && (simple(below) || below == Type::Number))
 }
 

@@ -27,7 +27,8 @@ pub fn scan(plan: &Plan, into: &mut Scanned, data: &[u8], level: Level) -> usize
 pub fn scan_with<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8]) -> usize {
     into.begin(plan);
     let is_text = I::utf8(data);
-    let (mut done, mut at, mut counted) = (data.len(), 0, 0);
+    let (mut done, mut at) = (data.len(), 0);
+    let mut feed = None; // the next line end behind the lines that are counted, when it was looked for
     while let Some((start, content)) = opening::<I>(plan, data, at) {
         let is_plain = content.is_some();
         let begin = content.unwrap_or(start + 1);
@@ -50,10 +51,12 @@ pub fn scan_with<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8]) -> usize 
                 (Note::Refused, end)
             }
         };
-        while let Some(feed) = Some(I::find(data, counted, b'\n')).filter(|&feed| feed < start) {
+        let mut next = *feed.get_or_insert_with(|| I::find(data, 0, b'\n'));
+        while next < start {
             into.lines += 1;
-            counted = feed + 1;
+            next = I::find(data, next + 1, b'\n');
         }
+        feed = Some(next);
         into.note(note, start, end);
         if note == Note::Refused {
             into.leave_open(plan);

@@ -52,7 +52,7 @@ def read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str,
     if reading.corpora or reading.asked:
         found["documents"] = reading.documents
     if reading.asked:
-        found |= {table: SharedRows(reading, table) for table in ("questions", "qrels", "triplets")}
+        found |= {table: SharedRows(reading, table) for table in OF_QUESTIONS}
     if reading.results:
         found |= {"nodes": reading.nodes, "relations": reading.relations, "edges": reading.edges}
     return found
@@ -66,6 +66,8 @@ def reading_of(dataset: Dataset, records: RecordReader, wanted: str | None, join
     return HippoRagReading(records, files, results, _JOINERS.get(joiner, joiner_of(name)))
 
 
+OF_QUESTIONS = ("questions", "qrels", "triplets")
+"""The tables that are made of questions."""
 _OF_SETS = ("corpus", "legacy-corpus", "questions")
 
 
@@ -105,7 +107,8 @@ def _has_results_of(file: DataFile, name: str, names: list[str], dataset: Datase
 class HippoRagReading:
     """Reads the files of one data set, as often as is wanted.
 
-    Where there is no corpus, the passages are those that the questions bring along.
+    Where there is no corpus, the passages are those that the questions bring along. ``passages`` are those that there
+    are, when they are known.
     """
 
     def __init__(self, records: RecordReader, files: list[DataFile], results: list[DataFile], joiner: str) -> None:
@@ -114,10 +117,17 @@ class HippoRagReading:
         self.asked = [f for f in files if f.kind == "questions"]
         self.results = results
         self.joiner = joiner
-        self._passages: KnownPassages | None = None
+        self.passages: KnownPassages | None = None
         self._by_idx: bool | None = None
         self._given: set[str] | None = None
         self._noted: set[tuple[Any, ...]] = set()
+
+    def by(self, records: RecordReader, passages: KnownPassages | None = None) -> HippoRagReading:
+        """The same, read by another reader, which has told nothing yet."""
+        files = [*self.corpora, *self.asked]
+        found = HippoRagReading(records, files, self.results, self.joiner)
+        found.passages = passages
+        return found
 
     def documents(self) -> Iterator[Document]:
         """The passages, in order."""
@@ -170,11 +180,11 @@ class HippoRagReading:
 
     def _known(self) -> KnownPassages:
         """All passages."""
-        if self._passages is None:
+        if self.passages is None:
             from ragdatakit.converters.hipporag.scanned_passages import scanned_passages
 
-            self._passages = scanned_passages(self.records, self.corpora) or PassageIds(self.documents())
-        return self._passages
+            self.passages = scanned_passages(self.records, self.corpora) or PassageIds(self.documents())
+        return self.passages
 
     def _records(self) -> Iterator[tuple[int, dict[str, Raw]]]:
         number = 0
@@ -190,19 +200,26 @@ class HippoRagReading:
     def together(self, tables: Collection[str]) -> Iterator[Mapping[str, Sequence[Any]]]:
         """Those of several of them."""
         if [*tables] == ["questions"]:
-            yield from ({"questions": [self._question(number, fields)]} for number, fields in self._records())
+            yield from ({"questions": [self.question(number, fields)]} for number, fields in self._records())
             return
-        made = {"questions": self._questions, "qrels": self._qrels, "triplets": self._triplets}
         for judged in self._judged_with_ids():
-            yield {table: list(made[table](judged)) for table in tables}
+            yield self._made(tables, judged)
 
-    def _question(self, number: int, fields: dict[str, Raw]) -> Question:
+    def rows_of(self, number: int, fields: dict[str, Raw]) -> Mapping[str, Sequence[Any]]:
+        """Those of all of them that come of one question, which has this place."""
+        return self._made(OF_QUESTIONS, self._with_ids([self._judged_one(number, fields)]))
+
+    def _made(self, tables: Collection[str], judged: Sequence[_Judged]) -> Mapping[str, Sequence[Any]]:
+        made = {"questions": self._questions, "qrels": self._qrels, "triplets": self._triplets}
+        return {table: list(made[table](judged)) for table in tables}
+
+    def question(self, number: int, fields: dict[str, Raw]) -> Question:
         """A question; the passages that it brings along are in the metadata."""
         question = read_question(fields)
         return question._replace(question_id=self._id(number, question.question_id))
 
     def _questions(self, judged: Iterable[_Judged]) -> Iterator[Question]:
-        return (self._question(number, fields) for number, fields, _, _ in judged)
+        return (self.question(number, fields) for number, fields, _, _ in judged)
 
     def _id(self, number: int, given: str | None) -> str:
         """The id of a question; one that has none is called after its place."""
@@ -217,18 +234,22 @@ class HippoRagReading:
 
     def _judged(self) -> Iterator[tuple[int, dict[str, Raw], list[Paragraph]]]:
         """The place, the fields and the passages of each question."""
-        for number, fields in self._records():
-            yield number, fields, paragraphs_of(decoded(fields, EVIDENCE_FIELDS), self.joiner)
+        return (self._judged_one(number, fields) for number, fields in self._records())
+
+    def _judged_one(self, number: int, fields: dict[str, Raw]) -> tuple[int, dict[str, Raw], list[Paragraph]]:
+        return number, fields, paragraphs_of(decoded(fields, EVIDENCE_FIELDS), self.joiner)
 
     def _judged_with_ids(self) -> Iterator[list[_Judged]]:
         """The same with ids, of some questions after the others."""
-        known = self._known()
-        for some in self._some_judged():
-            ids = iter(known.ids([paragraph.passage for _, _, own in some for paragraph in own]))
-            yield [
-                (number, fields, self._id(number, given_id(fields)[1]), list(zip(own, ids, strict=False)))
-                for number, fields, own in some
-            ]
+        self._known()  # first
+        return map(self._with_ids, self._some_judged())
+
+    def _with_ids(self, some: Sequence[tuple[int, dict[str, Raw], list[Paragraph]]]) -> list[_Judged]:
+        ids = iter(self._known().ids([paragraph.passage for _, _, own in some for paragraph in own]))
+        return [
+            (number, fields, self._id(number, given_id(fields)[1]), list(zip(own, ids, strict=False)))
+            for number, fields, own in some
+        ]
 
     def _some_judged(self) -> Iterator[list[tuple[int, dict[str, Raw], list[Paragraph]]]]:
         some, size = [], 0

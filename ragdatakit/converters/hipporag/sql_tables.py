@@ -1,25 +1,107 @@
-"""The passages of a HippoRAG data set as a table."""
+"""The tables of a HippoRAG data set straight from the scanner."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
 
-from ragdatakit.converters.hipporag.reading import reading_of, set_names
-from ragdatakit.converters.hipporag.scanned_passages import CorpusColumns, are_arrays
+from ragdatakit.converters.hipporag.reading import OF_QUESTIONS, HippoRagReading, reading_of, set_names
+from ragdatakit.converters.hipporag.scanned_passages import are_arrays
 from ragdatakit.converters.sql_files import scanned_table
 from ragdatakit.database.columns import PackedColumn
-from ragdatakit.database.dataset_database import SqlTable
+from ragdatakit.database.dataset_database import Connect, SqlTable, Unproved
 from ragdatakit.database.held_rows import HeldRows
+from ragdatakit.database.reread_rows import RereadRows
+from ragdatakit.database.row_batches import schema_of
 from ragdatakit.database.text_facts import TextFacts
+from ragdatakit.files.containers.json_text import fields_of
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.reading.record_reading import RecordReader
+from ragdatakit.scanner.library import library
+from ragdatakit.schemas.conversions import Losses
+from ragdatakit.schemas.errors import MachineError, RagdataError
+
+if TYPE_CHECKING:
+    from ragdatakit.converters.hipporag.corpus_columns import CodedPassages
+    from ragdatakit.schemas.canonical import Question
 
 
 def hipporag_tables(dataset: Dataset, records: RecordReader) -> dict[str, SqlTable]:
-    """The documents of the only data set, where it has a corpus."""
-    corpora = reading_of(dataset, records, None, "auto").corpora if len(set_names(dataset)) == 1 else []
+    """The documents of the only data set, where it has a corpus; and of a report what is made of the questions."""
+    if len(set_names(dataset)) != 1 or library() is None:
+        return {}
+    reading = reading_of(dataset, records, None, "auto")
+    if not are_arrays(reading.corpora):
+        return {}
+    tables = _Tables(reading)
+    found = {"documents": scanned_table("documents", tables.documents, HeldRows("documents"))}
+    if are_arrays(reading.asked):
+        found |= {table: tables.of_questions(table) for table in OF_QUESTIONS}
+    return found
 
-    def batches(facts: TextFacts) -> Iterator[list[PackedColumn]]:
-        return CorpusColumns(records, corpora, records.losses).batches(facts)
 
-    return {"documents": scanned_table("documents", batches, HeldRows("documents"))} if are_arrays(corpora) else {}
+class _Tables:
+    """The documents, and what is made of the questions, which are looked at when the documents were."""
+
+    def __init__(self, reading: HippoRagReading) -> None:
+        self._reading = reading
+        self._passages: CodedPassages | None = None
+        self._facts = TextFacts()
+        own = partial(RereadRows, "questions", ("metadata", "field_order"), self._facts, self._question)
+        self._held = {table: HeldRows(table) for table in OF_QUESTIONS} | {"questions": own(self._questions)}
+        self._are_held = False
+
+    def documents(self, facts: TextFacts) -> Iterator[list[PackedColumn]]:
+        """The columns of the documents. Texts of which there are ``facts`` may stay out of them."""
+        from ragdatakit.converters.hipporag.corpus_columns import CorpusColumns  # needs numpy
+
+        self._passages = None
+        columns = CorpusColumns(self._reading.records, self._reading.corpora, self._reading.records.losses, facts=facts)
+        yield from columns.all_batches()
+        self._passages = columns.passages()
+
+    def of_questions(self, table: str) -> SqlTable:
+        """Another table. The rows of all others are held when the questions are asked for."""
+        facts = self._facts if table == "questions" else TextFacts()
+        return SqlTable(table, partial(self._load, table), facts=facts, apart=self._held[table])
+
+    def _load(self, table: str, _: Connect, __: str) -> dict[str, int]:
+        if table == "questions":
+            self._are_held = self._hold()
+        if not self._are_held:
+            raise Unproved
+        self._held[table].known = True
+        return {}
+
+    def _hold(self) -> bool:
+        """Whether the rows of all tables of questions are held, which is so of a report only."""
+        from ragdatakit.converters.hipporag.scanned_questions import QuestionColumns  # needs numpy
+
+        wanted, passages = self._facts.wanted, self._passages
+        if wanted is None or not wanted.apart or passages is None:
+            return False
+        records = self._reading.records.unheard()
+        reading = self._reading.by(records, passages)
+        losses = {table: Losses() for table in OF_QUESTIONS}
+        try:
+            columns = QuestionColumns(reading, passages, self._facts, losses)
+            batches = self._facts.watched(schema_of("questions"), columns.all_batches())
+            for table, given in {"questions": batches, **columns.judged}.items():
+                self._held[table].most = self._held["questions"].most
+                if self._held[table].take(given) is not None:
+                    return False
+        except MachineError:
+            raise
+        except (Unproved, RagdataError):
+            return False
+        self._reading.records.hear(records)
+        for table in OF_QUESTIONS:
+            self._reading.records.losses.take(losses[table])
+        return True
+
+    def _question(self, place: int, record: bytes) -> Question:
+        return self._reading.question(place, fields_of(record))
+
+    def _questions(self) -> Iterator[Question]:
+        return self._reading.by(self._reading.records.unheard()).rows("questions")

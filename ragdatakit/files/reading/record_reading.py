@@ -125,6 +125,14 @@ class RecordReader:
         found._noted, found._in_lines = set(), set()
         return found
 
+    def hear(self, other: RecordReader) -> None:
+        """Count what such a reader has told of files that this one has not read."""
+        self.losses.take(other.losses)
+        self.faults += other.faults
+        self.extents |= other.extents
+        self._noted |= other._noted
+        self._in_lines |= other._in_lines
+
     def objects(self, file: DataFile, container: str = "") -> Iterator[dict[str, Raw]]:
         """The records that are JSON objects, each as its fields, the values as they are in the file."""
         yield from self._read(self._runs(file, container), lambda run: run.objects(), partial(self._singly, file))
