@@ -10,7 +10,10 @@ import numpy.typing as npt
 
 from ragdatakit.arrays.codes import ODD_1, WIDE, Codes, Rows, are_same, first_words, flat_words, words_of
 from ragdatakit.scanner.keys import count_in_sieve, counted_twice, find_in_table, find_ranks, new_sieve, new_table
+from ragdatakit.scanner.library import run_seed
 
+_SEED = np.uint64(run_seed())
+"""So that nobody can prepare integers that all want one place; the library draws its own."""
 _RANK_PLACES = 32
 """Places for each integer up to which a table by value is made of them: ids of a sample of a corpus (each thirtieth)
 are then looked up without hashing, too."""
@@ -134,7 +137,7 @@ class HashTable:
         return self._codes
 
     def _first_slots(self, codes: Codes) -> Rows:
-        return ((first_words(codes) * ODD_1) >> self._shift).view(np.int64)
+        return (((first_words(codes) ^ _SEED) * ODD_1) >> self._shift).view(np.int64)
 
     def has_repeats(self, codes: Codes) -> bool:
         """Whether any of the keys, which are these codes, appears twice: only its first position is in the table."""

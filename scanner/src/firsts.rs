@@ -1,6 +1,7 @@
 //! The first value that each name was given, and what disagrees with it.
 
-use crate::keys::{tag_of, ODD};
+use crate::hash::fold;
+use crate::keys::{place_of, seeds, tag_of};
 use std::hint::black_box;
 use std::sync::RwLock;
 
@@ -12,13 +13,18 @@ pub struct Named<'a> {
 
 /// A table of names, each with its first value and the row of that.
 ///
-/// An entry is the row plus one (the upper bit: it was shown), the name, the value; entries follow one another. A slot is
-/// 0, or the position of an entry plus one and, in its upper half, bits that tell most other names apart. The slots grow
-/// up to so many; what finds none then, or has to look far for one, is `odd` each time that it comes. So whoever compares
-/// all that is odd finds every disagreement.
+/// An entry is the row plus one (the upper bit: it was shown), the name, the value; entries follow one another. The slots
+/// grow up to so many; what finds none then, or has to look far for one, is `odd` each time that it comes. So whoever
+/// compares all that is odd finds every disagreement.
+///
+/// A slot is 0, or the position of an entry plus one and, in its upper half, bits that tell most other names apart. Beside it
+/// is the code of name and value, which nobody can foresee, 0 where there is none. It is compared in the few slots for the
+/// name only: that it equals that of another value by chance has, each time, a probability of less than 2^-58.
 pub struct Firsts {
     entries: Vec<u64>,
     slots: Vec<u64>,
+    codes: Vec<u64>,
+    seeds: [u64; 2],
     width: usize,
     value_width: usize,
     bits: u32,
@@ -44,6 +50,8 @@ impl Firsts {
         fits.then(|| Self {
             entries: Vec::new(),
             slots: vec![0; 1 << bits],
+            codes: vec![0; 1 << bits],
+            seeds: seeds(),
             width,
             value_width,
             bits,
@@ -116,36 +124,35 @@ impl Firsts {
     }
 
     fn find_part<const N: usize, const V: usize>(&self, columns: &[Named], from: usize, open: &mut [u8]) {
-        for (place, open) in (from..).zip(open.chunks_exact_mut(columns.len())) {
-            if (place - from) % AT_ONCE == 0 {
-                let count = columns[0].names.len() / N;
-                self.ask_for::<N, V>(columns, place, count.min(place + AT_ONCE), None);
-            }
-            for (open, column) in open.iter_mut().zip(columns) {
-                let (name, value) = (column.names[place * N..].first_chunk(), column.values[place * V..].first_chunk());
-                let (Some(name), Some(value)) = (name, value) else { return };
-                *open = u8::from(!self.says::<N, V>(name, value));
+        for (number, column) in columns.iter().enumerate() {
+            let mut names = column.names[from * N..].chunks_exact(N);
+            let mut values = column.values[from * V..].chunks_exact(V);
+            let mut there = [(0, 0, 0); AT_ONCE];
+            for open in open.chunks_mut(AT_ONCE * columns.len()) {
+                // the slots of some records are asked for together: one by one each would wait for the one before it
+                for (there, (name, value)) in there.iter_mut().zip(names.by_ref().zip(&mut values)) {
+                    let place = place_of(name, self.seeds[0], self.bits);
+                    *there = (self.codes[place], self.code_of::<N, V>(name, value), place);
+                }
+                for (open, &(first, code, place)) in open[number..].iter_mut().step_by(columns.len()).zip(&there) {
+                    *open = u8::from(first != code && !self.says(place, code));
+                }
             }
         }
     }
 
-    /// Whether this is the first value of the name.
+    /// Whether one of the slots from a place on has the code of a name and a value.
     #[inline(always)]
-    fn says<const N: usize, const V: usize>(&self, name: &[u64; N], value: &[u64; V]) -> bool {
-        let (tag, mask) = (tag_of::<N>(name), (1 << self.bits) - 1);
-        let mut place = place_of(name, self.bits);
-        for _ in 0..FAR {
-            let slot = self.slots[place];
-            if slot == 0 {
-                return false;
-            }
-            let entry = &self.entries[(slot as u32 - 1) as usize * (1 + N + V)..];
-            if slot >> 32 == tag >> 32 && entry[1..].first_chunk() == Some(name) {
-                return entry[1 + N..].first_chunk() == Some(value);
-            }
-            place = (place + 1) & mask;
-        }
-        false
+    fn says(&self, place: usize, code: u64) -> bool {
+        let mask = (1 << self.bits) - 1;
+        let codes = (0..FAR).map(|n| self.codes[(place + n) & mask]);
+        codes.take_while(|&there| there != 0).any(|there| there == code)
+    }
+
+    #[inline(always)]
+    fn code_of<const N: usize, const V: usize>(&self, name: &[u64], value: &[u64]) -> u64 {
+        let one = |words: &[u64], wide: bool| words[0] ^ if wide { words[1].rotate_left(32) } else { 0 };
+        fold(one(name, N > 1) ^ self.seeds[0], one(value, V > 1) ^ self.seeds[1]) | 1
     }
 
     fn add_all<const N: usize, const V: usize>(
@@ -157,34 +164,38 @@ impl Firsts {
         mut fresh: Option<&mut [u8]>,
     ) {
         let width = columns.len();
-        for place in 0..count {
-            if place % AT_ONCE == 0 {
-                self.ask_for::<N, V>(columns, place, count.min(place + AT_ONCE), asked);
+        for from in (0..count).step_by(AT_ONCE) {
+            let to = count.min(from + AT_ONCE);
+            if asked.is_some_and(|asked| asked[from * width..to * width].iter().fold(0, |all, one| all | one) == 0) {
+                continue;
             }
-            let row = rows.map_or(first.wrapping_add(place as u64), |rows| rows[place]);
-            for (at, column) in (place * width..).zip(columns) {
-                if asked.is_some_and(|asked| asked[at] == 0) {
-                    continue;
-                }
-                let (name, value) = (column.names[place * N..].first_chunk(), column.values[place * V..].first_chunk());
-                let (Some(name), Some(value)) = (name, value) else { return };
-                let is_fresh = self.take::<N, V>(name, value, row);
-                if let Some(fresh) = &mut fresh {
-                    fresh[at] = u8::from(is_fresh);
+            self.ask_for::<N, V>(columns, from, to, asked);
+            for place in from..to {
+                let row = rows.map_or(first.wrapping_add(place as u64), |rows| rows[place]);
+                for (at, column) in (place * width..).zip(columns) {
+                    if asked.is_some_and(|asked| asked[at] == 0) {
+                        continue;
+                    }
+                    let (name, value) =
+                        (column.names[place * N..].first_chunk(), column.values[place * V..].first_chunk());
+                    let (Some(name), Some(value)) = (name, value) else { return };
+                    let is_fresh = self.take::<N, V>(name, value, row);
+                    if let Some(fresh) = &mut fresh {
+                        fresh[at] = u8::from(is_fresh);
+                    }
                 }
             }
         }
     }
 
-    /// Ask for the memory of the slots of some records together, then of the entries: one by one each would wait for the one
-    /// before it.
+    /// Ask for the memory of the slots of some records together, then of the entries.
     fn ask_for<const N: usize, const V: usize>(&self, columns: &[Named], from: usize, to: usize, asked: Option<&[u8]>) {
         let (width, mut seen) = (1 + N + V, 0);
         let mut there = [0; AT_ONCE];
         for (number, column) in columns.iter().enumerate() {
             for (n, (slot, name)) in there.iter_mut().zip(column.names[from * N..to * N].chunks_exact(N)).enumerate() {
                 let is_asked = asked.is_none_or(|asked| asked[(from + n) * columns.len() + number] != 0);
-                *slot = if is_asked { self.slots[place_of(name, self.bits)] } else { 0 };
+                *slot = if is_asked { self.slots[place_of(name, self.seeds[0], self.bits)] } else { 0 };
             }
             for slot in &there[..to - from] {
                 let entry = (*slot as u32).wrapping_sub(1) as usize * width;
@@ -201,7 +212,7 @@ impl Firsts {
         let tag = tag_of::<N>(name);
         loop {
             let mask = (1 << self.bits) - 1;
-            let mut place = place_of(name, self.bits);
+            let mut place = place_of(name, self.seeds[0], self.bits);
             for _ in 0..FAR {
                 let slot = self.slots[place];
                 if slot == 0 {
@@ -213,6 +224,7 @@ impl Firsts {
                     self.entries.extend_from_slice(value);
                     self.filled += 1;
                     self.slots[place] = tag | self.filled as u64;
+                    self.codes[place] = self.code_of::<N, V>(name, value);
                     if self.filled > mask / 2 {
                         self.grow::<N, V>();
                     }
@@ -257,25 +269,21 @@ impl Firsts {
         }
         let bits = self.bits + 1;
         let mask = (1 << bits) - 1;
-        let mut slots = vec![0; 1 << bits];
+        let (mut slots, mut codes) = (vec![0; 1 << bits], vec![0; 1 << bits]);
         for (position, entry) in (1..).zip(self.entries.chunks_exact(1 + N + V)) {
-            let name = &entry[1..=N];
-            let from = place_of(name, bits);
+            let (name, value) = entry[1..].split_at(N);
+            let from = place_of(name, self.seeds[0], bits);
             let free = (0..FAR).map(|n| (from + n) & mask).find(|&place| slots[place] == 0);
             let Some(place) = free else {
                 self.most_bits = self.bits; // it would not be found there
                 return false;
             };
             slots[place] = tag_of::<N>(name) | position;
+            codes[place] = self.code_of::<N, V>(name, value);
         }
-        (self.slots, self.bits) = (slots, bits);
+        (self.slots, self.codes, self.bits) = (slots, codes, bits);
         true
     }
-}
-
-#[inline(always)]
-fn place_of(name: &[u64], bits: u32) -> usize {
-    (name[0].wrapping_mul(ODD) >> (64 - bits)) as usize
 }
 
 #[cfg(test)]
@@ -291,7 +299,10 @@ mod tests {
             (state >> 33) % below
         };
         // products with ODD whose upper bits are the same: all want one place
-        let near = |n: u64| if seed % 2 == 0 { n } else { (n % 90).wrapping_mul(0xF1DE_83E1_9937_733D) };
+        let near = |n: u64| match seed % 2 {
+            0 => n,
+            _ => (n % 90).wrapping_mul(0xF1DE_83E1_9937_733D) ^ seeds()[0],
+        };
         let name = |n: u64| if width == 1 { vec![near(n)] } else { vec![near(n) % 7, near(n)] };
         (0..500).map(|_| (next(names), next(values))).fold((vec![], vec![]), |(mut all, mut of), (n, v)| {
             all.extend(name(n));

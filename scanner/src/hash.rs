@@ -48,7 +48,7 @@ impl Hasher for OfCodes {
 }
 
 #[inline(always)]
-fn fold(a: u64, b: u64) -> u64 {
+pub(crate) fn fold(a: u64, b: u64) -> u64 {
     let product = u128::from(a).wrapping_mul(u128::from(b));
     (product as u64) ^ ((product >> 64) as u64)
 }

@@ -1,11 +1,25 @@
 //! Look-ups of key codes, in memory that Python owns.
 
+use std::hash::{BuildHasher, RandomState};
 use std::hint::black_box;
+use std::sync::OnceLock;
 
 pub(crate) const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
 const OTHER_ODD: u64 = 0xD6E8_FEB8_6659_FD93;
 /// Look-ups whose memory is asked for together.
 const AT_ONCE: usize = 64;
+
+/// Numbers that the process has drawn: nobody can prepare codes that all want one place of a table.
+pub(crate) fn seeds() -> [u64; 2] {
+    static DRAWN: OnceLock<[u64; 2]> = OnceLock::new();
+    *DRAWN.get_or_init(|| [0, 1].map(|number| RandomState::new().hash_one(number)))
+}
+
+/// The place of a code among 2^`bits`.
+#[inline(always)]
+pub(crate) fn place_of(code: &[u64], seed: u64, bits: u32) -> usize {
+    ((code[0] ^ seed).wrapping_mul(ODD) >> (64 - bits)) as usize
+}
 
 /// A table of codes, of one number of 64 bits each or of two.
 ///
@@ -14,8 +28,9 @@ pub struct Table<Slots, Codes> {
     slots: Slots,
     codes: Codes,
     width: usize,
-    shift: u32,
+    bits: u32,
     mask: usize,
+    seed: u64,
 }
 
 impl<Slots: AsRef<[u64]>, Codes: AsRef<[u64]>> Table<Slots, Codes> {
@@ -24,7 +39,14 @@ impl<Slots: AsRef<[u64]>, Codes: AsRef<[u64]>> Table<Slots, Codes> {
         let size = 1_usize.checked_shl(bits).filter(|_| (1..40).contains(&bits))?;
         let count = codes.as_ref().len().checked_div(width)?;
         let fits = width <= 2 && count * width == codes.as_ref().len() && count < size && count < i32::MAX as usize;
-        (fits && slots.as_ref().len() == size).then(|| Self { slots, codes, width, shift: 64 - bits, mask: size - 1 })
+        (fits && slots.as_ref().len() == size).then(|| Self {
+            slots,
+            codes,
+            width,
+            bits,
+            mask: size - 1,
+            seed: seeds()[0],
+        })
     }
 
     /// Whether a code of a text is in the table.
@@ -52,11 +74,11 @@ impl<Slots: AsRef<[u64]>, Codes: AsRef<[u64]>> Table<Slots, Codes> {
         let (mut there, mut seen) = ([0; AT_ONCE], 0);
         for (positions, codes) in positions.chunks_mut(AT_ONCE).zip(codes.chunks(AT_ONCE * N)) {
             for (slot, code) in there.iter_mut().zip(codes.chunks_exact(N)) {
-                *slot = slots[(code[0].wrapping_mul(ODD) >> self.shift) as usize];
+                *slot = slots[place_of(code, self.seed, self.bits)];
             }
             for ((position, code), slot) in positions.iter_mut().zip(codes.chunks_exact(N)).zip(&mut there) {
                 // the first of the slots for it that may be its own, of which most are side by side
-                let (mut at, tag) = ((code[0].wrapping_mul(ODD) >> self.shift) as usize, tag_of::<N>(code) >> 32);
+                let (mut at, tag) = (place_of(code, self.seed, self.bits), tag_of::<N>(code) >> 32);
                 while *slot != 0 && *slot >> 32 != tag {
                     at = (at + 1) & self.mask;
                     *slot = slots[at];
@@ -80,9 +102,8 @@ impl<Slots: AsRef<[u64]>, Codes: AsRef<[u64]>> Table<Slots, Codes> {
     #[inline(always)]
     fn slot<const N: usize>(&self, code: &[u64]) -> Result<usize, (usize, u64)> {
         let (slots, codes) = (self.slots.as_ref(), self.codes.as_ref());
-        let spread = code[0].wrapping_mul(ODD);
         let upper = tag_of::<N>(code);
-        let mut slot = (spread >> self.shift) as usize;
+        let mut slot = place_of(code, self.seed, self.bits);
         loop {
             let there = slots[slot];
             if there == 0 {
