@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -307,6 +308,18 @@ def test_verify_finds_the_files_of_a_source_of_several_parts_and_of_datasets_tha
     done = run("verify", tmp_path / "splade", "--source", tmp_path / "sets")
     assert (done.code, done.out.count("missing")) == (1, 1)
     assert "two/corpus.jsonl" in done.out
+
+
+def test_an_old_copy_below_the_source_does_not_stand_for_it(tmp_path: Path) -> None:
+    source = Path(shutil.copytree(FIXTURES / "beir/valid/splits", tmp_path / "source"))
+    run("convert", "--from", "beir", "--to", "arag", source, tmp_path / "out")
+    shutil.copytree(source, source / "old/source")
+    (source / "corpus.jsonl").write_bytes((source / "corpus.jsonl").read_bytes() + b"\n")
+
+    done = run("verify", tmp_path / "out", "--source", source)
+
+    assert done.code == 1
+    assert str(source / "corpus.jsonl") in done.out
 
 
 def test_verify_without_a_manifest(tmp_path: Path) -> None:

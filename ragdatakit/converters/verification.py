@@ -29,11 +29,11 @@ def verify_folder(
     places = sorted(p.parent for p in folder.rglob(NAME) if p.is_file())
     if not places:
         raise RagdataError(f"no {NAME} below {folder}: ragdata convert and ragdata fetch write one")
-    sources = _SourceFiles(source, follow_links) if source is not None else None
+    manifests = {place: manifest for place in places if (manifest := read_manifest(place, boundary)) is not None}
+    several = sum(bool(manifest.source.get("files")) for manifest in manifests.values()) > 1
+    sources = _SourceFiles(source, follow_links, several) if source is not None else None
     found: list[Difference] = []
-    for place in places:
-        manifest = read_manifest(place, boundary)
-        assert manifest is not None
+    for place, manifest in manifests.items():
         below = place.relative_to(folder).as_posix()
         prefix = "" if below == "." else f"{below}/"
         inner = tuple(f"{p.relative_to(place).as_posix()}/" for p in places if p != place and p.is_relative_to(place))
@@ -48,11 +48,12 @@ def verify_folder(
 
 
 class _SourceFiles:
-    """The files below a source, by name, each digested once at most."""
+    """The files below a source, by name, each digested once at most; ``several``: there may be several datasets."""
 
-    def __init__(self, source: Path, follow_links: bool) -> None:
+    def __init__(self, source: Path, follow_links: bool, several: bool) -> None:
         if not source.exists():
             raise RagdataError(f"no such file or folder: {source}")
+        self._several = several
         self._top = source.parent if source.is_file() else source
         self._boundary = boundary_of(source, follow_links)
         below = [source] if source.is_file() else source.rglob("*")
@@ -61,10 +62,13 @@ class _SourceFiles:
         self._digests: dict[str, str] = {}
 
     def differences(self, manifest: Manifest) -> list[Difference]:
-        """How they differ from those that the manifest names, in the folder that most looks like the source: it has
-        its name, and most of its files, as they were."""
+        """How they differ from those that the manifest names: in the folder itself where it has half of them, as an old
+        copy may lie below it, else in the folder that most looks like the source: it has its name, and most of its
+        files, as they were."""
         expected = {entry["path"]: entry["sha256"] for entry in manifest.source["files"]}
         held = Counter(prefix for name in self._files for prefix in _prefixes(name, expected)) or Counter([""])
+        if not self._several and 2 * held[""] >= len(expected):
+            return self._below("", expected)
         name = str(manifest.source.get("name", ""))
         alike = {prefix: ((self._top / prefix).name == name, count) for prefix, count in held.items()}
         best = max(alike.values())
