@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 from ragdatakit.api.report import report
 from ragdatakit.converters import sql_tables
+from ragdatakit.converters.sage import reading as sage_reading
 from ragdatakit.database import dataset_database
 from ragdatakit.database.columns import Kind, PackedColumn, packed, packed_texts
 from ragdatakit.database.held_rows import HeldRows
@@ -247,3 +249,48 @@ def test_tables_of_the_same_records_are_reported_without_a_database(
     held_rows.seconds = by_database.seconds = 0
     assert held_rows == by_database
     assert {"runs.compression", "runs.seconds"} <= {one.name for one in held_rows.distributions}
+
+
+def test_records_are_reported_by_columns_as_by_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    result = {"text": 'a "quoted" \U0001f600', "score": 0.5, "metadata": {"id": "c1"}}
+    whole = {
+        "query": "What is it?",
+        "question": {"id": "q", "references": ["a", "b"]},
+        "references": ["a", "b"],
+        "retrieval_results": [result, {"text": " "}, {"text": "c", "page": 3, "more": [1, {"a": None}]}],
+        "retrieval_docs": ["x"],
+        "retrieval_time": 1,
+        "refining_results": [{"text": "c", "original_length": 9, "compression_ratio": 0.5}],
+        "prompt": "p",
+        "generated": "a",
+        "generation_time": 0.25,
+    }
+    others: list[dict[str, object]] = [
+        {"question": {"id": 7}},
+        {"question": {"id": "q8", "split": "train"}},
+        {"question": {"id": "q9", "references": ["b"]}},
+        {"question": {"id": "q"}, "references": [1]},
+        {"references": None, "retrieval_time": -1},
+        {"retrieval_results": [], "custom_one": 1},
+        {"retrieval_results": [{"text": "x", "id": "c2"}, {"content": "y"}, "bare"]},
+        {"retrieval_results": [{"text": "x", "metadata": {"id": "c3", "page": 1}, "score": 1 << 60}]},
+        {"retrieval_results": [{"text": "x", "score": -0.0}, {"text": "\ud800"}]},
+        {"refining_time": 3, "generation_time": 1e400},
+        {"prompt": None},
+    ]
+    lines = []
+    for place, other in enumerate([*others, *[{}] * 9]):
+        lines += [json.dumps(whole | {"question": {"id": f"q{place}"}}, ensure_ascii=place % 2 > 0)]
+        lines += [json.dumps({**whole, **other}), ""]
+        for name in ("prompt", "generation_time", "references", "refining_results"):
+            lines.append(json.dumps({key: value for key, value in whole.items() if key != name}))
+    lines[7:7] = ["{broken", "[]", '["q", ["d"]]', "3"]
+    (tmp_path / "records.jsonl").write_text("\ufeff" + "\r\n".join(lines), "utf-8")
+    with gzip.open(tmp_path / "more.jsonl.gz", "wt", encoding="utf-8") as file:
+        file.write("\n".join(lines[:20]))
+    (by_rows,) = report(tmp_path)
+    monkeypatch.setattr(sage_reading, "_WORTH", 0)
+    monkeypatch.setattr(sage_reading._Tables, "together", None)
+    (by_columns,) = report(tmp_path)
+    by_rows.seconds = by_columns.seconds = 0
+    assert by_columns == by_rows

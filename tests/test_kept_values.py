@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 
 import pytest
 
-from ragdatakit.scanner.blocks import BlockScanner, KeptValues
+from ragdatakit.scanner.blocks import REST, BlockScanner, KeptValues
 from ragdatakit.scanner.library import library
 from ragdatakit.scanner.notes import BLANK
 from ragdatakit.scanner.relations import Parts
@@ -124,3 +125,38 @@ def test_one_line_is_as_good_as_many_to_elements_that_are_noted() -> None:
     for between, lines in ((", ", [0, 0, 0]), (",\n\n", [0, 2, 4])):
         scanned, _ = scanner.scan_elements(between.join(elements).encode(), members=False)
         assert [note[2] for note in scanned.notes] == lines
+
+
+def is_json(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except ValueError:
+        return False
+
+
+@pytest.mark.parametrize("portable", [False, True])
+def test_members_that_are_not_declared_are_kept_as_an_object(portable: bool) -> None:
+    chance = random.Random(9)
+    lines = [one for one in (line(chance) for _ in range(200)) if is_json(one)]
+    lines[5:5] = ['{"new": 1, "id": "of another type", "text": ""}', '{"id": 1, "text": "", "more": {"a": [], "b": 1}}']
+    more = Field("more?: object", values="any")
+    fields = (*RECORD.fields[:2], more, Field(name=REST, type="string", required=False))
+    parts = Parts("more", (Field("a?: array"),), closed=True)
+    names = (REST, "more/a")
+    scanner = BlockScanner(
+        replace(RECORD, fields=fields, extra="allow"), {}, [parts], portable=portable, kept=names, facts="text"
+    )
+    scanned, done = scanner.scan_elements(",".join(lines).encode(), members=False)
+
+    data = ",".join(lines).encode()
+    assert (scanned.rows, done, scanned.facts is not None) == (len(lines), len(data), True)
+    noted = {note[1] for note in scanned.notes}
+    assert {5, 6} <= noted
+    assert len(noted) < len(lines) // 4
+    for row in set(range(scanned.rows)) - noted:
+        found = json.loads(lines[row])
+        rest = {name: one for name, one in found.items() if name not in ("id", "text", "more")}
+        kept, own = (value(scanned.kept[name], row) for name in names)
+        assert (kept and json.loads(kept)) == (rest or None)
+        assert (own and json.loads(own)) == found.get("more", {}).get("a")
+    assert all(value(scanned.kept[name], row) is None for name in names for row in noted)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Self
@@ -35,7 +35,7 @@ from ragdatakit.files.memory_database import memory_database
 from ragdatakit.files.paths.folders import is_regular, size_of
 from ragdatakit.files.paths.sql_text import sql_name
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
-from ragdatakit.files.reading.tables_together import SharedRows
+from ragdatakit.files.reading.tables_together import SharedRows, TablesTogether
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.outputs.file_states import WatchedFiles
 from ragdatakit.outputs.scratch import ScratchFolder
@@ -551,16 +551,12 @@ class DatasetDatabase:
             return False
         known = len(self.losses.unread)
         filled = {name: FilledTable(name, self._connect, self.wants_facts, self._most_held) for name in names}
-        try:
-            for rows in group.together(names):
-                for name, some in rows.items():
-                    filled[name].add(row_batches(name, iter(some), filled[name].losses))
-        except MachineError:
-            raise
-        except (RagdataError, RecursionError):  # each is read as far as it can be
-            for one in filled.values():
-                one.drop()
-            return False
+        ways: list[Callable[..., Iterator[Mapping[str, Any]]]] = [partial(_rows_together, group)]
+        if source.columns is not None and all(one.is_held for one in filled.values()):
+            ways.append(source.columns)
+        while not self._filled(filled, ways.pop()):
+            if not ways:
+                return False  # each is read as far as it can be
         for name, one in filled.items():
             one.end()
             self._facts[name] = one.facts
@@ -571,6 +567,23 @@ class DatasetDatabase:
         if not self._loaded[names[0]] and len(self.losses.unread) > known:
             self.unread.add(names[0])
         self.give_back()
+        return True
+
+    @staticmethod
+    def _filled(filled: Mapping[str, FilledTable], way: Callable[..., Iterable[Mapping[str, Any]]]) -> bool:
+        """Fill tables that come together; whether all rows could be read."""
+        for one in filled.values():
+            one.begin()
+        try:
+            for given in way(list(filled), {name: one.losses for name, one in filled.items()}):
+                for name, batches in given.items():
+                    filled[name].add(batches)
+        except MachineError:
+            raise
+        except (RagdataError, RecursionError, Unproved):
+            for one in filled.values():
+                one.drop()
+            return False
         return True
 
     def _fill_by_rows(self, connection: duckdb.DuckDBPyConnection, table: str) -> int:
@@ -585,6 +598,13 @@ class DatasetDatabase:
     def _tell(self, what: str, done: int, total: int) -> None:
         if self._progress is not None:
             self._progress(what, done, total)
+
+
+def _rows_together(
+    group: TablesTogether, tables: Collection[str], losses: Mapping[str, Losses]
+) -> Iterator[Mapping[str, Iterable[Sequence[PackedColumn]]]]:
+    for rows in group.together(tables):
+        yield {name: row_batches(name, iter(some), losses[name]) for name, some in rows.items()}
 
 
 def _is_of_duckdb(error: Exception) -> bool:

@@ -27,9 +27,16 @@ class FilledTable:
         self._table, self._connect, self._schema = table, connect, schema_of(table)
         self.losses, self.facts, self.held = Losses(), TextFacts(), HeldRows(table)
         self.facts.wanted, self.held.most = wanted, most
+        has_bytes = Kind.BYTES in self._schema.values()
+        self.is_held = wanted is not None and wanted.apart and library() is not None and not has_bytes
+        self._start = ""
+
+    def begin(self) -> None:
+        """There are no rows; an attempt before this one may have failed."""
+        self.losses = Losses()
         self.facts.begin(self._schema)
-        is_whole = wanted is None or not wanted.apart or library() is None or Kind.BYTES in self._schema.values()
-        self._start = f'create table main."{table}" as' if is_whole else ""
+        self.held.begin()
+        self._start = "" if self.is_held else f'create table main."{self._table}" as'
 
     def add(self, batches: Iterable[Sequence[PackedColumn]]) -> None:
         """Some more rows."""
@@ -65,5 +72,5 @@ class FilledTable:
     def drop(self) -> None:
         """What came is not to be."""
         self.held.begin()
-        if self._start:
+        if self._start:  # there may be a table
             self._connect().execute(f'drop table if exists main."{self._table}"')

@@ -149,8 +149,9 @@ class BlockScanner:
     ``keys`` are the key columns and the fields that they are made of; a field of any type is taken as text, an integer
     by its digits. ``known`` are codes of some of the columns: records with other ones are candidates. ``cells``: the
     lines are cells that are cut so, not JSON; codes of numbers are those of doubles. ``tags``: the records are elements
-    between these tags; a field called `REST` has those of their parts that are not declared. ``kept`` are fields of the
-    record whose values are wanted, ``facts`` is the one of whose texts there are to be facts. ``sample`` says of which
+    between these tags. A field called `REST` has those of their parts that are not declared, or an object of the
+    members of a record that are not. ``kept`` are fields of the record, or of objects in it that are in no list, whose
+    values are wanted, ``facts`` is the one of whose texts there are to be facts. ``sample`` says of which
     texts of the next block these have the text, too: before that block there are so many rows, and of all rows every so
     many-th one is wanted (two numbers, 0 for none).
     """

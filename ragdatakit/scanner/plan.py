@@ -165,11 +165,12 @@ def plan_blob(
     parts += [_field(field, name in keys) for name, field in fields]
     closed = next((one for one in asked if isinstance(one, Closed)), None)
     rows = {one.field for one in asked if isinstance(one, Parts) and one.rows}
+    closed_parts = {one.field for one in asked if isinstance(one, Parts) and one.closed}
     parts.append(struct.pack("<B", len(scopes)))
     for owner, own in scopes.items():
-        is_closed = not owner and (closed is not None or record.extra == "forbid")
+        is_closed = owner in closed_parts if owner else closed is not None or record.extra == "forbid"
         parts.append(struct.pack("<HHBB", names.index(owner) if owner else 0, len(own), is_closed, owner in rows))
-        parts.append(_text(closed.unless if is_closed and closed is not None else ""))
+        parts.append(_text(closed.unless if not owner and closed is not None else ""))
     predicates = [one for one in asked if isinstance(one, Predicate)]
     counts = counts_of(asked)
     parts += [struct.pack("<H", len(predicates)), *(_predicate(one, names, counts) for one in predicates)]

@@ -17,12 +17,13 @@ from ragdatakit.schemas.declarations import Field
 class Parts:
     """What the object in a field is, or each item of its list: a record in which they are otherwise goes to Python.
 
-    ``rows``: it is a list of just these values, in this order.
+    ``rows``: it is a list of just these values, in this order. ``closed``: it has no other fields.
     """
 
     field: str
     fields: tuple[Field, ...]
     rows: bool = False
+    closed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

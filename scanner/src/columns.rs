@@ -74,9 +74,15 @@ impl Kept {
     /// What was put at the end of the bytes is a value, if that was anything.
     #[inline(always)]
     pub fn close(&mut self) {
-        if self.bytes.len() as u64 > self.ends.last().copied().unwrap_or(0) {
+        if self.bytes.len() as u64 > self.behind() {
             self.push(b"");
         }
+    }
+
+    /// The place behind the last value.
+    #[inline(always)]
+    pub fn behind(&self) -> u64 {
+        self.ends.last().copied().unwrap_or(0)
     }
 
     fn clear(&mut self) {

@@ -1,7 +1,7 @@
 //! A block of whole lines, each of which is a record in JSON.
 
 use crate::cells;
-use crate::columns::{Note, Scanned, MARK_BYTES, NOTE_WIDTH};
+use crate::columns::{Kept, Note, Scanned, MARK_BYTES, NOTE_WIDTH};
 use crate::hash::{code, hash};
 use crate::isa::{Isa, Level, Portable};
 use crate::json::{boolean, double, has_twice, integer, number, peek, skip_blanks, string, unescape, word};
@@ -282,8 +282,8 @@ pub fn object<I: Isa>(
         end += 1;
     } else {
         loop {
-            let (local, at) = member::<I>(plan, number, into, data, end, place)?;
-            let at = skip_blanks::<I>(data, at);
+            let (local, before) = member::<I>(plan, number, into, data, end, place)?;
+            let at = skip_blanks::<I>(data, before);
             if place == 0 && number == 0 && plan.first.is_some_and(|first| local != Some(first)) {
                 found.candidate = true;
             }
@@ -314,7 +314,11 @@ pub fn object<I: Isa>(
                 let mut names = std::mem::take(&mut into.names);
                 let behind = I::skip(data, at, Type::Any, &plan.seeds, &mut names);
                 into.names = names;
-                behind?
+                let behind = behind?;
+                if let Some(rest) = plan.rest.filter(|_| number == 0) {
+                    keep_member(&mut into.kept[rest], &data[end..before], &data[at..behind]);
+                }
+                behind
             };
             place += 1;
             let at = skip_blanks::<I>(data, behind);
@@ -326,6 +330,12 @@ pub fn object<I: Isa>(
                 }
                 _ => return None,
             }
+        }
+    }
+    if let Some(rest) = plan.rest.filter(|_| number == 0) {
+        let kept = &mut into.kept[rest];
+        if kept.bytes.len() as u64 > kept.behind() {
+            kept.push(b"}");
         }
     }
     if seen & scope.required != scope.required || has_twice(&mut into.sorted[others..]) {
@@ -343,6 +353,16 @@ pub fn object<I: Isa>(
         I::together(plan, number, into, data, from, found);
     }
     Some(end)
+}
+
+/// Keep a member that is not declared beside those before it, as an object of them; `name` ends with the colon.
+#[cold]
+fn keep_member(kept: &mut Kept, name: &[u8], value: &[u8]) {
+    let is_first = kept.bytes.len() as u64 == kept.behind();
+    kept.bytes.push(if is_first { b'{' } else { b',' });
+    kept.bytes.extend_from_slice(name[..name.len() - 1].trim_ascii_end());
+    kept.bytes.push(b':');
+    kept.bytes.extend_from_slice(value);
 }
 
 /// An object that is written as a list of its values: the place behind it.

@@ -138,7 +138,7 @@ pub struct Plan {
     pub kept: usize,
     /// The field of whose texts there are facts.
     pub facts: Option<usize>,
-    /// Where the parts of an element are kept that are not declared, if they are.
+    /// Where the parts of an element, or the members of a record, are kept that are not declared, if they are.
     pub rest: Option<usize>,
 }
 
@@ -246,19 +246,23 @@ impl Plan {
         (reader.0.is_empty() && fits && plan.is_tagged_well() && plan.is_mistyped_well()).then_some(plan)
     }
 
-    /// Whether a field is one of the record itself, whose values may be kept.
-    fn is_own(&self, number: usize) -> bool {
-        let is_lenient = self.fields.iter().any(|field| field.mistyped.is_some());
-        number < self.scopes[0].fields.len() && !is_lenient
+    /// Whether values of other types make no record a refused one.
+    fn is_strict(&self) -> bool {
+        self.fields.iter().all(|field| field.mistyped.is_none())
     }
 
-    /// Keep the values of a field of the record itself; whether that is possible.
+    /// Keep the values of a field of the record itself, or of an object in it that is in no list; whether that is possible.
     pub fn keep(&mut self, number: usize) -> bool {
-        let is_own = self.is_own(number);
-        let Some(field) = self.fields.get_mut(number).filter(|f| is_own && f.kept.is_none()) else { return false };
+        let (is_strict, is_json) = (self.is_strict(), self.tags.is_empty());
+        let field = self.fields.get_mut(number).filter(|field| is_strict && !field.listed && field.kept.is_none());
+        let Some(field) = field else { return false };
         field.kept = Some(self.kept);
         if field.name == REST {
             self.rest = field.kept;
+            if is_json {
+                field.name = vec![0xFF]; // no member is called so
+                field.pattern = None;
+            }
         }
         self.kept += 1;
         true
@@ -266,7 +270,8 @@ impl Plan {
 
     /// Make facts of the texts in a field of the record itself; whether that is possible.
     pub fn make_facts(&mut self, number: usize) -> bool {
-        let is_possible = self.is_own(number) && self.cells.is_none() && self.fields[number].kind == Type::Text;
+        let is_own = number < self.scopes[0].fields.len() && self.is_strict();
+        let is_possible = is_own && self.cells.is_none() && self.fields[number].kind == Type::Text;
         self.facts = Some(number).filter(|_| is_possible);
         is_possible
     }

@@ -248,11 +248,14 @@ class RecordReader:
     def objects_and_arrays(self, file: DataFile, container: str = "") -> Iterator[dict[str, Raw] | list[Raw]]:
         """The records that are JSON objects, as their fields, or arrays, as their items; others count as dropped."""
         for place, raw in self.raw_records(file, container):
-            items = raw.lstrip()[:1] == b"["
-            decode: Callable[[bytes], Any] = _ITEMS.decode if items else FIELDS.decode
-            found = self._decoded(file, place, raw, decode, "neither an object nor an array")
+            found = self.object_or_array_at(file, place, raw)
             if found is not None:
                 yield found
+
+    def object_or_array_at(self, file: DataFile, place: int, raw: bytes) -> dict[str, Raw] | list[Raw] | None:
+        """The fields or the items of a record; None where it is dropped, which is reported."""
+        decode: Callable[[bytes], Any] = _ITEMS.decode if raw.lstrip()[:1] == b"[" else FIELDS.decode
+        return self._decoded(file, place, raw, decode, "neither an object nor an array")
 
     def values(self, file: DataFile, container: str = "") -> Iterator[Any]:
         """The records, decoded; integers of any size are exact."""

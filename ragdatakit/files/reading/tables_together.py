@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from ragdatakit.late_dataclasses import dataclass
+from ragdatakit.schemas.conversions import Losses
 
 
 class TablesTogether(Protocol):
@@ -22,10 +23,12 @@ class TablesTogether(Protocol):
 @dataclass(frozen=True, slots=True)
 class SharedRows:
     """The source of one of these tables. Where something is made of its rows, the source is another one: so whoever
-    finds it may read them together."""
+    finds it may read them together. ``columns`` gives batches of columns of several of these tables for a report, whose
+    losses are counted by table; it raises `Unproved` where it cannot."""
 
     group: TablesTogether
     table: str
+    columns: Callable[[Collection[str], Mapping[str, Losses]], Iterator[Mapping[str, Any]]] | None = None
 
     def __call__(self) -> Iterator[Any]:
         """Its rows, from the beginning."""

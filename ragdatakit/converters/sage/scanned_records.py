@@ -1,0 +1,340 @@
+"""Tables of SAGE records straight from the scanner, for a report: of records as they are documented, with an id and
+with results as most are. All others are read as the reader reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+
+from ragdatakit.converters.kept_columns import Columns, values_of
+from ragdatakit.converters.kept_numbers import numbers_of
+from ragdatakit.converters.sage.documents import KEPT_METADATA
+from ragdatakit.converters.sage.samples import Naming, Sample, Samples, rows_of
+from ragdatakit.database.columns import (
+    Kind,
+    PackedColumn,
+    packed,
+    packed_numbers,
+    packed_same,
+    packed_texts,
+    put_together,
+)
+from ragdatakit.database.dataset_database import Unproved
+from ragdatakit.database.row_batches import row_batches
+from ragdatakit.files.containers.json_text import compact
+from ragdatakit.files.containers.sources import TEXT_BLOCK_BYTES
+from ragdatakit.late_dataclasses import dataclass
+from ragdatakit.scanner.blocks import REST, BlockScanner, KeptValues, ScannedBlock
+from ragdatakit.scanner.notes import BLANK
+from ragdatakit.scanner.plan import Asked
+from ragdatakit.scanner.predicates import Given
+from ragdatakit.scanner.relations import Parts, Without
+from ragdatakit.schemas.canonical import Trace
+from ragdatakit.schemas.declarations import Field, Record
+from ragdatakit.schemas.sage.older import STAGES
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from ragdatakit.files.datasets import DataFile
+    from ragdatakit.files.reading.record_reading import RecordReader
+    from ragdatakit.schemas.conversions import Losses
+
+    Numbers = npt.NDArray[np.int64]
+    Marks = npt.NDArray[np.bool_]
+
+_ANSWER = ("generated", "prompt", "generation_time")
+_TIMES = (*(f"{stage}_time" for stage in STAGES), "generation_time")
+_RECORD = Record(
+    name="record",
+    title="",
+    description="",
+    extra="forbid",
+    fields=(
+        Field("query: string"),
+        Field("question: object", values="any"),
+        Field("references?: array"),
+        *(Field(f"{stage}_{part}?: array") for stage in STAGES for part in ("results", "docs")),
+        *(Field(f"{name}?: number", minimum=0) for name in _TIMES),
+        *(Field(f"{name}?: string") for name in _ANSWER[:2]),
+    ),
+)
+_ASKED: tuple[Asked, ...] = (
+    Parts("question", (Field("id: string"), Field("references?: array")), closed=True),
+    *(Without((f"{stage}_{part}", f"{stage}_results")) for stage in STAGES for part in ("docs", "time")),
+)
+_OTHERS = ("id", "similarity_score", "relevance_score", KEPT_METADATA)
+"""Names of a result that mean something else than metadata."""
+_RESULT = Record(
+    name="result",
+    title="",
+    description="",
+    fields=(
+        Field("text: string"),
+        Field("score?: number"),
+        Field("metadata?: object", values="any"),
+        *(Field(f"{name}?: any") for name in _OTHERS),
+        Field(name=REST, type="string", required=False),
+    ),
+)
+_OF_RESULT: tuple[Asked, ...] = (Parts("metadata", (Field("id: string"),), closed=True), *map(Given, _OTHERS))
+_KEPT = [f.name for f in _RECORD.fields if not f.name.endswith("_docs") and f.name != "question"]
+_MOST_EXACT = 1 << 53
+_REFERENCES = msgspec.json.Decoder(list[list[str]])
+_STAND_IN = "{}"
+"""What is said of a record in the table of all: no report asks what it says."""
+
+
+@dataclass(slots=True)
+class _Block:
+    """A block of records: which of them (``plain``) give rows as they are, the numbers of their questions, and the
+    results of all their stages, one after the other: ``lists`` has the list of each, three for each record."""
+
+    rows: int
+    lines: int
+    scanned: ScannedBlock
+    noted: dict[int, tuple[int, int, int]]
+    plain: Marks
+    references: list[list[str]]
+    times: dict[str, tuple[npt.NDArray[np.float64], Marks]]
+    results: ScannedBlock | None = None
+    lists: Numbers | None = None
+    scores: tuple[npt.NDArray[np.float64], Marks] | None = None
+
+
+class RecordColumns:
+    """Batches of the rows of ``tables`` that files of records give, which `Samples` reads otherwise. `Unproved` where
+    that is not possible."""
+
+    def __init__(self, samples: Samples, tables: Collection[str], losses: Mapping[str, Losses]) -> None:
+        self._samples, self._tables, self._losses = samples, tables, losses
+        self._later: list[tuple[Any, ...]] = []
+        self._records = BlockScanner(
+            _RECORD, {}, _ASKED, kept=[*_KEPT, "question/id", "question/references"], facts="query"
+        )
+        self._results = BlockScanner(_RESULT, {}, _OF_RESULT, kept=["text", "score", "metadata/id", REST], facts="text")
+
+    def batches(
+        self, files: Sequence[DataFile], records: RecordReader
+    ) -> Iterator[Mapping[str, Iterator[Sequence[PackedColumn]]]]:
+        """Those of each block of the files."""
+        naming = Naming(self._samples.tell)
+        for file in files:
+            count = 0
+            for taken in records.taken(file, self._scan, 0, TEXT_BLOCK_BYTES):
+                if isinstance(taken, list):
+                    raise Unproved
+                first, _, data, block, _ = taken
+                parts: dict[str, list[Columns]] = {table: [] for table in self._tables}
+                ids: list[str] = []
+                done, row_ids = 0, values_of(block.scanned.kept["question/id"], 0, block.rows)
+                for row in [*np.flatnonzero(~block.plain).tolist(), block.rows]:
+                    ids = [naming.unique(raw.decode()) for raw in row_ids[done:row] if raw is not None]
+                    count += row - done
+                    if ids:
+                        self._add(parts, block, done, row, ids)
+                    done = row + 1
+                    if row == block.rows:
+                        break
+                    line, start, end = block.noted.get(row) or _place(block.scanned, data, row)
+                    value = records.object_or_array_at(file, first + line, data[start:end])
+                    if value is None:
+                        continue
+                    count += 1
+                    sample = self._samples.sample_of(file, count, value, naming)
+                    if sample is not None:
+                        self._add_rows(parts, sample)
+                yield {table: put_together(some) for table, some in parts.items()}
+        for loss in self._later:
+            self._samples.tell(*loss)
+
+    def _scan(self, data: bytes) -> _Block | None:
+        scanned = self._records.scan(data)
+        if scanned is None:
+            return None
+        noted = {row: (line, start, end) for why, row, line, start, end in scanned.notes if why != BLANK}
+        plain = np.ones(scanned.rows, np.bool_)
+        plain[list(noted)] = False
+        kept = scanned.kept
+        times = {name: _numbers(kept[name], plain) for name in _TIMES}
+        own, of_question = (values_of(kept[name], 0, scanned.rows) for name in ("references", "question/references"))
+        for row in np.flatnonzero(plain).tolist():
+            if of_question[row] is not None and of_question[row] != own[row]:
+                plain[row] = False
+        block = _Block(scanned.rows, scanned.lines, scanned, noted, plain, _references(own, plain), times)
+        return block if self._scan_results(block) else None
+
+    def _scan_results(self, block: _Block) -> bool:
+        """Add the results of a block; whether that is possible."""
+        pieces: list[bytes] = []
+        numbers: list[int] = []
+        given = [block.scanned.kept[f"{stage}_results"] for stage in STAGES]
+        data, places = [one.data for one in given], [one.offsets.tolist() for one in given]
+        for row in np.flatnonzero(block.plain).tolist():
+            for stage in range(len(STAGES)):
+                start, end = places[stage][row : row + 2]
+                if end > start:
+                    inner = data[stage][start + 1 : end - 1]
+                    if not inner or inner.isspace():
+                        block.plain[row] = False
+                    else:
+                        pieces.append(inner)
+                        numbers.append(len(STAGES) * row + stage)
+        joined = b",".join(pieces)
+        found, done = self._results.scan_elements(joined, members=False)
+        if done < len(joined) or found.facts is None:
+            return False
+        begins = np.cumsum([0, *(len(piece) + 1 for piece in pieces[:-1])])
+        places_of = np.searchsorted(begins, found.facts.starts[:-1], "right") - 1
+        lists = np.array(numbers, np.int64)[places_of] if numbers else np.empty(0, np.int64)
+        fine = np.ones(found.rows, np.bool_)
+        fine[[row for _, row, *_ in found.notes]] = False
+        block.scores = _numbers(found.kept["score"], fine)
+        block.plain[lists[~fine] // len(STAGES)] = False
+        block.results, block.lists = found, lists
+        return True
+
+    def _add(self, parts: dict[str, list[Columns]], block: _Block, first: int, last: int, ids: list[str]) -> None:
+        """The rows of some records, all of which are plain."""
+        kept, length = block.scanned.kept, last - first
+        packed_ids = packed(Kind.TEXT, ids)
+        if "traces" in parts:
+            nothing = packed_same(Kind.TEXT, None, length)
+            parts["traces"].append([packed_ids, packed_same(Kind.TEXT, _STAND_IN, length), nothing])
+        if "questions" in parts:
+            references = block.references[first:last]
+            parts["questions"].append(
+                [
+                    packed_ids,
+                    _texts(kept["query"], first, last),
+                    packed(Kind.TEXT, [own[0] if own else None for own in references]),
+                    packed(Kind.TEXTS, [own[1:] for own in references]),
+                    packed_same(Kind.TEXT, None, length),
+                    packed_same(Kind.TEXT, None, length),
+                    packed_same(Kind.TEXTS, (), length),
+                ]
+            )
+        if "answers" in parts:
+            self._add_answers(parts["answers"], block, first, last, ids)
+        if "runs" in parts:
+            self._add_runs(parts["runs"], block, first, last, ids)
+
+    @staticmethod
+    def _add_answers(parts: list[Columns], block: _Block, first: int, last: int, ids: list[str]) -> None:
+        """Those of records that have one: of others the columns have no row."""
+        kept = block.scanned.kept
+        seconds, has_seconds = block.times["generation_time"]
+        there = has_seconds[first:last].copy()
+        texts = [values_of(kept[name], first, last) for name in _ANSWER[:2]]
+        for row, values in enumerate(zip(*texts, strict=True)):
+            there[row] |= any(value is not None for value in values)
+        if there.all():
+            columns = [packed(Kind.TEXT, ids), *(_texts(kept[name], first, last) for name in _ANSWER[:2])]
+        else:
+            chosen = np.flatnonzero(there).tolist()
+            given = [[None if own[row] is None else own[row].decode() for row in chosen] for own in texts]  # type: ignore[union-attr]
+            columns = [packed(Kind.TEXT, [ids[row] for row in chosen]), *(packed(Kind.TEXT, own) for own in given)]
+        missing = np.flatnonzero(~has_seconds[first:last][there])
+        columns.append(packed_numbers(Kind.NUMBER, seconds[first:last][there], missing))
+        if columns[0].length:
+            parts.append([*columns, packed_same(Kind.TEXT, None, columns[0].length)])
+
+    @staticmethod
+    def _add_runs(parts: list[Columns], block: _Block, first: int, last: int, ids: list[str]) -> None:
+        assert block.results is not None
+        assert block.lists is not None
+        assert block.scores is not None
+        kept, stages = block.results.kept, len(STAGES)
+        start, end = np.searchsorted(block.lists, (stages * first, stages * last)).tolist()
+        if start == end:
+            return
+        lists = block.lists[start:end] - stages * first
+        counts = np.bincount(lists, minlength=stages * (last - first))
+        begins = np.cumsum(counts) - counts
+        seconds = np.stack([block.times[f"{stage}_time"][0][first:last] for stage in STAGES], axis=1).ravel()
+        has_seconds = np.stack([block.times[f"{stage}_time"][1][first:last] for stage in STAGES], axis=1).ravel()
+        scores, has_score = block.scores[0][start:end], block.scores[1][start:end]
+        parts.append(
+            [
+                _repeated([name.encode() for name in ids], counts.reshape(-1, stages).sum(axis=1)),
+                _repeated([stage.encode() for stage in STAGES] * (last - first), counts),
+                packed_numbers(Kind.INTEGER, np.arange(end - start) - begins[lists] + 1),
+                _texts(kept["metadata/id"], start, end),
+                _texts(kept["text"], start, end),
+                packed_numbers(Kind.NUMBER, scores, np.flatnonzero(~has_score)),
+                packed_numbers(Kind.NUMBER, seconds[lists], np.flatnonzero(~has_seconds[lists])),
+                _objects(kept[REST], start, end),
+            ]
+        )
+
+    def _add_rows(self, parts: dict[str, list[Columns]], sample: Sample) -> None:
+        """The rows of a record that is otherwise."""
+        for table, some in parts.items():
+            if table == "traces":
+                before = sample.before and _STAND_IN
+                rows: Iterable[Any] = (Trace(sample.question_id, _STAND_IN, before),)
+            else:
+                rows = rows_of(sample, table, lambda *loss: self._later.append(loss))
+            some.extend(row_batches(table, iter(rows), self._losses[table]))
+
+
+def _place(scanned: ScannedBlock, data: bytes, row: int) -> tuple[int, int, int]:
+    """The line of a record in its block, and between which places it is."""
+    assert scanned.facts is not None
+    start = int(scanned.facts.starts[row])
+    end = data.find(b"\n", start)
+    return data.count(b"\n", 0, start), start, end if end >= 0 else len(data)
+
+
+def _numbers(kept: KeptValues, plain: Marks) -> tuple[npt.NDArray[np.float64], Marks]:
+    """The numbers of a field, and which rows have one. Rows whose number Python may read otherwise are not plain."""
+    values, missing = numbers_of(kept, 0, len(plain))
+    there = np.ones(len(plain), np.bool_)
+    there[missing] = False
+    plain[(np.abs(values) > _MOST_EXACT) | ((values == 0) & np.signbit(values))] = False
+    return values, there
+
+
+def _references(given: list[bytes | None], plain: Marks) -> list[list[str]]:
+    """The gold answers of each record; where they are otherwise than texts, it goes to the reader."""
+    values = [
+        b"[]" if one is None or not is_plain else one for one, is_plain in zip(given, plain.tolist(), strict=True)
+    ]
+    try:
+        return _REFERENCES.decode(b"[%b]" % b",".join(values))
+    except msgspec.DecodeError:
+        pass
+    found: list[list[str]] = []
+    for row, value in enumerate(values):
+        try:
+            found += _REFERENCES.decode(b"[%b]" % value)
+        except msgspec.DecodeError:
+            plain[row] = False
+            found.append([])
+    return found
+
+
+def _texts(kept: KeptValues, first: int, last: int) -> PackedColumn:
+    """The values of some rows, without those of others."""
+    missing = kept.missing[(kept.missing >= first) & (kept.missing < last)] - first
+    start, end = kept.offsets[[first, last]].tolist()
+    return packed_texts(kept.data[start:end], kept.offsets[first : last + 1] - start, missing)
+
+
+def _objects(kept: KeptValues, first: int, last: int) -> PackedColumn:
+    """The same of objects, as compact text."""
+    start, end = kept.offsets[[first, last]].tolist()
+    is_flat = kept.data.find(b"[", start, end) < 0
+    if is_flat and kept.data.count(b"{", start, end) == np.count_nonzero(np.diff(kept.offsets[first : last + 1])):
+        return _texts(kept, first, last)
+    return packed(Kind.TEXT, [compact(raw) if raw else None for raw in values_of(kept, first, last)])
+
+
+def _repeated(values: list[bytes], counts: Numbers) -> PackedColumn:
+    """Texts, each so many times."""
+    data = b"".join(value * count for value, count in zip(values, counts.tolist(), strict=True))
+    sizes = np.repeat(np.array([*map(len, values)], np.int64), counts)
+    return packed_texts(data, np.concatenate(([0], sizes.cumsum())), np.empty(0, np.int64))
