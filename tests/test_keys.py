@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import pickle
 import string
+import subprocess
+import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -318,3 +322,19 @@ def test_hashes_of_texts_that_differ_at_the_ends_of_words() -> None:
         query = f"select count(distinct {hash_expression('t')}) from (select unnest(?::varchar[]) as t)"
         assert duckdb.execute(query, [texts]).fetchall() == [(len(texts),)]
         assert len(set(codes_of_texts(texts).tolist())) == len(texts)
+
+
+@pytest.mark.parametrize("scanner", ["", "off"])
+def test_a_table_is_found_in_by_another_process(scanner: str) -> None:
+    find = "import pickle, sys; table, keys = pickle.load(sys.stdin.buffer); print((table.positions(keys) >= 0).sum())"
+    keys = np.arange(0, 1 << 40, 1_000_003, np.uint64)[:5000]
+    make = "import pickle, sys; from ragdatakit.arrays.code_tables import HashTable; "
+    make += "keys = pickle.load(sys.stdin.buffer); sys.stdout.buffer.write(pickle.dumps((HashTable(keys), keys)))"
+    told: bytes = pickle.dumps(keys)
+    for code in (make, find):
+        command = [sys.executable, "-c", code]
+        told = subprocess.run(
+            command, input=told, stdout=-1, check=True, env=os.environ | {"RAGDATA_SCANNER": scanner}
+        ).stdout
+
+    assert told.split() == [b"5000"]

@@ -12,8 +12,6 @@ from ragdatakit.arrays.codes import ODD_1, WIDE, Codes, Rows, are_same, first_wo
 from ragdatakit.scanner.keys import count_in_sieve, counted_twice, find_in_table, find_ranks, new_sieve, new_table
 from ragdatakit.scanner.library import run_seed
 
-_SEED = np.uint64(run_seed())
-"""So that nobody can prepare integers that all want one place; the library draws its own."""
 _RANK_PLACES = 32
 """Places for each integer up to which a table by value is made of them: ids of a sample of a corpus (each thirtieth)
 are then looked up without hashing, too."""
@@ -111,11 +109,15 @@ class RankTable:
 
 
 class HashTable:
-    """An open-addressing table of codes, which it keeps: most look-ups end at the first place they look at."""
+    """An open-addressing table of codes, which it keeps: most look-ups end at the first place they look at.
+
+    It is laid out by the seed of the run, so that nobody can prepare integers that all want one place, and may be used
+    in other processes.
+    """
 
     def __init__(self, codes: Codes) -> None:
-        self._codes = codes
-        self._slots = new_table(flat_words(codes), len(words_of(codes)))
+        self._codes, self._seed = codes, run_seed()
+        self._slots = new_table(flat_words(codes), len(words_of(codes)), self._seed)
         if self._slots is not None:
             return
         bits = max(len(codes).bit_length() + 1, 6)
@@ -137,7 +139,7 @@ class HashTable:
         return self._codes
 
     def _first_slots(self, codes: Codes) -> Rows:
-        return (((first_words(codes) ^ _SEED) * ODD_1) >> self._shift).view(np.int64)
+        return (((first_words(codes) ^ np.uint64(self._seed)) * ODD_1) >> self._shift).view(np.int64)
 
     def has_repeats(self, codes: Codes) -> bool:
         """Whether any of the keys, which are these codes, appears twice: only its first position is in the table."""
@@ -149,7 +151,8 @@ class HashTable:
         if codes.dtype != self._codes.dtype:  # integers among texts, or there are no keys
             return np.full(len(codes), -1, np.int32)
         if self._slots is not None:
-            return find_in_table(self._slots, flat_words(self._codes), flat_words(codes), len(words_of(codes)))
+            own, asked = flat_words(self._codes), flat_words(codes)
+            return find_in_table(self._slots, own, asked, len(words_of(codes)), self._seed)
         slots = self._first_slots(codes)
         found: npt.NDArray[np.int32] = self._positions[slots]
         other = np.flatnonzero(found >= 0)

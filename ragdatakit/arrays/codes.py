@@ -14,6 +14,7 @@ import numpy.typing as npt
 from ragdatakit.scanner import views
 from ragdatakit.scanner.keys import mixed as mixed_words
 from ragdatakit.scanner.keys import new_table
+from ragdatakit.scanner.library import run_seed
 
 T = TypeVar("T", bound=np.generic)
 Codes = npt.NDArray[Any]
@@ -90,7 +91,7 @@ def distinct(values: npt.NDArray[T]) -> npt.NDArray[T]:
 
 def number_of_distinct(codes: Codes) -> int:
     """How many different ones there are; without the compiled library quick where hardly one is there twice."""
-    table = new_table(flat_words(codes), len(words_of(codes)))
+    table = new_table(flat_words(codes), len(words_of(codes)), run_seed())
     if table is not None:
         return int(np.count_nonzero(table))
     first = first_words(codes)

@@ -21,17 +21,20 @@ def table_bits(count: int) -> int:
     return max((4 * count // 3).bit_length(), 4)
 
 
-def new_table(words: Codes, width: int) -> npt.NDArray[np.uint64] | None:
-    """A table of codes of so many ``words`` each, to which it points; None where there is no library."""
+def new_table(words: Codes, width: int, seed: int) -> npt.NDArray[np.uint64] | None:
+    """A table of codes of so many ``words`` each, to which it points, laid out by a seed; None where there is no
+    library."""
     if library() is None:
         return None
     bits = table_bits(len(words) // width)
     slots = np.zeros(1 << bits, np.uint64)
-    _call("rd_table_fill", slots.ctypes.data, bits, words.ctypes.data, len(words), width)
+    _call("rd_table_fill", slots.ctypes.data, bits, words.ctypes.data, len(words), width, seed)
     return slots
 
 
-def find_in_table(slots: npt.NDArray[np.uint64], words: Codes, asked: Codes, width: int) -> npt.NDArray[np.int32]:
+def find_in_table(
+    slots: npt.NDArray[np.uint64], words: Codes, asked: Codes, width: int, seed: int
+) -> npt.NDArray[np.int32]:
     """The position of each code that is ``asked`` for among those (``words``) of which the table is, -1 where it is
     none."""
     count = len(asked) // width
@@ -39,7 +42,8 @@ def find_in_table(slots: npt.NDArray[np.uint64], words: Codes, asked: Codes, wid
     bits = len(slots).bit_length() - 1
     _call(
         "rd_table_find",
-        *(slots.ctypes.data, bits, words.ctypes.data, len(words), width, asked.ctypes.data, count, found.ctypes.data),
+        *(slots.ctypes.data, bits, words.ctypes.data, len(words), width, seed),
+        *(asked.ctypes.data, count, found.ctypes.data),
     )
     return found
 

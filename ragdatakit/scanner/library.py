@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-ABI = 28
+ABI = 29
 """The number of the interface. The library must say the same: an editable installation may have an older one."""
 
 _PATH = Path(__file__).with_name("compiled.so")
@@ -55,8 +55,11 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
         (_POINTER, _POINTER, ctypes.c_char_p, _LENGTH, _FLAG, ctypes.POINTER(View), _LENGTH, _NUMBER),
     ),
     "rd_last_comma": (_FLAG, (ctypes.c_char_p, _LENGTH, _FLAG, _NUMBER, _NUMBER)),
-    "rd_table_fill": (_FLAG, (_POINTER, ctypes.c_uint32, _POINTER, _LENGTH, _LENGTH)),
-    "rd_table_find": (_FLAG, (_POINTER, ctypes.c_uint32, _POINTER, _LENGTH, _LENGTH, _POINTER, _LENGTH, _POINTER)),
+    "rd_table_fill": (_FLAG, (_POINTER, ctypes.c_uint32, _POINTER, _LENGTH, _LENGTH, _LENGTH)),
+    "rd_table_find": (
+        _FLAG,
+        (_POINTER, ctypes.c_uint32, _POINTER, _LENGTH, _LENGTH, _LENGTH, _POINTER, _LENGTH, _POINTER),
+    ),
     "rd_rank_find": (_FLAG, (_POINTER, _LENGTH, _LENGTH, _POINTER, _LENGTH, _POINTER)),
     "rd_sieve": (_FLAG, (_POINTER, _LENGTH, _POINTER, _LENGTH, _LENGTH)),
     "rd_sieved": (_FLAG, (_POINTER, _LENGTH, _POINTER, _LENGTH, _LENGTH, _POINTER, _NUMBER)),

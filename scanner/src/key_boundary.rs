@@ -10,17 +10,24 @@ use crate::pairs::Pairs;
 use std::ptr::null_mut;
 use std::sync::RwLock;
 
-/// Put codes into a table of 2^`bits` slots, whose memory is all zeros.
+/// Put codes into a table of 2^`bits` slots, whose memory is all zeros; `seed` lays it out, also in other processes.
 ///
 /// # Safety
 /// `slots` points to 2^`bits` numbers to be written, `codes` to `length` numbers, `width` for each code.
 #[no_mangle]
-pub unsafe extern "C" fn rd_table_fill(slots: *mut u64, bits: u32, codes: *const u64, length: u64, width: u64) -> i32 {
+pub unsafe extern "C" fn rd_table_fill(
+    slots: *mut u64,
+    bits: u32,
+    codes: *const u64,
+    length: u64,
+    width: u64,
+    seed: u64,
+) -> i32 {
     guarded(PANICKED, || {
         let (Some(slots), Some(codes)) = (slice_mut(slots, table_length(bits)), slice(codes, length)) else {
             return MISUSED;
         };
-        let Some(mut table) = Table::over(slots, bits, codes, width as usize) else { return MISUSED };
+        let Some(mut table) = Table::over(slots, bits, codes, width as usize, seed) else { return MISUSED };
         table.fill();
         DONE
     })
@@ -38,6 +45,7 @@ pub unsafe extern "C" fn rd_table_find(
     codes: *const u64,
     length: u64,
     width: u64,
+    seed: u64,
     asked: *const u64,
     count: u64,
     positions: *mut i32,
@@ -46,7 +54,7 @@ pub unsafe extern "C" fn rd_table_find(
         let (Some(slots), Some(codes)) = (slice(slots, table_length(bits)), slice(codes, length)) else {
             return MISUSED;
         };
-        let table = Table::over(slots, bits, codes, width as usize);
+        let table = Table::over(slots, bits, codes, width as usize, seed);
         match (table, slice(asked, count.saturating_mul(width)), slice_mut(positions, count)) {
             (Some(table), Some(asked), Some(positions)) => {
                 table.find(asked, width as usize, positions);

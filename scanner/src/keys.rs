@@ -34,19 +34,12 @@ pub struct Table<Slots, Codes> {
 }
 
 impl<Slots: AsRef<[u64]>, Codes: AsRef<[u64]>> Table<Slots, Codes> {
-    /// A table of 2^`bits` slots; none where there are too few, or the codes are of another width.
-    pub fn over(slots: Slots, bits: u32, codes: Codes, width: usize) -> Option<Self> {
+    /// A table of 2^`bits` slots, laid out by a seed; none where there are too few, or the codes are of another width.
+    pub fn over(slots: Slots, bits: u32, codes: Codes, width: usize, seed: u64) -> Option<Self> {
         let size = 1_usize.checked_shl(bits).filter(|_| (1..40).contains(&bits))?;
         let count = codes.as_ref().len().checked_div(width)?;
         let fits = width <= 2 && count * width == codes.as_ref().len() && count < size && count < i32::MAX as usize;
-        (fits && slots.as_ref().len() == size).then(|| Self {
-            slots,
-            codes,
-            width,
-            bits,
-            mask: size - 1,
-            seed: seeds()[0],
-        })
+        (fits && slots.as_ref().len() == size).then(|| Self { slots, codes, width, bits, mask: size - 1, seed })
     }
 
     /// Whether a code of a text is in the table.
@@ -129,7 +122,7 @@ impl Table<Vec<u64>, Vec<u64>> {
     pub fn of(codes: &[u64]) -> Option<Self> {
         let count = codes.len() / 2;
         let bits = (usize::BITS - (count + count / 3).leading_zeros()).max(4);
-        let mut table = Table::over(vec![0; 1 << bits], bits, codes.to_vec(), 2)?;
+        let mut table = Table::over(vec![0; 1 << bits], bits, codes.to_vec(), 2, seeds()[0])?;
         table.fill();
         Some(table)
     }
@@ -143,7 +136,7 @@ pub struct Numbering {
 impl Numbering {
     /// None has a number yet.
     pub fn new() -> Option<Self> {
-        Some(Self { table: Table::over(vec![0; 1 << 10], 10, Vec::new(), 2)? })
+        Some(Self { table: Table::over(vec![0; 1 << 10], 10, Vec::new(), 2, seeds()[0])? })
     }
 
     /// The number of each code, and at the front of `fresh` the positions of those that are new: how many. None where
@@ -178,7 +171,7 @@ impl Numbering {
         table.slots[slot] = upper | count as u64;
         if 4 * count > 3 * table.slots.len() {
             let bits = table.slots.len().trailing_zeros() + 1;
-            *table = Table::over(vec![0; 1 << bits], bits, std::mem::take(&mut table.codes), 2)?;
+            *table = Table::over(vec![0; 1 << bits], bits, std::mem::take(&mut table.codes), 2, table.seed)?;
             table.fill();
         }
         Some((count - 1, true))
@@ -287,7 +280,7 @@ mod tests {
         for width in [1, 2] {
             let codes = codes(width);
             let mut memory = vec![0; 2048];
-            let mut table = Table::over(&mut memory[..], 11, &codes[..], width).unwrap();
+            let mut table = Table::over(&mut memory[..], 11, &codes[..], width, seeds()[0]).unwrap();
             table.fill();
             let mut found = vec![0; codes.len() / width];
             assert!(table.find(&codes, width, &mut found));
@@ -353,10 +346,10 @@ mod tests {
 
     #[test]
     fn memory_of_another_size_is_refused() {
-        assert!(Table::over(&[0; 15][..], 4, &[1_u64][..], 1).is_none());
-        assert!(Table::over(&[0; 16][..], 0, &[1_u64][..], 1).is_none());
-        assert!(Table::over(&[0; 2][..], 1, &[1_u64, 2][..], 1).is_none());
-        assert!(Table::over(&[0; 16][..], 4, &[1_u64, 2, 3][..], 2).is_none());
-        assert!(Table::over(&[0; 16][..], 4, &[1_u64, 2, 3][..], 0).is_none());
+        assert!(Table::over(&[0; 15][..], 4, &[1_u64][..], 1, 0).is_none());
+        assert!(Table::over(&[0; 16][..], 0, &[1_u64][..], 1, 0).is_none());
+        assert!(Table::over(&[0; 2][..], 1, &[1_u64, 2][..], 1, 0).is_none());
+        assert!(Table::over(&[0; 16][..], 4, &[1_u64, 2, 3][..], 2, 0).is_none());
+        assert!(Table::over(&[0; 16][..], 4, &[1_u64, 2, 3][..], 0, 0).is_none());
     }
 }
