@@ -59,7 +59,7 @@ class CorpusColumns(KeptColumns):
     ) -> None:
         """``fields`` are the columns that are wanted besides the ids; texts of which there are ``facts`` may stay out
         of theirs."""
-        first = next(iter(records.unheard().objects(files[0])), {})
+        first = next(iter(records.unheard().objects(files[0], "json-array")), {})
         self._by_idx = id_of(first.get("idx")) is not None
         shape = replace(PASSAGE, extra="forbid", fields=(*PASSAGE.fields[:2], *([_IDX] if self._by_idx else [])))
         columns = columns_of("documents", {"doc_id": "idx" if self._by_idx else "", **{name: name for name in fields}})

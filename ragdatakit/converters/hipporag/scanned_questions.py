@@ -44,7 +44,7 @@ class QuestionColumns(KeptColumns):
     def __init__(
         self, reading: HippoRagReading, passages: CodedPassages, facts: TextFacts, losses: Mapping[str, Losses]
     ) -> None:
-        first = next(iter(reading.records.unheard().objects(reading.asked[0])), {})
+        first = next(iter(reading.records.unheard().objects(reading.asked[0], "json-array")), {})
         self._shape = shape = _shape_of(first)
         self._key, self._mark = f"{shape.evidence}/{KEY}", f"{shape.evidence}/is_supporting"
         names = {"question_id": shape.id, "text": "question", "answer": "" if shape.is_list else "answer"}
