@@ -221,7 +221,7 @@ class CompiledFinder:
             start += max(count, 0)
 
 
-def joined(texts: Sequence[bytes]) -> tuple[bytes, npt.NDArray[np.int32]]:
+def joined(texts: Sequence[bytes | memoryview]) -> tuple[bytes, npt.NDArray[np.int32]]:
     """Texts one behind the other, and where each begins; the end is the last. Raises `ScannerError` for 2 GB and
     more."""
     ends = np.cumsum([0, *map(len, texts)])

@@ -82,7 +82,7 @@ _RESULT = Record(
 )
 _OF_RESULT: tuple[Asked, ...] = (Parts("metadata", (Field("id: string"),), closed=True), *map(Given, _OTHERS))
 _KEPT = [f.name for f in _RECORD.fields if not f.name.endswith("_docs") and f.name != "question"]
-_MOST_EXACT = 1 << 53
+_MOST_EXACT, _BRACE = 1 << 53, ord("{")
 _REFERENCES = msgspec.json.Decoder(list[list[str]])
 _STAND_IN = "{}"
 """What is said of a record in the table of all: no report asks what it says."""
@@ -160,25 +160,27 @@ class RecordColumns:
         plain[list(noted)] = False
         kept = scanned.kept
         times = {name: _numbers(kept[name], plain) for name in _TIMES}
-        own, of_question = (values_of(kept[name], 0, scanned.rows) for name in ("references", "question/references"))
-        for row in np.flatnonzero(plain).tolist():
-            if of_question[row] is not None and of_question[row] != own[row]:
-                plain[row] = False
+        of_record, of_question = kept["references"], kept["question/references"]
+        own = values_of(of_record, 0, scanned.rows)
+        if of_question.data != of_record.data or not np.array_equal(of_question.offsets, of_record.offsets):
+            for row, other in enumerate(values_of(of_question, 0, scanned.rows)):
+                if other is not None and other != own[row]:
+                    plain[row] = False
         block = _Block(scanned.rows, scanned.lines, scanned, noted, plain, _references(own, plain), times)
         return block if self._scan_results(block) else None
 
     def _scan_results(self, block: _Block) -> bool:
         """Add the results of a block; whether that is possible."""
-        pieces: list[bytes] = []
+        pieces: list[memoryview] = []
         numbers: list[int] = []
         given = [block.scanned.kept[f"{stage}_results"] for stage in STAGES]
-        data, places = [one.data for one in given], [one.offsets.tolist() for one in given]
+        data, places = [memoryview(one.data) for one in given], [one.offsets.tolist() for one in given]
         for row in np.flatnonzero(block.plain).tolist():
             for stage in range(len(STAGES)):
                 start, end = places[stage][row : row + 2]
                 if end > start:
                     inner = data[stage][start + 1 : end - 1]
-                    if not inner or inner.isspace():
+                    if not (inner and inner[0] == _BRACE) and not bytes(inner).strip():
                         block.plain[row] = False
                     else:
                         pieces.append(inner)
@@ -228,13 +230,15 @@ class RecordColumns:
         kept = block.scanned.kept
         seconds, has_seconds = block.times["generation_time"]
         there = has_seconds[first:last].copy()
-        texts = [values_of(kept[name], first, last) for name in _ANSWER[:2]]
-        for row, values in enumerate(zip(*texts, strict=True)):
-            there[row] |= any(value is not None for value in values)
+        for name in _ANSWER[:2]:
+            has_one = np.ones(block.rows, np.bool_)
+            has_one[kept[name].missing] = False
+            there |= has_one[first:last]
         if there.all():
             columns = [packed(Kind.TEXT, ids), *(_texts(kept[name], first, last) for name in _ANSWER[:2])]
         else:
             chosen = np.flatnonzero(there).tolist()
+            texts = [values_of(kept[name], first, last) for name in _ANSWER[:2]]
             given = [[None if own[row] is None else own[row].decode() for row in chosen] for own in texts]  # type: ignore[union-attr]
             columns = [packed(Kind.TEXT, [ids[row] for row in chosen]), *(packed(Kind.TEXT, own) for own in given)]
         missing = np.flatnonzero(~has_seconds[first:last][there])

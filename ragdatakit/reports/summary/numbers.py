@@ -50,8 +50,9 @@ def of_numbers(
         distinct = np.flatnonzero(every)
         counts = every[distinct]
     else:
-        distinct, firsts, counts = np.unique(values, return_index=True, return_counts=True)
-        distinct = values[firsts]  # of 0.0 and -0.0 the first one
+        distinct, counts = np.unique(values, return_counts=True)
+        if (zeros := distinct == 0).any():
+            distinct[zeros] = values[np.flatnonzero(values == 0)[0]]  # of 0.0 and -0.0 the first one
     return of_counts(distinct, counts, name, title, unit, by)
 
 

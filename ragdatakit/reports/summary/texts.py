@@ -142,17 +142,17 @@ def _apart(
 def _held(parts: Iterable[PackedColumn], step: int) -> Iterator[tuple[Numbers, npt.NDArray[np.uint8]]]:
     """Tokens and scripts of every n-th of the texts that are at hand."""
     from ragdatakit.database.columns import bits_of, texts_of
-    from ragdatakit.database.edge_tables import gathered
     from ragdatakit.reports.summary.text_numbers import counted
+    from ragdatakit.scanner.texts import joined
 
     first = 0
     for part in parts:
         rows = np.arange(-first % step, part.length, step)
         data, offsets = texts_of(part)
         if step > 1:
-            starts, ends = offsets[:-1][rows].astype(np.int64), offsets[1:][rows].astype(np.int64)
-            given, places = gathered(data, starts, ends)
-            data, offsets = np.frombuffer(given, np.uint8), places.astype(np.int32)
+            places, given = offsets.tolist(), data.data
+            texts, offsets = joined([given[places[row] : places[row + 1]] for row in rows.tolist()])
+            data = np.frombuffer(texts, np.uint8)
         found = counted(data, offsets)
         assert found is not None
         found[0][bits_of(part)[rows] == 0] = -1
