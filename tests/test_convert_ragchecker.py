@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ragdatakit import convert, validate
+from ragdatakit.files.datasets import DataFile
+from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.schemas.canonical import Answer, Chunk, Document, Qrel, Question, Run
+from ragdatakit.schemas.declarations import File
 from ragdatakit.schemas.errors import RagdataError
 from tests.command_line import FIXTURES
 from tests.conversion_tools import read_tables, rows, tables_of, write_tables
@@ -43,6 +47,21 @@ def test_a_row_as_tables() -> None:
     assert tables["qrels"] == [Qrel("q1", "d2"), Qrel("q2", "d5")]
     assert tables["answers"][0].text == "Joss Alder did."
     assert json.loads(tables["answers"][0].metadata)["answer2response"] == [E]
+
+
+@pytest.mark.parametrize("most", [0, 400, 1 << 20])
+def test_rows_that_are_held_are_those_that_are_read_again(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = rows(read_tables(VALID / "outputs"))
+    read, wrapped = [], RecordReader.wrapped
+
+    def counted(self: RecordReader, file: DataFile, kind: File) -> Iterator[dict[str, Any]]:
+        read.append(file.name)
+        self.most_held = most
+        return wrapped(self, file, kind)
+
+    monkeypatch.setattr(RecordReader, "wrapped", counted)
+    assert rows(read_tables(VALID / "outputs")) == whole
+    assert (len(read) == 1) is (most == 1 << 20)
 
 
 def test_ids_that_are_unique_in_their_row_only_get_its_id(tmp_path: Path) -> None:

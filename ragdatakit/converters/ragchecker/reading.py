@@ -67,7 +67,7 @@ def _chosen(results: list[DataFile], wanted: str | None, dataset: Dataset) -> Da
 
 
 class RagCheckerReading:
-    """Reads the files as often as is wanted; what is to be said of a row is said once."""
+    """Reads the files as often as is wanted, small ones once; what is to be said of a row is said once."""
 
     def __init__(self, dataset: Dataset, results: DataFile | None, records: RecordReader, ids: str) -> None:
         self._records = records
@@ -76,15 +76,28 @@ class RagCheckerReading:
         self._corpus = dataset.of_kind("corpus")
         self._chunks = dataset.of_kind("chunks")
         self._ids = ids
+        self._held: dict[str, list[_Row]] = {}
 
     def _rows(self, kind: str = "results") -> Iterator[_Row]:
         """Place, id and fields of each row."""
+        if kind in self._held:
+            yield from self._held[kind]
+            return
         files = self._queries if kind == "queries" else [self._results] if self._results is not None else []
-        number = 0
+        number = size = 0
+        held: list[_Row] = []
         for file in files:
             for fields in self._records.wrapped(file, RAGCHECKER.file(kind)):
-                yield number, self._id(file, number, fields), fields
+                row = number, self._id(file, number, fields), fields
+                size += sum(memoryview(raw).nbytes for raw in fields.values())
+                if size <= self._records.most_held:
+                    held.append(row)
+                else:
+                    held.clear()
+                yield row
                 number += 1
+        if len(held) == number:
+            self._held[kind] = held
 
     def _id(self, file: DataFile, number: int, fields: dict[str, Raw]) -> str:
         found = _value(fields.get("query_id"))

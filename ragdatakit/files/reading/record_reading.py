@@ -114,6 +114,8 @@ class RecordReader:
         self.refused = refused or Refused()
         self.progress = progress
         self._longest = max(1 << 24, memory_limit // 4)
+        self.most_held = memory_limit // 16
+        """Bytes of records that may be held, so that their file need not be read once more."""
         self.extents: dict[str, tuple[int, int]] = {}
         self._noted: set[tuple[str, int]] = set()
         self._in_lines: set[str] = set()
