@@ -363,7 +363,7 @@ def test_many_changes_are_sorted_through_a_scratch_file() -> None:
 @pytest.mark.parametrize("block", [64, 1 << 20])
 def test_a_diff_of_any_file_can_be_applied(block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(difference, "_BLOCK", block)
-    old = [f"line {n}\n" for n in range(1, 2000)]
+    old = [f"line\t{n}\n" for n in range(1, 2000)]
     new = old.copy()
     new[0] = "first\n"
     del new[1500:1503]

@@ -173,4 +173,5 @@ def _hunk(before: list[bytes], mine: list[bytes], its: list[bytes], opcodes: _Op
 
 def _shown(line: bytes) -> str:
     text = line.removesuffix(b"\n").decode("utf-8", "replace")
-    return visible_text(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…")
+    cells = (text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…").split("\t")
+    return "\t".join(map(visible_text, cells))  # `patch` would write what stands for a tab
