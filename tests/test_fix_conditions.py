@@ -566,3 +566,12 @@ def test_nothing_is_added_to_records_of_another_file(tmp_path: Path) -> None:
         **given,
         "corpus.jsonl": given["corpus.jsonl"].removeprefix("\ufeff"),  # a fault of bytes
     }
+
+
+def test_results_are_not_numbered_beside_one_that_cannot_be_read(tmp_path: Path) -> None:
+    text = "q1 Q0 d1 1 9.5\nq1 Q0 d2 2 8.5 bm25\nq1 Q0 d3 3 7.5 bm25\n"
+    root = made(tmp_path, TREC, run=text)
+
+    fix(root, unsafe=True, select=["TR122"])
+
+    assert (root / RUN).read_text(encoding="utf-8") == text

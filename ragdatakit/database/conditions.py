@@ -28,6 +28,8 @@ class Condition(NamedTuple):
             return value is not None
         if isinstance(self.value, tuple):
             return value not in self.value
-        if isinstance(value, int) and isinstance(self.value, int):
-            return value > self.value if self.test == ">" else value <= self.value
-        return value == self.value
+        if self.test == "=":
+            return value == self.value
+        assert isinstance(value, int)
+        assert isinstance(self.value, int)
+        return value > self.value if self.test == ">" else value <= self.value

@@ -131,7 +131,7 @@ def rests_on(format_name: str, rule: str, kind: str) -> frozenset[str]:
     found = {each.to_kind for each in fmt.references if each.rule == rule}
     found |= {each.to_kind for each in fmt.memberships if each.rule == rule}
     found |= {by for each in fmt.coverages if each.rule == rule for by, _ in each.by}
-    if repairs_of(format_name).get(rule) in _OF_COPIES or _BY_RULE.get((format_name, rule)) is _of_first:
+    if repairs_of(format_name).get(rule) in _OF_COPIES or _BY_RULE.get((format_name, rule)) in (_of_first, _of_query):
         found.add(kind)
     return frozenset(found)
 

@@ -74,8 +74,8 @@ RULES: tuple[Rule, ...] = (
         summary="Bytes that are not UTF-8 text.",
         message="byte 0x{byte:02x} is not UTF-8",
         upstream="the loader stops with UnicodeDecodeError",
-        hint="convert the file to UTF-8, for example with `iconv -f cp1252 -t utf-8 FILE > NEW`; with `-f utf-16` if it "
-        "begins with 0xff or 0xfe",
+        hint="convert the file to UTF-8, for example with `iconv -f cp1252 -t utf-8 FILE > NEW`; with `-f utf-16` if "
+        "it begins with 0xff or 0xfe",
         bad="caf\\xe9   (Latin-1)",
         good="caf\\xc3\\xa9   (UTF-8)",
         source='open(encoding="utf-8") in Python\'s library',
