@@ -11,6 +11,7 @@ import pytest
 from ragdatakit.api.report import report
 from ragdatakit.converters import sql_tables
 from ragdatakit.converters.hipporag import scanned_passages
+from ragdatakit.converters.hipporag.reading import HippoRagReading
 from ragdatakit.database import dataset_database
 from ragdatakit.database.dataset_database import DatasetDatabase
 from ragdatakit.scanner.library import library
@@ -172,6 +173,21 @@ def test_questions_that_are_many_for_the_memory_go_to_the_database(
     monkeypatch.setattr(dataset_database, "_MOST_HELD", 1 << 13)
     by_columns, by_rows = both_ways(folder, monkeypatch)
     assert by_columns == by_rows
+
+
+def test_each_data_set_of_a_folder_is_read_by_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = with_questions(tmp_path / "set", [asked(n) for n in range(30)])
+    (folder / "other_corpus.json").write_text(json.dumps(PASSAGES[:20]))
+    (folder / "other.json").write_text(json.dumps([asked(n) for n in range(20)]))
+    by_rows = report(folder)
+    monkeypatch.setattr(sql_tables.sql_tables, "__defaults__", (0,))
+    monkeypatch.setattr(scanned_passages, "_WORTH", 0)
+    monkeypatch.setattr(HippoRagReading, "together", lambda *_: pytest.fail("the reader was asked"))
+    by_columns = report(folder)
+    assert [each.name for each in by_columns] == ["made", "other"]
+    for one, other in zip(by_columns, by_rows, strict=True):
+        one.seconds = other.seconds = 0
+        assert one == other
 
 
 @pytest.mark.parametrize("lines", [True, False])

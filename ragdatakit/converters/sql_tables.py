@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from ragdatakit.converters.hipporag.data_sets import own_parts
 from ragdatakit.converters.sources import ConversionSettings, Source, converted_root
 from ragdatakit.database.dataset_database import SqlTable
 from ragdatakit.files.datasets import Dataset
@@ -36,7 +37,7 @@ def sql_tables(
     is who reads the dataset's files."""
     part = _taken_part(source, options, least_bytes) if source.format in _FORMATS else None
     found = _own(source.format, "tables")(part, records) if part is not None else {}
-    chosen = _OF_OPTIONS.get(source.format, ()) if options.values else ()
+    chosen = _OF_OPTIONS.get(source.format, ()) if options.values.keys() - {"dataset"} else ()
     return {table: way for table, way in found.items() if table not in chosen}
 
 
@@ -66,7 +67,8 @@ def _taken_part(source: Source, options: ConversionSettings, least_bytes: int) -
     if options.chunking or options.prepare is not None:
         return None
     # Of a DataMind repository the profile alone has what is taken so.
-    parts = [part for part in source.parts if source.format != "datamind" or part.layout == "profile"]
+    parts = own_parts(source, options)
+    parts = [part for part in parts if source.format != "datamind" or part.layout == "profile"]
     if len(parts) != 1:
         return None
     part = parts[0]
