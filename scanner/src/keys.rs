@@ -205,16 +205,18 @@ pub fn find_ranks(ranks: &[i32], least: u64, codes: &[u64], positions: &mut [i32
     }
 }
 
-/// Count codes by their leading bits, up to 2: a place with 1 holds a code that came once. Four places are in a byte.
+/// Count codes by their leading bits: a place has 0, 1 where one came, and 3 from the second on. Four places are in a byte.
 /// Of codes of several numbers the first counts. None where the places are no power of two.
 pub fn sieve(places: &mut [u8], codes: &[u64], width: usize) -> Option<()> {
     let shift = sieve_shift(places)?;
-    for code in codes.iter().step_by(width) {
-        let place = code >> shift;
-        let (four, at) = (&mut places[(place >> 2) as usize], 2 * (place & 3));
-        // 0, 1, 2 become 1, 2, 2
-        let count = *four >> at & 3;
-        *four = *four & !(3 << at) | (count + 1).min(2) << at;
+    for some in codes.chunks(AT_ONCE.saturating_mul(width)) {
+        let some = || some.iter().step_by(width).map(|code| code >> shift);
+        // the memory of some places is asked for together: one by one each would wait for the one before it
+        black_box(some().fold(0, |seen, place| seen ^ places[(place >> 2) as usize]));
+        for place in some() {
+            let (four, at) = (&mut places[(place >> 2) as usize], 2 * (place & 3));
+            *four |= (1 + (*four >> at & 1)) << at;
+        }
     }
     Some(())
 }
@@ -223,13 +225,18 @@ pub fn sieve(places: &mut [u8], codes: &[u64], width: usize) -> Option<()> {
 /// places are no power of two.
 pub fn sieved(places: &[u8], codes: &[u64], width: usize, found: &mut [i64]) -> Option<usize> {
     let shift = sieve_shift(places)?;
-    let mut count = 0;
-    for (position, code) in codes.iter().step_by(width).enumerate() {
-        let place = code >> shift;
-        // written each time, kept where it is one: there is nothing to guess for the processor
-        let Some(next) = found.get_mut(count) else { break };
-        *next = position as i64;
-        count += usize::from(places[(place >> 2) as usize] >> (2 * (place & 3)) & 3 == 2);
+    let (mut count, mut twice) = (0, [0; AT_ONCE]);
+    for (number, some) in codes.chunks(AT_ONCE.saturating_mul(width)).enumerate() {
+        for (twice, code) in twice.iter_mut().zip(some.iter().step_by(width)) {
+            let place = code >> shift;
+            *twice = places[(place >> 2) as usize] >> (2 * (place & 3) + 1) & 1;
+        }
+        for (at, &twice) in twice[..some.len() / width].iter().enumerate() {
+            // written each time, kept where it is one: there is nothing to guess for the processor
+            let Some(next) = found.get_mut(count) else { break };
+            *next = (number * AT_ONCE + at) as i64;
+            count += usize::from(twice);
+        }
     }
     Some(count)
 }
