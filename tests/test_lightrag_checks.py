@@ -108,6 +108,35 @@ def test_packed_directories_are_read_and_reported(name: str) -> None:
     assert {f.rule for f in report.findings if f.severity == "error"} == {"packed-store"}
 
 
+def _of_chunks(chunks: dict[str, dict[str, object]], place: Path) -> dict[str, str]:
+    (place / "kv_store_text_chunks.json").write_text(json.dumps(chunks))
+    codes = "LR112", "LR113", "LR208"
+    return {f.code: f.fault for f in validate(place, select=codes).findings}
+
+
+def test_a_field_that_is_not_there_is_called_missing(tmp_path: Path) -> None:
+    folder = shutil.copytree(FIXTURES / "lightrag" / "valid" / "ingested", tmp_path / "here")
+    chunks = json.loads((folder / "kv_store_text_chunks.json").read_text())
+    fields = {"content": "LR112", "tokens": "LR113", "chunk_order_index": "LR113", "full_doc_id": "LR113"}
+    expected = {"content": "content is missing; expected a text"}
+    first, *others = chunks
+
+    for name, code in fields.items():
+        cut = {first: {k: v for k, v in chunks[first].items() if k != name}}
+        cut.update((other, chunks[other]) for other in others)
+        # what follows the chunk in its document leaves no gap: its place is not known
+        assert _of_chunks(cut, folder) == {code: expected.get(name, f"{name} is missing")}
+    assert _of_chunks({**chunks, first: {**chunks[first], "content": None}}, folder)["LR112"].startswith(
+        "content is null"
+    )
+
+
+def test_a_custom_chunk_of_an_old_release_has_neither_place_nor_document(tmp_path: Path) -> None:
+    folder = shutil.copytree(FIXTURES / "lightrag" / "valid" / "ingested", tmp_path / "here")
+
+    assert _of_chunks({"chunk-1": {"content": "Joss Alder", "source_id": "c1"}}, folder) == {}
+
+
 @pytest.mark.parametrize(
     ("content", "taken"), [(" \n", "for an empty store, silently"), ('{"a":', "stops with JSONDec")]
 )

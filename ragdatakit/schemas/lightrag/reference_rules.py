@@ -89,7 +89,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         "LR208 gap-in-chunks warning",
         since="0.2.0",
         summary="The places of a document's chunks have a gap.",
-        message="{document} has {found} chunks, and places up to {value}",
+        message="{document} has chunks at {found} of the places 0 to {value}",
         upstream="the chunk in between is lost",
         hint="insert the document again, or number its chunks from 0",
         bad="places 0 and 2",

@@ -139,7 +139,7 @@ STORE_RULES: tuple[Rule, ...] = (
     Rule(
         "LR113 unusable-chunk-field warning",
         since="0.2.0",
-        summary="A field of a chunk that has another type than LightRAG writes.",
+        summary="A field of a chunk that LightRAG writes is missing, or has another type.",
         message="{field} is {value}",
         upstream="it loads; what sorts or counts chunks by it goes wrong",
         hint="write tokens and chunk_order_index as integers from 0, ids and paths as texts",

@@ -20,10 +20,16 @@ def document_problems(doc_id: str, document: dict[str, Any]) -> Iterator[Problem
     """The faults of one document."""
     content = document.get("content")
     if not isinstance(content, str):
-        where = "/document/content" if "content" in document else "/document"
-        yield Problem("document-without-content", where, content)
+        yield _unusable("document-without-content", "document", document, "content")
     elif not _is_own_id(doc_id, content, document.get("file_path")):
         yield Problem("unlike-document-id", "/doc_id", doc_id)
+
+
+def _unusable(rule: str, member: str, record: dict[str, Any], name: str) -> Problem:
+    """A field of a record that is of no use, or is not there."""
+    if name in record:
+        return Problem(rule, f"/{member}/{name}", record[name], {"field": name})
+    return Problem(rule, f"/{member}", None, {"field": name, "value": "missing"})
 
 
 def _is_own_id(doc_id: str, content: str, path: Any) -> bool:
@@ -38,6 +44,7 @@ class ChunkStore:
     def __init__(self, known: Known) -> None:
         self._known = known
         self._places: dict[str, set[int]] = {}
+        self._unplaced: set[str | None] = set()  # documents with a chunk that has no place; None: one of them all
 
     def problems(self, chunk_id: str, chunk: dict[str, Any]) -> Iterator[Problem]:
         """The faults of one chunk, which is remembered."""
@@ -48,20 +55,22 @@ class ChunkStore:
                 code_of(content) if isinstance(content, str) and content else 0
             )
         if not isinstance(content, str) or not content:
-            where = "/chunk/content" if "content" in chunk else "/chunk"
-            yield Problem("chunk-without-content", where, content)
+            yield _unusable("chunk-without-content", "chunk", chunk, "content")
         if isinstance(chunk.get("file_path"), list | dict):
             yield Problem("path-not-text", "/chunk/file_path", chunk["file_path"])
         for name, kind in _TYPES.items():
             value = chunk.get(name)
-            wrong = name in chunk and (type(value) is not kind or (isinstance(value, int) and value < 0))
-            if wrong:
-                yield Problem("unusable-chunk-field", f"/chunk/{name}", value, {"field": name})
+            # what ainsert_custom_kg of old releases stored has a source_id instead of these
+            may_lack = name not in chunk and "source_id" in chunk
+            if not may_lack and (type(value) is not kind or (isinstance(value, int) and value < 0)):
+                yield _unusable("unusable-chunk-field", "chunk", chunk, name)
         document = chunk.get("full_doc_id")
         if isinstance(document, str):
             yield from self._document(document, chunk, again)
             if isinstance(content, str) and content and not _is_chunk_id(chunk_id, content, chunk):
                 yield Problem("unlike-chunk-id", "/chunk_id", chunk_id)
+        elif "source_id" not in chunk:
+            self._unplaced.add(None)
 
     def _document(self, document: str, chunk: dict[str, Any], again: bool) -> Iterator[Problem]:
         known = self._known.documents
@@ -70,7 +79,10 @@ class ChunkStore:
             rule = "chunk-without-document" if custom else "unknown-document"
             yield Problem(rule, "/chunk/full_doc_id", document)
         place = chunk.get("chunk_order_index")
-        if custom or again or type(place) is not int or not 0 <= place < _MANY:
+        if custom or again:
+            return
+        if type(place) is not int or not 0 <= place < _MANY:
+            self._unplaced.add(document)
             return
         places = self._places.setdefault(document, set())
         if place in places:
@@ -78,9 +90,9 @@ class ChunkStore:
         places.add(place)
 
     def gaps(self) -> Iterator[Problem]:
-        """Documents in whose places something is missing."""
+        """Documents in whose places something is missing, as far as all of their chunks have one."""
         for document, places in self._places.items():
-            if max(places) + 1 > len(places):
+            if self._unplaced.isdisjoint((document, None)) and max(places) + 1 > len(places):
                 facts = {"document": document, "found": len(places)}
                 yield Problem("gap-in-chunks", None, max(places), facts)
 
@@ -96,7 +108,7 @@ def status_problems(doc_id: str, status: dict[str, Any], known: Known) -> Iterat
     """The faults of one status."""
     state = status.get("status")
     if not isinstance(state, str) or state not in STATUSES:
-        yield Problem("unknown-status", "/status/status" if "status" in status else "/status", state)
+        yield _unusable("unknown-status", "status", status, "status")
     for name in ("created_at", "updated_at"):
         time = status.get(name)
         if name in status and not _is_time(time):
