@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
+import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,7 +14,8 @@ import pytest
 
 from ragdatakit.files.containers.beginnings import is_array
 from ragdatakit.files.detection.odd_beginnings import odd_beginning
-from tests.command_line import run
+from ragdatakit.schemas import get_format
+from tests.command_line import obey_permissions, run, spawn
 
 ODD = {
     "a.json": (b'{"a": [1, 2\n', "it is not JSON: expecting ',' delimiter at line 2, column 1"),
@@ -123,3 +126,17 @@ _RECORDS = b'{"_id": "d1", "text": "Pears"}'
 )
 def test_arrays_of_records(head: bytes, expected: bool) -> None:
     assert is_array(head) == expected
+
+
+@pytest.mark.skipif(os.geteuid() == 0 and sys.platform != "linux", reason="root may read everything")
+@pytest.mark.parametrize("example", ["raptor", "sage", "graphrag"])
+def test_a_dataset_without_permission_needs_only_that(example: str, tmp_path: Path) -> None:
+    for name, content in get_format(example).example.items():
+        (tmp_path / name).write_text(content)
+        (tmp_path / name).chmod(0)
+
+    refused = spawn("validate", tmp_path, first=obey_permissions)
+
+    assert "ermission denied" in refused.out + refused.err and "JSON:" not in refused.err
+    assert "index again" not in refused.out
+    assert "RD101" in spawn("validate", tmp_path, "--from", example, first=obey_permissions).out

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from ragdatakit.files.detection.known_folders import known_data
 from ragdatakit.files.detection.odd_beginnings import ARCHIVES, IS_ARCHIVE, odd_beginning, unread_by_name
 from ragdatakit.files.detection.sniffing import beginning, emptiness, guess
 from ragdatakit.files.paths.boundary import ANYWHERE, Boundary
-from ragdatakit.files.paths.folders import UnreadableError, is_regular
+from ragdatakit.files.paths.folders import UnreadableError, is_locked, is_regular
 from ragdatakit.files.paths.name_patterns import ends_as, named_place
 from ragdatakit.schemas.declarations import ConfigFile, File, Format
 from ragdatakit.schemas.errors import RagdataError, UnrecognisedError
@@ -88,7 +87,7 @@ def _begins_as(path: Path, kind: File) -> bool:
 
 
 def _not_chosen(path: Path, formats: tuple[Format, ...], forced: bool) -> RagdataError:
-    if path.exists() and not os.access(path, os.R_OK):
+    if is_locked(path):
         return UnreadableError([str(path)])
     return UnrecognisedError(_why_unrecognised(path, formats, forced))
 

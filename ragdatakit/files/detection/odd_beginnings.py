@@ -10,7 +10,7 @@ from ragdatakit.files.containers.parquet_rows import is_parquet
 from ragdatakit.files.containers.parquet_tables import damage
 from ragdatakit.files.detection.sniffing import beginning, emptiness
 from ragdatakit.files.paths.boundary import ANYWHERE, Boundary
-from ragdatakit.files.paths.folders import size_of
+from ragdatakit.files.paths.folders import is_locked, size_of
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst", ".7z", ".rar")
 PACKED = (*ARCHIVES, ".zst", ".bz2", ".xz")
@@ -23,6 +23,8 @@ def odd_beginning(path: Path, boundary: Boundary = ANYWHERE) -> str:
     """What is odd about it, in words; empty where nothing is, or where nobody knows what it should be."""
     if reason := unread_by_name(path):
         return reason
+    if is_locked(path):
+        return "permission denied"
     if is_parquet(path):
         return damage(path, boundary)
     name = path.name.lower().removesuffix(".gz")

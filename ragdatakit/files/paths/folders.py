@@ -206,6 +206,14 @@ def not_looked_into(folder: Path | str) -> str:
     return f"{folder}: permission denied"
 
 
+def is_locked(path: Path) -> bool:
+    """Whether there is something at a path that may not be read."""
+    try:
+        return path.exists() and not os.access(path, os.R_OK)
+    except PermissionError:  # its folder may be listed, and nothing in it be opened
+        return True
+
+
 class UnreadableError(RagdataError):
     """Nothing can be said of a path, for want of permission; ``paths`` are what may not be looked into."""
 

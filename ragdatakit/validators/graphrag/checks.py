@@ -137,7 +137,8 @@ class GraphRagChecks(FormatChecks):
             table.columns = tables.columns_of(table)
         except (UnreadableTableError, OSError) as error:
             self._lost(file)
-            return _unreadable((not table.is_csv and damage(file.path, file.boundary)) or error)
+            locked = isinstance(error, PermissionError)
+            return _unreadable((not locked and not table.is_csv and damage(file.path, file.boundary)) or error)
         stored[file] = table
         return _unreadable(damaged) if damaged else None
 
@@ -260,4 +261,6 @@ def _failed(error: Exception, stored: StoredTable) -> Problem:
 
 
 def _unreadable(reason: object) -> Problem:
-    return Problem("unreadable-table", facts={"reason": getattr(reason, "strerror", None) or str(reason)})
+    """A file that may not be opened needs no new index."""
+    rule = "unreadable-file" if isinstance(reason, PermissionError) else "unreadable-table"
+    return Problem(rule, facts={"reason": getattr(reason, "strerror", None) or str(reason)})
