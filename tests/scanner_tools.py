@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -18,11 +19,12 @@ from ragdatakit.scanner.library import library
 from ragdatakit.scanner.predicates import Predicate, Spelled
 from ragdatakit.schemas import all_formats
 from ragdatakit.schemas.declarations import File, Record
+from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.checks import FormatChecks
 from ragdatakit.validators.coded_columns import coded_scan, coded_values
 from ragdatakit.validators.columns import KeyColumns
 from ragdatakit.validators.reading.blocks import BlockChecker, CheckedBlock, ScannedChecker, Segment
-from ragdatakit.validators.records import Extra, RecordChecker
+from ragdatakit.validators.records import RecordChecker
 from ragdatakit.validators.set_plan import key_columns
 
 needs_scanner = pytest.mark.skipif(library() is None, reason="the compiled scanner is not built (make env, with cargo)")
@@ -48,7 +50,7 @@ class BothWays:
         self,
         kind: File,
         predicates: tuple[Predicate, ...] = (),
-        extra: Extra | None = None,
+        extra: Callable[..., list[Problem]] | None = None,
         checks: FormatChecks | None = None,
     ) -> None:
         self.checks = checks if checks is not None else FormatChecks(Dataset(Path(), "", all_formats()[0], "", []), ())
@@ -72,9 +74,11 @@ class BothWays:
         asked = (*predicates, *map(Spelled, spelled))
         cells = kind.columns if kind.container == "columns" else None
         known = scanning.known_codes()
-        self.scanners = [
-            BlockScanner(kind.record, keys, asked, portable=p, cells=cells, known=known) for p in (False, True)
-        ]
+        by_member = extra is not None and scanning.in_part is not None
+        if extra is not None:
+            checker.in_part = extra
+        make = partial(BlockScanner, kind.record, keys, asked, cells=cells, known=known, by_member=by_member)
+        self.scanners = [make(portable=p) for p in (False, True)]
         self._scanned = [ScannedChecker(checker, scanner, 0, scanning.counted) for scanner in self.scanners]
 
     def differences(self, data: bytes) -> Iterator[str]:

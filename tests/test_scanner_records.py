@@ -18,12 +18,16 @@ import pytest
 import ragdatakit
 from ragdatakit.arrays.text_codes import codes_of_texts
 from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.scanner.blocks import BlockScanner
+from ragdatakit.scanner.notes import CANDIDATE, REFUSED
 from ragdatakit.schemas import get_format
 from ragdatakit.schemas.errors import RagdataError
 from ragdatakit.schemas.findings import Problem
+from ragdatakit.schemas.sage.records import RECORD as SAGE
 from ragdatakit.validators import checks_of, dataset_run
 from ragdatakit.validators.arag import checks as arag_checks
 from ragdatakit.validators.hipporag.known_passages import KnownPassages
+from ragdatakit.validators.sage.predicates import RECORDS
 from tests.block_mutations import tries
 from tests.scanner_tools import BothWays, cut_anywhere, needs_scanner
 from tests.value_mutations import damaged_line, damaged_value, line_of
@@ -145,9 +149,12 @@ def ways_of(name: str, kind: str) -> BothWays:
         checks._passages["hotpotqa"] = known = KnownPassages()
         known.add_codes(codes_of_texts([f"{title}\n{text}" for title, text in PASSAGES]))
 
-    def extra(value: Any) -> list[Problem]:
+    in_part = checks.scanning(file).in_part
+
+    def extra(value: Any, members: frozenset[str] | None = None) -> list[Problem]:
         found = []
-        for problem in checks.record(file, value):
+        judged = checks.record(file, value) if members is None or in_part is None else in_part(value, members)
+        for problem in judged:
             rule = rules.get(problem.rule)
             of_profile = rule is None or not fmt.profiles or any(p in rule.upstream for p in fmt.default_profiles)
             if of_profile and (rule is None or rule.counted):
@@ -171,6 +178,54 @@ def test_rules_see_what_they_find_something_in(name: str, kind: str) -> None:
         for part in cut_anywhere(data, rng) if rng.random() < 0.3 else [data]:
             wrong = [*ways.differences(part)]
             assert not wrong, f"{wrong[0]}\n{part!r}"
+
+
+@pytest.mark.parametrize(
+    ("changed", "members", "is_refused"),
+    [
+        ({"query": None}, {"query"}, False),
+        ({"query": " "}, {"query"}, False),
+        ({"question": "q"}, {"question"}, True),
+        ({"question": {"id": "q", "references": [5]}}, {"question"}, True),
+        ({"references": ["a", "a"]}, {"references"}, False),
+        ({"retrieval_results": [{"text": 5}]}, {"retrieval_results", "retrieval_docs"}, False),
+        ({"retrieval_docs": None, "generated": 5}, {"retrieval_docs", "generated"}, False),
+        ({"retrieval_results": [{"text": "a", "metadata": {"a": 1, "b": None}}, None]}, {"retrieval_results"}, False),
+        ({"other": 5}, None, True),
+        ({"query": None, "other": 5}, None, True),
+        ({"query": None, "question": {"id": "q", "of": float("nan")}}, None, True),
+    ],
+)
+def test_members_at_fault_are_named(changed: dict[str, Any], members: set[str] | None, is_refused: bool) -> None:
+    record = {"query": "why", "question": {"id": "q"}, "retrieval_results": [{"text": "a"}], "retrieval_docs": ["a"]}
+    for portable in (False, True):
+        scanner = BlockScanner(SAGE, {"@key": "question/id"}, RECORDS, portable, by_member=True)
+
+        scanned = scanner.scan(json.dumps({**record, **changed}).encode())
+
+        assert scanned is not None
+        assert [note[0] for note in scanned.notes] == [REFUSED if is_refused else CANDIDATE]
+        found = scanned.alike.get(0)
+        if members is None:
+            assert found is None
+        else:
+            assert found is not None and found >= members and "reranking_docs" not in found
+
+
+def test_what_is_counted_of_a_member_that_is_not_seen_is_counted() -> None:
+    refined = {"text": "a b c d", "original_length": 7, "refined_length": 4, "compression_ratio": 0.571}
+    record: dict[str, Any] = {"query": "why", "question": {"id": "q"}, "retrieval_results": [{"text": "a b c d"}]}
+    docs = ["a b c d"]
+    record |= {"retrieval_docs": docs, "refining_results": [refined], "refining_docs": docs}
+    lines = [record, {**record, "query": 5}, {**record, "refining_docs": 5}, record]
+    scanner = BlockScanner(SAGE, {"@key": "question/id"}, RECORDS, by_member=True)
+
+    scanned = scanner.scan("\n".join(map(json.dumps, lines)).encode())
+
+    assert scanned is not None
+    assert [*scanned.alike] == [0, 1, 2]
+    assert scanned.alike[1] == {"query"}
+    assert list(scanned.counts.values()) == [2]
 
 
 @pytest.mark.parametrize(("name", "kind"), SOUND)

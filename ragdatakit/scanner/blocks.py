@@ -29,9 +29,12 @@ from ragdatakit.scanner.views import WIDE, numbers, wide_codes
 from ragdatakit.schemas.declarations import Columns, Field, Record
 
 _LONE_RETURN = 1
-_NOTE_WIDTH, _ODD_WIDTH, _MARK_WIDTH = 5, 3, 3
+_NOTE_WIDTH, _ODD_WIDTH, _MARK_WIDTH, _ALIKE_WIDTH = 5, 3, 3, 2
 _OF_BLOCK, _OF_FIELD = 5, 5
-"""Numbers in a note, in an odd text and in a mark; views of a block and of each field: as the library has them."""
+"""Numbers in a note, in an odd text, in a mark and for a record that is read alike; views of a block and of each field:
+as the library has them."""
+_ALL = (1 << 64) - 1
+"""The members of a record, where it is not known which of them were noted."""
 
 REST = "<rest>"
 """What the field is called, by which the scanner knows it."""
@@ -104,8 +107,9 @@ class ScannedBlock:
     ``notes`` are the noted lines in order: why (see `notes`), row, line, first byte, byte behind the last. ``lf`` and
     ``crlf`` are how often each line end occurs, its first line and that line's offset. ``counts`` has how many of the
     clean records have what is counted, by the names in the predicates. ``alike`` are rows of noted records in JSON that
-    every reader reads alike, ``marks`` lines far from each other: the row of the record there, or of the next one, the
-    line, its first byte. ``kept`` are the values of fields of which they are wanted, ``facts`` those of one's texts.
+    every reader reads alike, with the members that a rule may want to see (None: all), ``marks`` lines far from each
+    other: the row of the record there, or of the next one, the line, its first byte. ``kept`` are the values of fields
+    of which they are wanted, ``facts`` those of one's texts.
     """
 
     rows: int
@@ -115,7 +119,7 @@ class ScannedBlock:
     notes: list[list[int]]
     columns: dict[str, ScannedColumn]
     counts: dict[Hashable, int] = field(default_factory=dict)
-    alike: frozenset[int] = frozenset()
+    alike: dict[int, frozenset[str] | None] = field(default_factory=dict)
     marks: list[list[int]] = field(default_factory=list)
     kept: dict[str, KeptValues] = field(default_factory=dict)
     facts: ScannedFacts | None = None
@@ -153,7 +157,8 @@ class BlockScanner:
     members of a record that are not. ``kept`` are fields of the record, or of objects in it that are in no list, whose
     values are wanted, ``facts`` is the one of whose texts there are to be facts. ``sample`` says of which
     texts of the next block these have the text, too: before that block there are so many rows, and of all rows every so
-    many-th one is wanted (two numbers, 0 for none).
+    many-th one is wanted (two numbers, 0 for none). ``by_member``: records are looked at to their end, so that it is
+    known which members of those that are noted a rule may want to see.
     """
 
     sample = (0, 0, 0)
@@ -169,16 +174,19 @@ class BlockScanner:
         tags: tuple[str, ...] = (),
         kept: Sequence[str] = (),
         facts: str = "",
+        by_member: bool = False,
     ) -> None:
         self._library = found = needed_library()
         asked = list(predicates)
-        blob = plan_blob(record, set(keys.values()), asked, cells, tags)
+        blob = plan_blob(record, set(keys.values()), asked, cells, tags, by_member)
         self._counts = counts_of(asked)
         self._plan = found.rd_plan_new(blob, len(blob))
         if not self._plan:
             raise ScannerError(f"the scanner cannot read {record.name}")
         weakref.finalize(self, found.rd_plan_free, self._plan).atexit = False
-        fields = {name: field for scope in scopes_of(record, asked).values() for name, field in scope.items()}
+        scopes = scopes_of(record, asked)
+        self._members = tuple(scopes[""]) if by_member else ()
+        fields = {name: field for scope in scopes.values() for name, field in scope.items()}
         places = {name: number for number, name in enumerate(fields)}
         self._places = {column: places[name] for column, name in keys.items()}
         self._fields = {column: fields[name] for column, name in keys.items()}
@@ -231,6 +239,11 @@ class BlockScanner:
         called(status)
         return self._found(mine, done.value), done.value
 
+    def _named(self, bits: int) -> frozenset[str] | None:
+        if bits == _ALL or not self._members:
+            return None
+        return frozenset(name for place, name in enumerate(self._members) if bits >> place & 1)
+
     def _mine(self) -> Results:
         mine = self._results.mine()
         if self._has_facts:
@@ -246,7 +259,8 @@ class BlockScanner:
         columns = {name: _column(views, number, self._fields[name]) for name, number in self._places.items()}
         kept = {name: self._kept_values(mine, place) for place, name in enumerate(self._kept)}
         facts = self._facts(mine, length) if self._has_facts else None
-        alike = frozenset(numbers(views[3]).tolist() if views[3].length else ())
+        pairs = numbers(views[3]).reshape(-1, _ALIKE_WIDTH).tolist() if views[3].length else ()
+        alike = {row: self._named(members) for row, members in pairs}
         marks = numbers(views[4]).reshape(-1, _MARK_WIDTH).tolist()
         return ScannedBlock(rows, lines, lf, crlf, notes, columns, counts, alike, marks, kept, facts)
 

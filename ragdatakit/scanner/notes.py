@@ -3,6 +3,6 @@
 REFUSED = 0
 """It is not proved to be clean."""
 CANDIDATE = 1
-"""It is, and a predicate names it."""
+"""It is, except for what a predicate names, or for members that are no keys and not as declared."""
 BLANK = 2
 """It is no record."""

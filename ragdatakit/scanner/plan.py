@@ -154,9 +154,11 @@ def plan_blob(
     asked: Iterable[Asked],
     cells: Columns | None = None,
     tags: Collection[str] = (),
+    by_member: bool = False,
 ) -> bytes:
     """What the scanner is to know of a kind of record: its fields, which are keys, what its rules look at; ``cells`` is
-    how lines of cells, which are not JSON, are cut, ``tags`` what elements between tags are called."""
+    how lines of cells, which are not JSON, are cut, ``tags`` what elements between tags are called; ``by_member``: it
+    is to say of which members a record is noted."""
     asked = list(asked)
     scopes = scopes_of(record, asked)
     fields = [(name, field) for scope in scopes.values() for name, field in scope.items()]
@@ -179,7 +181,7 @@ def plan_blob(
     cut = next((one.at for one in asked if isinstance(one, Cut)), "\0")
     parts.append(cut.encode())
     parts.append(_cells(cells) if cells is not None else b"\0")
-    return b"".join((*parts, struct.pack("<B", len(tags)), *map(_text, tags)))
+    return b"".join((*parts, struct.pack("<B", len(tags)), *map(_text, tags), struct.pack("<B", by_member)))
 
 
 def _cells(cells: Columns) -> bytes:

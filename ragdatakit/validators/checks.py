@@ -84,7 +84,9 @@ class Scanning:
     ``sees_next``: whether `record` must see the next records of an array or object, whatever the predicates say.
     ``items``: how the scanner looks at a file that is one record; None where `record` must see it whole.
     ``passed_over``: texts, or integers that are no key, of which `record` takes no notice where they are of another
-    type, or null. So records in which nothing else is wrong need not all be decoded to be counted.
+    type, or null. So records in which nothing else is wrong need not all be decoded to be counted. ``in_part``: what
+    `record` finds in a record, where no value is at fault but those of these members, nor those together with others:
+    each of its rules is asked that looks at the value of one of them (not just whether it is there).
     """
 
     predicates: tuple[Asked, ...] | None = None
@@ -96,6 +98,7 @@ class Scanning:
     sees_next: Callable[[], bool] = lambda: False
     items: Callable[[], Items] | None = None
     passed_over: tuple[str, ...] = ()
+    in_part: Callable[[Any, frozenset[str]], Iterable[Problem]] | None = None
 
 
 class FormatChecks:

@@ -28,6 +28,8 @@ _INTEGER_TEXT = late_pattern(r"[+-]?\d{1,19}")
 _ABSENT = object()
 _FEW = 1 << 12
 """Bytes that are decoded before orjson is imported."""
+Members = frozenset[str] | None
+"""The members of a record without which nothing is wrong; None: any."""
 Extra = Callable[[Any], Iterable[Problem]]
 
 
@@ -36,11 +38,13 @@ class RecordChecker:
 
     ``records`` are the shapes the record may have (the first that fits by JSON type is taken). ``extra`` adds the
     format's own checks of a decoded record. ``form`` is what the text of a record is. ``few`` takes the problems of the
-    items of one field, which may be millions, and gives those that may be shown. Whoever examines records in threads
-    holds ``judging``: threads that compute in turns, a few milliseconds each, take longer than one after the other.
+    items of one field, which may be millions, and gives those that may be shown. ``in_part``, set where members
+    at fault are known, finds what ``extra`` does. Whoever examines records in threads holds ``judging``: threads that
+    compute in turns, a few milliseconds each, take longer than one after the other.
     """
 
     _read: ClassVar[int] = 0
+    in_part: Callable[[Any, frozenset[str]], Iterable[Problem]]
 
     def __init__(
         self,
@@ -59,13 +63,13 @@ class RecordChecker:
         record = self.by_shape.get("object")
         self._fields = [(f, f.name, *_usual(f)) for f in record.fields] if record is not None else []
 
-    def examine(self, raw: bytes, alike: bool | None = None) -> tuple[Any, list[Problem]]:
+    def examine(self, raw: bytes, alike: bool | None = None, members: Members = None) -> tuple[Any, list[Problem]]:
         """The decoded record (None if it is not JSON) and all its faults; ``alike``: whether every reader reads it the
-        same, where that is known."""
+        same, where that is known; ``members``: see `Members`."""
         value = REFUSED if self._are_few(len(raw)) else self.form.plain(raw, alike)
         if value is REFUSED:
             return self._examine_closely(raw)
-        return value, self.problems(value)
+        return value, self.problems(value, members)
 
     def _are_few(self, length: int) -> bool:
         """Whether so little was read yet that Python's own reader takes less time than to import orjson."""
@@ -83,11 +87,11 @@ class RecordChecker:
             type(v) is dict and len(v) == len(names) and all(type(v.get(n)) is str for n in names) for v in values
         )
 
-    def problems(self, value: Any) -> list[Problem]:
+    def problems(self, value: Any, members: Members = None) -> list[Problem]:
         """All faults of a decoded record that every reader reads the same."""
-        problems = self.declared_problems(value)
+        problems = self.declared_problems(value, members)
         if self.extra is not None:
-            problems += self.extra(value)
+            problems += self.extra(value) if members is None else self.in_part(value, members)
         return problems
 
     def _examine_closely(self, raw: bytes) -> tuple[Any, list[Problem]]:
@@ -115,7 +119,7 @@ class RecordChecker:
         unread = "" if pointer in texts else self.records[0].rules.get("unread-surrogate", "")
         return Problem(unread or "lone-surrogate", pointer=pointer, value=None, facts={"surrogate": text})
 
-    def declared_problems(self, value: Any) -> list[Problem]:
+    def declared_problems(self, value: Any, members: Members = None) -> list[Problem]:
         """The faults that the declaration names; ``value`` as decoded."""
         shape = "object" if isinstance(value, dict) else "string" if isinstance(value, str) else "any"
         record = self.by_shape.get(shape) or self.by_shape.get("any")
@@ -128,6 +132,8 @@ class RecordChecker:
         problems: list[Problem] = []
         known = 0
         for field, name, usual, may_be_empty, usual_items in self._fields:
+            if members is not None and name not in members:
+                continue
             found: Any = value.get(name, _ABSENT)
             if found is _ABSENT:
                 if field.required and (rule := record.rule_for("missing", name)):
@@ -140,7 +146,7 @@ class RecordChecker:
             items = _check_field(record, field, found, problems)
             if items is not None and (first := next(items, None)) is not None:
                 problems += self._few(chain((first,), items))
-        if known < len(value) and (rule := record.rules.get("extra", "")):
+        if members is None and known < len(value) and (rule := record.rules.get("extra", "")):
             names = {f.name for f in record.fields}
             problems += [
                 Problem(rule, pointer=f"/{strict_json.escape(k)}", value=v, facts={"field": k})

@@ -120,7 +120,8 @@ pub struct Scanned {
     /// `MARK_WIDTH` numbers for the first line behind each `MARK_BYTES`: the row of its record or of the next one, its
     /// line, its first byte.
     pub(crate) marks: Vec<u64>,
-    /// The noted rows whose text every reader of JSON reads alike.
+    /// `ALIKE_WIDTH` numbers for each noted row whose text every reader of JSON reads alike: the row, and the members
+    /// that Python must see, a bit for each.
     pub(crate) alike: Vec<u64>,
     /// How many records that Python does not see have what is counted.
     pub(crate) tallies: Vec<u64>,
@@ -176,6 +177,8 @@ impl Column {
 
 /// Numbers in `notes` for each line.
 pub const NOTE_WIDTH: usize = 5;
+/// Numbers in `alike` for each row.
+pub const ALIKE_WIDTH: usize = 2;
 /// Bytes between marks, by which lines are found again, and numbers in `marks` for each.
 pub const MARK_BYTES: usize = 1 << 18;
 pub const MARK_WIDTH: usize = 3;
@@ -298,6 +301,12 @@ impl Scanned {
         self.notes.extend_from_slice(&[note as u64, self.rows, self.lines, start as u64, end as u64]);
     }
 
+    /// Every reader reads the record of this row alike, and Python must see these members of it.
+    pub(crate) fn is_alike(&mut self, members: u64) {
+        let alike: [u64; ALIKE_WIDTH] = [self.rows, members];
+        self.alike.extend_from_slice(&alike);
+    }
+
     /// This row, whose record begins at `start`, is at its end.
     #[inline(always)]
     pub(crate) fn close_row(&mut self, start: usize) {
@@ -322,7 +331,7 @@ impl Scanned {
         }
         self.facts.take_back(self.rows);
         for (column, field) in self.columns.iter_mut().zip(&plan.fields) {
-            if column.missing.last() == Some(&self.rows) {
+            while column.missing.last() == Some(&self.rows) {
                 column.missing.pop();
             }
             if column.is_list {

@@ -126,15 +126,14 @@ pub fn scan_with<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8], elements:
         let proved = element::<I>(plan, into, data, start, elements)
             .filter(|element| is_text || std::str::from_utf8(&data[start..element.end]).is_ok())
             .and_then(|element| Some((behind_comma::<I>(data, element.end)?, element)));
-        let (note, end) = if let Some((behind, element)) = proved {
+        let (note, end, alike) = if let Some((behind, element)) = proved {
             (done, last) = (behind, start);
             if !element.candidate {
                 into.tally(element.counted);
                 into.close_row(start);
                 continue;
             }
-            into.shown_once |= element.shown_once;
-            (Note::Candidate, element.end)
+            (element.shown(plan, into), element.end, Some(element.members))
         } else {
             let found = bounds::<I>(data, start, elements).and_then(|end| Some((end, behind_comma::<I>(data, end)?)));
             let Some((end, behind)) = found else {
@@ -143,7 +142,8 @@ pub fn scan_with<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8], elements:
                 break;
             };
             (done, last) = (behind, start);
-            (Note::Refused, end)
+            let alike = elements == Elements::Values && is_alike::<I>(plan, into, &data[start..end], is_text);
+            (Note::Refused, end, alike.then_some(u64::MAX))
         };
         let mut next = *feed.get_or_insert_with(|| I::find(data, 0, b'\n'));
         while next < start {
@@ -152,10 +152,8 @@ pub fn scan_with<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8], elements:
         }
         feed = Some(next);
         into.note(note, start, end);
-        if note == Note::Candidate
-            || (elements == Elements::Values && is_alike::<I>(plan, into, &data[start..end], is_text))
-        {
-            into.alike.push(into.rows);
+        if let Some(members) = alike {
+            into.is_alike(members);
         }
         if note == Note::Refused {
             into.leave_open(plan);

@@ -2,7 +2,7 @@
 //!
 //! `RAGDATA_FUZZ=1000000 cargo test fuzz` tries that many instead of the usual number.
 
-use crate::columns::{Note, Scanned, NOTE_WIDTH};
+use crate::columns::{Note, Scanned, ALIKE_WIDTH, NOTE_WIDTH};
 use crate::elements::{self, last_comma, Elements};
 use crate::isa::Level;
 use crate::lines::{scan, Outcome};
@@ -35,8 +35,8 @@ pub(crate) fn text(blob: &mut Vec<u8>, text: &str) {
 }
 
 /// An integer `id`, a text `text`, a list `ids` of integers, a free object `more` and a number `weight`; with all
-/// predicates.
-fn blob(closed: bool) -> Vec<u8> {
+/// predicates but those of the whole record, where it is to be said which `by_member` is noted.
+fn blob(closed: bool, by_member: bool) -> Vec<u8> {
     let fields = [
         ("id", 1, 7, 1 + 8 + 16),
         ("text", 3, 7, 1 + 8),
@@ -70,7 +70,7 @@ fn blob(closed: bool) -> Vec<u8> {
         blob.push(0);
         text(&mut blob, if closed { "o" } else { "" });
     }
-    let predicates = [
+    let mut predicates = vec![
         (1, 1, 0, " \t\u{3000}"),
         (2, 1, 20, ""),
         (3, 1, 0, " "),
@@ -93,6 +93,7 @@ fn blob(closed: bool) -> Vec<u8> {
         (26, 8, 10, ""),
         (27, 5, 0, "#\u{3000}"),
     ];
+    predicates.retain(|&(kind, ..)| !by_member || !matches!(kind, 6 | 7));
     blob.extend((predicates.len() as u16).to_le_bytes());
     for (kind, field, limit, characters) in predicates {
         blob.push(kind);
@@ -101,7 +102,7 @@ fn blob(closed: bool) -> Vec<u8> {
         text(&mut blob, characters);
     }
     relations(&mut blob);
-    blob.extend([0, 0, 0]);
+    blob.extend([0, 0, 0, u8::from(by_member)]);
     blob
 }
 
@@ -237,12 +238,40 @@ pub(crate) fn found(plan: &Plan, block: &mut Scanned, data: &[u8], level: Level)
         .iter()
         .flat_map(|c| [&c.codes.numbers, &c.missing, &c.owners, &c.spelled.numbers, &c.odd])
         .cloned();
-    Some([block.summary.to_vec(), block.notes.clone(), block.tallies.clone()].into_iter().chain(columns).collect())
+    assert!(block.alike.chunks_exact(ALIKE_WIDTH).all(|alike| alike[0] < rows && alike[1] != 0));
+    let block_wide = [block.summary.to_vec(), block.notes.clone(), block.tallies.clone(), block.alike.clone()];
+    Some(block_wide.into_iter().chain(columns).collect())
+}
+
+#[test]
+fn fuzz_members() {
+    let by_member = Plan::parse(&blob(false, true)).unwrap();
+    let mut plain = Plan::parse(&blob(false, true)).unwrap();
+    plain.by_member = false;
+    let mut random = Random(0x2545_F491_4F6C_DD1D);
+    let (mut block, mut other) = (Scanned::new(), Scanned::new());
+    for _ in 0..tries(30_000) {
+        let data = damaged(&mut random);
+        if found(&by_member, &mut block, &data, Level::best()).is_none() {
+            continue;
+        }
+        scan(&plain, &mut other, &data, Level::best());
+        let notes = [&block, &other].map(|block| block.notes.chunks_exact(NOTE_WIDTH));
+        assert!(notes.iter().all(|notes| notes.len() == block.notes.len() / NOTE_WIDTH));
+        let [ours, theirs] = notes;
+        for (note, one) in ours.zip(theirs) {
+            assert_eq!(note[1..], one[1..]); // whatever is noted is noted, and what was refused may have keys now
+            assert!(note[0] == one[0] || one[0] == Note::Refused as u64);
+        }
+        let rows = |block: &Scanned| block.alike.chunks_exact(ALIKE_WIDTH).map(|alike| alike[0]).collect::<Vec<_>>();
+        assert_eq!(rows(&block), rows(&other), "{:?}", String::from_utf8_lossy(&data));
+    }
 }
 
 #[test]
 fn fuzz_lines() {
-    let plans = [Plan::parse(&blob(false)).unwrap(), Plan::parse(&blob(true)).unwrap()];
+    let plans = [(false, false), (true, false), (false, true), (true, true)]
+        .map(|(closed, by_member)| Plan::parse(&blob(closed, by_member)).unwrap());
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
     let mut block = Scanned::new();
     for _ in 0..tries(30_000) {
@@ -284,7 +313,7 @@ pub(crate) fn found_elements(
 
 #[test]
 fn fuzz_elements() {
-    let plan = Plan::parse(&blob(false)).unwrap();
+    let plans = [false, true].map(|by_member| Plan::parse(&blob(false, by_member)).unwrap());
     let mut random = Random(0xD1B5_4A32_D192_ED03);
     let mut block = Scanned::new();
     for _ in 0..tries(30_000) {
@@ -295,15 +324,16 @@ fn fuzz_elements() {
             }
         }
         assert_eq!(last_comma(&data, Level::best()), last_comma(&data, Level::Portable));
-        let quick = found_elements(&plan, &mut block, &data, Elements::Values, Level::best());
-        let portable = found_elements(&plan, &mut block, &data, Elements::Values, Level::Portable);
+        let plan = random.of(&plans);
+        let quick = found_elements(plan, &mut block, &data, Elements::Values, Level::best());
+        let portable = found_elements(plan, &mut block, &data, Elements::Values, Level::Portable);
         assert_eq!(portable, quick, "{:?}", String::from_utf8_lossy(&data));
     }
 }
 
 #[test]
 fn fuzz_declarations() {
-    let whole = blob(false);
+    let whole = blob(false, true);
     let mut random = Random(88_172_645_463_325_252);
     let mut block = Scanned::new();
     for _ in 0..tries(30_000) {

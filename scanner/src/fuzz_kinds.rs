@@ -65,6 +65,7 @@ fn blob(fields: &[Declared], scopes: &[Owned], asked: &[Asked], relations: &[Rel
     for tag in tags {
         text(&mut blob, tag);
     }
+    blob.push(0);
     blob
 }
 

@@ -52,12 +52,15 @@ pub fn scan_with<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8]) -> Outcom
         let (end, width) = if let Some((width, record)) = proved {
             let is_shown = record.candidate || record.mistyped.is_some_and(|(tally, most)| into.shows(tally, most));
             if is_shown {
-                into.note(Note::Candidate, at, record.end);
+                let note = record.shown(plan, into);
+                into.note(note, at, record.end);
                 if plan.cells.is_none() {
-                    into.alike.push(into.rows);
+                    into.is_alike(record.members);
                 }
                 into.unlike_number |= record.unlike_number;
-                into.shown_once |= record.shown_once;
+                if note == Note::Refused {
+                    into.leave_open(plan);
+                }
             } else {
                 into.tally(record.counted);
             }
@@ -70,7 +73,7 @@ pub fn scan_with<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8]) -> Outcom
             } else {
                 into.note(Note::Refused, at, end);
                 if plan.cells.is_none() && is_alike::<I>(plan, into, &data[at..end], is_text) {
-                    into.alike.push(into.rows);
+                    into.is_alike(u64::MAX);
                 }
                 into.leave_open(plan);
                 into.close_row(at);
@@ -161,6 +164,29 @@ pub struct Record {
     pub(crate) liked: Option<(usize, usize)>,
     /// The number under which it is counted that one of its values is of another type, and how many of these are shown.
     pub(crate) mistyped: Option<(u32, u64)>,
+    /// A bit for each member that a rule may want to see, by its place.
+    pub(crate) members: u64,
+    /// The same for each in which there is something that is counted.
+    pub(crate) counted_of: u64,
+    /// The same for each in which a value is not as declared.
+    pub(crate) refused: u64,
+}
+
+impl Record {
+    /// Python is shown it: as what. What it is not shown of it is counted.
+    pub(crate) fn shown(&self, plan: &Plan, into: &mut Scanned) -> Note {
+        if self.counted != 0 {
+            into.tally(self.counted);
+        }
+        if self.refused == 0 {
+            into.shown_once |= self.shown_once; // else it may be shown for nothing
+        }
+        if self.refused & plan.keyed == 0 {
+            Note::Candidate
+        } else {
+            Note::Refused
+        }
+    }
 }
 
 /// A record of which whoever sees what is accepted need not know more.
@@ -177,6 +203,7 @@ fn lenient_record<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8], from: us
     let mut found = Record::default();
     if let Some(byte) = plan.cut {
         found.end = cut_text::<I>(plan, into, data, from, byte, &mut found)?;
+        found.members = u64::MAX;
         return Some(found);
     }
     into.begin_record(plan);
@@ -254,6 +281,15 @@ pub fn finish_record(plan: &Plan, into: &mut Scanned, data: &[u8], found: &mut R
     if let Some(place) = found.like {
         compare(plan, data, place, found);
     }
+    let is_open = found.candidate; // it is not known of which member
+    found.candidate |= found.members != 0;
+    if is_open || !plan.by_member {
+        found.members = u64::MAX;
+    }
+    if found.candidate && found.members & found.counted_of != 0 {
+        found.members |= found.counted_of;
+        found.counted = 0;
+    }
 }
 
 /// An object of a plan, the record itself or one in it: the place behind it.
@@ -296,6 +332,10 @@ pub fn object<I: Isa>(
                 into.given |= 1 << field;
                 let behind = if let Some(behind) = value::<I>(plan, into, data, at, field, found) {
                     behind
+                } else if plan.by_member {
+                    found.refused |= plan.fields[field].member;
+                    found.members |= plan.fields[field].member;
+                    skip_any::<I>(plan, into, data, at)?
                 } else {
                     let behind = mistyped::<I>(&plan.fields[field], data, at, found)?;
                     if plan.fields[field].key {
@@ -303,6 +343,9 @@ pub fn object<I: Isa>(
                     }
                     behind
                 };
+                if number == 0 && plan.by_member && std::mem::take(&mut found.candidate) {
+                    found.members |= plan.fields[field].member;
+                }
                 if let Some(place) = plan.fields[field].kept.filter(|_| !matches!(peek(data, at), b'"' | b'n')) {
                     into.kept[place].push(&data[at..behind]);
                 }
@@ -311,10 +354,7 @@ pub fn object<I: Isa>(
                 }
                 behind
             } else {
-                let mut names = std::mem::take(&mut into.names);
-                let behind = I::skip(data, at, Type::Any, &plan.seeds, &mut names);
-                into.names = names;
-                let behind = behind?;
+                let behind = skip_any::<I>(plan, into, data, at)?;
                 if let Some(rest) = plan.rest.filter(|_| number == 0) {
                     keep_member(&mut into.kept[rest], &data[end..before], &data[at..behind]);
                 }
@@ -363,6 +403,15 @@ fn keep_member(kept: &mut Kept, name: &[u8], value: &[u8]) {
     kept.bytes.extend_from_slice(name[..name.len() - 1].trim_ascii_end());
     kept.bytes.push(b':');
     kept.bytes.extend_from_slice(value);
+}
+
+/// A value of which nothing is asked: the place behind it.
+#[inline(always)]
+fn skip_any<I: Isa>(plan: &Plan, into: &mut Scanned, data: &[u8], at: usize) -> Option<usize> {
+    let mut names = std::mem::take(&mut into.names);
+    let behind = I::skip(data, at, Type::Any, &plan.seeds, &mut names);
+    into.names = names;
+    behind
 }
 
 /// An object that is written as a list of its values: the place behind it.
@@ -420,12 +469,15 @@ pub fn finish_object<I: Isa>(
             continue;
         }
         match relation.once {
-            Some(tally) if into.shown_once & 1 << tally != 0 => found.counted |= 1 << tally,
+            Some(tally) if into.shown_once & 1 << tally != 0 => {
+                found.counted |= 1 << tally;
+                found.counted_of |= relation.members;
+            }
             Some(tally) => {
-                found.candidate = true;
+                found.members |= relation.members;
                 found.shown_once |= 1 << tally;
             }
-            None => found.candidate = true,
+            None => found.members |= relation.members,
         }
     }
 }
@@ -435,7 +487,10 @@ pub fn finish_object<I: Isa>(
 fn compare(plan: &Plan, data: &[u8], place: (usize, usize), found: &mut Record) {
     for (_, otherwise, tally) in plan.fields.iter().filter_map(|f| f.members.as_ref()?.like.as_ref()) {
         match is_like(data, place, found.liked, otherwise) {
-            Some(is_like) => found.counted |= u64::from(!is_like) << tally,
+            Some(is_like) => {
+                found.counted |= u64::from(!is_like) << tally;
+                found.counted_of = u64::MAX;
+            }
             None => found.candidate = true,
         }
     }
@@ -554,6 +609,7 @@ pub fn declared_value<I: Isa>(
     found.candidate |= field.given;
     if let Some(tally) = field.tally {
         found.counted |= 1 << tally;
+        found.counted_of |= field.member;
     }
     let may_be_text = field.kind == Type::Any && (field.texts || field.key || field.simple);
     match if may_be_text && peek(data, at) == b'"' { Type::Text } else { field.kind } {
@@ -598,6 +654,7 @@ pub fn declared_value<I: Isa>(
                 object.map(|object| {
                     found.candidate |= object.candidate;
                     found.counted |= object.counted;
+                    found.counted_of |= field.member;
                     found.like = object.like.or(found.like);
                     object.behind
                 })

@@ -13,7 +13,7 @@ use crate::scopes::{Joined, Scope};
 use crate::spelling::Spelling;
 
 /// The number of the interface: Python compares it when it loads the library.
-pub const ABI: u32 = 29;
+pub const ABI: u32 = 30;
 
 /// What a value may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +78,8 @@ pub struct Field {
     pub scope: Option<usize>,
     /// Whether it is a field of objects in a list.
     pub listed: bool,
+    /// The bit of the member of the record that it is, or is in.
+    pub member: u64,
     /// Whether its values are compared with others of the record.
     pub held: bool,
     /// Whether it is a text, or a list of texts that is not empty, where any value may be there.
@@ -140,6 +142,10 @@ pub struct Plan {
     pub facts: Option<usize>,
     /// Where the parts of an element, or the members of a record, are kept that are not declared, if they are.
     pub rest: Option<usize>,
+    /// Whether a record is looked at to its end, so that Python need not see all members of those that are noted.
+    pub by_member: bool,
+    /// A bit for each member that a key is, is in, or is made of.
+    pub keyed: u64,
 }
 
 const MOST_FIELDS: usize = 127;
@@ -220,6 +226,8 @@ impl Plan {
             kept: 0,
             facts: None,
             rest: None,
+            by_member: false,
+            keyed: 0,
         };
         for _ in 0..reader.u16()? {
             plan.add_predicate(&mut reader)?;
@@ -235,6 +243,8 @@ impl Plan {
             plan.cells = Some(Cells::parse(&mut reader, &plan.fields)?);
         }
         plan.tags = (0..reader.u8()?).map(|_| reader.text()).collect::<Option<Vec<_>>>()?;
+        plan.by_member = reader.u8()? != 0;
+        plan.keyed = plan.keyed_members();
         plan.held = (0..count).filter(|&number| plan.fields[number].held).collect();
         let top = plan.scopes[0].fields.len();
         plan.below = (top..count).filter(|&n| plan.fields[n].key && !plan.fields[n].listed).collect();
@@ -243,12 +253,13 @@ impl Plan {
         let fits = if plan.cells.is_some() { plan.scopes.len() == 1 && plan.held.is_empty() } else { !of_cells };
         // of a record itself Python takes true for 1
         let fits = fits && !plan.fields.iter().any(|field| field.key && field.kind == Type::Boolean && !field.listed);
-        (reader.0.is_empty() && fits && plan.is_tagged_well() && plan.is_mistyped_well()).then_some(plan)
+        let is_done = reader.0.is_empty() && fits;
+        (is_done && plan.is_tagged_well() && plan.is_mistyped_well() && plan.is_by_member_well()).then_some(plan)
     }
 
     /// Whether values of other types make no record a refused one.
     fn is_strict(&self) -> bool {
-        self.fields.iter().all(|field| field.mistyped.is_none())
+        !self.by_member && self.fields.iter().all(|field| field.mistyped.is_none())
     }
 
     /// Keep the values of a field of the record itself, or of an object in it that is in no list; whether that is possible.
@@ -303,6 +314,20 @@ impl Plan {
             || (alone && of_records && self.fields.iter().all(plain))
     }
 
+    fn keyed_members(&self) -> u64 {
+        let joined = self.scopes.iter().flat_map(|scope| &scope.joined).flat_map(|joined| &joined.parts);
+        let keys = (0..self.fields.len()).filter(|&number| self.fields[number].key);
+        keys.chain(joined.copied()).fold(0, |bits, number| bits | self.fields[number].member)
+    }
+
+    /// Whether what is asked is asked of members of the record, where it is said which of them Python must see.
+    fn is_by_member_well(&self) -> bool {
+        let is_of_record = self.first.is_some() || self.unlike_number.is_some();
+        let is_summed = self.scopes.iter().flat_map(|scope| &scope.relations).any(|asked| asked.counted.is_some());
+        !self.by_member
+            || !(is_of_record || is_summed || self.cells.is_some() || self.cut.is_some() || !self.tags.is_empty())
+    }
+
     /// Whether the fields are those of a text that is cut: two texts, and the number that the first one is.
     fn is_cut_well(&self) -> bool {
         let kinds: Vec<_> = self.fields.iter().map(|field| field.kind).collect();
@@ -324,7 +349,7 @@ impl Plan {
             self.scopes.get_mut(scope)?.joined.push(joined);
             return Some(());
         }
-        let relation = Relation::parse(kind, reader, self.fields.len())?;
+        let relation = Relation::parse(kind, reader, &self.fields)?;
         for &number in relation.held() {
             let field = &mut self.fields[number];
             let simple = |kind| matches!(kind, Type::Text | Type::Integer | Type::Number | Type::Boolean);
@@ -489,6 +514,7 @@ impl Field {
             pattern,
             scope: None,
             listed: false,
+            member: 0,
             held: false,
             texts: false,
             simple: false,

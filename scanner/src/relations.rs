@@ -7,7 +7,7 @@ use crate::columns::Scanned;
 use crate::isa::Isa;
 use crate::json::unescape;
 use crate::md5;
-use crate::plan::Reader;
+use crate::plan::{Field, Reader};
 
 /// A value of a field whose values are kept while its record is looked at.
 #[derive(Clone, Copy)]
@@ -133,11 +133,14 @@ pub struct Relation {
     /// A bit for each of the fields, and for each but the first.
     all: u128,
     others: u128,
+    /// A bit for each member of the record that they are, or are in.
+    pub members: u64,
 }
 
 impl Relation {
-    /// What a plan says of one, where `count` fields are declared.
-    pub(crate) fn parse(kind: u8, reader: &mut Reader, count: usize) -> Option<Self> {
+    /// What a plan says of one, where these fields are declared.
+    pub(crate) fn parse(kind: u8, reader: &mut Reader, declared: &[Field]) -> Option<Self> {
+        let count = declared.len();
         let kind = *KINDS.get(usize::from(kind))?;
         let once = reader.u8()?.checked_sub(1).map(u32::from);
         if once.is_some_and(|tally| tally >= u64::BITS) {
@@ -173,7 +176,8 @@ impl Relation {
         let bits = |fields: &[usize]| fields.iter().fold(0, |bits, &field| bits | 1_u128 << field);
         let (all, others) = (bits(&fields), bits(fields.get(1..).unwrap_or(&[])));
         let (once, counted) = if kind == Kind::CountedBeyond { (None, once) } else { (once, None) };
-        enough.then_some(Self { kind, once, counted, number, text, fields, unless, all, others })
+        let members = fields.iter().fold(0, |bits, &field| bits | declared[field].member);
+        enough.then_some(Self { kind, once, counted, number, text, fields, unless, all, others, members })
     }
 
     /// How many counts there must be.

@@ -63,10 +63,14 @@ impl Scope {
                 }
                 for &field in &scope.fields {
                     fields[field].listed = in_list || fields[owner].listed;
+                    fields[field].member = fields[owner].member;
                 }
                 if fields[owner].scope.replace(usize::from(number)).is_some() || fields[owner].key {
                     return None;
                 }
+            }
+            for (place, &field) in scope.fields.iter().enumerate().filter(|_| number == 0) {
+                fields[field].member = 1 << place;
             }
             scopes.push(scope);
         }

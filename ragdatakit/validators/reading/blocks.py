@@ -237,7 +237,7 @@ class ScannedChecker(BlockChecker):
                 if self._blank and (few := self._few(block, [self._blank_line(raw)])):
                     block.faulty.append((Located(NO_RECORD, line, start, raw), few, None))
                 continue
-            value, problems = self._checker.examine(raw, row in scanned.alike)
+            value, problems = self._checker.examine(raw, row in scanned.alike, scanned.alike.get(row))
             if problems and (few := few_of_each(problems, block.kept, block.excess, self._most)):
                 block.faulty.append((Located(row, line, start, raw), few, value))
             values.append((why, row, value))

@@ -70,18 +70,7 @@ class FileRun:
         self.declared = run.kind(file)
         checks = run.checks
         self.needs = checks.needs(file.kind, file.split)
-        extra = None
-        if self.needs.records:
-
-            def extra(value: Any) -> Iterable[Problem]:
-                with run.lock:  # checks keep counts of their own
-                    try:
-                        found = iter(checks.record(file, value))
-                        first = next(found, None)  # of most records there is none
-                    except Exception as error:  # noqa: BLE001 - as in `guarded`
-                        return (crashed(error),)
-                    return () if first is None else run.guarded(file, lambda: chain((first,), found), self.more)
-
+        extra = partial(self._found_by, checks.record, file) if self.needs.records else None
         self.more, self._full = Counter[str](), set[str]()
         self.form = form = form_of(self.declared)
         self.checker = RecordChecker(self.declared.records, extra, form, self._few)
@@ -104,6 +93,16 @@ class FileRun:
         """What the scanner does with the file: asked only where there may be one."""
         return self.run_.checks.scanning(self.file)
 
+    def _found_by(self, judge: Callable[..., Iterable[Problem]], *given: Any) -> Iterable[Problem]:
+        """What the checks of the format say of a record."""
+        with self.run_.lock:  # checks keep counts of their own
+            try:
+                found = iter(judge(*given))
+                first = next(found, None)  # of most records there is none
+            except Exception as error:  # noqa: BLE001 - as in `guarded`
+                return (crashed(error),)
+            return () if first is None else self.run_.guarded(self.file, lambda: chain((first,), found), self.more)
+
     def _few(self, problems: Iterable[Problem]) -> list[Problem]:
         """Of the problems of one field, those that may be shown."""
         with self.run_.lock:
@@ -123,9 +122,14 @@ class FileRun:
         asked = (*asked, *map(Spelled, columns.spelled), *self._mistyped())
         if keys is None or not can_scan(self.declared.records, asked):
             return None
+        in_part = scanning.in_part if self.needs.records else None
+        if in_part is not None:
+            self.checker.in_part = partial(self._found_by, in_part)
         cells = self.declared.columns if self.declared.container == "columns" else None
         known, tags = scanning.known_codes(), self.declared.tags
-        return BlockScanner(self.declared.record, keys, asked, cells=cells, known=known, tags=tags)
+        return BlockScanner(
+            self.declared.record, keys, asked, cells=cells, known=known, tags=tags, by_member=in_part is not None
+        )
 
     def _mistyped(self) -> Iterator[Predicate]:
         if not self.seen_mistyped:

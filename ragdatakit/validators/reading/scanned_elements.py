@@ -67,7 +67,7 @@ class ScannedElementsRun(ElementsRun):
         data, behind, indent = part.data, 0, part.indent
         for why, row, line, start, end in scanned.notes:
             raw = data[start:end]
-            value, problems = self.checker.examine(raw, row in scanned.alike or None)
+            value, problems = self.checker.examine(raw, row in scanned.alike or None, scanned.alike.get(row))
             values.append((why, row, value))
             if problems:
                 indent = indent.behind(data, behind, start)

@@ -19,13 +19,13 @@ from ragdatakit.validators.sage.files import (
     dump_problems,
     mapping_problems,
 )
-from ragdatakit.validators.sage.keys import generation, key_problems
+from ragdatakit.validators.sage.keys import DOCUMENTED, generation, key_problems
 from ragdatakit.validators.sage.older import older_problems
 from ragdatakit.validators.sage.operators import gold_problems, operator_problems
 from ragdatakit.validators.sage.record import answer_problems, question_problems
 from ragdatakit.validators.sage.refining import refining_problems
-from ragdatakit.validators.sage.stages import prompt_problems, stage_problems, stages_of
-from ragdatakit.validators.sage.times import time_problems
+from ragdatakit.validators.sage.stages import STAGE_KEYS, prompt_problems, stage_problems, stages_of
+from ragdatakit.validators.sage.times import STAGE_OF_TIME, time_problems
 
 if TYPE_CHECKING:
     from ragdatakit.files.datasets import DataFile, Dataset
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from ragdatakit.validators.csv_parts import CsvTable
 
 QUESTION_ID = "question/id"
+_WITH_STAGES = frozenset(("query", "references", "prompt", "generated", *STAGE_KEYS))
+"""Members that rules compare with the stages of a record."""
 _CALLED = {
     "documented": "as documented",
     "operators": "as today's operators write them",
@@ -88,16 +90,27 @@ class SageChecks(FormatChecks):
             return benchmark_problems(value)
         return dump_problems(value)
 
-    def _record(self, record: dict[str, Any]) -> Iterator[Problem]:
+    def _record(self, record: dict[str, Any], members: frozenset[str] = DOCUMENTED) -> Iterator[Problem]:
+        """The faults of a record; ``members``: where not all of them are given, as of `Scanning.in_part`."""
         self._generations[generation(record)] += 1
-        stages = stages_of(record)
-        yield from question_problems(record)
-        yield from key_problems(record)
-        yield from answer_problems(record)
-        yield from stage_problems(record, stages, operators_only=not self._unified)
-        yield from refining_problems(stages.refining, self._operators)
-        yield from time_problems(record, self._operators)
-        yield from older_problems(record)
+        is_whole = members is DOCUMENTED
+        if not members.isdisjoint(("query", "question")):
+            yield from question_problems(record)
+        if is_whole:
+            yield from key_problems(record)
+        if not members.isdisjoint(("question", "references", "generated")):
+            yield from answer_problems(record)
+        stages = stages_of(record) if not members.isdisjoint(_WITH_STAGES) else None
+        if stages is not None and not members.isdisjoint(STAGE_KEYS):
+            yield from stage_problems(record, stages, members, operators_only=not self._unified)
+        if stages is not None and "refining_results" in members:
+            yield from refining_problems(stages.refining, self._operators)
+        if not members.isdisjoint(STAGE_OF_TIME):
+            yield from time_problems(record, self._operators)
+        if is_whole:
+            yield from older_problems(record)
+        if stages is None:
+            return
         if self._unified:
             yield from prompt_problems(record, stages)
             yield from gold_problems(record, stages)
@@ -118,7 +131,8 @@ class SageChecks(FormatChecks):
         texts = {"@question_id": QUESTION_ID}
         if file.kind != "records":
             return Scanning(None, texts)
-        return Scanning(None if compared or self._operators else RECORDS, texts, (QUESTION_ID,), _derive_records)
+        asked = None if compared or self._operators else RECORDS
+        return Scanning(asked, texts, (QUESTION_ID,), _derive_records, in_part=self._record)
 
     def derive(self, kind: str, value: Any, to_show: bool = False) -> dict[str, Any]:
         """The id of a document, and of the sample in a record's question; numbers by their digits. A record without

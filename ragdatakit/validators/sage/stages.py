@@ -14,6 +14,7 @@ from ragdatakit.validators.sage.record import is_blank
 
 _OTHER_KEYS = ("content", "contents")
 _KEYS = {stage: (f"{stage}_results", f"{stage}_docs") for stage in ("retrieval", "reranking", "refining")}
+STAGE_KEYS = frozenset(key for keys in _KEYS.values() for key in keys)
 _NO_METADATA: dict[str, Any] = {}
 _SCORES = (("score", "score-out-of-range"), ("similarity_score", "raw-similarity-score"))
 _OLDER_LISTS = {"retrieval": ("retrieved_docs", "retrieved_documents"), "reranking": (), "refining": ("refined_docs",)}
@@ -94,10 +95,15 @@ def text_of(element: Any) -> str | None:
     return element if isinstance(element, str) else None
 
 
-def stage_problems(record: dict[str, Any], stages: Stages, operators_only: bool) -> Iterator[Problem]:
-    """Everything about the stages but numbers; ``operators_only``: what the documentation reads is not asked for."""
+def stage_problems(
+    record: dict[str, Any], stages: Stages, members: frozenset[str], operators_only: bool
+) -> Iterator[Problem]:
+    """Everything about the stages but numbers; ``members``: those without which no fault is, ``operators_only``: what
+    the documentation reads is not asked for."""
     reported: set[str] = set()
     for stage in stages.each():
+        if members.isdisjoint(_KEYS[stage.name]):
+            continue
         if stage.results is not None:
             yield from _result_problems(stage, reported)
             yield from _pairing(stage)

@@ -10,7 +10,7 @@ from ragdatakit.schemas.sage.older import TIMES
 from ragdatakit.validators.sage.stages import is_finite
 
 HOUR = 3600
-_STAGE_OF = {
+STAGE_OF_TIME = {
     "retrieval_time": "retrieval",
     "retrieve_time": "retrieval",
     "reranking_time": "reranking",
@@ -35,7 +35,7 @@ def is_seconds(value: Any) -> bool:
 def time_problems(record: dict[str, Any], for_operators: bool) -> Iterator[Problem]:
     """Times that are no seconds, under a name that one side does not read, or of a stage that is not there;
     ``for_operators``: today's operators are to read them, too."""
-    times = [key for key in _STAGE_OF if key in record]
+    times = [key for key in STAGE_OF_TIME if key in record]
     for key in times:
         value = record[key]
         if type(value) is float and 0 <= value <= HOUR:
@@ -45,7 +45,7 @@ def time_problems(record: dict[str, Any], for_operators: bool) -> Iterator[Probl
                 yield Problem("time-not-seconds", f"/{key}", value)
         elif value > HOUR:
             yield Problem("time-over-an-hour", f"/{key}", value)
-        stage = _STAGE_OF[key]
+        stage = STAGE_OF_TIME[key]
         if record.keys().isdisjoint(_LEFT_BY[stage]):
             yield Problem("time-without-stage", f"/{key}", value, {"stage": stage})
     if times:
