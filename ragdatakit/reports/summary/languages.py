@@ -131,13 +131,19 @@ def languages_of(texts: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 def _candidates(text: str, script: str) -> frozenset[str]:
     """The languages that a text may have: one where it is clear, several or none where it is not."""
-    known = _languages_of_words()
-    words = _WORD.findall(text.lower())
+    known, words = _languages_of_words(), list[str]()
+    for piece in text.lower().split():
+        if piece.isalpha():  # much the quickest, and what most pieces are
+            words.append(piece)
+        else:
+            words += _WORD.findall(piece)
     stop_words = known.keys() & set(words)
-    votes = Counter(language for word in stop_words for language in known[word])
+    votes = dict[str, int]()
+    for word in stop_words:
+        for language in known[word]:
+            votes[language] = votes.get(language, 0) + 1
     if script in ("Latin", "Cyrillic"):
-        for language in [one for one in votes if (one in _CYRILLIC) != (script == "Cyrillic")]:
-            del votes[language]
+        votes = {one: number for one, number in votes.items() if (one in _CYRILLIC) == (script == "Cyrillic")}
     if not votes:
         return frozenset()
     most = max(votes.values())
