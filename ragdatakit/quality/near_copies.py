@@ -10,6 +10,7 @@ candidates at a time their runs of words.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -29,15 +30,26 @@ if TYPE_CHECKING:
 
 _MOST_HELD = 30_000_000
 """Runs of words that are held to compare candidates: 240 MB."""
+_HALF, _LOWER = np.uint64(32), np.uint64(0xFFFFFFFF)
 Pair = tuple[int, int, float]
 
 
-class _Held(NamedTuple):
-    """Of a text: its runs of words, its words, and those of them that have a digit."""
+class _Held:
+    """A text by the codes of its words, in their order, and of those that have a digit (``numbers``)."""
 
-    runs: _Codes
-    words: _Codes
-    numbers: _Codes
+    def __init__(self, codes: _Codes, numbers: frozenset[int]) -> None:
+        self._codes = codes
+        self.numbers = numbers
+
+    @cached_property
+    def words(self) -> _Codes:
+        """Each once."""
+        return np.unique(self._codes)
+
+    @cached_property
+    def runs(self) -> _Codes:
+        """Its runs of words, each once."""
+        return np.unique(runs(self._codes, np.array([len(self._codes)])))
 
 
 class Compared(NamedTuple):
@@ -89,7 +101,7 @@ class NearCopies:
         counts = np.flatnonzero(~np.isin(ordinals, again)) if len(again) else slice(None)
         ordinals, lengths = ordinals[counts], lengths[counts]
 
-        def of_band(band: int) -> npt.NDArray[np.int64]:
+        def of_band(band: int) -> _Codes:
             heads = np.concatenate([batch.heads[band] for batch in self._of_batches])[counts]
             tails = np.concatenate([batch.tails[band] for batch in self._of_batches])[counts]
             return _neighbours(heads, tails, ordinals)
@@ -97,7 +109,8 @@ class NearCopies:
         with ThreadPoolExecutor(jobs) as pool:
             found = list(pool.map(of_band, range(BANDS)))
         self._of_batches = []
-        candidates = np.unique(np.concatenate(found), axis=0)
+        codes = np.unique(np.concatenate(found))
+        candidates = np.stack((codes >> _HALF, codes & _LOWER), 1).astype(np.int64)
         chosen = np.unique(candidates)
         places = np.searchsorted(ordinals, chosen)
         sizes = dict(zip(chosen.tolist(), lengths[places].tolist(), strict=True))
@@ -109,16 +122,15 @@ class NearCopies:
 
     def _similarity_of(self, a: _Held, b: _Held) -> float:
         """How alike two texts are; 0 where that is not enough."""
+        if not (a.numbers <= b.numbers or b.numbers <= a.numbers):
+            return 0.0
         similarity = _share(a.runs, b.runs)
         if similarity < min(self._similarity, self._other_words):
             return 0.0
         both = len(_common(a.words, b.words))
         if both == min(len(a.words), len(b.words)):
             return similarity if similarity >= self._similarity else 0.0
-        numbers = len(_common(a.numbers, b.numbers))
-        if similarity < self._other_words or numbers < min(len(a.numbers), len(b.numbers)):
-            return 0.0
-        return similarity
+        return similarity if similarity >= self._other_words else 0.0
 
     def _compared(
         self, candidates: Any, sizes: Mapping[int, int], read: Callable[[], Iterator[tuple[int, str]]]
@@ -142,30 +154,33 @@ def _held(texts: Iterator[tuple[int, str]]) -> dict[int, _Held]:
     found: dict[int, _Held] = {}
     for batch in texts_together(texts):
         codes, lengths = word_codes([text for _, text in batch])
-        ends = np.cumsum(lengths).tolist()
-        for (ordinal, _), start, end in zip(batch, [0, *ends[:-1]], ends, strict=True):
-            words = np.unique(codes[start:end])
-            of_runs = np.unique(runs(codes[start:end], np.array([end - start])))
-            found[ordinal] = _Held(of_runs, words, words[words & np.uint64(DIGITS) != 0])
+        ends = np.cumsum(lengths)
+        places = np.flatnonzero(codes & np.uint64(DIGITS))
+        numbers, before = codes[places].tolist(), [0, *np.searchsorted(places, ends).tolist()]
+        bounds = [0, *ends.tolist()]
+        for n, (ordinal, _) in enumerate(batch):
+            own = frozenset(numbers[before[n] : before[n + 1]])
+            found[ordinal] = _Held(codes[bounds[n] : bounds[n + 1]], own)
     return found
 
 
 def _neighbours(
     heads: npt.NDArray[np.uint32], tails: npt.NDArray[np.uint16], ordinals: npt.NDArray[np.int64]
-) -> npt.NDArray[np.int64]:
-    """Of the texts that meet in a band, each with the first and with the one before it: rows of (later, earlier).
+) -> _Codes:
+    """Of the texts that meet in a band, each with the first and with the one before it: (later, earlier) in the upper
+    and the lower half of a number.
 
     Heads alone are equal by accident once among so many texts that all of them were to be read again.
     """
     codes = heads.astype(np.uint64)
-    codes <<= np.uint64(32)
+    codes <<= _HALF
     sieve = RepeatSieve(len(codes))
     sieve.add(codes)
     perhaps = sieve.candidates(codes).astype(np.uint64)
     placed = codes[perhaps] | perhaps
     placed.sort()  # which is quicker than to ask for the places
-    again = np.flatnonzero((placed[1:] ^ placed[:-1]) >> np.uint64(32) == 0)
-    order = (placed[np.unique(np.concatenate((again, again + 1)))] & np.uint64(0xFFFFFFFF)).astype(np.int64)
+    again = np.flatnonzero((placed[1:] ^ placed[:-1]) >> _HALF == 0)
+    order = (placed[np.unique(np.concatenate((again, again + 1)))] & _LOWER).astype(np.int64)
     values = (heads[order].astype(np.uint64) << np.uint64(16)) | tails[order]
     by_value = np.argsort(values, kind="stable")
     order, values = order[by_value], values[by_value]
@@ -174,8 +189,8 @@ def _neighbours(
     starts = np.flatnonzero(np.concatenate(([True], ~same)))
     place = np.flatnonzero(np.concatenate(([False], same)))
     first = order[starts[np.searchsorted(starts, place, side="right") - 1]]
-    pairs = np.concatenate((np.stack((later, before), 1), np.stack((later, first), 1)))
-    return np.unique(ordinals[pairs], axis=0)
+    upper, numbers = ordinals[later].astype(np.uint64) << _HALF, ordinals.astype(np.uint64)
+    return np.unique(np.concatenate((upper | numbers[before], upper | numbers[first])))
 
 
 def _common(a: _Codes, b: _Codes) -> _Codes:
