@@ -68,6 +68,32 @@ def test_invalid_examples(name: str, tmp_path: Path) -> None:
     assert found.keys() - {code} <= follows
 
 
+def lacking(name: str) -> Callable[[dict[str, Any]], None]:
+    return lambda tree: tree.pop(name)
+
+
+SAID: dict[str, tuple[Callable[[dict[str, Any]], None], str, str]] = {
+    "no num_layers": (lacking("num_layers"), "", "num_layers is missing or of another type"),
+    "no nodes": (lacking("nodes"), "", "nodes is missing or of another type"),
+    "no vector": (lambda tree: tree["nodes"][1].pop("embeddings"), "/nodes/1", "node 1 has no vector, expected EMB of"),
+    "a child as a text": (node(2, children=[0, "1"]), "/nodes/2/children/1", 'no node "1" (indexes are integers)'),
+    "a layer as a text": (node(0, layer="0"), "/nodes/0/layer", 'node 0 has the layer "0", expected an integer from 0'),
+}
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_one_fault_of_a_json_form_is_told_where_it_is(name: str, tmp_path: Path) -> None:
+    change, pointer, words = SAID[name]
+    tree = sample_json()
+    change(tree)
+    write_json(tmp_path / "tree.json", tree)
+
+    (finding,) = validate(tmp_path).findings  # of a folder, whose files only their content tells
+
+    assert words in finding.message and (finding.pointer or "") == pointer
+    assert "nodes and roots in the JSON form" in finding.hint or finding.code != "RP002"
+
+
 def changed(change: Callable[[Tree], Any]) -> bytes:
     tree = sample()
     change(tree)

@@ -144,7 +144,7 @@ def _container(kind: File) -> str:
     if kind.container == "tagged":
         return f"elements {' or '.join(code(f'<{tag}>') for tag in kind.tags)}"
     words = f" in {' or '.join(map(code, kind.wrapper))}" if kind.wrapper else ""
-    return "bytes" if kind.begins else _CONTAINERS[kind.container] + words
+    return "bytes" if kind.begins and kind.container == "opaque" else _CONTAINERS[kind.container] + words
 
 
 def _names(patterns: list[str]) -> str:

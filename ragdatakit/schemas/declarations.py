@@ -293,9 +293,9 @@ class File:
     kind; ``without`` are names that tell it is not; ``signs`` are groups of names any of which says so, too
     (in a text: keys at the beginning of a line, as YAML has them).
     ``suffixes`` are the endings the framework accepts. ``instead_of``: files of this kind have the same names as those
-    of another one, whose records are elements of an array; here they are the members of an object. An opaque file is
-    recognised by its first bytes where it is declared what it ``begins`` with (one of these) and what its beginning
-    ``holds`` (all of these).
+    of another one, whose records are elements of an array; here they are the members of an object. A file that
+    nothing else tells is known by its first bytes where it is declared what it ``begins`` with (one of these) and what
+    its beginning ``holds`` (all of these).
     """
 
     kind: str

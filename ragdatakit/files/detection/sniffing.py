@@ -313,7 +313,7 @@ def guess_beginning(read: Read, formats: tuple[Format, ...]) -> tuple[Format, Fi
 
 
 def _by_bytes(read: Read, formats: tuple[Format, ...]) -> tuple[Format, File] | None:
-    """The kind that the first bytes of a file show, of those that hold no text."""
+    """The kind that the first bytes of a file show, of those that are known by them."""
     kinds = _signs(formats).of_bytes
     start = read(_FIRST_BYTES)[0] if kinds else b""
     begun = [pair for pair in kinds if start.startswith(pair[1].begins)]
@@ -412,8 +412,9 @@ def has_members(head: Head, kind: File) -> bool:
 class _Signs:
     """The kinds of some formats by what tells them: made once for the same formats, as there may be very many files.
 
-    ``of_text`` are those of cells and of elements between tags, ``of_bytes`` those of no text. The others have a place
-    each; ``named`` has those of which a record has such a member, ``any_way`` those that need none.
+    ``of_text`` are those of cells and of elements between tags, ``of_bytes`` those that are known by their first
+    bytes. The others have a place each; ``named`` has those of which a record has such a member, ``any_way`` those that
+    need none.
     """
 
     def __init__(self, formats: tuple[Format, ...]) -> None:

@@ -92,6 +92,8 @@ RAPTOR = Format(
             records=(TREE,),
             suffixes=(".json",),
             keys=("num_layers", "nodes"),
+            begins=(b"{",),
+            holds=(b'"format"', b'"raptor-tree"'),  # which tells it where one of the keys is missing
         ),
         File(
             kind="pickle",

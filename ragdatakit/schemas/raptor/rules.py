@@ -52,7 +52,8 @@ TREE_RULES: tuple[Rule, ...] = (
         message="{field} is missing or of another type",
         upstream="no tree is loaded (ValueError: not an instance of Tree), or the retriever stops (AttributeError, "
         "TypeError)",
-        hint="write all_nodes, root_nodes, leaf_nodes, num_layers and layer_to_nodes, as RAPTOR's builder does",
+        hint="write num_layers, nodes and roots in the JSON form; in a pickle all_nodes, root_nodes, leaf_nodes, "
+        "num_layers and layer_to_nodes, as RAPTOR's builder does",
         bad='{"format": "raptor-tree", "nodes": [{"index": 0, …}, …], "roots": [2]}',
         good='{"format": "raptor-tree", "num_layers": 0, "nodes": [{"index": 0, …}], "roots": [0]}',
         source="RetrievalAugmentation.py: __init__; tree_retriever.py: TreeRetriever",
@@ -255,7 +256,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         summary="A child that is no node of the tree.",
         message="there is no node {value}",
         upstream="the traversal stops (KeyError) when it comes to the parent; collapsed retrieval does not mind",
-        hint="add the node, or remove it from the children",
+        hint="write the index of a node, which is an integer; add the node, or remove it from the children",
         bad='{"index": 2, "layer": 1, "children": [0, 9], …}',
         good='{"index": 2, "layer": 1, "children": [0, 1], …}',
         source="tree_retriever.py: retrieve_information (all_nodes[i])",
@@ -290,7 +291,7 @@ REFERENCE_RULES: tuple[Rule, ...] = (
         message="node {node} {found}",
         upstream="a node that is found and in no layer stops both ways of retrieval (KeyError); of several layers the "
         "last is reported",
-        hint="put each node into exactly one layer",
+        hint="put each node into exactly one layer, which is an integer from 0",
         bad='{"index": 1, "layer": null, …}',
         good='{"index": 1, "layer": 0, …}',
         source="utils.py: reverse_mapping; tree_retriever.py: retrieve",

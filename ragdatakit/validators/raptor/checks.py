@@ -214,8 +214,9 @@ def _json_problems(value: dict[str, Any]) -> Iterator[Problem]:
             layers.add(number)
             continue
         index = table.indexes[row]
-        facts = {"node": index, "found": f"has the layer {shown(layer)}" if layer is not None else "is in no layer"}
-        yield Problem("node-not-in-one-layer", pointer_of(row), None, facts)
+        words = f"has the layer {shown(layer)}, expected an integer from 0" if layer is not None else "is in no layer"
+        where = pointer_of(row) + ("/layer" if layer is not None else "")
+        yield Problem("node-not-in-one-layer", where, None, {"node": index, "found": words})
     relations = Relations(table, pointer_of)
     yield from _repeated(relations, table)
     num_layers = value.get("num_layers")

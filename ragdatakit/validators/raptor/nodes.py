@@ -140,7 +140,8 @@ def _children_problems(node: TreeNode, table: NodeTable, row: int) -> Iterator[P
     for place, child in enumerate(node.children):
         found_child = whole(child)
         if found_child is None:
-            yield from table.hold(row, Problem("unknown-child", f"{pointer}/{place}", _plain(child)))
+            facts = {"value": f"{shown(child)} (indexes are integers)"}
+            yield from table.hold(row, Problem("unknown-child", f"{pointer}/{place}", _plain(child), facts))
         else:
             table.children.append(found_child)
             table.parents.append(row)
@@ -194,7 +195,8 @@ def uneven_problems(table: NodeTable, pointer_of: Any, key: str | None, pickled:
     best = max(table.with_shape, key=lambda n: (table.with_shape[n], -n))
     expected = table.shape(best)
     if not expected and pickled:
-        yield Problem("uneven-embeddings", "/all_nodes", None, _facts((), "a vector for each node"))
+        facts = {"found": "no vector", "expected": "a vector for each node"}
+        yield Problem("uneven-embeddings", "/all_nodes", None, facts)
     if key is not None and expected and key not in dict(expected):
         found = {"found": f"the vectors are called {_names(expected)}", "expected": f"the name {shown(key)}"}
         yield Problem("uneven-embeddings", "/embedding_key", key, found)
@@ -202,12 +204,13 @@ def uneven_problems(table: NodeTable, pointer_of: Any, key: str | None, pickled:
         return
     for row, number in enumerate(table.shapes):
         if number not in (best, _MOST_SHAPES + 1) and not set(expected) <= set(table.shape(number)):
-            facts = _facts(table.shape(number), f"{_described(expected)} as in most nodes")
-            yield Problem("uneven-embeddings", f"{pointer_of(row)}/embeddings", None, facts)
-
-
-def _facts(shape: Shape, expected: str) -> dict[str, Any]:
-    return {"found": _described(shape), "expected": expected}
+            shape = table.shape(number)
+            facts = {
+                "found": f"node {table.indexes[row]} has {_described(shape)}",
+                "expected": f"{_described(expected)} as in most nodes",
+            }
+            # embeddings may be missing where there is no vector
+            yield Problem("uneven-embeddings", pointer_of(row) + ("/embeddings" if shape else ""), None, facts)
 
 
 def _described(shape: Shape) -> str:

@@ -110,7 +110,8 @@ class Relations:
         yield from self._repeated_texts(leaves)
         found = np.sort(self.indexes[leaves])
         gaps = np.flatnonzero(found != np.arange(len(found)))
-        if len(gaps) and not self.partial and self.misplaced.isdisjoint(leaves.tolist()):
+        known = not self.partial and NOWHERE not in self.layers  # any other may be a leaf
+        if len(gaps) and known and self.misplaced.isdisjoint(leaves.tolist()):
             row = int(self.own.rows(found[gaps[:1]])[0])
             facts = {"leaves": len(found), "expected": f"0 to {len(found) - 1:,}"}
             yield Problem("leaf-index-gap", f"{self.pointer_of(row)}/index", int(found[-1]), facts)
