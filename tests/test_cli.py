@@ -165,10 +165,18 @@ def test_max_per_rule_counts_over_all_paths(many: Path) -> None:
 
 
 def test_statistics_count_by_rule(many: Path) -> None:
-    lines = run("validate", many, "--statistics", "--max-per-rule", "1").out.splitlines()
+    lines = run("validate", many, DEMO, "--statistics", "--max-per-rule", "1").out.splitlines()
 
-    counted = [line.split() for line in lines if line.startswith("    ") and "dangling-qid" in line]
-    assert ["50", "SP201", "error", "dangling-qid"] in counted
+    counted = [line for line in lines if line[:10].strip().isdigit() and line[12:14] == "SP"]
+    assert "        51  SP201  error   dangling-qid" in counted and any(" warning " in line for line in counted)
+    assert {line[19:26].rstrip() for line in counted} == {"error", "warning"}
+
+
+def test_counts_of_records_are_below_each_other(tmp_path: Path) -> None:
+    source = FIXTURES / "beir" / "valid" / "splits"
+    for words in (("validate", source), ("convert", "--to", "trec", "--dry-run", source, tmp_path / "out")):
+        listed = [line for line in run(*words).out.splitlines() if " record" in line and " B" in line]
+        assert len(listed) == 4 and len({line.rindex(" record") for line in listed if "Valid" not in line}) == 1
 
 
 def test_quiet_is_one_line() -> None:

@@ -93,11 +93,7 @@ def test_the_command_line_goes_first(project: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        (
-            'text = "body"',
-            'txt = "body"',
-            "ragdata.toml:4: unknown column 'txt' of documents, did you mean text or title?",
-        ),
+        ('text = "body"', 'txt = "body"', "ragdata.toml:4: unknown column 'txt' of documents, did you mean text?"),
         ('doc_id = "id"', 'doc_id = ["id", "lang"]', "4: doc_id is 2 columns, expected one"),
         ('"data/rel.tsv"', '"data/rell.tsv"', 'ragdata.toml:11: [[table]] names no file: "data/rell.tsv"'),
         ('"data/rel.tsv"', '"data/*.jsonl"', "questions.jsonl is in the table of ragdata.toml:6, too"),

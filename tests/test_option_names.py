@@ -150,9 +150,16 @@ def test_rules_and_explain_take_prefixes() -> None:
     assert "did you mean" in run("rules", "danglin-qid").err and run("explain", "").code == 2
 
 
+def test_nonsense_is_near_to_nothing() -> None:
+    assert "did you mean" not in run("rules", "nonsense").err
+    assert run("valdate").err.strip().endswith("did you mean validate?")
+
+
 def test_help_of_eval_has_sections() -> None:
     output = run("eval", "--help").out
+    own = run("explore", "--help").out.partition("\nOptions:")[2]
 
+    assert "--port" in own and "--no-plugins" not in own and "--community-level" not in own
     headings = [line for line in output.splitlines() if line.endswith(":") and not line.startswith(" ")]
     assert headings == [
         "What is measured:",
@@ -160,7 +167,6 @@ def test_help_of_eval_has_sections() -> None:
         "Output:",
         "How the dataset is read:",
         "How it is indexed and searched:",
-        "Options:",
     ]
 
 

@@ -144,7 +144,7 @@ _DATASET_NAMES = (
 )
 _SEARCH_NAMES = (
     *("analyzer", "stemmer", "embedder", "base_url", "api_key_env", "vectors", "query_vectors", "vector_store"),
-    *("graph", "damping", "fuse", "tree_select", "index_dir"),
+    *("graph", "community_level", "damping", "fuse", "tree_select", "index_dir"),
 )
 """What the options are called that say what is searched, and how."""
 
@@ -157,7 +157,7 @@ _CHUNKING = {
 }
 
 SHARED_SECTIONS = {
-    "How the dataset is read": _DATASET_NAMES,
+    "How the dataset is read": (*_DATASET_NAMES, "no_plugins"),
     "How it is indexed and searched": (*_SEARCH_NAMES, "rebuild"),
 }
 """Headings of the help, with what is below them."""
@@ -171,7 +171,7 @@ class SectionedCommand(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         records = [
-            (param.name, param.get_help_record(ctx))
+            ("help" if "--help" in param.opts else param.name, param.get_help_record(ctx))  # its name is click's own
             for param in self.get_params(ctx)
             if isinstance(param, click.Option)
         ]

@@ -12,7 +12,7 @@ from ragdatakit.reports.terminal import Painter, painter
 from ragdatakit.schemas import get_format, rules_by_code
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.conversions import LOSS_KINDS, Conversion, ConversionResult, ExtractionEstimate, Loss
-from ragdatakit.schemas.texts import size
+from ragdatakit.schemas.texts import listed_records, size
 from ragdatakit.visible_text import visible_text
 
 _WORDS = {
@@ -46,8 +46,8 @@ def _conversion(done: Conversion, result: ConversionResult, paint: Painter) -> I
     width = max((len(f"{base}/{f.name}") for f in shown), default=0)
     for number, file in enumerate(shown):
         label = verb if number == 0 else ""
-        records = _counted(file.records, "records") if file.records is not None else ""
-        yield f"  {label:8} {visible_text(f'{base}/{file.name}'):{width}}  {records:>18}  {size(file.bytes):>9}"
+        records = f"{listed_records(file.records):>18}"
+        yield f"  {label:8} {visible_text(f'{base}/{file.name}'):{width}}  {records}  {size(file.bytes):>9}"
     if len(done.files) > _MOST_FILES:
         rest = done.files[_MOST_FILES:]
         yield f"           … and {_counted(len(rest), 'more files')}, {size(sum(f.bytes for f in rest))}"

@@ -29,6 +29,9 @@ class skip_unreadable:  # noqa: N801 - a context manager, as `contextlib.suppres
         return isinstance(error, RagdataError) and not isinstance(error, MachineError)
 
 
+_MOST_NEAR = 3
+
+
 class UnrecognisedError(RagdataError):
     """A file is of no format that is known: nothing is wrong with it, it is something else."""
 
@@ -51,7 +54,8 @@ class UnknownNameError(RagdataError):
 
         known = list(known)
         lowered = {k.lower(): k for k in known}
-        near = difflib.get_close_matches(name.lower(), list(lowered), n=3, cutoff=0.5)
+        near = difflib.get_close_matches(name.lower(), list(lowered), n=_MOST_NEAR)
+        near = near or [each for each in lowered if name and each.startswith(name.lower())][:_MOST_NEAR]
         self.suggestions = [lowered[n] for n in near]
         text = f"{place and f'{place}: '}unknown {what} {name!r}{where and f' {where}'}"
         if hint:

@@ -12,6 +12,11 @@ def many(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
+def listed_records(number: int | None) -> str:
+    """A count of records for a list in which each ends where the others do, digits below digits; None: not known."""
+    return "" if number is None else many(number, "record") + " " * (number == 1)
+
+
 def size(number: int) -> str:
     """Bytes in a unit that fits, such as 96 B, 6.8 kB or 131 MB (of a thousand each)."""
     if number < 1000:

@@ -15,7 +15,7 @@ from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.reports.terminal import Painter, cut_head, cut_to, painter, width_of
 from ragdatakit.schemas.findings import Excerpt, Finding, Severity
 from ragdatakit.schemas.results import DatasetSummary, Report
-from ragdatakit.schemas.texts import many, size
+from ragdatakit.schemas.texts import listed_records, many, size
 from ragdatakit.visible_text import visible_text
 
 
@@ -231,7 +231,7 @@ def _dataset_lines(datasets: Iterable[DatasetSummary], paint: Painter) -> Iterat
         split = f", {dataset.split}" if dataset.split else ""
         yield f"{paint('bold', dataset.format)}{_profile(dataset)} {visible_text(dataset.path)}{split}"
         for file in dataset.files:
-            records = f"{many(file.records, 'record'):>20}" if file.records is not None else " " * 20
+            records = f"{listed_records(file.records):>20}"
             yield f"  {file.kind:<{max(width, 12)}} {records} {size(file.bytes):>10}  {visible_text(file.path)}"
     yield ""
 
@@ -247,9 +247,12 @@ def _formats(datasets: Iterable[DatasetSummary]) -> str:
 
 
 def _statistics(report: Report, shown: _Shown, paint: Painter) -> Iterator[str]:
-    for code, number in sorted(report.by_rule.items(), key=lambda p: (-p[1], p[0])):
-        severity, rule = shown.facts.get(code, ("", ""))
-        yield f"{number:>10,}  {code}  {paint(severity, severity) if severity else ''} {rule}"
+    counted = sorted(report.by_rule.items(), key=lambda p: (-p[1], p[0]))
+    facts = [shown.facts.get(code, ("", "")) for code, _ in counted]
+    width = max((len(severity) for severity, _ in facts), default=0)
+    for (code, number), (severity, rule) in zip(counted, facts, strict=True):
+        blanks = " " * (width - len(severity))
+        yield f"{number:>10,}  {code}  {paint(severity, severity) if severity else ''}{blanks} {rule}"
     if report.by_rule:
         yield ""
 
