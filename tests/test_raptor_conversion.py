@@ -132,8 +132,17 @@ def test_vectors_are_left_out_with_an_account(tmp_path: Path) -> None:
 
     outcome = run("convert", "--to", "beir", tmp_path / "reefs.json", tmp_path / "beir")
 
-    assert "vectors have no table" in outcome.out
+    assert "3 values: vectors have no table" in outcome.out
     assert "summaries  1 " in outcome.out
+
+
+@pytest.mark.parametrize("form", ["json", "pickle"])
+def test_vectors_that_an_option_keeps_are_no_warning(form: str) -> None:
+    reported = run("report", FIXTURES / "raptor/valid" / form, "--output-format", "json").json["datasets"][0]
+    asked = run("query", FIXTURES / "raptor/valid" / form, "select count(*) from chunks")
+
+    (note,) = (note for note in reported["notes"] if note["name"] == "reading.chunks.embeddings")
+    assert (reported["losses"], note["value"], note["level"], asked.err) == ([], 3, "info", "")
 
 
 def test_several_trees_stay_several(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,7 +22,7 @@ from ragdatakit.reports.summaries import loss_words
 from ragdatakit.schemas.canonical import Question
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import RagdataError
-from tests.command_line import obey_permissions, run, spawn
+from tests.command_line import FIXTURES, obey_permissions, run, spawn
 from tests.gate_tools import expect, needs_library, write_files, write_suite
 
 POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:" + "0" * 64 + "\nsize 12345\n"
@@ -38,6 +39,15 @@ def cut_off(folder: Path) -> None:
 
 def pointer(folder: Path) -> None:
     (folder / "corpus.jsonl").write_text(POINTER, encoding="utf-8")
+
+
+def copy(fixture: str, folder: Path) -> Path:
+    return Path(shutil.copytree(FIXTURES / fixture, folder))
+
+
+def losses_of(path: Path) -> list[str]:
+    found = run("report", path, "--output-format", "json").json["datasets"][0]["losses"]
+    return [words.replace(f"{path if path.is_dir() else path.parent}/", "") for words in found]
 
 
 def a_broken_line(folder: Path) -> Path:
@@ -93,6 +103,55 @@ def test_records_left_out_of_an_answer_are_reported(tmp_path: Path) -> None:
     assert run("query", folder, "from questions").err == ""
     with pytest.warns(UserWarning, match=LEFT_OUT):
         assert query(folder, COUNT).to_pylist() == [{"n": 29}]
+
+
+def test_a_graph_that_is_cut(tmp_path: Path) -> None:
+    folder = copy("lightrag/valid/ingested", tmp_path / "set")
+    graph = folder / "graph_chunk_entity_relation.graphml"
+    graph.write_text(graph.read_text(encoding="utf-8").partition("<edge")[0], encoding="utf-8")
+
+    why = "graph_chunk_entity_relation.graphml could not be read whole: no element found"
+    assert losses_of(folder) == [f"graph: {why}; the rest is missing, from record 6 on"]
+    assert run("query", folder, "select count(*) from edges").code == run("gate", folder, "--init").code == 2
+    assert run("query", folder, COUNT).code == 0
+    compared = run("diff", FIXTURES / "lightrag/valid/ingested", folder)
+    assert "what is missing there counts as removed" in compared.out + compared.err
+
+
+def test_records_of_lightrag_that_are_left_out(tmp_path: Path) -> None:
+    folder = copy("lightrag/valid/ingested", tmp_path / "set")
+    chunks = folder / "kv_store_text_chunks.json"
+    chunks.write_text(chunks.read_text(encoding="utf-8").replace('"content"', '"contents"', 1), encoding="utf-8")
+    relation = {"src_id": "Mara", "tgt_id": 7}
+    parts = {"chunks": [{"content": " ", "source_id": "c1"}, 3], "relationships": [relation]}
+    names = [{"entity_name": "Mara"}, {"entity_name": "Mara"}, {"entity_name": None}]
+    payload = tmp_path / "custom_kg.json"
+    payload.write_text(json.dumps({**parts, "entities": names}), encoding="utf-8")
+
+    assert losses_of(folder) == ["chunks: 1 record left out: it has no content (kv_store_text_chunks.json record 1)"]
+    assert losses_of(payload) == [
+        "chunks: 1 record left out: it has no content (custom_kg.json/chunks/0)",
+        "chunks: 1 record left out: it is not an object (custom_kg.json/chunks/1)",
+        "entities: 1 record left out: a later entity has its name (custom_kg.json/entities/0)",
+        "entities: 1 record left out: it has no name (custom_kg.json/entities/2)",
+        "relationships: 1 record left out: it has no two names (custom_kg.json/relationships/0)",
+    ]
+
+
+@pytest.mark.parametrize("before", [0, 100_000])
+def test_an_element_that_is_cut(before: int, tmp_path: Path) -> None:
+    folder = copy("trec/valid/collection", tmp_path / "set")
+    text = (folder / "documents.trec").read_text(encoding="utf-8")
+    more = "".join(f"<DOC><DOCNO>n{i}</DOCNO><TEXT>{i}</TEXT></DOC>\n" for i in range(before))
+    (folder / "documents.trec").write_text(more + text[: text.rindex("</doc>")], encoding="utf-8")
+    topics = folder / "topics.xml"
+    topics.write_text(topics.read_text(encoding="utf-8").replace("</top>", "", 1), encoding="utf-8")
+
+    why = "1 record left out: the element is not closed"
+    assert losses_of(folder) == [
+        f"documents: {why} (documents.trec record {before + 3})",
+        f"topics: {why} (topics.xml record 1)",
+    ]
 
 
 def test_topics_that_are_counted_by_their_judgements(tmp_path: Path) -> None:

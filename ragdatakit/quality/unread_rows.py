@@ -46,9 +46,10 @@ class UnreadRows(Losses):
         count: int = 1,
         unread: bool = False,
         place: str = "",
+        by_option: bool = False,
     ) -> None:
         """Keep why a record is dropped, or how it is changed."""
-        super().add(kind, table, column, reason, example, count, unread, place)
+        super().add(kind, table, column, reason, example, count, unread, place, by_option)
         if kind == "dropped" and not unread:
             self._dropped.append(reason)
         elif reason == HALVES:

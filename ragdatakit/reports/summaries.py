@@ -329,13 +329,16 @@ class _Summing:
 
 def loss_words(losses: Losses) -> list[str]:
     """Sentences about what could not be read as it is."""
-    return [loss_text(loss) for loss in losses if loss.kind in _LOSS_WORDS]
+    return [loss_text(loss) for loss in losses if loss.kind in _LOSS_WORDS and not loss.by_option]
 
 
 def reading_notes(losses: Losses) -> list[Note]:
-    """Notes on values that reading made, as ids of records without one, and on ids that it renamed."""
+    """Notes on values that reading made, as ids of records without one, on ids that it renamed, and on what an option
+    would have kept."""
     return [
-        Note(f"reading.{_place(loss)}", loss_text(loss), loss.count) for loss in losses if loss.kind in _READING_WORDS
+        Note(f"reading.{_place(loss)}", loss_text(loss), loss.count)
+        for loss in losses
+        if loss.kind in _READING_WORDS or loss.by_option
     ]
 
 

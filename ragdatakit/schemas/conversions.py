@@ -30,7 +30,7 @@ class Loss:
     ``places`` are those of up to three of the records in the source, as ``corpus.jsonl:61``, where they are known.
 
     ``column`` is None where whole records are meant. ``unread``: a file, or the rest of it, could not be read, and
-    nobody knows how many records that are.
+    nobody knows how many records that are. ``by_option``: an option would have kept them, so that nothing is wrong.
     """
 
     kind: LossKind
@@ -41,6 +41,7 @@ class Loss:
     examples: list[str] = field(default_factory=list)
     unread: bool = False
     places: list[str] = field(default_factory=list)
+    by_option: bool = False
 
     def words_of_places(self) -> str:
         """The places in brackets, behind a blank; empty where none is known."""
@@ -78,11 +79,13 @@ class Losses:
         count: int = 1,
         unread: bool = False,
         place: str = "",
+        by_option: bool = False,
     ) -> None:
         """Count a value (or ``count`` of them); the first examples, cut to a readable length, and places are kept."""
         loss = self._found.get((kind, table, column, reason))
         if loss is None:
-            loss = self._found[kind, table, column, reason] = Loss(kind, table, column, reason, unread=unread)
+            loss = self._found[kind, table, column, reason] = Loss(kind, table, column, reason)
+            loss.unread, loss.by_option = unread, by_option
         loss.count += count
         if example is not None and len(loss.examples) < MOST_EXAMPLES:
             loss.examples.append(shortened(encodable(str(example)), _EXAMPLE_CHARACTERS))
@@ -94,8 +97,8 @@ class Losses:
         for loss in others._found.values():
             named = loss.kind, loss.table, loss.column, loss.reason
             for example, place in zip_longest(loss.examples, loss.places, fillvalue=None):
-                self.add(*named, example, count=0, unread=loss.unread, place=place or "")
-            self.add(*named, count=loss.count, unread=loss.unread)
+                self.add(*named, example, 0, loss.unread, place or "", loss.by_option)
+            self.add(*named, count=loss.count, unread=loss.unread, by_option=loss.by_option)
 
     def without(self, tables: Collection[str]) -> Losses:
         """Those of other tables than these."""

@@ -5,16 +5,18 @@ Vectors and the cache of answers are not converted: they can be made again, and 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import PurePosixPath
 from typing import Any
 
 from ragdatakit.converters import Options
 from ragdatakit.files.containers.json_text import begins, dumps, fields_of, loads, object_text, string_of
 from ragdatakit.files.containers.long_json import long_or_short
+from ragdatakit.files.containers.sources import FileFault
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.lightrag.extraction import records as extracted
-from ragdatakit.files.lightrag.graph_items import Item
+from ragdatakit.files.lightrag.graph_items import Fault, Item
 from ragdatakit.files.lightrag.graphml import GraphReader
 from ragdatakit.files.lightrag.names import NO_KEYWORDS, SEPARATOR, UNKNOWN_FILE, normalised, sources_of
 from ragdatakit.files.reading.canonical_tables import RowSource
@@ -55,11 +57,17 @@ class _Reader:
         self._records = records
         self._chunk_lists: dict[str, list[str]] | None = None
 
-    def _members(self, kind: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    def _members(self, kind: str, needed: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+        """The records of stores; those that are not objects, or lack the ``needed`` text, are left out."""
         for file in self._dataset.of_kind(kind):
-            for name, raw in self._records.members(file):
-                if begins(raw, b"{"):
-                    yield name, fields_of(raw)
+            for place, name, raw in self._records.numbered_members(file):
+                fields = fields_of(raw) if begins(raw, b"{") else None
+                if fields is None:
+                    self._records.leave_out(file, place, "it is not an object", name)
+                elif needed and not string_of(fields.get(needed)):
+                    self._records.leave_out(file, place, f"it has no {needed}", name)
+                else:
+                    yield name, fields
 
     def documents(self) -> Iterator[Document]:
         """Whole documents; the name of the file is the title."""
@@ -72,24 +80,26 @@ class _Reader:
     def chunks(self) -> Iterator[Chunk]:
         """Pieces of documents; those without a text are left out."""
         documents = {name for name, _ in self._members("documents")}
-        for name, fields in self._members("chunks"):
-            text = string_of(fields.get("content"))
-            if not text:
-                continue
+        for name, fields in self._members("chunks", "content"):
             taken = ("content", "full_doc_id", "chunk_order_index", "tokens", "llm_cache_list", "status", *_OWN)
             rest = {k: v for k, v in fields.items() if k not in taken}
             document, place = string_of(fields.get("full_doc_id")), loads(fields.get("chunk_order_index", b"null"))
             if document not in documents and documents:
                 document = None
             ordinal = place if type(place) is int and place >= 0 else None
+            text = string_of(fields["content"]) or ""
             yield Chunk(name, text, document, ordinal, metadata=object_text(rest) if rest else None)
 
     def _items(self) -> Iterator[Item]:
         for file in self._dataset.of_kind("graph"):
+            count, faults = 0, list[Fault]()
             with self._records.stream(file) as stream:
                 reader = GraphReader(iter(lambda: stream.read(_PIECE), b""))
-                for items, _ in reader.batches():
+                for items, last in reader.batches():
+                    count, faults = count + len(items), last
                     yield from items
+            if faults and not (reader.whole and reader.found):
+                self._records.stop(file, FileFault(faults[-1].rule, faults[-1].facts), count)
 
     def _lists(self) -> dict[str, list[str]]:
         """All chunks of each entity and relation; the graph may have the first of them only. Each id is held once."""
@@ -150,20 +160,19 @@ class _Reader:
         They are made of the reports of their parts, else of chunks. Metadata has the community, the title and rank.
         """
         levels = {name: loads(fields.get("level", b"0")) for name, fields in self._members("reports")}
-        with_text = {name for name, fields in self._members("reports") if string_of(fields.get("report_string"))}
+        with_text = {name for name, _ in self._members("reports", "report_string")}
         deepest = max((level for level in levels.values() if type(level) is int), default=0)
         parts: dict[str, list[str]] = {}
         for part, whole in self._wholes().items():
             if part in with_text:
                 parts.setdefault(whole, []).append(f"report-{part}")
-        for name, fields in self._members("reports"):
+        for name, fields in self._members("reports", "report_string"):
             level, chunks = levels[name], loads(fields.get("chunk_ids", b"[]"))
             listed = [c for c in chunks if isinstance(c, str)] if isinstance(chunks, list) else []
-            text = string_of(fields.get("report_string"))
-            if text:
-                above = max(deepest - level, 0) if type(level) is int else 0
-                children = tuple(parts.get(name, ()) or listed)
-                yield Summary(f"report-{name}", above + 1, text, children, dumps(_report(name, fields)))
+            text = string_of(fields["report_string"]) or ""
+            above = max(deepest - level, 0) if type(level) is int else 0
+            children = tuple(parts.get(name, ()) or listed)
+            yield Summary(f"report-{name}", above + 1, text, children, dumps(_report(name, fields)))
 
 
 def _report(name: str, fields: dict[str, Any]) -> dict[str, Any]:
@@ -216,20 +225,32 @@ class _PayloadReader:
         edges = NotedRows(self._records.losses, self._edges)
         return {"chunks": self._chunks, "nodes": self._nodes, "relations": self._relations, "edges": edges}
 
-    def _parts(self, name: str) -> Iterator[dict[str, Any]]:
+    def _parts(self, name: str) -> Iterator[tuple[dict[str, Any], Callable[[str], None]]]:
+        """The objects in a list of the payloads, each with what says why it is left out."""
         for file in self._files:
             for payload in self._records.objects(file, "json-single"):
                 items = long_or_short(payload[name]) if name in payload else None
                 del payload
-                for item in items if isinstance(items, list) else ():
+                for place, item in enumerate(items) if isinstance(items, list) else ():
+                    leave_out = partial(self._leave_out, file, name, place)
                     if isinstance(item, dict):
-                        yield item
+                        yield item, leave_out
+                    else:
+                        leave_out("it is not an object")
+
+    def _leave_out(self, file: DataFile, part: str, place: int, why: str) -> None:
+        where = f"{file.display}/{part}/{place}"
+        self._records.tell_once("dropped", part, None, why, file, place, where=where)
 
     def _chunks(self) -> Iterator[Chunk]:
         seen: set[str] = set()
-        for item in self._parts("chunks"):
+        for item, leave_out in self._parts("chunks"):
             text, alias = item.get("content"), item.get("source_id")
-            if not isinstance(text, str) or not text.strip() or not isinstance(alias, str) or alias in seen:
+            if not isinstance(text, str) or not text.strip():
+                leave_out("it has no content")
+                continue
+            if not isinstance(alias, str) or alias in seen:
+                leave_out(f"its source_id is {'that of another chunk' if isinstance(alias, str) else 'not a text'}")
                 continue
             seen.add(alias)
             rest = {k: v for k, v in item.items() if k not in ("content", "source_id", "chunk_order_index")}
@@ -238,24 +259,28 @@ class _PayloadReader:
             yield Chunk(alias, text, None, ordinal, metadata=dumps(rest) if rest else None)
 
     def _nodes(self) -> Iterator[Node]:
-        last = {name: place for place, (name, _) in enumerate(self._named())}
-        for place, (name, item) in enumerate(self._named()):
-            if name and last[name] == place:
+        last = {name: place for place, (name, *_) in enumerate(self._named())}
+        for place, (name, item, leave_out) in enumerate(self._named()):
+            if not name or last[name] != place:
+                leave_out("a later entity has its name" if name else "it has no name")
+            else:
                 kind = item.get("entity_type")
                 rest = _rest(item, ("entity_name", "entity_type", "source_id"), keep_alias=True)
                 yield Node(name, kind if isinstance(kind, str) else None, rest)
 
-    def _named(self) -> Iterator[tuple[str, dict[str, Any]]]:
+    def _named(self) -> Iterator[tuple[str, dict[str, Any], Callable[[str], None]]]:
         """Entities under the names that they are stored by; of several with one name the last one counts."""
-        for item in self._parts("entities"):
+        for item, leave_out in self._parts("entities"):
             name = item.get("entity_name")
-            yield (normalised(name) if isinstance(name, str) else ""), item
+            yield (normalised(name) if isinstance(name, str) else ""), item, leave_out
 
     def _edges(self, notes: list[Note]) -> Iterator[Edge]:
-        for item in self._parts("relationships"):
+        for item, leave_out in self._parts("relationships"):
             ends = [item.get("src_id"), item.get("tgt_id")]
             source, target = (normalised(end) if isinstance(end, str) else "" for end in ends)
-            if source and target:
+            if not source or not target:
+                leave_out("it has no two names")
+            else:
                 alias = item.get("source_id")
                 rest = _rest(item, ("src_id", "tgt_id", "keywords", "source_id"))
                 name = _relation_name(item.get("keywords"), source, target, notes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -33,13 +34,15 @@ _LEFT_OUT = "vectors have no table (--option keep-vectors=true keeps them as met
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A node of a tree as it is read: its index, layer, text, children, and its vectors as JSON text."""
+    """A node of a tree as it is read: its index, layer, text, children, its vectors as JSON text, else how many are
+    left out."""
 
     index: int
     layer: int
     text: str
     children: tuple[int, ...]
     embeddings: str | None
+    left_out: int
 
 
 def read_trees(dataset: Dataset, records: RecordReader, options: Options) -> dict[str, RowSource]:
@@ -56,6 +59,7 @@ class _Reading:
         self._records = records
         self._keeps_vectors = keeps_vectors
         self._noted: set[str] = set()
+        self._vectors_told: Counter[str] = Counter()
         free = FreeNames()
         self._trees = [(free(_tree_name(file)), file) for file in dataset.files]
 
@@ -91,7 +95,10 @@ class _Reading:
                 self._records.losses.add("dropped", table, None, why, file.name)
                 continue
             read = self._of_pickle if file.kind == "pickle" else self._of_json
+            vectors = 0
             for piece in read(file):
+                vectors += piece.left_out
+                self._tell_vectors(file, vectors)
                 yield tree, piece
 
     def _of_pickle(self, file: DataFile) -> Iterator[Piece]:
@@ -108,23 +115,22 @@ class _Reading:
                 self._leave_out(file, node.pointer)
                 continue
             children = sorted(c for c in node.children if isinstance(c, int)) if isinstance(node.children, list) else ()
-            yield Piece(node.index, layer, text, tuple(children), self._vectors(tree, node, file))
+            vectors = node.embeddings if isinstance(node.embeddings, dict) else {}
+            kept = self._vectors(tree, vectors) if self._keeps_vectors else None
+            yield Piece(node.index, layer, text, tuple(children), kept, 0 if self._keeps_vectors else len(vectors))
 
-    def _vectors(self, tree: PickledTree, node: TreeNode, file: DataFile) -> str | None:
-        vectors = node.embeddings if isinstance(node.embeddings, dict) else {}
-        if not vectors or not self._keeps_vectors:
-            if vectors:
-                self._tell_vectors(file, node.layer)
-            return None
+    @staticmethod
+    def _vectors(tree: PickledTree, vectors: dict[Any, Any]) -> str | None:
         numbers = {name: tree.numbers(v) for name, v in vectors.items() if isinstance(v, Vector) and v.finite}
         return _ENCODER.encode(numbers).decode() if numbers else None
 
-    def _tell_vectors(self, file: DataFile, place: Any) -> None:
-        """Count the vectors that are left out, once for each file: tables are read several times."""
-        key = f"{file.display} {place}"
-        if key not in self._noted:
-            self._noted.add(key)
-            self._records.losses.add("lost", "chunks", "embeddings", _LEFT_OUT, file.name)
+    def _tell_vectors(self, file: DataFile, count: int) -> None:
+        """Count the vectors that are left out of a file up to a node, once: it is read for each table."""
+        told = self._vectors_told[file.display]
+        if count > told:
+            self._vectors_told[file.display] = count
+            example = None if told else file.name
+            self._records.losses.add("lost", "chunks", "embeddings", _LEFT_OUT, example, count - told, by_option=True)
 
     def _leave_out(self, file: DataFile, pointer: str) -> None:
         if (key := f"{file.display}{pointer}") not in self._noted:
@@ -146,17 +152,12 @@ class _Reading:
                 node = _fields(raw)
                 children = loads(node["children"]) if "children" in node else []
                 kept = tuple(c for c in children if type(c) is int) if isinstance(children, list) else ()
-                yield Piece(index, layer, _text(node) or "", kept, self._given_vectors(node, file))
-
-    def _given_vectors(self, node: dict[str, Raw], file: DataFile) -> str | None:
-        found = node.get("embeddings")
-        vectors = bytes(found).decode() if found is not None and bytes(found)[:1] == b"{" else "{}"
-        if vectors.strip("{} \t\r\n") == "":
-            return None
-        if not self._keeps_vectors:
-            self._tell_vectors(file, None)
-            return None
-        return vectors
+                vectors = node.get("embeddings")
+                count = len(_fields(vectors)) if vectors is not None else 0
+                if self._keeps_vectors and vectors is not None and count:
+                    yield Piece(index, layer, _text(node) or "", kept, bytes(vectors).decode(), 0)
+                else:
+                    yield Piece(index, layer, _text(node) or "", kept, None, count)
 
 
 def _fields(raw: Raw) -> dict[str, Raw]:

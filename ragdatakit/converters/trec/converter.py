@@ -44,6 +44,7 @@ _SPLIT = re.compile(r"qrels[._-](.+?)(?:\.(?:txt|tsv|qrels|qrel))?(?:\.gz)?", re
 _ELEMENT = re.compile(r"[a-z][a-z0-9_-]*")
 _NO_SPLITS = ("txt", "tsv", "qrels", "qrel", "trec", "gz")
 _METADATA = "metadata"
+_NO_END = "the element is not closed"
 ODD_ITERATION = Unequal("iteration", "0")
 _WORTH_SCANNING = 1 << 18
 """Bytes of judgements from which on reading all of them takes longer than to have the scanner look through them."""
@@ -88,23 +89,25 @@ def _documents(dataset: Dataset, records: RecordReader) -> Iterator[Document]:
 
 
 def document_of(records: RecordReader, file: DataFile, number: int, fields: dict[str, str]) -> Document | None:
-    """The document that an element is; None, with an account, where it has no id."""
+    """The document that an element is; None, with an account, where it has no id or no end."""
     found = fields.pop("docno", "")
     text, title = fields.pop("text", ""), fields.pop("title", None)
-    if found:
-        return Document(found, text, title, metadata_of(fields))
-    records.leave_out(file, number, "it has no docno", text)
-    return None
+    why = _NO_END if UNCLOSED in fields else "" if found else "it has no docno"
+    if why:
+        records.leave_out(file, number, why, text)
+        return None
+    return Document(found, text, title, metadata_of(fields))
 
 
 def _topics(dataset: Dataset, records: RecordReader) -> Iterator[Question]:
     for file in dataset.of_kind("topics"):
         for number, fields in enumerate(records.elements(file, TREC.file("topics"))):
             found, title = fields.pop("num", ""), fields.pop("title", "")
-            if found:
-                yield Question(found, title or fields.get("desc", ""), metadata=metadata_of(fields))
+            why = _NO_END if UNCLOSED in fields else "" if found else "it has no number"
+            if why:
+                records.leave_out(file, number, why, title)
             else:
-                records.leave_out(file, number, "it has no number", title)
+                yield Question(found, title or fields.get("desc", ""), metadata=metadata_of(fields))
     for file in dataset.of_kind("topic-lines"):
         for record in records.cells(file, TREC.file("topic-lines")):
             yield Question(record["qid"], record["text"])
@@ -249,7 +252,6 @@ def _in_parts(dataset: Dataset, _: Mapping[str, Any]) -> Mapping[str, TableFiles
 
 def metadata_of(fields: dict[str, str]) -> str | None:
     """The further elements as an object; one called ``metadata`` that is such an object is taken as it is."""
-    fields.pop(UNCLOSED, None)
     if list(fields) == [_METADATA]:
         try:
             return object_text(fields_of(fields[_METADATA])) or "{}"

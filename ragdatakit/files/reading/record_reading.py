@@ -284,9 +284,13 @@ class RecordReader:
 
     def members(self, file: DataFile) -> Iterator[tuple[str, Raw]]:
         """The members of a JSON object: name and value as it stands."""
+        yield from ((name, value) for _, name, value in self.numbered_members(file))
+
+    def numbered_members(self, file: DataFile) -> Iterator[tuple[int, str, Raw]]:
+        """The same, each with its number in the file, from 0."""
         for place, raw in self.raw_records(file, "json-object"):
             member = self._decoded(file, place, b"{%b}" % raw, FIELDS.decode, "no JSON")
-            yield from member.items() if member is not None else ()
+            yield from ((place, *each) for each in member.items()) if member is not None else ()
 
     def _decoded(self, file: DataFile, place: int, raw: bytes, decode: Callable[[bytes], T], other: str) -> T | None:
         """What a decoder makes of a record; NaN and the like become null, half a character becomes U+FFFD. None, with
@@ -609,12 +613,15 @@ class RecordReader:
                 continue  # it was read nonetheless
             if fault.rule == "unreadable-file":
                 raise RagdataError(f"{file.display}: {fault.facts['reason']}")
-            if (file.display, -1) not in self._noted:
-                self._noted.add((file.display, -1))
-                self.faults.append(fault)
-                if file.display not in self.accounted_elsewhere:
-                    words = fault.in_words(file.display, records)
-                    self.losses.add("dropped", file.kind, None, words, unread=True)
+            self.stop(file, fault, records)
+
+    def stop(self, file: DataFile, fault: FileFault, records: int | None = None) -> None:
+        """Say that a file was not read to its end, once however often it is read. ``records`` of it were read."""
+        if (file.display, -1) not in self._noted:
+            self._noted.add((file.display, -1))
+            self.faults.append(fault)
+            if file.display not in self.accounted_elsewhere:
+                self.losses.add("dropped", file.kind, None, fault.in_words(file.display, records), unread=True)
 
     def leave_out(self, file: DataFile, record: int, why: str, example: object) -> None:
         """Say that the caller has no use for a record (counted from 0), once however often the file is read."""
