@@ -311,6 +311,16 @@ def test_runs_and_their_comparison(reefs: Path, tmp_path: Path) -> None:
     assert "bm25" not in out
 
 
+def test_a_run_of_the_dataset_is_called_by_its_file_and_taken_once() -> None:
+    folder = FIXTURES / "trec/valid/collection"
+
+    beside = evaluated(folder, "--metrics", "mrr").out
+    alone = evaluated(folder, "--runs", folder / "run.bm25.txt", "--metrics", "mrr").out
+
+    assert beside.splitlines()[3].split() == ["bm25", "run.bm25.txt", "ceiling", "reached"]
+    assert alone.splitlines()[3].split() == ["bm25", "ceiling", "reached"]
+
+
 def test_an_unaligned_set_is_said_first(tmp_path: Path) -> None:
     documents = {f"d{n}": f"thing{n} and its companion{n} of number{n}" for n in range(60)}
     questions = {f"q{n}": f"what about thing{n} and companion{n}" for n in range(60)}

@@ -287,19 +287,21 @@ class _Evaluating:
 
     def _run_tables(self) -> Iterator[tuple[Path, CanonicalTables]]:
         from ragdatakit.api.search import dataset_tables
-        from ragdatakit.retrieval.gold_and_metrics.evaluated_gold import tables_words
+        from ragdatakit.retrieval.gold_and_metrics.evaluated_gold import run_files, tables_words
         from ragdatakit.retrieval.index.notes import RUNS, left_out
 
         w = self._wanted
         compared = [Path(name) for name in w.options.compare or () if name not in ALL_MODES and Path(name).exists()]
-        for place in {path.resolve(): path for path in (*w.runs, *compared)}.values():
+        given = {path.resolve(): path for path in (*w.runs, *compared)}
+        for place in given.values():
             tables = dataset_tables(place, w.beside)[1]
             if not tables.any("runs"):
                 reason = "; ".join(left_out(tables, RUNS)) or tables_words(tables)
                 raise RagdataError(f"{place} has no runs ({tables.format}: {reason})")
             yield place, tables
-        if not w.modes and self._corpus.any("runs"):
-            yield self._path, self._corpus
+        own = {path.resolve(): path for path in run_files(self._source.files)}
+        if not w.modes and self._corpus.any("runs") and (not own or own.keys() - given.keys()):
+            yield next(iter(own.values())) if len(own) == 1 else self._path, self._corpus
 
     def _runs_of(self, place: Path, tables: CanonicalTables) -> list[NamedRun]:
         from ragdatakit.retrieval.gold_and_metrics.run_reading import read_runs
@@ -309,7 +311,7 @@ class _Evaluating:
         found = read_runs(tables, self._gold, self._passages, w.depth, progress=w.options.progress)
         self._done.notes += [f"left out of {place.name}: {reason}" for reason in left_out(tables, RUNS)]
         if not any(run.ranked for run in found):
-            if place == self._path:
+            if tables is self._corpus:
                 return []
             some = next((row.question_id for row in tables.peek("runs")), "")
             raise RagdataError(f"no question of {place} (such as {some!r}) has gold in {self._path}")

@@ -187,7 +187,8 @@ class Problem:
     0-based character offset in the
     record, where known. In a text file, ``line`` is 1-based and ``position`` the 0-based character offset in that
     line; ``length`` is the number of characters at fault (0: not known). ``record`` is the 0-based number of a row of a
-    table, which has no text of its own. ``nearly`` is what the value may mean. ``fix`` is what would repair it.
+    table, which has no text of its own. ``nearly`` is what the value may mean. ``fix`` is what would repair it,
+    ``hint`` what to do in place of what the rule says.
     """
 
     rule: str
@@ -201,3 +202,4 @@ class Problem:
     related: tuple[Related, ...] = ()
     nearly: str = ""
     fix: Fix | None = None
+    hint: str = ""

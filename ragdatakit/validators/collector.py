@@ -456,7 +456,7 @@ class Collector:
             place.record,
             problem.pointer,
             value,
-            rule.hint,
+            problem.hint or rule.hint,
             problem.fix is not None and problem.fix.applicability != "display",
             problem.fix,
             problem.related,

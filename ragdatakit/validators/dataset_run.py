@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from ragdatakit.engines import Engine
 from ragdatakit.files.containers.parquet_rows import RECODED, is_parquet, row_form
-from ragdatakit.files.containers.positions import Located
+from ragdatakit.files.containers.positions import Located, byte_positions
 from ragdatakit.files.containers.record_forms import JSON, RecordForm
 from ragdatakit.files.containers.sources import ARRAY_PART_BYTES, BLOCK_BYTES, TEXT_BLOCK_BYTES, HeadedSource, Source
-from ragdatakit.files.containers.strict_json import MOST_LOCATED
+from ragdatakit.files.containers.strict_json import MOST_LOCATED, NOTHING
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.paths.folders import size_of
 from ragdatakit.schemas.declarations import File
@@ -444,7 +444,25 @@ class DatasetRun:
             span = self.form(file).span(text, problem.pointer)
             start, length = span if span is not None else (None, 0)
         place = Place.within(begun, text, start, length, self._key(file, located, record))
+        if problem.rule in self._syntax_rules and problem.facts.get("reason", NOTHING) != NOTHING:
+            self._word_as_cut(file, problem, located)
         self.collector.keep(file, problem, place)
+
+    @cached_property
+    def _syntax_rules(self) -> set[str]:
+        """What records are found against that are not JSON."""
+        kinds = (kind for kind in self.dataset.format.files if "json" in kind.container)
+        return {record.rules["syntax"] for kind in kinds for record in kind.records if "syntax" in record.rules}
+
+    @staticmethod
+    def _word_as_cut(file: DataFile, problem: Problem, located: Located) -> None:
+        """Say of what is not JSON that the file ends in it, where that is so."""
+        from ragdatakit.files.reading.cut_files import is_cut  # which few datasets need
+
+        (byte,) = byte_positions(located.raw, located.raw.decode("utf-8", "replace"), (problem.position or 0,))
+        if is_cut(file, located.byte_offset + byte):
+            problem.facts = {**problem.facts, "reason": "the file ends within a record and seems to be cut"}
+            problem.hint = "copy the file again, or write it again"
 
     def _key(self, file: DataFile, located: Located, record: Any = None) -> str | None:
         """What identifies a record; None of what is no record."""

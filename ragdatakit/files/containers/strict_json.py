@@ -35,6 +35,7 @@ class _Overflow(float):
     literal: str = ""
 
 
+NOTHING = "there is nothing in it"
 LONG = 1 << 23
 """Bytes of a text from which on it is decoded part by part (`long_json`)."""
 
@@ -104,7 +105,7 @@ def _reason(text: str, error: json.JSONDecodeError) -> tuple[str, int]:
     """Why a text is not JSON and where, in the same words on every version of Python."""
     before = text[: error.pos].rstrip()
     if not text.strip():
-        return "there is nothing in it", 0
+        return NOTHING, 0
     if text[error.pos : error.pos + 1] in ("}", "]") and before.endswith(","):
         return "a trailing comma", len(before) - 1
     if text[error.pos : error.pos + 1] == "," and "trailing comma" in error.msg:

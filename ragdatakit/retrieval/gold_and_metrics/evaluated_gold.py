@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragdatakit.late_patterns import late_pattern
 from ragdatakit.retrieval.index.notes import GOLD, left_out, lost_passages
 from ragdatakit.schemas import FORMATS
 from ragdatakit.schemas.texts import many
@@ -22,6 +24,7 @@ _WORDS = {
     "documents": ("corpus", "document"),
     "chunks": ("chunk",),
 }
+_RUN = late_pattern(r"(?:^|[/._-])runs?(?=[/._-]|$)|\.res(?:ults)?(?:\.gz)?$", re.I)
 _TITLE = 120
 
 
@@ -68,6 +71,12 @@ def files_by_table(files: Iterable[tuple[str, Path]], split: str | None) -> dict
         for _, path in (of_split or named)[:1]:
             found[table] = path
     return found
+
+
+def run_files(files: Iterable[tuple[str, Path]]) -> list[Path]:
+    """The files of a dataset that have its runs, as far as the names show."""
+    listed = [*files]
+    return [path for name, path in listed if len(listed) == 1 or _RUN.search(name)]
 
 
 def titles_of(passages: Passages, tables: CanonicalTables, unit: str, ids: Iterable[str]) -> dict[str, str]:

@@ -1,0 +1,26 @@
+"""Files of JSON that end within a record, as copies do that were not finished."""
+
+from __future__ import annotations
+
+from ragdatakit.files.datasets import DataFile
+from ragdatakit.files.paths.folders import size_of
+from ragdatakit.late_patterns import late_pattern
+
+_MOST = 1 << 20
+"""Bytes of a text that nothing ends, beyond which it is not looked at."""
+_BEGUN = late_pattern(
+    rb'[ \t\r\n]*+,?[ \t\r\n]*+(?:"[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+\\?|\\?u[0-9A-Fa-f]{0,3}|\.|[eE][+-]?|'
+    rb"-|-?I[a-z]*|Na?|tr?u?|fa?l?s?|nu?l?)?"
+)
+"""What is left of a text of JSON from a fault on, where only its end is missing."""
+
+
+def is_cut(file: DataFile, fault: int) -> bool:
+    """Whether a file that is not packed ends behind a fault at this offset, without a line feed and within a value."""
+    left = size_of(file.path) - fault
+    if not 0 <= left <= _MOST or file.path.name.lower().endswith(".gz"):
+        return False
+    with file.boundary.open(file.path) as stream:
+        stream.seek(max(fault - 1, 0))
+        end = stream.read()
+    return not end.endswith(b"\n") and _BEGUN.fullmatch(end[len(end) - left :]) is not None
