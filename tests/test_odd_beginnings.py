@@ -140,3 +140,22 @@ def test_a_dataset_without_permission_needs_only_that(example: str, tmp_path: Pa
     assert "ermission denied" in refused.out + refused.err and "JSON:" not in refused.err
     assert "index again" not in refused.out
     assert "RD101" in spawn("validate", tmp_path, "--from", example, first=obey_permissions).out
+
+
+@pytest.mark.parametrize("example", ["raptor", "ragchecker"])
+def test_a_packed_file_of_a_format_without_is_told_from_a_table(example: str, tmp_path: Path) -> None:
+    (name, content), *_ = get_format(example).example.items()
+    packed = tmp_path / f"{name}.gz"
+    packed.write_bytes(gzip.compress(content.encode()))
+
+    for words in (("validate",), ("report",), ("validate", "--from", example)):
+        for place in (tmp_path, packed):
+            refused = run(*words, place)
+            assert refused.code == 2 and "it is packed" in refused.err and "unpack it with gunzip" in refused.err
+
+
+def test_a_packed_table_is_no_file_of_a_format(tmp_path: Path) -> None:
+    with gzip.open(tmp_path / "notes.jsonl.gz", "wt") as file:
+        file.write('{"id": "n1", "text": "Pears"}\n')
+
+    assert run("report", tmp_path).code == 0 and "it is packed" not in run("validate", tmp_path).err

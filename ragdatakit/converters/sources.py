@@ -22,7 +22,7 @@ from ragdatakit.files.reading.record_reading import Progress
 from ragdatakit.files.reading.refused_records import Refused
 from ragdatakit.files.reading.tables_in_parts import TablesInParts
 from ragdatakit.late_dataclasses import dataclass
-from ragdatakit.schemas.errors import RagdataError, UnknownNameError
+from ragdatakit.schemas.errors import PackedError, RagdataError, UnknownNameError
 from ragdatakit.schemas.findings import Finding
 from ragdatakit.schemas.options import ConvertOptions, Tell
 
@@ -184,7 +184,7 @@ def find_sources(path: Path, options: ConversionSettings, beside: Path | None = 
         get_converter(options.source_format)
     try:
         datasets = _detected(path, options)
-    except UnknownNameError:
+    except (UnknownNameError, PackedError):
         raise
     except RagdataError as error:
         from ragdatakit.converters.plain_folders import plain_datasets

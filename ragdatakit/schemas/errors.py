@@ -36,6 +36,10 @@ class UnrecognisedError(RagdataError):
     """A file is of no format that is known: nothing is wrong with it, it is something else."""
 
 
+class PackedError(UnrecognisedError):
+    """A file is of a format whose loaders do not open it as it is packed, so that it is no table either."""
+
+
 class NotMeantError(RagdataError):
     """The options name something that this dataset does not have; another one at the same path may be meant."""
 

@@ -123,6 +123,9 @@ def _found_in_folder(
     if not found.datasets and found.unreadable:
         raise UnreadableError(found.unreadable)
     if not found.datasets:
+        from ragdatakit.files.detection.lone_files import refuse_packed
+
+        refuse_packed(tree, formats.declared)
         raise RagdataError(_nothing_below(path, formats, format_name, boundary))
     return found
 

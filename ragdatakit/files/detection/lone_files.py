@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from fnmatch import fnmatchcase
+from itertools import islice
 from pathlib import Path
 
 from ragdatakit.files.containers.sources import IS_POINTER, is_lfs_pointer
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection.known_folders import known_data
 from ragdatakit.files.detection.odd_beginnings import ARCHIVES, IS_ARCHIVE, odd_beginning, unread_by_name
+from ragdatakit.files.detection.sniffed_trees import SniffedTree
 from ragdatakit.files.detection.sniffing import beginning, emptiness, guess
 from ragdatakit.files.paths.boundary import ANYWHERE, Boundary
 from ragdatakit.files.paths.folders import UnreadableError, is_locked, is_regular
 from ragdatakit.files.paths.name_patterns import ends_as, named_place
 from ragdatakit.schemas.declarations import ConfigFile, File, Format
-from ragdatakit.schemas.errors import RagdataError, UnrecognisedError
+from ragdatakit.schemas.errors import PackedError, RagdataError, UnrecognisedError
 
 _HEAD = 1 << 16
 """Bytes of a file that are searched for keys."""
+_LOOKED_AT = 100
+"""Packed files that are looked into."""
 ConfigReader = Callable[[Path, Format, Boundary], Dataset]
 
 
@@ -115,6 +120,23 @@ def _why_unrecognised(path: Path, formats: tuple[Format, ...], forced: bool) -> 
     return f"{path}: not recognised as a file of {names}; {advice}"
 
 
+def refuse_packed(tree: SniffedTree, formats: tuple[Format, ...]) -> None:
+    """Raise `PackedError` for a file that only gzip keeps from being a dataset, as its content alone tells its
+    format."""
+    files = (path for folder in tree.folders() for path in tree.paths(folder, tree.names(folder)[0]))
+    for path in islice((path for path in files if path.name.endswith(".gz")), _LOOKED_AT):
+        if (guessed := tree.guess(path, formats)) is not None:
+            lone = (name for layout in guessed[0].layouts if not layout.signature for name in layout.sniffed)
+            if any(fnmatchcase(path.name.removesuffix(".gz"), name) for name in lone):
+                _refuse_if_packed(path, guessed[0])
+
+
+def _refuse_if_packed(path: Path, fmt: Format) -> None:
+    names = [n for layout in fmt.layouts for n in layout.patterns] + [n for k in fmt.files for n in k.suffixes]
+    if path.name.endswith(".gz") and not any(name.endswith(".gz") for name in names):
+        raise PackedError(f"{path}: it is packed, and {fmt.name} opens plain files only; unpack it with gunzip")
+
+
 def _refuse_unchecked(path: Path, fmt: Format, kind: File) -> None:
     """Raise where nothing in a file given by name would be checked, so that nobody takes it for valid."""
     if kind.container == "opaque" and not kind.begins:
@@ -122,9 +144,7 @@ def _refuse_unchecked(path: Path, fmt: Format, kind: File) -> None:
             f"{path}: what is in such a file of {fmt.name} ({kind.title.lower()}) is never checked; "
             "give the dataset's folder"
         )
-    names = [n for layout in fmt.layouts for n in layout.patterns] + [n for k in fmt.files for n in k.suffixes]
-    if path.name.endswith(".gz") and not any(name.endswith(".gz") for name in names):
-        raise UnrecognisedError(f"{path}: the loaders of {fmt.name} open plain files only; unpack it with gunzip")
+    _refuse_if_packed(path, fmt)
     if kind.records and not kind.record.rules.get("no-records") and kind.container == "json":
         reason = emptiness(path, ANYWHERE)
         if reason and "object" not in reason:  # which is a record
