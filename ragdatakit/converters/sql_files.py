@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from ragdatakit.database.arrow_streams import incoming
 from ragdatakit.database.columns import PackedColumn, Schema
@@ -17,15 +17,13 @@ from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.paths.boundary import refuse_link_out
 from ragdatakit.files.paths.sql_text import is_sql_path, sql_text, unglobbed
 from ragdatakit.files.reading.record_reading import Progress
+from ragdatakit.files.reading.threads import Aside
 from ragdatakit.scanner.library import library
 from ragdatakit.schemas.errors import MachineError, RagdataError
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
-
     import duckdb
 
-T = TypeVar("T")
 _READ_APART = re.compile(rb'[\x00-\x08\x0b-\x1f]|\A\n|\n\n|(?:\A|\n)[ \t]+(?:\n|\Z)|,[ \t]+"(?!")')
 _HUGE_LINE = 1 << 26
 
@@ -79,7 +77,7 @@ def scanned_table(
     return SqlTable(table, load, facts=facts, apart=held)
 
 
-def look_through_csv(files: Iterable[DataFile], progress: Progress | None = None) -> Future[None]:
+def look_through_csv(files: Iterable[DataFile], progress: Progress | None = None) -> Aside[None]:
     """Look through tables, in a thread, for what DuckDB reads in another way: blank lines, blanks before quotes.
 
     The result raises `Unproved` where there is such a thing.
@@ -89,17 +87,7 @@ def look_through_csv(files: Iterable[DataFile], progress: Progress | None = None
         for file in files:
             _look_through(file, progress)
 
-    return _aside(look)
-
-
-def _aside(work: Callable[[], T]) -> Future[T]:
-    from concurrent.futures import ThreadPoolExecutor
-
-    pool = ThreadPoolExecutor(1)
-    try:
-        return pool.submit(work)
-    finally:
-        pool.shutdown(wait=False)
+    return Aside(look)
 
 
 def _look_through(file: DataFile, progress: Progress | None) -> None:

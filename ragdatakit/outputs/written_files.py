@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import replace
@@ -156,6 +154,8 @@ class Output:
     def path(self, name: str, records: int | None = None) -> Iterator[Path]:
         """Where another library is to write the file (a database); it is counted when the block ends."""
         self._claim(name)
+        import tempfile
+
         with tempfile.TemporaryDirectory(dir=self._scratch) as scratch:
             path = Path(scratch) / PurePosixPath(name).name
             yield path
@@ -163,6 +163,8 @@ class Output:
             if self.folder is not None:
                 target = self.folder / name
                 target.parent.mkdir(parents=True, exist_ok=True)
+                import shutil
+
                 shutil.move(path, target)
 
     def renamed(self, kind: IdKind, new: str | int, old: str) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ragdatakit.database.conditions import Condition
 from ragdatakit.files.paths.sql_text import sql_text
+from ragdatakit.files.reading.threads import Aside
 from ragdatakit.reports.summary.columns import IDS, id_summary, table_summary
 from ragdatakit.reports.summary.contexts import context_notes, read_contexts
 from ragdatakit.reports.summary.examples import examples as example_rows
@@ -142,8 +142,7 @@ class _Summing:
         """Fill the summary; ids are counted in a thread meanwhile."""
         for table in self._database.tables:
             self._database.splits(table)
-        with IdNumbers(self._database) as self._ids, ThreadPoolExecutor(1) as pool:
-            self._counting = pool.submit(self._count_ids)
+        with IdNumbers(self._database) as self._ids, Aside(self._count_ids) as self._counting:
             self._run()
         self._summary.notes += [languages_note(self._guessed)] if self._guessed else []
         self._summary.losses = loss_words(self._database.losses)

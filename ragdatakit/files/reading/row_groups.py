@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
@@ -14,6 +13,8 @@ class _Database:
     """A database that SQLite keeps in memory while it is small, else in a file that nobody else sees."""
 
     def __init__(self) -> None:
+        import sqlite3
+
         self._db = sqlite3.connect("", isolation_level=None, check_same_thread=False)
         self._db.execute("PRAGMA journal_mode=OFF")
         self._encode = msgspec.json.Encoder().encode

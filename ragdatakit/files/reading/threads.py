@@ -7,7 +7,7 @@ from _queue import SimpleQueue
 from _thread import allocate_lock
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from typing import Generic, TypeVar
+from typing import Generic, Self, TypeVar
 
 from ragdatakit.files.machine import usual_jobs
 
@@ -55,6 +55,36 @@ class _Place(Generic[Cut, Made]):
         if self._error is not None:
             raise self._error
         return found
+
+
+class Aside(Generic[Made]):
+    """Work that is done in a thread. Leaving its ``with`` block waits for the end of it."""
+
+    def __init__(self, work: Callable[[], Made]) -> None:
+        self._work = work
+        self._made: list[Made] = []
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._do)
+        self._thread.start()
+
+    def _do(self) -> None:
+        try:
+            self._made.append(self._work())
+        except BaseException as error:  # noqa: BLE001  # raised where the result is taken
+            self._error = error
+
+    def result(self) -> Made:
+        """What it gave, once it is there, or raised."""
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+        return self._made[0]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._thread.join()
 
 
 class InThreads(Generic[Cut, Made]):
