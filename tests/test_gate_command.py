@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -303,3 +304,14 @@ def test_an_index_of_graphrag_that_lost_something(tmp_path: Path) -> None:
         ("edges", "target_found"),
         ("summaries", "level"),
     ]
+
+
+def test_an_import_of_spark_does_not_end_the_process(tmp_path: Path) -> None:
+    (tmp_path / "pyspark.py").write_text(
+        "import sys\nif not hasattr(sys.modules['__main__'], '__file__'): sys.exit(0)\nraise ImportError"
+    )
+    code = "from ragdatakit.reports.gates.running import import_library; print(import_library().__name__)"
+    env = os.environ | {"PYTHONPATH": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=env)
+
+    assert (done.returncode, done.stdout) == (0, "great_expectations\n"), done.stderr

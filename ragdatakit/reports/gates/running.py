@@ -6,6 +6,7 @@ import io
 import logging
 import os
 import re
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
@@ -37,12 +38,27 @@ def import_library() -> Any:
     os.environ["GX_ANALYTICS_ENABLED"] = "false"
     os.environ.setdefault("TQDM_DISABLE", "1")
     try:
-        with silence():
+        with silence(), _with_a_main_file():
             import great_expectations
             import pandas as pd  # noqa: F401 - frames are made with it
     except ImportError:
         raise MissingExtraError("gates", "Great Expectations and pandas") from None
     return great_expectations
+
+
+@contextmanager
+def _with_a_main_file() -> Iterator[None]:
+    """In the block the main module has a file. Where it has none, as with ``python -c``, PySpark without all that it
+    may use takes its import for a run of its own tests, and ends the process with exit code 0: a gate would pass."""
+    main = sys.modules["__main__"]
+    if hasattr(main, "__file__"):
+        yield
+        return
+    main.__file__ = ""
+    try:
+        yield
+    finally:
+        del main.__file__
 
 
 @contextmanager
