@@ -114,7 +114,7 @@ def test_a_sidecar_that_changes_is_reported_as_any_other_file(tmp_path: Path, mo
         os.utime(kept, ns=(1, 1))
         return put_back(*given)
 
-    monkeypatch.setattr("ragdatakit.converters.run.put_back", rewritten)
+    monkeypatch.setattr("ragdatakit.outputs.sidecars.put_back", rewritten)
 
     with pytest.raises(RagdataError, match=r"qrels\.ndjson\.gz changed while it was read"):
         convert(tmp_path / "there", tmp_path / "back", to="beir")
