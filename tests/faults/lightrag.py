@@ -98,7 +98,7 @@ def _leaves_members(raw: bytes, kind: str) -> bool:
 
 OWN: dict[tuple[str, str, str], str] = {
     ("documents", "document", "empty"): "document-without-content",
-    ("chunks", "chunk", "empty"): "chunk-without-content",
+    ("chunks", "chunk", "empty"): "chunk-without-content unusable-chunk-field",
     ("status", "status", "empty"): "unknown-status",
     ("reports", "report", "empty"): "unusable-report",
     **{(kind, _STORES[kind][2], "empty"): "unusable-tracking-record" for kind in LISTS},
