@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.arrays.small_graphs import Graph, PlainGraph, RepeatedEdges
 from ragdatakit.files.containers.csv_cells import Kind
+from ragdatakit.files.reading.threads import Aside
 from ragdatakit.validators.python_keys import PythonBatch
 from ragdatakit.validators.row_problems import RowProblems
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
-
     import numpy as np
     import numpy.typing as npt
 
@@ -54,7 +52,7 @@ class GraphTables:
         self._type_names: list[str] = []
         self._stored: _Plain | _Arrays | None = None
         self._graph: Graph | None = None
-        self._repeats: Future[RepeatedEdges] | None = None
+        self._repeats: Aside[RepeatedEdges] | None = None
 
     # reading
 
@@ -144,9 +142,7 @@ class GraphTables:
 
     def _look_for_repeats(self) -> None:
         """Begin to look for repeated edges: the questions are read and followed meanwhile."""
-        pool = ThreadPoolExecutor(1)
-        self._repeats = pool.submit(self.graph().repeated_edges)
-        pool.shutdown(wait=False)
+        self._repeats = Aside(self.graph().repeated_edges)
 
     def repeated_edges(self) -> RepeatedEdges:
         """Edges that are listed twice, in this or the other direction."""
