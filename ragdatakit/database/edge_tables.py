@@ -59,10 +59,15 @@ class Names:
 
     def column(self, numbers: Numbers) -> PackedColumn:
         """A column of the texts that have these numbers."""
-        import numpy as np
+        return texts_at(*self._all, numbers)
 
-        data, offsets = self._all
-        return packed_texts(*gathered(data, offsets[numbers], offsets[numbers + 1]), np.empty(0, np.int64))
+
+def texts_at(data: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64], numbers: npt.NDArray[Any]) -> PackedColumn:
+    """A column of those texts that have these numbers among others, which are one behind the other in ``data`` between
+    the offsets."""
+    import numpy as np
+
+    return packed_texts(*gathered(data, offsets[numbers], offsets[numbers + 1]), np.empty(0, np.int64))
 
 
 def gathered(

@@ -175,16 +175,13 @@ def document_of(
     """The document that a record is; None where it is left out. ``bare``: such records have no metadata (None: they
     may have some or not)."""
     names = list(fields)
-    raw = fields.get("_id")
-    found, text = _id_of(fields, DOCUMENT, records, file, number), string_of(fields.pop("text", None))
-    if found is None or text is None:
-        records.leave_out(file, number, *_why_left_out(raw, found))
+    if (known := _id_and_text(fields, DOCUMENT, records, file, number)) is None:
         return None
     title = string_of(fields.get("title"))
     if title is not None or bytes(fields.get("title", b"")) == b"null":
         del fields["title"]
     metadata, others = _metadata(fields, DOCUMENT, records, file, number)
-    return Document(found, text, title, metadata, _field_order(names, DOCUMENT, others, bare))
+    return Document(*known, title, metadata, _field_order(names, DOCUMENT, others, bare))
 
 
 def _questions(
@@ -204,13 +201,10 @@ def question_of(
 ) -> Question | None:
     """The question that a record is, of no split; None where it is left out. ``bare`` as of documents."""
     names = list(fields)
-    raw = fields.get("_id")
-    found, text = _id_of(fields, QUERY, records, file, number), string_of(fields.pop("text", None))
-    if found is None or text is None:
-        records.leave_out(file, number, *_why_left_out(raw, found))
+    if (known := _id_and_text(fields, QUERY, records, file, number)) is None:
         return None
     metadata, others = _metadata(fields, QUERY, records, file, number)
-    return Question(found, text, metadata=metadata, field_order=_field_order(names, QUERY, others, bare))
+    return Question(*known, metadata=metadata, field_order=_field_order(names, QUERY, others, bare))
 
 
 def _qrels(files: list[DataFile], records: RecordReader) -> Iterator[Qrel]:
@@ -232,6 +226,18 @@ def qrel_of(
         why = "the loader ignores what follows the third column"
         records.tell_once("lost", "qrels", _FURTHER, why, file, number, f"{record['query-id']}: {further}")
     return Qrel(record["query-id"], record["corpus-id"], record["score"], "document", split)
+
+
+def _id_and_text(
+    fields: dict[str, Raw], kind: Fields, records: RecordReader, file: DataFile, number: int
+) -> tuple[str, str] | None:
+    """Both, taken out of the fields; None where the record lacks one and is left out."""
+    raw = fields.get("_id")
+    found, text = _id_of(fields, kind, records, file, number), string_of(fields.pop("text", None))
+    if found is None or text is None:
+        records.leave_out(file, number, *_why_left_out(raw, found))
+        return None
+    return found, text
 
 
 def _why_left_out(raw: Raw | None, found: str | None) -> tuple[str, str]:

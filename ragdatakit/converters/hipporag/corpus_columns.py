@@ -15,9 +15,9 @@ from ragdatakit.arrays.codes import WIDE, Codes, number_of_distinct
 from ragdatakit.arrays.text_codes import codes_of_texts
 from ragdatakit.converters.hipporag.fields import document_of, id_of, text_of
 from ragdatakit.converters.kept_columns import Columns, KeptColumns, columns_of
-from ragdatakit.database.columns import Kind, PackedColumn, packed, packed_texts, texts_of
+from ragdatakit.database.columns import Kind, PackedColumn, packed, texts_of
 from ragdatakit.database.dataset_database import Unproved
-from ragdatakit.database.edge_tables import gathered
+from ragdatakit.database.edge_tables import texts_at
 from ragdatakit.database.row_batches import row_batches
 from ragdatakit.files.containers.json_text import string_of
 from ragdatakit.files.containers.strict_json import SURROGATE
@@ -153,4 +153,4 @@ class CodedPassages:
 
     def ids_at(self, places: npt.NDArray[np.int64]) -> PackedColumn:
         """A column of the ids of the passages at these places."""
-        return packed_texts(*gathered(self._data, self._ends[places], self._ends[places + 1]), np.empty(0, np.int64))
+        return texts_at(self._data, self._ends, places)

@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from ragdatakit.converters.hipporag.corpus_columns import KEY, CodedPassages
 from ragdatakit.converters.kept_columns import Columns, KeptColumns, columns_of, values_of
-from ragdatakit.database.columns import Kind, PackedColumn, packed, packed_numbers, packed_same, packed_texts, texts_of
+from ragdatakit.database.columns import Kind, PackedColumn, packed, packed_numbers, packed_same, texts_of
 from ragdatakit.database.dataset_database import Unproved
-from ragdatakit.database.edge_tables import gathered
+from ragdatakit.database.edge_tables import texts_at
 from ragdatakit.database.row_batches import row_batches, schema_of
 from ragdatakit.files.containers.json_text import dumps, loads
 from ragdatakit.files.hipporag.passages import EVIDENCE_FIELDS
@@ -192,5 +192,4 @@ def _firsts(pairs: Numbers, rows: Numbers) -> Numbers:
 def _at(column: PackedColumn, rows: Numbers) -> PackedColumn:
     """The texts of some rows."""
     data, offsets = texts_of(column)
-    places = offsets.astype(np.int64)
-    return packed_texts(*gathered(data, places[rows], places[rows + 1]), np.empty(0, np.int64))
+    return texts_at(data, offsets.astype(np.int64), rows)

@@ -159,8 +159,11 @@ class _Reader:
 
         They are made of the reports of their parts, else of chunks. Metadata has the community, the title and rank.
         """
-        levels = {name: loads(fields.get("level", b"0")) for name, fields in self._members("reports")}
-        with_text = {name for name, _ in self._members("reports", "report_string")}
+        levels, with_text = dict[str, Any](), set[str]()
+        for name, fields in self._members("reports"):
+            levels[name] = loads(fields.get("level", b"0"))
+            if string_of(fields.get("report_string")):
+                with_text.add(name)
         deepest = max((level for level in levels.values() if type(level) is int), default=0)
         parts: dict[str, list[str]] = {}
         for part, whole in self._wholes().items():
