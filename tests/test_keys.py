@@ -330,11 +330,11 @@ def test_a_table_is_found_in_by_another_process(scanner: str) -> None:
     keys = np.arange(0, 1 << 40, 1_000_003, np.uint64)[:5000]
     make = "import pickle, sys; from ragdatakit.arrays.code_tables import HashTable; "
     make += "keys = pickle.load(sys.stdin.buffer); sys.stdout.buffer.write(pickle.dumps((HashTable(keys), keys)))"
-    told: bytes = pickle.dumps(keys)
+    given: bytes = pickle.dumps(keys)
     for code in (make, find):
         command = [sys.executable, "-c", code]
-        told = subprocess.run(
-            command, input=told, stdout=-1, check=True, env=os.environ | {"RAGDATA_SCANNER": scanner}
+        given = subprocess.run(
+            command, input=given, stdout=-1, check=True, env=os.environ | {"RAGDATA_SCANNER": scanner}
         ).stdout
 
-    assert told.split() == [b"5000"]
+    assert given.split() == [b"5000"]

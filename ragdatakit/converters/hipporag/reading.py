@@ -123,7 +123,7 @@ class HippoRagReading:
         self._noted: set[tuple[Any, ...]] = set()
 
     def by(self, records: RecordReader, passages: KnownPassages | None = None) -> HippoRagReading:
-        """The same, read by another reader, which has told nothing yet."""
+        """The same, read by another reader, which has reported nothing yet."""
         files = [*self.corpora, *self.asked]
         found = HippoRagReading(records, files, self.results, self.joiner)
         found.passages = passages

@@ -59,7 +59,7 @@ class _Reading:
         self._records = records
         self._keeps_vectors = keeps_vectors
         self._noted: set[str] = set()
-        self._vectors_told: Counter[str] = Counter()
+        self._vectors_counted: Counter[str] = Counter()
         free = FreeNames()
         self._trees = [(free(_tree_name(file)), file) for file in dataset.files]
 
@@ -126,11 +126,11 @@ class _Reading:
 
     def _tell_vectors(self, file: DataFile, count: int) -> None:
         """Count the vectors that are left out of a file up to a node, once: it is read for each table."""
-        told = self._vectors_told[file.display]
-        if count > told:
-            self._vectors_told[file.display] = count
-            example = None if told else file.name
-            self._records.losses.add("lost", "chunks", "embeddings", _LEFT_OUT, example, count - told, by_option=True)
+        before = self._vectors_counted[file.display]
+        if count > before:
+            self._vectors_counted[file.display] = count
+            example = None if before else file.name
+            self._records.losses.add("lost", "chunks", "embeddings", _LEFT_OUT, example, count - before, by_option=True)
 
     def _leave_out(self, file: DataFile, pointer: str) -> None:
         if (key := f"{file.display}{pointer}") not in self._noted:

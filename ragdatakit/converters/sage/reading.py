@@ -68,7 +68,7 @@ class _Tables:
     def columns(
         self, tables: Collection[str], losses: Mapping[str, Losses]
     ) -> Iterator[Mapping[str, Iterator[Sequence[PackedColumn]]]]:
-        """The same for a report, as columns: of the records themselves they have `STAND_IN`."""
+        """The same for a report, as columns: of the records themselves they have empty objects."""
         from ragdatakit.converters.sage.scanned_records import RecordColumns  # needs numpy
         from ragdatakit.database.dataset_database import Unproved
 

@@ -128,7 +128,7 @@ class RecordReader:
         return found
 
     def hear(self, other: RecordReader) -> None:
-        """Count what such a reader has told of files that this one has not read."""
+        """Count what such a reader has reported of files that this one has not read."""
         self.losses.take(other.losses)
         self.faults += other.faults
         self.extents |= other.extents

@@ -49,9 +49,7 @@ class Corpus:
             yield Problem("document-without-chunks", "/chunks")
         doc_id, content = value.get("doc_id"), value.get("content")
         seen: set[int] = set()
-        last = (
-            0  # chunks follow each other: each is looked for where the last one was found, then in all of the document
-        )
+        last = 0  # a chunk is looked for from where the one before it was found, then in all of the document
         for number, chunk in enumerate(chunks):
             if not isinstance(chunk, dict):
                 continue
@@ -109,9 +107,8 @@ class Corpus:
             self.documents.setdefault(code_of(uuid), (code_of(whole) if isinstance(whole, str) else None, len(chunks)))
         here: set[int] = set()
         for number, chunk in enumerate(chunks):
-            index, text = (
-                (chunk.get("original_index"), chunk.get("content")) if isinstance(chunk, dict) else (None, None)
-            )
+            fields = chunk if isinstance(chunk, dict) else {}
+            index, text = fields.get("original_index"), fields.get("content")
             if not isinstance(text, str):
                 has_keys = False
                 continue
