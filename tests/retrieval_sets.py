@@ -90,7 +90,7 @@ def retrieval_sets(draw: st.DrawFn, runs: bool = False) -> RetrievalSet:
     pairs = st.tuples(st.sampled_from(questions), st.sampled_from(documents), SPLITS)
     judged = draw(st.lists(pairs, max_size=8, unique=True))
     qrels = [Qrel(q, d, draw(st.integers(-2, 5)), "document", split) for q, d, split in judged]
-    splits = judged_splits(qrels)
+    splits = judged_splits((qrel.question_id, qrel.split) for qrel in qrels)
     found = RetrievalSet(
         [Document(d, draw(TEXTS), draw(st.none() | TEXTS), draw(METADATA)) for d in documents],
         [Question(q, draw(TEXTS), split=splits.get(q), metadata=draw(METADATA)) for q in questions],

@@ -65,6 +65,34 @@ def test_what_a_folder_gives(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize("bare", [True, False])
+def test_the_scanner_gives_the_same_questions_and_judgements(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bare: bool
+) -> None:
+    plain = "" if bare else ', "metadata": {}'
+    usual = [f'{{"_id": "q{n}", "text": "é {n}"{plain}}}' for n in range(9)]
+    odd = '{"_id": 7, "text": "a"}\n{"_id": "o", "text": "b", "lang": "en", "metadata": {"x": 1.0}}\n{"_id": "n"}\n'
+    judged = "".join(f"q{n}\td{n}\t{n - 1}\n" for n in range(9))
+    folder = folder_of(
+        tmp_path,
+        corpus='{"_id": "d1", "text": "Boats."}\n',
+        queries="\n".join(usual) + "\n",
+        test=HEADER + judged,
+        train=f'{HEADER}{judged}"q1"\td1\t2\nq2\td2\t+1\nq3\td3\tno\nq4\td4\t1\tmore\n',
+    )
+
+    def found() -> list[object]:
+        tables = read_tables(folder)
+        return [rows(tables), [(loss.kind, loss.table, loss.reason, loss.examples) for loss in tables.losses]]
+
+    for queries in (usual, [*usual, odd]):
+        (folder / "queries.jsonl").write_text("\n".join(queries) + "\n", encoding="utf-8")
+        by_rows = found()
+        with monkeypatch.context() as patched:
+            patched.setattr("ragdatakit.converters.beir.reading._WORTH_SCANNING", 0)
+            assert found() == by_rows
+
+
 RECORDS = (
     {"_id": "d1", "title": "", "text": "a", "metadata": {"x": 1.0}},
     {"_id": "d2", "title": "T", "text": "b", "metadata": {}},

@@ -103,12 +103,12 @@ def numbered_questions(tables: CanonicalTables, ids: SafeIds, *columns: str) -> 
         yield found, question
 
 
-def judged_splits(qrels: Iterable[Qrel]) -> dict[str, str | None]:
-    """The split of each question that is judged in one split only."""
+def judged_splits(judged: Iterable[tuple[str, str | None]]) -> dict[str, str | None]:
+    """The split of each question that is judged in one split only: given questions and in which they are judged."""
     found: dict[str, str | None] = {}
-    for qrel in qrels:
-        if found.setdefault(qrel.question_id, qrel.split) != qrel.split:
-            found[qrel.question_id] = None
+    for question, split in judged:
+        if found.setdefault(question, split) != split:
+            found[question] = None
     return found
 
 

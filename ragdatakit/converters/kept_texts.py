@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from itertools import pairwise, starmap
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 import numpy as np
 
@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from ragdatakit.files.datasets import DataFile
     from ragdatakit.files.reading.record_reading import RecordReader
     from ragdatakit.scanner.plan import Asked
-    from ragdatakit.schemas.declarations import Record
+    from ragdatakit.schemas.declarations import Columns, File, Record
 
+T = TypeVar("T")
 Row = tuple[Any, ...]
 _MOST_BYTES = 1 << 30
 """Of the texts of a block; of more than that there are rows."""
@@ -98,12 +99,20 @@ class _Scanned(NamedTuple):
 
 
 class KeptTexts:
-    """Reads files of lines that are objects as ``record`` declares them, except for those of which ``asked`` says that
-    they stay open. ``columns`` are the columns of a table's rows (``row``) by the fields that they come from."""
+    """Reads files of lines that are objects as ``record`` declares them, or cells that are cut as ``cells`` says,
+    except for those of which ``asked`` says that they stay open. ``columns`` are the columns of a table's rows
+    (``row``) by the fields that they come from."""
 
-    def __init__(self, record: Record, row: type[Row], columns: Mapping[str, str], asked: Iterable[Asked] = ()) -> None:
+    def __init__(
+        self,
+        record: Record,
+        row: type[Row],
+        columns: Mapping[str, str],
+        asked: Iterable[Asked] = (),
+        cells: Columns | None = None,
+    ) -> None:
         self._row, self._columns = row, columns
-        self._scanner = BlockScanner(record, {}, asked, kept=list(columns))
+        self._scanner = BlockScanner(record, {}, asked, cells=cells, kept=list(columns))
 
     def passages(
         self,
@@ -127,8 +136,7 @@ class KeptTexts:
 
         for taken in records.taken(file, scan, jobs):
             if isinstance(taken, list):
-                rows = [row_of(number, fields) for number, fields in taken]
-                yield [row for row in rows if row is not None]
+                yield _rows_of(row_of, taken)
                 continue
             first, number, data, scanned, _ = taken
             if scanned.block is not None:
@@ -140,6 +148,24 @@ class KeptTexts:
                     fields = records.fields_at(file, first + line, data[start:end])
                     others[row] = row_of(number + row, fields) if fields is not None else None
             yield self._block(scanned.found, others)
+
+    def columns(
+        self, file: DataFile, records: RecordReader, row_of: Callable[[int, dict[str, Raw]], Row | None]
+    ) -> Iterator[Mapping[str, TextColumn] | list[Any]]:
+        """The columns of each block of a file whose lines the scanner proves, the rows of others."""
+        for taken in records.taken(file, self._proved, 0):
+            yield self._columns_of(taken[3], {}) if isinstance(taken, tuple) else _rows_of(row_of, taken)
+
+    def columns_of_cells(
+        self, file: DataFile, records: RecordReader, kind: File, row_of: Callable[[int, dict[str, Any]], Row | None]
+    ) -> Iterator[Mapping[str, TextColumn] | list[Any]]:
+        """The same of a file of lines of cells."""
+        for taken in records.cells_taken(file, kind, self._proved):
+            yield self._columns_of(taken[1], {}) if isinstance(taken, tuple) else _rows_of(row_of, taken)
+
+    def _proved(self, data: bytes) -> ScannedBlock | None:
+        found = self._scanner.scan(data)
+        return found if found is not None and all(note[0] == BLANK for note in found.notes) else None
 
     def passages_of_array(
         self, file: DataFile, records: RecordReader, jobs: int, row_of: Callable[[int, Any], Row | None]
@@ -164,13 +190,20 @@ class KeptTexts:
                 others = {row: row_at(part.first_record + row, part.data[start:end]) for row, start, end in notes}
                 yield self._block(scanned, others)
 
-    def _block(self, scanned: ScannedBlock, others: Mapping[int, Row | None]) -> Passages:
-        columns = {
+    def _columns_of(self, scanned: ScannedBlock, others: Mapping[int, Row | None]) -> dict[str, TextColumn]:
+        return {
             name: TextColumn(_with_others(scanned.kept[field], name, others)) for field, name in self._columns.items()
         }
+
+    def _block(self, scanned: ScannedBlock, others: Mapping[int, Row | None]) -> Passages:
+        columns = self._columns_of(scanned, others)
         block = TextBlock(self._row, columns)
         is_huge = any(len(column.joined.data) >= _MOST_BYTES for column in columns.values())
         return list(map(block.__getitem__, range(len(block)))) if is_huge else block
+
+
+def _rows_of(row_of: Callable[[int, T], Row | None], numbered: Iterable[tuple[int, T]]) -> list[Any]:
+    return [row for row in starmap(row_of, numbered) if row is not None]
 
 
 def _with_others(kept: KeptValues, name: str, others: Mapping[int, Row | None]) -> Joined:

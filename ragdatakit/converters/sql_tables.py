@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 from ragdatakit.converters.hipporag.data_sets import own_parts
 from ragdatakit.converters.sources import ConversionSettings, Source, converted_root
-from ragdatakit.database.dataset_database import SqlTable
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.scanner.library import library
 
 if TYPE_CHECKING:
     from ragdatakit.converters.kept_texts import Look, Passages
+    from ragdatakit.database.dataset_database import SqlTable
 
 _LEAST_BYTES = 1 << 20
 """Below that reading rows takes no longer."""

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from ragdatakit.converters import converter_names, get_converter
 from ragdatakit.converters.hipporag.data_sets import each_set, own_parts
-from ragdatakit.converters.plain_folders import asked_dataset, plain_datasets
 from ragdatakit.converters.run import read_source
 from ragdatakit.converters.sources import ConversionSettings, Source
 from ragdatakit.converters.sql_tables import passages_of
@@ -71,6 +70,8 @@ def checked_plain(
     configuration says, before which go ``values``. Raises `RagdataError` where
     there are none of that format, or texts and tables side by side.
     """
+    from ragdatakit.converters.plain_folders import asked_dataset, plain_datasets  # which other data need not import
+
     map_words = {**(read_as or {}), **(values or {})}.get("map", "")
     if format_name or map_words:
         found = asked_dataset(path, format_name or "table", map_words, follow_links)

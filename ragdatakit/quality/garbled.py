@@ -19,30 +19,32 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 
+from ragdatakit.late_patterns import late_pattern
+
 _SHIFT_JIS = "縺繧繝繹"
-_AS_SHIFT_JIS = re.compile(f"[{_SHIFT_JIS}]")
+_AS_SHIFT_JIS = late_pattern(f"[{_SHIFT_JIS}]")
 _AS_GBK = "锟斤拷"
 _LEAST, _SHARE = 4, 0.15
 """So many of them, and such a share of what is beyond ASCII, are mojibake: true text has one here and there."""
 EAST = "\u3400-\u9fff"
 _IN_A_ROW = 6
-_EAST = re.compile(f"[{EAST}][{EAST}]{{{_IN_A_ROW - 1},39}}")  # a set of characters first: so they are found quickly
+_EAST = late_pattern(f"[{EAST}][{EAST}]{{{_IN_A_ROW - 1},39}}")  # a set of characters first: so they are found quickly
 _MOST_RUNS, _UTF8 = 3, 0.8
 """Runs of characters of a text that are encoded again, and the share of the bytes that must then be UTF-8 of the
 East."""
 _QUOTE_MARKS = "鈥窶"
-_QUOTES = re.compile(f"[A-Za-z.,!?;:)] ?[{_QUOTE_MARKS}][^\x00-\x7f]?")
+_QUOTES = late_pattern(f"[A-Za-z.,!?;:)] ?[{_QUOTE_MARKS}][^\x00-\x7f]?")
 """The first two bytes of quotation marks and dashes, read as GBK or Shift-JIS, behind a word of the West."""
 SIGNS = _SHIFT_JIS + _AS_GBK + _QUOTE_MARKS
-_PERHAPS = re.compile(f"[{EAST}](?:(?<=[{SIGNS}])|[{EAST}]{{{_IN_A_ROW - 1}}})")
+_PERHAPS = late_pattern(f"[{EAST}](?:(?<=[{SIGNS}])|[{EAST}]{{{_IN_A_ROW - 1}}})")
 """What is of the East has a run of six Chinese characters, or one of these."""
 ACCENTS = "À-ÖØ-öø-ÿ"
-_ACCENTS_ALONE = re.compile(f"[{ACCENTS}][{ACCENTS}]{{{_IN_A_ROW - 1},}}")
+_ACCENTS_ALONE = late_pattern(f"[{ACCENTS}][{ACCENTS}]{{{_IN_A_ROW - 1},}}")
 _LEAST_ACCENTS, _IN_ACCENTS = 2, 4
 """Words of six accented letters and no other: Estonian has `öö-öö`, and no language two longer ones. In
 two there are at least so many suspicious places."""
 _OTHERS = "\u2dff\uf8ff\ufb00-\ufb06\ufffd"
-_SUSPICIOUS = re.compile(f"[\x80-{_OTHERS}](?:(?<=[\x80-\x9fŒœÂÃ])|[\xa0-{_OTHERS}])")
+_SUSPICIOUS = late_pattern(f"[\x80-{_OTHERS}](?:(?<=[\x80-\x9fŒœÂÃ])|[\xa0-{_OTHERS}])")
 """What is in all that ftfy takes for odd: one character, or two of those behind U+00A0. To look for this is some
 hundred times as quick."""
 _MOST_SUSPICIOUS, _REACH, _BEFORE = 40, 8, 2

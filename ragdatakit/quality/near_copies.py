@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ragdatakit.arrays.code_tables import RepeatSieve
+from ragdatakit.arrays.codes import are_among, distinct
 from ragdatakit.files.texts.texts_together import texts_together
 from ragdatakit.quality.sketches import BANDS
 from ragdatakit.quality.word_codes import DIGITS, runs, word_codes
@@ -44,12 +45,12 @@ class _Held:
     @cached_property
     def words(self) -> _Codes:
         """Each once."""
-        return np.unique(self._codes)
+        return distinct(self._codes)
 
     @cached_property
     def runs(self) -> _Codes:
         """Its runs of words, each once."""
-        return np.unique(runs(self._codes, np.array([len(self._codes)])))
+        return distinct(runs(self._codes, np.array([len(self._codes)])))
 
 
 class Compared(NamedTuple):
@@ -98,7 +99,7 @@ class NearCopies:
 
         ordinals = np.concatenate([batch.places for batch in self._of_batches])
         lengths = np.concatenate([batch.words for batch in self._of_batches])
-        counts = np.flatnonzero(~np.isin(ordinals, again)) if len(again) else slice(None)
+        counts = np.flatnonzero(~are_among(ordinals, distinct(again))) if len(again) else slice(None)
         ordinals, lengths = ordinals[counts], lengths[counts]
 
         def of_band(band: int) -> _Codes:
@@ -109,9 +110,9 @@ class NearCopies:
         with ThreadPoolExecutor(jobs) as pool:
             found = list(pool.map(of_band, range(BANDS)))
         self._of_batches = []
-        codes = np.unique(np.concatenate(found))
+        codes = distinct(np.concatenate(found))
         candidates = np.stack((codes >> _HALF, codes & _LOWER), 1).astype(np.int64)
-        chosen = np.unique(candidates)
+        chosen = distinct(candidates.reshape(-1))
         places = np.searchsorted(ordinals, chosen)
         sizes = dict(zip(chosen.tolist(), lengths[places].tolist(), strict=True))
         best: dict[int, tuple[float, int]] = {}
@@ -142,7 +143,7 @@ class NearCopies:
             while taken < len(candidates) and (size < _MOST_HELD or taken == done):
                 size += sum(sizes[number] for number in candidates[taken].tolist())
                 taken += 1
-            wanted = set(np.unique(candidates[done:taken]).tolist())
+            wanted = set(distinct(candidates[done:taken].reshape(-1)).tolist())
             held = _held(islice((one for one in read() if one[0] in wanted), len(wanted)))
             for later, earlier in candidates[done:taken].tolist():
                 yield later, earlier, self._similarity_of(held[later], held[earlier])
@@ -180,7 +181,7 @@ def _neighbours(
     placed = codes[perhaps] | perhaps
     placed.sort()  # which is quicker than to ask for the places
     again = np.flatnonzero((placed[1:] ^ placed[:-1]) >> _HALF == 0)
-    order = (placed[np.unique(np.concatenate((again, again + 1)))] & _LOWER).astype(np.int64)
+    order = (placed[distinct(np.concatenate((again, again + 1)))] & _LOWER).astype(np.int64)
     values = (heads[order].astype(np.uint64) << np.uint64(16)) | tails[order]
     by_value = np.argsort(values, kind="stable")
     order, values = order[by_value], values[by_value]
@@ -190,7 +191,7 @@ def _neighbours(
     place = np.flatnonzero(np.concatenate(([False], same)))
     first = order[starts[np.searchsorted(starts, place, side="right") - 1]]
     upper, numbers = ordinals[later].astype(np.uint64) << _HALF, ordinals.astype(np.uint64)
-    return np.unique(np.concatenate((upper | numbers[before], upper | numbers[first])))
+    return distinct(np.concatenate((upper | numbers[before], upper | numbers[first])))
 
 
 def _common(a: _Codes, b: _Codes) -> _Codes:

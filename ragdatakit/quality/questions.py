@@ -5,11 +5,12 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import groupby
+from itertools import compress, groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ragdatakit.arrays.codes import are_among, distinct
 from ragdatakit.files.texts.flat_text import flat_words
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.quality.findings import Checked, RecordLookup, question_lookup, shown_id
@@ -73,11 +74,11 @@ def _read(run: Checked) -> _Asked:
         ids.append(hash(row.question_id))
         splits.append(names.setdefault(row.split, len(names)))
     judged, targets, of = array("q"), array("q"), array("q")
-    for row in run.tables.peek("qrels"):
-        if row.grade > 0:
-            judged.append(hash(row.question_id))
-            targets.append(hash((row.target_kind, row.target_id)))
-            of.append(names.setdefault(row.split, len(names)))
+    for ids_judged, named, grades, kinds, of_splits, _ in run.tables.peek_columns("qrels"):
+        is_gold = [grade > 0 for grade in grades]
+        judged.extend(map(hash, compress(ids_judged, is_gold)))
+        targets.extend(map(hash, compress(zip(kinds, named, strict=True), is_gold)))
+        of.extend(names.setdefault(split, len(names)) for split in compress(of_splits, is_gold))
     arrays = [np.array(a, np.int64) for a in (words, ids, answers, splits, judged, targets, of)]
     own, given = arrays[3], arrays[6]
     question, golds = _joined(arrays[1], own, arrays[4], given, arrays[5], names.get(None, -1))
@@ -85,7 +86,7 @@ def _read(run: Checked) -> _Asked:
     several = {n for n, code in names.items() if n is not None and np.any(pairs[:, 1] == code)}
     if several and None in names:  # a question that is in no split, where others are
         pairs = pairs[pairs[:, 1] != names[None]]
-    pairs = np.stack(np.divmod(np.unique(pairs[:, 0] * len(names) + pairs[:, 1]), max(len(names), 1)), 1)
+    pairs = np.stack(np.divmod(distinct(pairs[:, 0] * len(names) + pairs[:, 1]), max(len(names), 1)), 1)
     listed: list[str | None] = list(names)
     return _Asked(listed, arrays[0], arrays[1], arrays[2], pairs[:, 0], pairs[:, 1], golds)
 
@@ -112,6 +113,11 @@ def _joined(
     return (numbers, own), (golds[0], golds[1], golds[2])
 
 
+def _in_both(keys: _Codes, in_train: npt.NDArray[np.bool_]) -> _Codes:
+    """The different keys of training that others have, too."""
+    return np.intersect1d(distinct(keys[in_train]), distinct(keys[~in_train]), assume_unique=True)
+
+
 _Found = tuple[str, int, int, int, int, dict[str, Any]]
 """Rule, question, its split, the other question, the split of that, further facts."""
 
@@ -123,9 +129,9 @@ def _leaked(asked: _Asked) -> Iterator[_Found]:
     first: dict[int, tuple[int, int]] = {}
     words = asked.words[asked.question]
     in_train = trained[asked.split]
-    shared = np.intersect1d(words[in_train], words[~in_train])
+    shared = _in_both(words, in_train)
     shared = shared[shared != 0]
-    rows = np.flatnonzero(np.isin(words, shared))
+    rows = np.flatnonzero(are_among(words, shared))
     for row in rows[in_train[rows]].tolist():
         first.setdefault(int(words[row]), (int(asked.question[row]), int(asked.split[row])))
     for row in rows[~in_train[rows]].tolist():
@@ -138,13 +144,13 @@ def _doubles(asked: _Asked) -> Iterator[_Found]:
     words = asked.words[asked.question]
     order = np.lexsort((asked.question, asked.split, words))
     same = (words[order[1:]] == words[order[:-1]]) & (asked.split[order[1:]] == asked.split[order[:-1]])
-    rows = np.unique(np.concatenate((order[1:][same], order[:-1][same])))
+    rows = distinct(np.concatenate((order[1:][same], order[:-1][same])))
     rows = rows[words[rows] != 0]
     if not len(rows):
         return
     wanted = set(asked.question[rows].tolist())
     golds: dict[tuple[int, int], set[int]] = {}
-    at = np.flatnonzero(np.isin(asked.golds[0], np.array(sorted(wanted))))
+    at = np.flatnonzero(are_among(asked.golds[0], np.array(sorted(wanted))))
     for question, split, target in zip(*(column[at].tolist() for column in asked.golds), strict=True):
         golds.setdefault((question, split), set()).add(target)
     firsts: dict[tuple[int, int], int] = {}
@@ -202,8 +208,8 @@ def _mixed_groups(
 ) -> Iterator[tuple[str, _Members, _Members]]:
     """Questions that share a key, those of training and the others, where there are both and not too many."""
     in_train = trained[splits] if len(splits) else np.zeros(0, bool)
-    shared = np.intersect1d(keys[in_train], keys[~in_train])
-    rows = np.flatnonzero(np.isin(keys, shared))
+    shared = _in_both(keys, in_train)
+    rows = np.flatnonzero(are_among(keys, shared))
     _, first, group_of = np.unique(keys[rows], return_index=True, return_inverse=True)
     rows = rows[np.argsort(first[group_of], kind="stable")]  # codes of texts are others each time
     for _, group in groupby(rows.tolist(), key=lambda row: int(keys[row])):
@@ -264,13 +270,13 @@ def _shared_positives(run: Checked, asked: _Asked) -> None:
     train = [n for n, name in enumerate(asked.names) if is_train(name)]
     if not train or not run.findings.wants("shared-positives"):
         return
-    of_train = np.unique(targets[np.isin(splits, train)])
+    of_train = distinct(targets[are_among(splits, np.array(train))])
     for code, name in enumerate(asked.names):
         mine = splits == code
         if code in train or name is None or not mine.any():
             continue
-        every = np.unique(questions[mine])
-        sharing = np.unique(questions[mine & np.isin(targets, of_train)])
+        every = distinct(questions[mine])
+        sharing = distinct(questions[mine & are_among(targets, of_train)])
         share = len(sharing) / len(every)
         if share > run.options.most_shared_positives:
             facts = {"share": f"{100 * share:.0f} %", "questions": len(every), "split": name}
@@ -281,7 +287,7 @@ def _shared_positives(run: Checked, asked: _Asked) -> None:
 def _uneven_splits(run: Checked, asked: _Asked) -> None:
     """By the questions that are judged, where there are judgements, else by all."""
     of_golds, splits, _ = asked.golds
-    judged = np.unique(of_golds * len(asked.names) + splits) % len(asked.names) if len(splits) else asked.split
+    judged = distinct(of_golds * len(asked.names) + splits) % len(asked.names) if len(splits) else asked.split
     counts = enumerate(np.bincount(judged).tolist())
     sizes = {code: number for code, number in counts if number and asked.names[code] is not None}
     if len(sizes) < 2:

@@ -20,7 +20,8 @@ import msgspec
 
 from ragdatakit.converters import Converter, Option, Options, TableFiles, container_option
 from ragdatakit.converters.beir.parquet_files import CORPUS, METADATA, QUERIES, row_of, write_judgements
-from ragdatakit.converters.beir.reading import DOCUMENT, QUERY, files_read, form, read, record_fields, split_of
+from ragdatakit.converters.beir.reading import files_read, form, read, split_of
+from ragdatakit.converters.beir.records import DOCUMENT, QUERY, record_fields
 from ragdatakit.converters.judgements import Judgements, SafeIds, numbered_questions, passage_ids, question_ids
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.reading.canonical_tables import CanonicalTables

@@ -1,9 +1,9 @@
-"""BEIR's files as canonical tables: the row that each record is, and the fields that a row's metadata are."""
+"""BEIR's files as canonical tables."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -11,23 +11,31 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from ragdatakit.converters import Options
+from ragdatakit.converters.beir.records import (
+    ABSENT,
+    OF_METADATA,
+    document_of,
+    members_of,
+    qrel_of,
+    question_of,
+    usual_record,
+)
 from ragdatakit.converters.judgements import Splits, judged_splits
-from ragdatakit.converters.question_fields import BESIDE
-from ragdatakit.files.containers.json_text import Raw, compact, fields_of, loads, object_text, string_of
 from ragdatakit.files.containers.parquet_rows import is_parquet, shard_split
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.detection.sniffing import read_head
 from ragdatakit.files.paths.boundary import boundary_of
-from ragdatakit.files.paths.folders import is_regular
+from ragdatakit.files.paths.folders import is_regular, size_of
 from ragdatakit.files.reading.canonical_tables import RowSource
-from ragdatakit.files.reading.kept_rows import KeptRows
+from ragdatakit.files.reading.kept_rows import Columns, ColumnSource, KeptRows, columns_of
 from ragdatakit.files.reading.record_reading import RecordReader
-from ragdatakit.late_dataclasses import dataclass
+from ragdatakit.scanner.library import library
 from ragdatakit.schemas.beir.format import BEIR
 from ragdatakit.schemas.canonical import Document, Qrel, Question
 from ragdatakit.schemas.errors import RagdataError
 
-_FURTHER = f"column {len(BEIR.file('qrels').record.fields) + 1}"  # all that follows the last column
+_WORTH_SCANNING = 1 << 15
+"""Bytes of a file of questions or judgements from which on the scanner reads it sooner than Python."""
 
 
 class _Empty(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -64,20 +72,6 @@ _OF_QUESTIONS: dict[bool, msgspec.json.Decoder[Any]] = {
 """By whether the first question has no metadata."""
 
 
-@dataclass(frozen=True)
-class Fields:
-    """Which fields of a record BEIR knows, with their columns, and what else the columns of the table are called."""
-
-    table: str
-    known: Mapping[str, str]
-    columns: tuple[str, ...]
-
-
-_METADATA, _ABSENT = {"documents": "documents.metadata", "questions": "questions.metadata"}, "absent"
-DOCUMENT = Fields("documents", {"_id": "doc_id", "title": "title", "text": "text"}, Document._fields)
-QUERY = Fields("questions", {"_id": "question_id", "text": "text"}, Question._fields)
-
-
 def read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str, RowSource]:
     """The tables of one set of queries over the corpus."""
     prefix, named = _chosen_prefix(dataset, options["prefix"]), str(options["queries"] or "")
@@ -87,13 +81,16 @@ def read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str,
         if file.split not in (None, prefix) and file.name != named:
             option = f"--option prefix={file.split}" if file.split else "read without --option prefix"
             records.leave_out(file, 0, f"the whole file is of another set of queries: {option}", file.name)
-    judged = KeptRows(lambda: _qrels(qrels, records), Qrel)  # who reads questions reads them, too
-    splits = cache(lambda: judged_splits(judged()))
+    # who reads questions reads them, too
+    judged = KeptRows(ColumnSource(Qrel, lambda: _qrels(qrels, records)), Qrel)
+    splits = cache(
+        lambda: judged_splits(pair for q, _, _, _, of, _ in judged.columns() for pair in zip(q, of, strict=True))
+    )
     found: dict[str, RowSource] = {}
     if corpus:
         found["documents"] = lambda: _documents(corpus, records, are_bare(corpus))
     if queries:
-        found["questions"] = lambda: _questions(queries, splits, records, are_bare(queries))
+        found["questions"] = ColumnSource(Question, lambda: _questions(queries, splits, records, are_bare(queries)))
     if qrels:
         found["qrels"] = judged
     return found
@@ -141,7 +138,7 @@ def split_of(file: DataFile) -> str | None:
 def form(dataset: Dataset) -> dict[str, str]:
     """Of which tables the records have no metadata, as the first one has none."""
     kinds = {"documents": "corpus", "questions": "queries"}
-    return {_METADATA[table]: _ABSENT for table, kind in kinds.items() if are_bare(files_read(dataset, kind))}
+    return {OF_METADATA[table]: ABSENT for table, kind in kinds.items() if are_bare(files_read(dataset, kind))}
 
 
 def are_bare(files: list[DataFile]) -> bool | None:
@@ -169,158 +166,59 @@ def _plain_order(fields: _PlainDocument, bare: bool | None) -> tuple[str, ...]:
     return ("doc_id", *(("title",) if fields.title is not None else ()), "text", *(("metadata",) if bare else ()))
 
 
-def document_of(
-    records: RecordReader, file: DataFile, number: int, fields: dict[str, Raw], bare: bool | None = None
-) -> Document | None:
-    """The document that a record is; None where it is left out. ``bare``: such records have no metadata (None: they
-    may have some or not)."""
-    names = list(fields)
-    if (known := _id_and_text(fields, DOCUMENT, records, file, number)) is None:
-        return None
-    title = string_of(fields.get("title"))
-    if title is not None or bytes(fields.get("title", b"")) == b"null":
-        del fields["title"]
-    metadata, others = _metadata(fields, DOCUMENT, records, file, number)
-    return Document(*known, title, metadata, _field_order(names, DOCUMENT, others, bare))
-
-
 def _questions(
     files: list[DataFile], splits: Callable[[], Splits], records: RecordReader, bare: bool | None
+) -> Iterator[Columns]:
+    for file in files:
+        row_of = partial(question_of, records, file, bare=bare)
+        if not _is_worth_scanning(file):
+            yield from columns_of(_question_rows(file, splits, records, bare))
+            continue
+        from ragdatakit.converters.kept_texts import KeptTexts  # needs numpy
+
+        further = {} if bare else {"metadata": "metadata"}
+        reader = KeptTexts(usual_record("queries", bare), Question, {"_id": "id", "text": "text", **further})
+        for block in reader.columns(file, records, row_of):
+            if isinstance(block, list):
+                yield from columns_of(row._replace(split=splits().get(row.question_id or "")) for row in block)
+                continue
+            ids, count = list(block["id"]), len(block["id"])
+            nothing, empty, of = [None] * count, [()] * count, list(map(splits().get, ids))
+            metadata = [members_of(raw.encode()) for raw in block["metadata"]] if further else nothing
+            yield ids, list(block["text"]), nothing, empty, of, metadata, empty
+
+
+def _question_rows(
+    file: DataFile, splits: Callable[[], Splits], records: RecordReader, bare: bool | None
 ) -> Iterator[Question]:
+    blocks = records.shaped_blocks(file, _OF_QUESTIONS[bool(bare)], "ndjson")
+    for number, fields in (each for first, block in blocks for each in enumerate(block, first)):
+        if isinstance(fields, _BareQuestion):
+            yield Question(fields.question_id, fields.text, split=splits().get(fields.question_id))
+        elif (question := question_of(records, file, number, fields, bare)) is not None:
+            yield question._replace(split=splits().get(question.question_id or ""))
+
+
+def _qrels(files: list[DataFile], records: RecordReader) -> Iterator[Columns]:
+    kind = BEIR.file("qrels")
     for file in files:
-        blocks = records.shaped_blocks(file, _OF_QUESTIONS[bool(bare)], "ndjson")
-        for number, fields in (each for first, block in blocks for each in enumerate(block, first)):
-            if isinstance(fields, _BareQuestion):
-                yield Question(fields.question_id, fields.text, split=splits().get(fields.question_id))
-            elif (question := question_of(records, file, number, fields, bare)) is not None:
-                yield question._replace(split=splits().get(question.question_id or ""))
+        row_of = partial(qrel_of, records, file, split := split_of(file))
+        if not _is_worth_scanning(file):
+            rows = (row_of(number, record) for number, record in enumerate(records.cells(file, kind)))
+            yield from columns_of(row for row in rows if row is not None)
+            continue
+        from ragdatakit.converters.kept_texts import KeptTexts  # needs numpy
+
+        names = [field.name for field in kind.record.fields]
+        reader = KeptTexts(kind.record, Qrel, dict(zip(names, names, strict=True)), cells=kind.columns)
+        for block in reader.columns_of_cells(file, records, kind, row_of):
+            if isinstance(block, list):
+                yield from columns_of(iter(block))
+                continue
+            questions, targets, grades = map(list, block.values())
+            count = len(grades)
+            yield questions, targets, list(map(int, grades)), ["document"] * count, [split] * count, [None] * count
 
 
-def question_of(
-    records: RecordReader, file: DataFile, number: int, fields: dict[str, Raw], bare: bool | None = None
-) -> Question | None:
-    """The question that a record is, of no split; None where it is left out. ``bare`` as of documents."""
-    names = list(fields)
-    if (known := _id_and_text(fields, QUERY, records, file, number)) is None:
-        return None
-    metadata, others = _metadata(fields, QUERY, records, file, number)
-    return Question(*known, metadata=metadata, field_order=_field_order(names, QUERY, others, bare))
-
-
-def _qrels(files: list[DataFile], records: RecordReader) -> Iterator[Qrel]:
-    for file in files:
-        split = split_of(file)
-        for number, record in enumerate(records.cells(file, BEIR.file("qrels"))):
-            if (qrel := qrel_of(records, file, split, number, record)) is not None:
-                yield qrel
-
-
-def qrel_of(
-    records: RecordReader, file: DataFile, split: str | None, number: int, record: Mapping[str, Any]
-) -> Qrel | None:
-    """The judgement that a record of a file is, which is of this split; None where it is left out."""
-    if isinstance(record["score"], str):
-        records.leave_out(file, number, "its score is not an integer", record["score"])
-        return None
-    if further := record.get(_FURTHER, "").strip():
-        why = "the loader ignores what follows the third column"
-        records.tell_once("lost", "qrels", _FURTHER, why, file, number, f"{record['query-id']}: {further}")
-    return Qrel(record["query-id"], record["corpus-id"], record["score"], "document", split)
-
-
-def _id_and_text(
-    fields: dict[str, Raw], kind: Fields, records: RecordReader, file: DataFile, number: int
-) -> tuple[str, str] | None:
-    """Both, taken out of the fields; None where the record lacks one and is left out."""
-    raw = fields.get("_id")
-    found, text = _id_of(fields, kind, records, file, number), string_of(fields.pop("text", None))
-    if found is None or text is None:
-        records.leave_out(file, number, *_why_left_out(raw, found))
-        return None
-    return found, text
-
-
-def _why_left_out(raw: Raw | None, found: str | None) -> tuple[str, str]:
-    """Why a record without an id that can be read, or without a text, is left out, and its id as far as it has one."""
-    if found is not None:
-        return "it has no text", found
-    if raw is None:
-        return "it has no _id", ""
-    return "its _id is neither a text nor an integer", bytes(raw)[:40].decode("utf-8", "replace")
-
-
-def _id_of(fields: dict[str, Raw], kind: Fields, records: RecordReader, file: DataFile, number: int) -> str | None:
-    """The id, taken out of the fields; a number as text, which is reported."""
-    raw = fields.pop("_id", None)
-    found = string_of(raw)
-    if found is None and raw is not None and isinstance(value := loads(raw), int) and not isinstance(value, bool):
-        column = kind.known["_id"]
-        records.tell_once("coerced", kind.table, column, "a number as _id became text", file, number, value)
-        return str(value)
-    return found
-
-
-def _metadata(
-    fields: Mapping[str, Raw], kind: Fields, records: RecordReader, file: DataFile, number: int
-) -> tuple[str | None, dict[str, str]]:
-    """The members of the metadata and, behind them, the fields that are not BEIR's, with what each is called there."""
-    inner = bytes(fields.get("metadata", b"null"))
-    if len(fields) == ("metadata" in fields) and inner.startswith(b"{"):
-        found = compact(inner) if inner != b"{}" else "{}"
-        return (found if found != "{}" else None), {}
-    others = dict(fields)
-    if inner.startswith(b"{") or inner == b"null":
-        others.pop("metadata", None)
-    members = fields_of(inner) if inner.startswith(b"{") else {}
-    names: dict[str, str] = {}
-    for name, raw in others.items():
-        own = name
-        while own in members:
-            own += "_"
-        if own != name:
-            why = "the metadata have a member of the name of a field"
-            records.tell_once("coerced", kind.table, "metadata", why, file, number, f"{name} became {own}")
-        if name == "metadata":
-            why = "metadata that are not an object became a member of that name"
-            records.tell_once(
-                "coerced", kind.table, "metadata", why, file, number, bytes(raw).decode("utf-8", "replace")
-            )
-        members[own] = raw
-        names[name] = own
-    return object_text(members), names
-
-
-def _field_order(names: list[str], kind: Fields, others: Mapping[str, str], bare: bool | None) -> tuple[str, ...]:
-    """The fields of a record in their order, where there are some that BEIR does not know, or metadata where such
-    records have none, or none where they have some."""
-    if not others and bare in (None, "metadata" not in names):
-        return ()
-    order = []
-    for name in names:
-        if name in others:
-            own = others[name]
-            order.append(BESIDE + own if own in kind.columns or own.startswith(BESIDE) else own)
-        elif name in kind.known:
-            order.append(kind.known[name])
-        elif name == "metadata" and not others:
-            order.append(name)
-    return tuple(order)
-
-
-def record_fields(
-    metadata: str | None, order: tuple[str, ...], kind: Fields, form: Mapping[str, str]
-) -> dict[str, Raw]:
-    """The fields of a record that hold the metadata: ``metadata``, and its members that are named as fields."""
-    if metadata is None:
-        bare = "metadata" not in order if order else form.get(_METADATA[kind.table]) == _ABSENT
-        return {} if bare else {"metadata": Raw(b"{}")}  # as the published sets have it
-    members = fields_of(metadata) if order else {}
-    top: dict[str, Raw] = {}
-    for column in order:
-        name = column.removeprefix(BESIDE)
-        if column not in kind.columns and name in members and name not in kind.known and name != "metadata":
-            top[name] = members.pop(name)
-    if not top:
-        return {"metadata": Raw(metadata.encode())}
-    inner = object_text(members)
-    return {"metadata": Raw(inner.encode()), **top} if inner else top
+def _is_worth_scanning(file: DataFile) -> bool:
+    return library() is not None and size_of(file.path) >= _WORTH_SCANNING

@@ -7,14 +7,14 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
-from ragdatakit.converters.beir.reading import are_bare, document_of, files_read, qrel_of, question_of, split_of
+from ragdatakit.converters.beir.reading import are_bare, files_read, split_of
+from ragdatakit.converters.beir.records import document_of, members_of, qrel_of, question_of, usual_record
 from ragdatakit.converters.sql_files import scanned_table
 from ragdatakit.database.columns import Kind, PackedColumn, packed, texts_of
 from ragdatakit.database.dataset_database import SqlTable
 from ragdatakit.database.held_rows import HeldRows
 from ragdatakit.database.row_batches import row_batches, schema_of
 from ragdatakit.database.text_facts import TextFacts
-from ragdatakit.files.containers.json_text import compact
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.schemas.beir.format import BEIR
@@ -56,13 +56,10 @@ def _batches(
     kind = files[0].kind
     table, row_of = _ROWS[kind]
     bare = are_bare(files)  # of records that are otherwise than the first one the order of the fields is kept, too
-    record = BEIR.file(kind).record
-    fields = [replace(f, required=f.required or (f.name == "metadata" and bare is False)) for f in record.fields]
-    shape = replace(record, extra="forbid", fields=tuple(f for f in fields if f.name != "metadata" or not bare))
     further = {} if bare else {"metadata": "metadata"}
-    columns = columns_of(table, _FIELDS[table] | further, {"metadata": _members} if further else {})
+    columns = columns_of(table, _FIELDS[table] | further, {"metadata": members_of} if further else {})
     batches_of = partial(row_batches, table, losses=records.losses)
-    reader = KeptColumns(shape, columns, batches_of, facts=facts, files=files)
+    reader = KeptColumns(usual_record(kind, bare), columns, batches_of, facts=facts, files=files)
     for file in files:
         yield from reader.batches(file, records, partial(row_of, records, file, bare=bare))
 
@@ -117,11 +114,6 @@ def _splits(records: RecordReader, files: list[DataFile]) -> Callable[[PackedCol
         return [names[number] if number >= 0 else None for number in found.tolist()]
 
     return splits
-
-
-def _members(raw: bytes | None) -> str | None:
-    """Metadata as they are kept."""
-    return None if raw is None or raw == b"{}" or (found := compact(raw)) == "{}" else found
 
 
 def beir_passages(dataset: Dataset, records: RecordReader, jobs: int, look: Look | None = None) -> Iterator[Passages]:

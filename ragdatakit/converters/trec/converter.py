@@ -65,7 +65,7 @@ _RESERVED = {
 
 def _read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str, RowSource]:
     by_position = options["topics"] == "position"
-    splits = cache(lambda: judged_splits(_judged(dataset, records)))
+    splits = cache(lambda: judged_splits((q.question_id, q.split) for q in _judged(dataset, records)))
     topics: Callable[[], Iterable[Question]] = partial(_topics, dataset, records)
     if sum(size_of(file.path) for kind in ("topics", "topic-lines") for file in dataset.of_kind(kind)) < _MOST_HELD:
         topics = cache(lambda: [*_topics(dataset, records)])
