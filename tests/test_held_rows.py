@@ -14,6 +14,7 @@ import pytest
 from ragdatakit.api.report import report
 from ragdatakit.converters import sql_tables
 from ragdatakit.converters.sage import reading as sage_reading
+from ragdatakit.converters.sage import scanned_records
 from ragdatakit.database import dataset_database
 from ragdatakit.database.columns import Kind, PackedColumn, packed, packed_texts
 from ragdatakit.database.held_rows import HeldRows
@@ -294,3 +295,24 @@ def test_records_are_reported_by_columns_as_by_rows(tmp_path: Path, monkeypatch:
     (by_columns,) = report(tmp_path)
     by_rows.seconds = by_columns.seconds = 0
     assert by_columns == by_rows
+
+
+def test_records_that_differ_in_turns_are_not_read_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    result = {"text": "a", "score": 0.5, "metadata": {"id": "c"}}
+    lines = []
+    for number in range(400):
+        more = {"title": "t"} if number % 2 else {}
+        results = [result | {"metadata": {"id": "c", **more}}]
+        lines += [json.dumps({"query": "q", "question": {"id": f"q{number}"}, "retrieval_results": results})]
+    (tmp_path / "records.jsonl").write_text("\n".join(lines))
+    (by_rows,) = report(tmp_path)
+    monkeypatch.setattr(sage_reading, "_WORTH", 0)
+    batches: list[str] = []
+    made = scanned_records.row_batches
+    monkeypatch.setattr(
+        scanned_records, "row_batches", lambda table, *given: batches.append(table) or made(table, *given)
+    )
+    (by_columns,) = report(tmp_path)
+    by_rows.seconds = by_columns.seconds = 0
+    assert by_columns == by_rows
+    assert sorted(batches) == ["answers", "questions", "runs", "traces"]

@@ -3,7 +3,9 @@ with results as most are. All others are read as the reader reads them."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -83,6 +85,8 @@ _RESULT = Record(
 _OF_RESULT: tuple[Asked, ...] = (Parts("metadata", (Field("id: string"),), closed=True), *map(Given, _OTHERS))
 _KEPT = [f.name for f in _RECORD.fields if not f.name.endswith("_docs") and f.name != "question"]
 _MOST_EXACT, _BRACE = 1 << 53, ord("{")
+_LEAST_RUN = 5
+"""Plain records side by side, below which it takes longer to cut columns than to read them."""
 _REFERENCES = msgspec.json.Decoder(list[list[str]])
 _STAND_IN = "{}"
 """What is said of a record in the table of all: no report asks what it says."""
@@ -91,18 +95,35 @@ _STAND_IN = "{}"
 @dataclass(slots=True)
 class _Block:
     """A block of records: which of them (``plain``) give rows as they are, the numbers of their questions, and the
-    results of all their stages, one after the other: ``lists`` has the list of each, three for each record."""
+    results of all their stages, one after the other: ``lists`` has the list of each, three for each record. Before the
+    records of ``blank`` there is a blank line."""
 
     rows: int
     lines: int
     scanned: ScannedBlock
     noted: dict[int, tuple[int, int, int]]
+    blank: list[int]
     plain: Marks
     references: list[list[str]]
     times: dict[str, tuple[npt.NDArray[np.float64], Marks]]
     results: ScannedBlock | None = None
     lists: Numbers | None = None
     scores: tuple[npt.NDArray[np.float64], Marks] | None = None
+
+    def others(self) -> list[int]:
+        """The records that are not plain; all of them where few plain ones are side by side."""
+        runs = np.count_nonzero(np.diff(self.plain, prepend=False) & self.plain)
+        is_worth = np.count_nonzero(self.plain) >= _LEAST_RUN * runs
+        return np.flatnonzero(~self.plain).tolist() if is_worth else [*range(self.rows)]
+
+    def place(self, data: bytes, row: int) -> tuple[int, int, int]:
+        """The line of a record in the block, and between which places it is."""
+        if (noted := self.noted.get(row)) is not None:
+            return noted
+        assert self.scanned.facts is not None
+        start = int(self.scanned.facts.starts[row])
+        end = data.find(b"\n", start)
+        return row + bisect_right(self.blank, row), start, end if end >= 0 else len(data)
 
 
 class RecordColumns:
@@ -129,24 +150,27 @@ class RecordColumns:
                     raise Unproved
                 first, _, data, block, _ = taken
                 parts: dict[str, list[Columns]] = {table: [] for table in self._tables}
-                ids: list[str] = []
+                others: list[Sample] = []
                 done, row_ids = 0, values_of(block.scanned.kept["question/id"], 0, block.rows)
-                for row in [*np.flatnonzero(~block.plain).tolist(), block.rows]:
-                    ids = [naming.unique(raw.decode()) for raw in row_ids[done:row] if raw is not None]
-                    count += row - done
-                    if ids:
+                for row in [*block.others(), block.rows]:
+                    if row > done:
+                        self._add_rows(parts, others)
+                        others = []
+                        ids = [naming.unique(raw.decode()) for raw in row_ids[done:row] if raw is not None]
+                        count += row - done
                         self._add(parts, block, done, row, ids)
                     done = row + 1
                     if row == block.rows:
                         break
-                    line, start, end = block.noted.get(row) or _place(block.scanned, data, row)
+                    line, start, end = block.place(data, row)
                     value = records.object_or_array_at(file, first + line, data[start:end])
                     if value is None:
                         continue
                     count += 1
                     sample = self._samples.sample_of(file, count, value, naming)
                     if sample is not None:
-                        self._add_rows(parts, sample)
+                        others.append(sample)
+                self._add_rows(parts, others)
                 yield {table: put_together(some) for table, some in parts.items()}
         for loss in self._later:
             self._samples.tell(*loss)
@@ -156,6 +180,7 @@ class RecordColumns:
         if scanned is None:
             return None
         noted = {row: (line, start, end) for why, row, line, start, end in scanned.notes if why != BLANK}
+        blank = [row for why, row, *_ in scanned.notes if why == BLANK]
         plain = np.ones(scanned.rows, np.bool_)
         plain[list(noted)] = False
         kept = scanned.kept
@@ -166,7 +191,7 @@ class RecordColumns:
             for row, other in enumerate(values_of(of_question, 0, scanned.rows)):
                 if other is not None and other != own[row]:
                     plain[row] = False
-        block = _Block(scanned.rows, scanned.lines, scanned, noted, plain, _references(own, plain), times)
+        block = _Block(scanned.rows, scanned.lines, scanned, noted, blank, plain, _references(own, plain), times)
         return block if self._scan_results(block) else None
 
     def _scan_results(self, block: _Block) -> bool:
@@ -274,23 +299,16 @@ class RecordColumns:
             ]
         )
 
-    def _add_rows(self, parts: dict[str, list[Columns]], sample: Sample) -> None:
-        """The rows of a record that is otherwise."""
+    def _add_rows(self, parts: dict[str, list[Columns]], samples: Sequence[Sample]) -> None:
+        """The rows of records that are otherwise."""
         for table, some in parts.items():
-            if table == "traces":
-                before = sample.before and _STAND_IN
-                rows: Iterable[Any] = (Trace(sample.question_id, _STAND_IN, before),)
-            else:
-                rows = rows_of(sample, table, lambda *loss: self._later.append(loss))
-            some.extend(row_batches(table, iter(rows), self._losses[table]))
+            rows = chain.from_iterable(self._rows_of(sample, table) for sample in samples)
+            some.extend(row_batches(table, rows, self._losses[table]))
 
-
-def _place(scanned: ScannedBlock, data: bytes, row: int) -> tuple[int, int, int]:
-    """The line of a record in its block, and between which places it is."""
-    assert scanned.facts is not None
-    start = int(scanned.facts.starts[row])
-    end = data.find(b"\n", start)
-    return data.count(b"\n", 0, start), start, end if end >= 0 else len(data)
+    def _rows_of(self, sample: Sample, table: str) -> Iterable[Any]:
+        if table == "traces":
+            return (Trace(sample.question_id, _STAND_IN, sample.before and _STAND_IN),)
+        return rows_of(sample, table, lambda *loss: self._later.append(loss))
 
 
 def _numbers(kept: KeptValues, plain: Marks) -> tuple[npt.NDArray[np.float64], Marks]:
