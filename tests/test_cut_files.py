@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from ragdatakit.files.reading.cut_files import is_cut
 from tests.command_line import FIXTURES, run
 
 CUT = "not JSON: the file ends within a record and seems to be cut"
@@ -64,3 +67,15 @@ def test_an_array(share: float, tmp_path: Path) -> None:
     (tmp_path / "set_corpus.json").write_text(whole[: int(len(whole) * share) - 1].rstrip())
 
     assert said(tmp_path, "--from", "hipporag")[-1] == (CUT, AGAIN)
+
+
+def test_of_a_fault_before_others_little_is_read(tmp_path: Path) -> None:
+    """There may be very many."""
+    (tmp_path / "corpus.jsonl").write_text('{"_id"\n' * 50_000)
+    stream = (tmp_path / "corpus.jsonl").open("rb", buffering=0)
+    copy = os.dup(stream.fileno())
+    file = SimpleNamespace(path=tmp_path / "corpus.jsonl", boundary=SimpleNamespace(open=lambda _: stream))
+
+    assert not is_cut(file, 6)  # type: ignore[arg-type]
+    assert os.lseek(copy, 0, os.SEEK_CUR) < 10_000
+    os.close(copy)
