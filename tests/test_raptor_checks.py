@@ -73,8 +73,8 @@ def lacking(name: str) -> Callable[[dict[str, Any]], None]:
 
 
 SAID: dict[str, tuple[Callable[[dict[str, Any]], None], str, str]] = {
-    "no num_layers": (lacking("num_layers"), "", "num_layers is missing or of another type"),
-    "no nodes": (lacking("nodes"), "", "nodes is missing or of another type"),
+    "no num_layers": (lacking("num_layers"), "", "num_layers is missing"),
+    "no nodes": (lacking("nodes"), "", "nodes is missing"),
     "no vector": (lambda tree: tree["nodes"][1].pop("embeddings"), "/nodes/1", "node 1 has no vector, expected EMB of"),
     "a child as a text": (node(2, children=[0, "1"]), "/nodes/2/children/1", 'no node "1" (indexes are integers)'),
     "a layer as a text": (node(0, layer="0"), "/nodes/0/layer", 'node 0 has the layer "0", expected an integer from 0'),

@@ -13,10 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragdatakit import schemas, validate
+from ragdatakit.files.texts.near_names import one_edit_apart
 from ragdatakit.schemas.sage.records import RECORD
 from ragdatakit.schemas.sage.types import Question, RAGData, RefiningResult, RerankingResult, RetrievalResult
 from ragdatakit.validators import dataset_run
-from ragdatakit.validators.sage.keys import KNOWN, generation, one_edit_apart
+from ragdatakit.validators.sage.keys import KNOWN, generation
 from ragdatakit.validators.sage.record import says_nothing
 from tests.broad import examples
 from tests.sage_cases import DOCUMENTED, OPERATORS

@@ -202,6 +202,10 @@ class _Facts:
             return _fact(problem.facts[key])
         if key == "value":
             return show(problem.value)
+        if key == "fault":
+            from ragdatakit.validators.lacking import fault_of  # which few datasets need
+
+            return fault_of(problem.value)
         return visible((problem.pointer or "").strip("/")) if key == "field" else "?"
 
 

@@ -137,7 +137,7 @@ class RecordChecker:
             found: Any = value.get(name, _ABSENT)
             if found is _ABSENT:
                 if field.required and (rule := record.rule_for("missing", name)):
-                    problems.append(Problem(rule, pointer="", facts={"field": name}))
+                    problems.append(_missing(rule, record, name, value))
                 continue
             known += 1
             is_usual = type(found) is usual and (may_be_empty or found)
@@ -148,12 +148,26 @@ class RecordChecker:
                 problems += self._few(chain((first,), items))
         if members is None and known < len(value) and (rule := record.rules.get("extra", "")):
             names = {f.name for f in record.fields}
-            problems += [
-                Problem(rule, pointer=f"/{strict_json.escape(k)}", value=v, facts={"field": k})
-                for k, v in value.items()
-                if k not in names
-            ]
+            problems += [_unexpected(rule, record, k, value) for k in value if k not in names]
         return problems
+
+
+def _missing(rule: str, record: Record, name: str, value: dict[str, Any]) -> Problem:
+    from ragdatakit.validators.lacking import lacking  # which few datasets need
+
+    problem = Problem(rule, pointer="", facts={"field": name})
+    return lacking(problem, name, value, {field.name for field in record.fields})
+
+
+def _unexpected(rule: str, record: Record, name: str, value: dict[str, Any]) -> Problem:
+    """A field that the record does not have; it may be meant for one that is missing."""
+    from ragdatakit.files.texts.near_names import nearest
+
+    problem = Problem(rule, f"/{strict_json.escape(name)}", value[name], {"field": name})
+    if meant := nearest(name, (f.name for f in record.fields if f.required and f.name not in value)):
+        problem.facts["meant"] = meant
+        problem.hint = f"rename it to {meant}"
+    return problem
 
 
 _USUAL: dict[str, type] = {"string": str, "integer": int, "array": list, "object": dict}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
@@ -46,7 +46,7 @@ class TreeNode:
 
     ``pointer`` leads to it; ``key`` is what it is stored under (in the JSON form: its index). ``children`` is a
     list of them with ``collection``, what it was stored as (``"set"``, ``"list"`` …); ``embeddings`` maps names to
-    vectors or to an `Other`. ``layer`` is of the JSON form only.
+    vectors or to an `Other`. ``layer`` is of the JSON form only, as are ``names``, those of all its members.
     """
 
     pointer: str
@@ -57,6 +57,7 @@ class TreeNode:
     collection: str = ""
     embeddings: Any = MISSING
     layer: Any = MISSING
+    names: Collection[str] = ()
 
 
 class StoredTree(Protocol):
@@ -336,7 +337,8 @@ class JsonTree:
             if not isinstance(fields, dict):
                 continue
             index = fields.get("index", MISSING)
-            node = TreeNode(pointer, index, index, fields.get("text", MISSING), layer=fields.get("layer", MISSING))
+            layer = fields.get("layer", MISSING)
+            node = TreeNode(pointer, index, index, fields.get("text", MISSING), layer=layer, names=fields.keys())
             children = fields.get("children", MISSING)
             if isinstance(children, list):
                 node.children, node.collection = children, "set"

@@ -8,7 +8,15 @@ from typing import Any
 from ragdatakit.fixes.edits import drop_record, edit_of, edit_without, record_text, remove_record, unsafe
 from ragdatakit.fixes.find import Repair
 from ragdatakit.fixes.json_syntax import mend_syntax
-from ragdatakit.fixes.json_values import integer_to_list, remove_item, remove_member, reorder, to_integer, to_number
+from ragdatakit.fixes.json_values import (
+    integer_to_list,
+    remove_item,
+    remove_member,
+    rename_member,
+    reorder,
+    to_integer,
+    to_number,
+)
 from ragdatakit.fixes.records import copy_or_last, drop_copy, keep_last, out_of_training
 from ragdatakit.schemas.fixes import Fix
 from ragdatakit.validators.faults import Fault
@@ -18,6 +26,12 @@ _LIST = "/positive_doc_ids"
 
 def _id_first(fault: Fault) -> Fix | None:
     return reorder("qid" if fault.file.kind == "queries" else "doc_id")(fault)
+
+
+def _renamed_or_removed(fault: Fault) -> Fix | None:
+    """A field that seems to be meant for a missing one holds the only copy of its value."""
+    meant = fault.problem.facts.get("meant")
+    return rename_member(lambda _: meant)(fault) if isinstance(meant, str) else remove_member(fault)
 
 
 def _merged(fault: Fault) -> Fix | None:
@@ -48,7 +62,7 @@ def _items(record: Any) -> list[int] | None:
 REPAIRS: Mapping[str, Repair] = {
     "invalid-json": mend_syntax,
     "blank-line": drop_record,
-    "unexpected-field": remove_member,
+    "unexpected-field": _renamed_or_removed,
     "id-not-integer": to_integer,
     "positives-not-list": integer_to_list,
     "empty-positive-list": remove_record,

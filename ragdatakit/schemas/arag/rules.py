@@ -93,7 +93,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
     Rule(
         "AR108 incomplete-chunk error",
         summary="A chunk object lacks id or text, or its text is not a string.",
-        message="{field} is missing or not a string; a chunk object needs an id and a text",
+        message="{field} is {fault}; a chunk object needs an id and a text",
         upstream="a tool or the index builder stops there (KeyError, TypeError or AttributeError)",
         hint="fill in the field, or leave the chunk out",
         bad='[{"id": "0", "text": null}]',
@@ -267,7 +267,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
     Rule(
         "AR204 question-without-text error",
         summary="The question is missing, blank, null or not a string.",
-        message="question is missing, blank or not a string; a text is expected",
+        message="question is {fault}; a text is expected",
         upstream="the agent runs on it anyway and its costs count; there is no message",
         hint="fill in the question, or leave the record out",
         bad='[{"id": "s1", "question": "", "answer": "1871"}]',

@@ -89,7 +89,7 @@ FILE_RULES: tuple[Rule, ...] = (
     Rule(
         "BE114 missing-id error",
         summary="A record without `_id`, or whose `_id` is null.",
-        message="there is no _id",
+        message="the _id is {fault}",
         upstream="all such records are kept under the key None, so that all but the last one are lost",
         hint="give the record an _id; it is called _id, not id",
         bad='{"id": "d1", "text": "A pear tree."}',
@@ -110,7 +110,7 @@ FILE_RULES: tuple[Rule, ...] = (
     Rule(
         "BE116 text-not-string error",
         summary="A record without a text, or whose text is not a string.",
-        message="the text is missing or not a string",
+        message="the text is {fault}",
         upstream="the loader stores it as it is (null where it is missing), and the encoders fail later",
         hint="write the text as a JSON string",
         bad='{"_id": "d1", "contents": "A pear tree."}',

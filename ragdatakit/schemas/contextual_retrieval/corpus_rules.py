@@ -67,7 +67,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
         "CR002 unusable-document error",
         since="0.2.0",
         summary="A document lacks its id, its uuid, its content or its chunks, or one of them is of another type.",
-        message="{field} is missing or of another type",
+        message="{field} is {fault}",
         upstream="loading stops with KeyError or TypeError, or contexts are written for something that is not text",
         hint="write doc_id, original_uuid and content as strings, and chunks as a list of objects",
         bad=_with('"original_uuid": "u1", ', ""),
@@ -78,7 +78,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
         "CR019 unusable-chunk error",
         since="0.2.0",
         summary="A chunk lacks its id, its index or its content, or one of them is of another type.",
-        message="{field} is missing or of another type",
+        message="{field} is {fault}",
         upstream="loading stops with KeyError, or the evaluation with AttributeError; an index that is not an integer "
         "matches no golden chunk",
         hint="write chunk_id and content as strings, and original_index as an integer from 0",

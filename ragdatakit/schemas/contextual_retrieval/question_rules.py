@@ -67,7 +67,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         "CR020 unusable-question error",
         since="0.2.0",
         summary="A question lacks its query, its golden chunks or its golden documents, or one is of another type.",
-        message="{field} is missing or of another type",
+        message="{field} is {fault}",
         upstream="the evaluation stops with KeyError or TypeError",
         hint="write query as a string, golden_chunk_uuids as a list of pairs, golden_documents as a list of objects",
         bad=_with('"query": "Who mapped it?", ', ""),
@@ -79,7 +79,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         since="0.2.0",
         summary="A golden document or one of its chunks lacks a field that the evaluation reads, or it is of another "
         "type.",
-        message="{field} is missing or of another type",
+        message="{field} is {fault}",
         upstream="the evaluation stops with KeyError, TypeError or AttributeError as soon as it looks there",
         hint="write uuid and chunks of each golden document, and index and content of each chunk",
         bad=_with('"index": 1, ', ""),

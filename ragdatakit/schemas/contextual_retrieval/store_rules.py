@@ -46,7 +46,7 @@ STORE_RULES: tuple[Rule, ...] = (
         "CR022 unusable-context error",
         since="0.2.0",
         summary="A chunk with its context lacks one of its fields, or one is of another type.",
-        message="{field} is missing or of another type",
+        message="{field} is {fault}",
         upstream="indexing for hybrid search stops with KeyError, or the evaluation with AttributeError",
         hint="write doc_id, original_uuid, chunk_id, original_index, original_content and contextualized_content",
         bad=_with(', "contextualized_content": "On how the reef was charted."', ""),

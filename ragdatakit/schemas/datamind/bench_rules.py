@@ -48,7 +48,7 @@ BENCH_RULES: tuple[Rule, ...] = (
     Rule(
         "DM504 missing-question error",
         summary="A line without a question, or with an empty one.",
-        message="question is missing or blank",
+        message="question is {fault}",
         upstream={"v1": "drops the line silently, and the index of every later result shifts"},
         hint="add the question, or remove the line",
         bad='{"question": " "}',
@@ -100,7 +100,7 @@ BENCH_RULES: tuple[Rule, ...] = (
     Rule(
         "DM509 missing-question-id warning",
         summary="Questions without a question_id.",
-        message="question_id is missing",
+        message="question_id is {fault}",
         upstream={"v1": "accepts it; results can be matched by their index only"},
         hint="give every question an id of its own",
         bad='{"question": "Who?"}',
@@ -166,7 +166,7 @@ BENCH_RULES: tuple[Rule, ...] = (
     Rule(
         "DM523 missing-result-question error",
         summary="A result without its question.",
-        message="question is missing",
+        message="question is {fault}",
         upstream={"v1": "the evaluation stops with KeyError"},
         hint="add the question",
         bad='[{"index": 0, "answer": "A", "reference_answer": "A"}]',

@@ -44,7 +44,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
     Rule(
         "DM203 empty-chunk error",
         summary="A chunk without text and without an image.",
-        message="text is missing or empty",
+        message="text is {fault}",
         upstream={"v1": "drops the chunk silently", "v2": "drops the chunk silently"},
         hint="give the chunk a text, or remove the line",
         bad='{"metadata": {"source": "x"}}',

@@ -42,7 +42,7 @@ GRAPH_RULES: tuple[Rule, ...] = (
     Rule(
         "DM303 missing-triple-field error",
         summary="A triple without subject, relation or object.",
-        message="the field {field} is missing",
+        message="the field {field} is {fault}",
         upstream=_BOTH_SKIP,
         hint="add the field, or remove the line",
         bad='{"subject": "A", "relation": "r"}',

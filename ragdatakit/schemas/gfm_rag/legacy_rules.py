@@ -149,7 +149,7 @@ LEGACY_RULES: tuple[Rule, ...] = (
     Rule(
         "GF613 missing-legacy-field error",
         summary="A question without question, question_entities, supporting_entities or supporting_facts.",
-        message="the field {field} is missing",
+        message="the field {field} is {fault}",
         upstream="release 1.0.0 stops with KeyError",
         hint="add the field",
         bad='[{"id": "h1", "question": "Which boat did the Osprey tow?", "supporting_facts": ["Harbour log"]}]',

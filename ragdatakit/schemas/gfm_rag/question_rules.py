@@ -27,7 +27,7 @@ ID_RULES: tuple[Rule, ...] = (
     Rule(
         "GF401 missing-question-field error",
         summary="A question without id, question, start_nodes or target_nodes.",
-        message="the field {field} is missing",
+        message="the field {field} is {fault}",
         upstream="both loaders stop with KeyError",
         hint="add the field, under this name (HotpotQA's own files call the id _id)",
         bad=f"[{_sample(end='')}]",

@@ -103,7 +103,7 @@ RAW_RULES: tuple[Rule, ...] = (
     Rule(
         "GF510 missing-raw-field error",
         summary="A raw question without id or question.",
-        message="the field {field} is missing",
+        message="the field {field} is {fault}",
         upstream="the constructors stop with KeyError",
         hint="add the field, under this name (HotpotQA's own files call the id _id)",
         bad=f'[{{"question": "Which boat did the Osprey tow?", {_ANSWER}}}]',

@@ -42,7 +42,7 @@ LAYOUT_RULES: tuple[Rule, ...] = (
         "GR004 missing-column error",
         since="0.2.0",
         summary="A table lacks a column that its readers need.",
-        message="there is no column {column}",
+        message="column {column} is {fault}",
         upstream="every query stops with ValueError or KeyError",
         hint="write the column, with nulls where it has no values and these are allowed",
         bad="entities: id, human_readable_id, title, description, text_unit_ids",

@@ -9,7 +9,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
     Rule(
         "HR001 unusable-passage error",
         summary="A passage lacks its title or its text, or one of the two is not a string (legacy: list of strings).",
-        message="{field} is missing or of another type; a passage needs a title and a text",
+        message="{field} is {fault}; a passage needs a title and a text",
         upstream="the run stops (KeyError, TypeError), or null and numbers become part of the passage as words",
         hint="write title and text as strings; an empty title is an empty string",
         bad='[{"title": "Kettle Reef"}]',

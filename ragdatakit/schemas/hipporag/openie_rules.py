@@ -85,7 +85,7 @@ OPENIE_RULES: tuple[Rule, ...] = (
     Rule(
         "HR039 unusable-results error",
         summary="The results of a passage lack passage, extracted_entities or extracted_triples, or have other types.",
-        message="{field} is missing or of another type",
+        message="{field} is {fault}",
         upstream="the run stops with KeyError, TypeError or AttributeError",
         hint="passage is a text, extracted_entities a list of texts, extracted_triples a list of lists",
         bad='{"passage": "Kettle Reef\\nJoss Alder mapped it.", "extracted_entities": null}',

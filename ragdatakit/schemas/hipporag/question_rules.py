@@ -58,7 +58,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
     Rule(
         "HR009 incomplete-paragraph error",
         summary="A paragraph lacks its title or its text, or one of contexts lacks is_supporting.",
-        message="{field} is missing",
+        message="{field} is {fault}",
         upstream=_OFF,
         hint="write title, text and is_supporting",
         bad='{"title": "Kettle Reef", "is_supporting": true}',
@@ -68,7 +68,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
     Rule(
         "HR010 unmarked-paragraph warning",
         summary="A paragraph does not say whether it supports the answer.",
-        message="is_supporting is missing",
+        message="is_supporting is {fault}",
         upstream="the paragraph counts as one that is to be found",
         hint="write is_supporting for every paragraph",
         bad='"paragraphs": [{"title": "Kettle Reef", "text": "Joss Alder mapped it."}]',
@@ -153,7 +153,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
     Rule(
         "HR028 question-without-text error",
         summary="A question has no field question, or it is not a string.",
-        message="question is missing or not a string",
+        message="question is {fault}",
         upstream="the run stops with KeyError, or when the query is embedded",
         hint="write the question as a string",
         bad='[{"id": "q1", "answer": "Joss Alder"}]',

@@ -158,7 +158,7 @@ FILE_RULES: tuple[Rule, ...] = (
         message="unexpected field {field}",
         upstream="the loader stops with TypeError: got an unexpected keyword argument",
         hint="remove the field: the loader takes exactly the documented ones",
-        fix="unsafe: remove the field",
+        fix="unsafe: rename the field where it seems to be meant for a missing one, else remove it",
         bad='{"qid": 1, "text": "x", "lang": "en"}',
         good='{"qid": 1, "text": "x"}',
         source="light-splade: schemas/data/__init__.py",
@@ -166,7 +166,7 @@ FILE_RULES: tuple[Rule, ...] = (
     Rule(
         "SP115 missing-field error",
         summary="A field of the record is missing.",
-        message="the field {field} is missing",
+        message="the field {field} is {fault}",
         upstream="the loader stops with TypeError: missing 1 required positional argument",
         hint="add the field: every field is required",
         bad='{"qid": 1}',

@@ -56,7 +56,7 @@ PAYLOAD_RULES: tuple[Rule, ...] = (
         "LR511 unusable-payload-field error",
         since="0.2.0",
         summary="A field of the payload that is missing, null or of another type.",
-        message="{field} is {found}; expected {expected}",
+        message="{field} is {fault}; expected {expected}",
         upstream=(
             "ainsert_custom_kg stops with KeyError, TypeError or ValueError, in part after chunks and "
             "nodes were stored: the directory is left half filled"

@@ -129,7 +129,7 @@ STORE_RULES: tuple[Rule, ...] = (
         "LR112 chunk-without-content error",
         since="0.2.0",
         summary="A chunk without content, or whose content is not a text.",
-        message="content is {value}; expected a text",
+        message="content is {fault}; expected a text",
         upstream="the chunk is left out of what queries return, or returned without a text",
         hint="write the text, or remove the chunk with all that points to it",
         bad='{"chunk-1": {"content": "", "full_doc_id": "doc-1"}}',
@@ -140,7 +140,7 @@ STORE_RULES: tuple[Rule, ...] = (
         "LR113 unusable-chunk-field warning",
         since="0.2.0",
         summary="A field of a chunk that LightRAG writes is missing, or has another type.",
-        message="{field} is {value}",
+        message="{field} is {fault}",
         upstream="it loads; what sorts or counts chunks by it goes wrong",
         hint="write tokens and chunk_order_index as integers from 0, ids and paths as texts",
         bad='"chunk_order_index": "first"',
@@ -151,7 +151,7 @@ STORE_RULES: tuple[Rule, ...] = (
         "LR114 document-without-content warning",
         since="0.2.0",
         summary="A document without content, or whose content is not a text.",
-        message="content is {value}; expected a text",
+        message="content is {fault}; expected a text",
         upstream="queries do not need it; to process it again stops",
         hint="write the text of the document",
         bad='{"doc-1": {"file_path": "harbour.txt"}}',
@@ -163,7 +163,7 @@ STORE_RULES: tuple[Rule, ...] = (
         since="0.2.0",
         summary="The status of a document is none that LightRAG knows, or there is none.",
         message=(
-            "status is {value}; expected one of pending, parsing, analyzing, processing, preprocessed, "
+            "status is {fault}; expected one of pending, parsing, analyzing, processing, preprocessed, "
             "processed, failed"
         ),
         upstream="it stops with KeyError or ValueError when documents are counted or listed",

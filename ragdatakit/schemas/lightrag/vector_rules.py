@@ -92,7 +92,7 @@ VECTOR_RULES: tuple[Rule, ...] = (
         "LR311 incomplete-row error",
         since="0.2.0",
         summary="A row of vectors lacks its id, or the name, pair or content that it stands for.",
-        message="{expected} is missing or not a text",
+        message="{field} is {fault}",
         upstream="a query that finds the row stops with KeyError, or returns nothing for it",
         hint="write the row again",
         bad='{"__id__": "ent-1", "content": "Joss Alder"}',

@@ -24,7 +24,7 @@ ROW_RULES: tuple[Rule, ...] = (
         "RC002 missing-field error",
         since="0.2.0",
         summary="A row lacks query_id, query, gt_answer or response.",
-        message="{field} is missing",
+        message="{field} is {fault}",
         upstream="the tool stops with KeyError",
         hint="add the field; a system that did not answer has an empty response",
         bad='{"results": [{"query_id": "q1", "query": "Who mapped the reef?", "response": "Joss Alder.",\n'

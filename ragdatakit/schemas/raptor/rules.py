@@ -49,7 +49,7 @@ TREE_RULES: tuple[Rule, ...] = (
         "RP002 incomplete-tree error",
         since="0.2.0",
         summary="What is stored is no tree, or lacks one of its attributes.",
-        message="{field} is missing or of another type",
+        message="{field} is {fault}",
         upstream="no tree is loaded (ValueError: not an instance of Tree), or the retriever stops (AttributeError, "
         "TypeError)",
         hint="write num_layers, nodes and roots in the JSON form; in a pickle all_nodes, root_nodes, leaf_nodes, "
@@ -73,7 +73,7 @@ TREE_RULES: tuple[Rule, ...] = (
         "RP016 incomplete-node error",
         since="0.2.0",
         summary="A node that is no node, or lacks an attribute.",
-        message="{field} is missing or of another type",
+        message="{field} is {fault}",
         upstream="retrieval stops (AttributeError, TypeError)",
         hint="write text, index, children and embeddings of each node",
         bad='{"index": 0, "layer": 0, "children": []}',

@@ -46,7 +46,7 @@ FILE_RULES: tuple[Rule, ...] = (
     Rule(
         "SG704 document-without-contents error",
         summary="A document without contents, whether or not it has text.",
-        message="contents is missing; a string is expected",
+        message="contents is {fault}; a string is expected",
         upstream="the Python text of the whole object is returned as the passage",
         hint="write the passage under contents; text is read by the index builder only",
         bad='{"id": "c8", "text": "Neap tides follow the quarters."}',

@@ -7,6 +7,7 @@ from typing import Any, TypeGuard
 
 from ragdatakit.files.texts.codes import code_of
 from ragdatakit.schemas.findings import Problem
+from ragdatakit.validators.lacking import unusable
 from ragdatakit.validators.row_problems import RowProblems
 
 _SHOWN = 60
@@ -135,13 +136,14 @@ class Corpus:
             self.keyless.append(row)
 
 
+_READ = ("chunk_id", "original_index", "content")
+
+
 def _shape_problems(chunk: dict[str, Any], pointer: str, number: int) -> Iterator[Problem]:
-    if "chunk_id" not in chunk:
-        yield Problem("unusable-chunk", pointer, None, {"field": f"chunks[{number}].chunk_id"})
-    if not isinstance(chunk.get("content"), str):
-        where = f"{pointer}/content" if "content" in chunk else pointer
-        yield Problem("unusable-chunk", where, chunk.get("content"), {"field": f"chunks[{number}].content"})
-    if not is_index(chunk.get("original_index")):
-        where = f"{pointer}/original_index" if "original_index" in chunk else pointer
-        facts = {"field": f"chunks[{number}].original_index"}
-        yield Problem("unusable-chunk", where, chunk.get("original_index"), facts)
+    for name, fits in (
+        ("chunk_id", "chunk_id" in chunk),
+        ("content", isinstance(chunk.get("content"), str)),
+        ("original_index", is_index(chunk.get("original_index"))),
+    ):
+        if not fits:
+            yield unusable("unusable-chunk", pointer, chunk, name, _READ, f"chunks[{number}].{name}")

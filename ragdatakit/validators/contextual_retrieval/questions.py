@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from ragdatakit.files.texts.codes import code_of
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.contextual_retrieval.corpus import Corpus, content_code, is_index
+from ragdatakit.validators.lacking import unusable
 
 _MOST_REMEMBERED = 100_000
 
@@ -100,6 +101,10 @@ def _meant(index: Any) -> int | None:
     return int(index) if loose else None
 
 
+_READ = ("uuid", "content", "chunks", "index", "doc_uuid")
+"""The names in a golden document and its chunks."""
+
+
 def _document_problems(
     document: dict[str, Any],
     pointer: str,
@@ -112,14 +117,12 @@ def _document_problems(
     uuid, chunks = document.get("uuid"), document.get("chunks")
     name = pointer[1:].replace("/", "[") + "]"
     if "uuid" not in document or not isinstance(uuid, str):
-        where = f"{pointer}/uuid" if "uuid" in document else pointer
-        yield Problem("unusable-golden-document", where, uuid, {"field": f"{name}.uuid"})
+        yield unusable("unusable-golden-document", pointer, document, "uuid", _READ, f"{name}.uuid")
     elif uuid in found:
         yield Problem("duplicate-golden-document", f"{pointer}/uuid", uuid)
         return
     if not isinstance(chunks, list):
-        where = f"{pointer}/chunks" if "chunks" in document else pointer
-        yield Problem("unusable-golden-document", where, chunks, {"field": f"{name}.chunks"})
+        yield unusable("unusable-golden-document", pointer, document, "chunks", _READ, f"{name}.chunks")
         chunks = []
     by_index: dict[int, Any] = {}
     for number, chunk in enumerate(chunks):
@@ -148,16 +151,14 @@ def _chunk_problems(
         yield Problem("golden-index-not-integer", f"{pointer}/index", index, {"expected": meant})
         index = meant
     if not is_index(index):
-        where = f"{pointer}/index" if "index" in chunk else pointer
-        yield Problem("unusable-golden-document", where, index, {"field": f"{name}.index"})
+        yield unusable("unusable-golden-document", pointer, chunk, "index", _READ, f"{name}.index")
     elif index in by_index:
         yield Problem("duplicate-golden-index", f"{pointer}/index", index)
     else:
         by_index[index] = content
     if not isinstance(content, str) and isinstance(uuid, str) and is_index(index):
-        where = f"{pointer}/content" if "content" in chunk else pointer
-        unusable = Problem("unusable-golden-document", where, content, {"field": f"{name}.content"})
-        contentless.append((uuid, index, unusable))
+        lost = unusable("unusable-golden-document", pointer, chunk, "content", _READ, f"{name}.content")
+        contentless.append((uuid, index, lost))
 
 
 def _copy_problems(document: dict[str, Any], pointer: str, known: tuple[int | None, int] | None) -> Iterator[Problem]:

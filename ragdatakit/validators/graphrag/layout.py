@@ -11,6 +11,7 @@ from ragdatakit.files.graphrag.settings import Settings
 from ragdatakit.files.graphrag.tables import StoredTable
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.graphrag.tables import BY_KIND, GENERATION_WORDS, GENERATIONS, PREFIX
+from ragdatakit.validators.lacking import lacking
 
 if TYPE_CHECKING:
     from ragdatakit.validators.checks import Placed
@@ -34,7 +35,9 @@ def layout_problems(index: Index, generation: str, dataset: Dataset) -> Iterator
         declared = BY_KIND[table.file.kind]
         for column in declared.columns:
             if column.is_needed(generation) and column.name not in table.columns and not is_mixed:
-                yield table.file, Problem("missing-column", None, column.name, {"column": column.name})
+                problem = Problem("missing-column", None, column.name, {"column": column.name})
+                unread = (name for name in table.columns if declared.column(name) is None)
+                yield table.file, lacking(problem, column.name, unread, ())
         for name in table.columns:
             if declared.column(name) is None and not name.startswith("__index_level_"):
                 yield table.file, Problem("unknown-column", None, name, {"column": name})

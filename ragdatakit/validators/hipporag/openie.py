@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ragdatakit.files.hipporag.passages import passage_id
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.hipporag.known_passages import KnownPassages, code_of
+from ragdatakit.validators.lacking import unusable
 
 if TYPE_CHECKING:
     from ragdatakit.scanner.long_records import ScannedItems
@@ -74,8 +75,7 @@ class ResultsCheck:
         }
         for field, fit in fits.items():
             if not fit:
-                where = f"{pointer}/{field}" if field in doc else pointer
-                yield Problem("unusable-results", where, doc.get(field), {"field": field})
+                yield unusable("unusable-results", pointer, doc, field, fits.keys() | {"idx"})
         if fits["passage"]:
             yield from self._passage(doc, place)
         if fits["extracted_triples"]:

@@ -17,6 +17,7 @@ from ragdatakit.files.hipporag.passages import (
 )
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.hipporag.known_passages import KnownPassages
+from ragdatakit.validators.lacking import lacking
 
 _TRUE = {"true", "yes", "1"}
 """Texts that mean what Python makes of them."""
@@ -90,6 +91,9 @@ def _unusable(value: dict[str, Any], field: str, fits: Any) -> Iterator[Problem]
             yield Problem("unusable-passages", f"/{field}/{i}", item, {"field": f"{field}[{i}]"})
 
 
+_READ_OF_PARAGRAPH = ("title", "text", "paragraph_text", "is_supporting", "idx")
+
+
 def _incomplete(items: Any, field: str, needed: tuple[str, ...]) -> Iterator[Problem]:
     for i, item in enumerate(items if isinstance(items, list) else ()):
         if not isinstance(item, dict):
@@ -99,7 +103,8 @@ def _incomplete(items: Any, field: str, needed: tuple[str, ...]) -> Iterator[Pro
         for name in ("title", text, *needed):
             if name not in item:
                 missing = "text" if name == "paragraph_text" else name
-                yield Problem("incomplete-paragraph", pointer, None, {"field": missing})
+                problem = Problem("incomplete-paragraph", pointer, None, {"field": missing})
+                yield lacking(problem, missing, item, _READ_OF_PARAGRAPH)
             elif name in ("title", text) and not isinstance(item[name], str):
                 yield Problem("unusable-passages", f"{pointer}/{name}", item[name], {"field": f"{field}[{i}].{name}"})
 
@@ -114,7 +119,9 @@ def _marking_problems(value: dict[str, Any]) -> Iterator[Problem]:
         if isinstance(mark, str) and mark and mark.strip().casefold() not in _TRUE:
             yield Problem("support-mark-misread", f"/{field}/{i}/is_supporting", mark)
         elif "is_supporting" not in item and field == "paragraphs":
-            yield Problem("unmarked-paragraph", f"/paragraphs/{i}", None)
+            yield lacking(
+                Problem("unmarked-paragraph", f"/paragraphs/{i}", None), "is_supporting", item, _READ_OF_PARAGRAPH
+            )
 
 
 def _hotpot_problems(value: dict[str, Any]) -> Iterator[Problem]:

@@ -9,16 +9,13 @@ from typing import Any
 from ragdatakit.files.lightrag.names import NO_SOURCES, SEPARATOR, normalised, pair_of, sanitized
 from ragdatakit.files.texts.codes import code_of, code_of_value
 from ragdatakit.schemas.findings import Problem
+from ragdatakit.validators.lacking import unusable
 
 PARTS = ("chunks", "entities", "relationships")
-_KINDS = {
-    type(None): "null",
-    bool: "true or false",
-    int: "a number",
-    float: "a number",
-    list: "a list",
-    dict: "an object",
-}
+_READ = (
+    *("content", "source_id", "chunk_order_index", "full_doc_id", "file_path", "tokens"),
+    *("entity_name", "entity_type", "description", "src_id", "tgt_id", "keywords", "weight"),
+)
 
 
 def payload_problems(payload: dict[str, Any]) -> Iterator[Problem]:
@@ -61,11 +58,9 @@ def _objects(items: Any) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _unusable(value: dict[str, Any], name: str, pointer: str, expected: str = "a text") -> Problem:
-    found = _KINDS.get(type(value[name]), "a text") if name in value else "missing"
-    where = f"{pointer}/{name}" if name in value else pointer
-    return Problem(
-        "unusable-payload-field", where, value.get(name), {"field": name, "found": found, "expected": expected}
-    )
+    problem = unusable("unusable-payload-field", pointer, value, name, _READ)
+    problem.facts["expected"] = expected
+    return problem
 
 
 def _chunk(chunk: dict[str, Any], pointer: str, aliases: dict[Any, int]) -> Iterator[Problem]:

@@ -9,10 +9,15 @@ from typing import Any
 from ragdatakit.files.lightrag.names import base_name, hashed
 from ragdatakit.files.texts.codes import code_of
 from ragdatakit.schemas.findings import Problem
+from ragdatakit.validators.lacking import unusable
 from ragdatakit.validators.lightrag.known import Known
 
 STATUSES = frozenset({"pending", "parsing", "analyzing", "processing", "preprocessed", "processed", "failed"})
 _MANY = 10_000_000
+_READ = (
+    *("content", "file_path", "tokens", "chunk_order_index", "full_doc_id", "source_id", "llm_cache_list"),
+    *("status", "content_summary", "content_length", "chunks_count", "chunks_list", "created_at", "updated_at"),
+)
 _TYPES: dict[str, type] = {"tokens": int, "chunk_order_index": int, "full_doc_id": str}
 
 
@@ -20,16 +25,9 @@ def document_problems(doc_id: str, document: dict[str, Any]) -> Iterator[Problem
     """The faults of one document."""
     content = document.get("content")
     if not isinstance(content, str):
-        yield _unusable("document-without-content", "document", document, "content")
+        yield unusable("document-without-content", "/document", document, "content", _READ)
     elif not _is_own_id(doc_id, content, document.get("file_path")):
         yield Problem("unlike-document-id", "/doc_id", doc_id)
-
-
-def _unusable(rule: str, member: str, record: dict[str, Any], name: str) -> Problem:
-    """A field of a record that is of no use, or is not there."""
-    if name in record:
-        return Problem(rule, f"/{member}/{name}", record[name], {"field": name})
-    return Problem(rule, f"/{member}", None, {"field": name, "value": "missing"})
 
 
 def _is_own_id(doc_id: str, content: str, path: Any) -> bool:
@@ -55,7 +53,7 @@ class ChunkStore:
                 code_of(content) if isinstance(content, str) and content else 0
             )
         if not isinstance(content, str) or not content:
-            yield _unusable("chunk-without-content", "chunk", chunk, "content")
+            yield unusable("chunk-without-content", "/chunk", chunk, "content", _READ)
         if isinstance(chunk.get("file_path"), list | dict):
             yield Problem("path-not-text", "/chunk/file_path", chunk["file_path"])
         for name, kind in _TYPES.items():
@@ -63,7 +61,7 @@ class ChunkStore:
             # what ainsert_custom_kg of old releases stored has a source_id instead of these
             may_lack = name not in chunk and "source_id" in chunk
             if not may_lack and (type(value) is not kind or (isinstance(value, int) and value < 0)):
-                yield _unusable("unusable-chunk-field", "chunk", chunk, name)
+                yield unusable("unusable-chunk-field", "/chunk", chunk, name, _READ)
         document = chunk.get("full_doc_id")
         if isinstance(document, str):
             yield from self._document(document, chunk, again)
@@ -108,7 +106,7 @@ def status_problems(doc_id: str, status: dict[str, Any], known: Known) -> Iterat
     """The faults of one status."""
     state = status.get("status")
     if not isinstance(state, str) or state not in STATUSES:
-        yield _unusable("unknown-status", "status", status, "status")
+        yield unusable("unknown-status", "/status", status, "status", _READ)
     for name in ("created_at", "updated_at"):
         time = status.get(name)
         if name in status and not _is_time(time):

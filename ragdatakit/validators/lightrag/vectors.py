@@ -18,6 +18,7 @@ from ragdatakit.files.lightrag.names import entity_id, pair_of, relation_ids
 from ragdatakit.files.lightrag.vectors import VectorRows, sound_base64
 from ragdatakit.files.texts.codes import code_of
 from ragdatakit.schemas.findings import Problem
+from ragdatakit.validators.lacking import unusable
 from ragdatakit.validators.lightrag.known import Known
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ _NEEDED = {
     "entity-vectors": ("__id__", "entity_name"),
     "relation-vectors": ("__id__", "src_id", "tgt_id"),
 }
+_READ = ("__id__", "content", "entity_name", "src_id", "tgt_id", "source_id", "file_path", "full_doc_id", "vector")
 _SHOWN = {"chunk-vectors": ("__id__",), "entity-vectors": ("entity_name",), "relation-vectors": ("src_id", "tgt_id")}
 """By what a row is called in messages."""
 _LONG = 10_000
@@ -114,12 +116,12 @@ class VectorCheck:
 
     def _row(self, row: Any) -> Iterator[Problem]:
         if not isinstance(row, dict):
-            yield Problem("incomplete-row", "", row, {"expected": "the row"})
+            yield Problem("incomplete-row", "", row, {"field": "the row"})
             self._skip()
             return
         missing = [name for name in self._needed if not isinstance(row.get(name), str) or not row[name]]
         for name in missing:
-            yield Problem("incomplete-row", f"/{name}" if name in row else "", row.get(name), {"expected": name})
+            yield unusable("incomplete-row", "", row, name, _READ)
         if isinstance(row.get("file_path"), list | dict):
             yield Problem("path-not-text", "/file_path", row["file_path"])
         if missing:

@@ -92,14 +92,14 @@ def _pickle_problems(file: DataFile) -> Iterator[Problem]:
 
 def _pickled_problems(tree: PickledTree, file: DataFile) -> Iterator[Problem]:
     if not tree.is_tree:
-        yield _lacks(f"the tree (the pickle is of {tree.what})")
+        yield _lacks("the tree", f"a pickle of {tree.what}")
         return
     missing = [name for name in ATTRIBUTES if name not in tree.attributes]
     for name in missing:
         yield _lacks(name)
     for name in ("all_nodes", "layer_to_nodes"):
         if name not in missing and not tree.is_dict(name):
-            yield _lacks(f"{name} ({tree.found(name)})", f"/{name}")
+            yield _lacks(name, tree.found(name), f"/{name}")
     if not tree.is_dict("all_nodes"):
         return
     table = NodeTable()
@@ -111,8 +111,8 @@ def _pickled_problems(tree: PickledTree, file: DataFile) -> Iterator[Problem]:
     yield from _relations_of_pickled(tree, table)
 
 
-def _lacks(field: str, pointer: str | None = None) -> Problem:
-    return Problem("incomplete-tree", pointer, None, {"field": field})
+def _lacks(field: str, fault: str = "missing", pointer: str | None = None) -> Problem:
+    return Problem("incomplete-tree", pointer, None, {"field": field, "fault": fault})
 
 
 def _all_nodes(tree: StoredTree, table: NodeTable) -> Iterator[Problem]:
@@ -120,7 +120,7 @@ def _all_nodes(tree: StoredTree, table: NodeTable) -> Iterator[Problem]:
         if isinstance(node, Other):
             table.partial = True
             pointer, _, words = node.words.partition(" ")
-            yield Problem("incomplete-node", pointer, None, {"field": f"the node ({words})"})
+            yield Problem("incomplete-node", pointer, None, {"field": "the node", "fault": words})
         else:
             yield from node_problems(node, table)
 

@@ -12,6 +12,7 @@ from typing import Any
 from ragdatakit.files.raptor.trees import MISSING, Other, TreeNode, Vector, words_of
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.texts import some_of
+from ragdatakit.validators.lacking import lacking
 
 BUDGET = 3500
 """Tokens that are retrieved for a question."""
@@ -97,8 +98,11 @@ def node_problems(node: TreeNode, table: NodeTable) -> Iterator[Problem]:
     yield from _embedding_problems(node, table)
 
 
+_READ = ("index", "text", "children", "embeddings", "layer")
+
+
 def _lacks(node: TreeNode, name: str) -> Problem:
-    return Problem("incomplete-node", node.pointer, None, {"field": name})
+    return lacking(Problem("incomplete-node", node.pointer, None, {"field": name}), name, node.names, _READ)
 
 
 def _plain(value: Any) -> Any:

@@ -193,7 +193,7 @@ def place_in_layers(
     seen = relations.indexes == NOWHERE  # which is reported
     for key, members in layers:
         if isinstance(members, Other):
-            found = {"field": f"layer_to_nodes[{key}] ({members.words})"}
+            found = {"field": f"layer_to_nodes[{key}]", "fault": members.words}
             yield Problem("incomplete-tree", f"/layer_to_nodes/{key}", None, found)
             continue
         indexes, faults = _indexes(key, members, relations.partial)
@@ -227,7 +227,7 @@ def _indexes(key: Any, members: list[Any], partial: bool) -> tuple[Ints, list[Pr
         if number is not None:
             found.append(number)
         elif not (partial and isinstance(member, Other) and member.words == NODE_WORDS):
-            facts = {"field": f"a node of layer {key} ({words_of(member)})"}
+            facts = {"field": f"a node of layer {key}", "fault": words_of(member)}
             faults.append(Problem("incomplete-node", f"/layer_to_nodes/{key}/{place}", None, facts))
     return np.array(found, np.int64), faults
 

@@ -150,8 +150,17 @@ class CsvRun(FileRun):
                 "header": text if len(text) <= most else f"{text[:most]}…",
                 "note": self._header_note(text, names),
             }
-            self.run_.emit_record(self.file, Problem(rule, facts=facts), _header_at(row))
+            self.run_.emit_record(self.file, self._with_near(Problem(rule, facts=facts), names), _header_at(row))
         return not missing or bool(self.present.fields)
+
+    def _with_near(self, problem: Problem, missing: list[str]) -> Problem:
+        """The problem of columns that are missing, with what may be meant for the first of them."""
+        if problem.facts["note"]:
+            return problem
+        from ragdatakit.validators.lacking import lacking  # which few datasets need
+
+        read = {f.name for f in self.declared.record.fields}
+        return lacking(problem, missing[0], [cell.strip() for cell in self.reader.header or ()], read)
 
     def _header_note(self, line: str, missing: list[str]) -> str:
         """What a header is where it has none of the columns: no text, of another separator, or no header at all."""

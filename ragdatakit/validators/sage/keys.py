@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ragdatakit.files.containers.strict_json import escape
+from ragdatakit.files.texts.near_names import one_edit_apart
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.sage.older import OLDER, TIMES
 from ragdatakit.schemas.sage.records import RECORD
@@ -38,17 +39,6 @@ def key_problems(record: dict[str, Any]) -> Iterator[Problem]:
             bare.append(key)
     if bare:
         yield Problem("unprefixed-key", f"/{escape(bare[0])}", record[bare[0]], {"keys": ", ".join(bare)})
-
-
-def one_edit_apart(one: str, other: str) -> bool:
-    """Whether a letter more, less or changed, or two neighbours swapped, makes one of the other."""
-    if one == other or abs(len(one) - len(other)) > 1:
-        return False
-    start = 0
-    while start < min(len(one), len(other)) and one[start] == other[start]:
-        start += 1
-    a, b = one[start:], other[start:]
-    return a[1:] == b[1:] or a[1:] == b or a == b[1:] or (a[:2] == b[1::-1] and a[2:] == b[2:])
 
 
 def generation(record: dict[str, Any]) -> str:

@@ -1,0 +1,42 @@
+"""Fields that are not there, or of no use: what is in their places, and which name seems to be meant for theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping
+from typing import Any
+
+from ragdatakit.files.texts.near_names import nearest
+from ragdatakit.schemas.findings import Problem
+from ragdatakit.validators.excerpts import show, visible
+
+
+def lacking(problem: Problem, name: str, there: Iterable[str], read: Container[str]) -> Problem:
+    """The problem of a name that is missing: of those that are ``there`` and that nothing reads, it says which one
+    seems to be meant for it."""
+    near = nearest(name, (n for n in there if n not in read))
+    problem.facts["fault"] = f"missing (there is {visible(near)})" if near else "missing"
+    if near:
+        problem.hint = f"rename {visible(near)} to {name}"
+    return problem
+
+
+def unusable(
+    rule: str, pointer: str, record: Mapping[str, Any], name: str, read: Container[str], called: str = ""
+) -> Problem:
+    """The problem of a field, ``called`` so in the message, of the object at a pointer: it is missing or of no use.
+    ``read`` are the names that something reads there."""
+    facts: dict[str, Any] = {"field": called or name}
+    if name in record:
+        return Problem(rule, f"{pointer}/{name}", record[name], facts)
+    return lacking(Problem(rule, pointer, None, facts), name, record, read)
+
+
+def fault_of(value: Any) -> str:
+    """What a value is that is of no use."""
+    if isinstance(value, str) and not value.strip():
+        return "blank" if value else "empty"
+    if isinstance(value, list):
+        return "an array" if value else "an empty array"
+    if isinstance(value, dict):
+        return "an object" if value else "an empty object"
+    return show(value)

@@ -1,0 +1,82 @@
+"""Fields and columns that are missing, where the record has one whose name is spelt much like theirs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ragdatakit import validate
+from ragdatakit.files.texts.near_names import nearest
+from tests.command_line import run
+
+ALMOST = {
+    "text": ["txt", "Text", "textt", "etxt", " text"],
+    "neg_doc_id": ["negative_doc_id", "neg_document_id", "negDocId", "neg-doc-id"],
+    "content": ["contents"],
+    "_id": ["id"],
+}
+
+
+@pytest.mark.parametrize(("name", "other"), [(name, other) for name, others in ALMOST.items() for other in others])
+def test_a_name_is_near_in_another_case_a_letter_apart_or_cut_short(name: str, other: str) -> None:
+    assert nearest(name, ["title", other]) == other
+
+
+@pytest.mark.parametrize(("name", "other"), [("neg_doc_id", "pos_doc_id"), ("question", "query"), ("text", "title")])
+def test_other_names_are_not_near(name: str, other: str) -> None:
+    assert nearest(name, [other, name]) == ""
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def corpus(folder: Path, *records: object) -> Path:
+    write(folder / "corpus.jsonl", "".join(f"{json.dumps(record)}\n" for record in records))
+    write(folder / "queries.jsonl", '{"_id": "q1", "text": "Which?"}\n')
+    write(folder / "qrels" / "test.tsv", "query-id\tcorpus-id\tscore\nq1\td1\t1\n")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("text", "fault", "hint"),
+    [
+        ({"txt": "A pear."}, "the text is missing (there is txt)", "rename txt to text"),
+        ({"Text": "A pear."}, "the text is missing (there is Text)", "rename Text to text"),
+        ({}, "the text is missing", "write the text as a JSON string"),
+        ({"text": None}, "the text is null", "write the text as a JSON string"),
+        ({"text": 4}, "the text is 4", "write the text as a JSON string"),
+        ({"text": ["A pear."]}, "the text is an array", "write the text as a JSON string"),
+    ],
+)
+def test_what_a_text_is_and_what_may_be_meant_for_it(
+    text: dict[str, object], fault: str, hint: str, tmp_path: Path
+) -> None:
+    (finding,) = validate(corpus(tmp_path, {"_id": "d1", "title": "", **text})).findings
+
+    assert (finding.fault, finding.hint) == (fault, hint)
+
+
+def test_a_column_is_named_that_may_be_meant(tmp_path: Path) -> None:
+    assert run("init", "gfm-rag", str(tmp_path / "set")).code == 0
+    nodes = next((tmp_path / "set").rglob("nodes.csv"))
+    write(nodes, nodes.read_text().replace("name,", "nmae,", 1))
+
+    screen = run("validate", str(tmp_path / "set")).out
+
+    assert "→ rename nmae to name" in screen
+
+
+def test_a_field_that_is_meant_for_a_missing_one_is_renamed_not_removed(tmp_path: Path) -> None:
+    assert run("init", "light-splade", str(tmp_path / "set")).code == 0
+    file = next((tmp_path / "set").rglob("triplets.ndjson"))
+    before = file.read_text()
+    write(file, before.replace('"neg_doc_id"', '"negative_doc_id"', 1))
+
+    assert "rename it to neg_doc_id" in run("validate", str(tmp_path / "set")).out
+    run("validate", str(tmp_path / "set"), "--fix", "--unsafe-fixes")
+
+    assert json.loads(file.read_text().splitlines()[0]) == json.loads(before.splitlines()[0])
