@@ -288,7 +288,7 @@ def test_a_missing_table_is_reported_where_it_should_be(tmp_path: Path) -> None:
     (finding,) = [f for f in validate(tmp_path).findings if f.severity == "error"]
 
     assert (finding.rule, finding.path) == ("missing-graph-file", str(tmp_path / TABLES[0]))
-    assert "only relations.csv and edges.csv (and Nodes.csv, which nothing reads)" in finding.message
+    assert "only relations.csv and edges.csv (there is Nodes.csv)" in finding.message
 
 
 def test_a_link_that_leads_nowhere(tmp_path: Path) -> None:

@@ -80,3 +80,31 @@ def test_a_field_that_is_meant_for_a_missing_one_is_renamed_not_removed(tmp_path
     run("validate", str(tmp_path / "set"), "--fix", "--unsafe-fixes")
 
     assert json.loads(file.read_text().splitlines()[0]) == json.loads(before.splitlines()[0])
+
+
+BESIDE = {
+    "arag": ("chunks.json", "chunks.json.gz", "unpack chunks.json.gz"),
+    "beir": ("corpus.jsonl", "corpus.json", "rename corpus.json to corpus.jsonl, if that is what it is"),
+    "beir judgements": ("qrels", "qrel", "rename qrel/ to qrels/, if that is what it is"),
+    "gfm-rag": ("nodes.csv", "nodes.csv.gz", "unpack nodes.csv.gz"),
+    "graphrag": ("entities.csv", "entities.csv.bz2", "unpack entities.csv.bz2"),
+    "hipporag": ("_corpus.json", "_corpus.json.zip", "unpack "),
+    "light-splade": ("doc_master.ndjson", "doc_master.ndjson.zst", "unpack doc_master.ndjson.zst"),
+    "lightrag": ("kv_store_text_chunks.json", "kv_store_text_chunk.json", "rename kv_store_text_chunk.json to "),
+}
+
+
+@pytest.mark.parametrize("case", BESIDE)
+def test_a_missing_file_names_the_one_that_lies_beside(case: str, tmp_path: Path) -> None:
+    wanted, other, hint = BESIDE[case]
+    assert run("init", case.split(maxsplit=1)[0], str(tmp_path / "set")).code == 0
+    there = next(path for path in sorted((tmp_path / "set").rglob("*")) if path.name.endswith(wanted))
+    there.rename(there.with_name(there.name.removesuffix(wanted) + other))
+
+    found = [
+        f
+        for f in validate(tmp_path / "set").findings
+        if f"(there is {there.name.removesuffix(wanted)}{other}" in f.message
+    ]
+
+    assert found and all(finding.hint.startswith(hint) for finding in found)

@@ -206,7 +206,7 @@ class _Facts:
             from ragdatakit.validators.lacking import fault_of  # which few datasets need
 
             return fault_of(problem.value)
-        return visible((problem.pointer or "").strip("/")) if key == "field" else "?"
+        return visible((problem.pointer or "").strip("/")) if key == "field" else "" if key == "beside" else "?"
 
 
 def _fact(value: Any) -> Any:

@@ -1,8 +1,10 @@
-"""Fields that are not there, or of no use: what is in their places, and which name seems to be meant for theirs."""
+"""Fields and files that are not there, or of no use: what is in their places, and which name is meant for theirs."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Container, Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from ragdatakit.files.texts.near_names import nearest
@@ -29,6 +31,33 @@ def unusable(
     if name in record:
         return Problem(rule, f"{pointer}/{name}", record[name], facts)
     return lacking(Problem(rule, pointer, None, facts), name, record, read)
+
+
+def missing_file(problem: Problem, folder: Path, expected: str, known: Iterable[Path] = ()) -> Problem:
+    """The problem of a file, or of one in a folder below, that is missing: of those that lie there in its place, and
+    that are not ``known`` as others, it says which one seems to be meant for it."""
+    wanted, below = expected.partition("/")[:2]
+    others = {path.name for path in known}
+    there = [name for name in _names_in(folder, bool(below)) if name != wanted and name not in others]
+    packed = [name for name in there if name.casefold().startswith(f"{wanted.casefold()}.")]
+    stem = wanted.rpartition(".")[0].casefold()
+    misnamed = [name for name in there if not below and name.rpartition(".")[0].casefold() == stem]
+    near = next(iter(packed or misnamed), "") or nearest(wanted, there)
+    if near:
+        problem.facts["beside"] = f" (there is {visible(near)}{below})"
+        problem.hint = f"rename {visible(near)}{below} to {wanted}{below}, if that is what it is"
+    if packed:
+        problem.hint = f"unpack {visible(near)}"
+    return problem
+
+
+def _names_in(folder: Path, folders: bool) -> list[str]:
+    """The names of files, or of folders, in a folder."""
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entry.name for entry in entries if entry.is_dir() == folders)
+    except OSError:
+        return []
 
 
 def fault_of(value: Any) -> str:

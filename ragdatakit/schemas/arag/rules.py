@@ -53,7 +53,7 @@ CHUNK_RULES: tuple[Rule, ...] = (
     Rule(
         "AR121 missing-chunks error",
         summary="There is a questions.json, and no chunks.json next to it.",
-        message="there is no chunks.json next to it",
+        message="there is no chunks.json next to it{beside}",
         upstream="the runner stops with FileNotFoundError when it opens the chunks",
         hint="put the chunks.json that the questions were asked about into the same folder",
         bad="questions.json, and no chunks.json next to it",

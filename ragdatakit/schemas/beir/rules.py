@@ -15,7 +15,7 @@ FILE_RULES: tuple[Rule, ...] = (
     Rule(
         "BE101 missing-file error",
         summary="Judgements without the queries or the corpus that they are of, or queries without a corpus.",
-        message="the dataset has no {file}{counted}",
+        message="the dataset has no {file}{beside}{counted}",
         upstream="the loader stops with ValueError: file not present",
         hint="put the file next to the others; to check a part alone, name its files, or ignore BE101 in a [[dataset]]",
         source="GenericDataLoader.check",
@@ -46,7 +46,7 @@ FILE_RULES: tuple[Rule, ...] = (
         "BE104 no-judgements warning",
         since="0.2.0",
         summary="A corpus, or a corpus with queries, and no judgements: part of a dataset.",
-        message="the dataset has no {file}",
+        message="the dataset has no {file}{beside}",
         upstream="`load_corpus` takes it, HFDataLoader has judgements from elsewhere; `load` stops with ValueError",
         hint="put it into the folder of the dataset; part of a dataset is fine where only that part is used",
         source="GenericDataLoader.check, HFDataLoader",

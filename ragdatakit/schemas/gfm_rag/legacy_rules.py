@@ -30,7 +30,7 @@ LEGACY_RULES: tuple[Rule, ...] = (
     Rule(
         "GF602 missing-legacy-file error",
         summary="Of kg.txt, document2entities.json and dataset_corpus.json, one is missing.",
-        message="{file} is not there",
+        message="{file} is not there{beside}",
         upstream="release 1.0.0 stops with FileNotFoundError",
         hint="put the file back: dataset_corpus.json into raw/, the others into processed/stage1/",
         bad="processed/stage1/kg.txt\nraw/dataset_corpus.json",

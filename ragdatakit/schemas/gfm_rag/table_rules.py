@@ -29,7 +29,7 @@ FILE_RULES: tuple[Rule, ...] = (
     Rule(
         "GF101 missing-documents-file error",
         summary="There is no raw/documents.json, which is opened even where stage1 is complete.",
-        message="{file} is not there",
+        message="{file} is not there{beside}",
         upstream="both loaders open it at the end of loading and stop with FileNotFoundError",
         hint="write it: an object of titles and texts; `{}` is enough where stage1 is complete",
         bad="processed/stage1/nodes.csv, relations.csv, edges.csv",
@@ -49,7 +49,7 @@ FILE_RULES: tuple[Rule, ...] = (
     Rule(
         "GF103 missing-graph-file error",
         summary="Of nodes.csv, relations.csv and edges.csv, one or two are missing.",
-        message="{file} is not there, only {others}",
+        message="{file} is not there, only {others}{beside}",
         upstream=(
             "the loaders stop with FileNotFoundError; GFMRetriever.from_index builds all three from raw/ once more, "
             "and the files that are there are lost"

@@ -107,7 +107,7 @@ CORPUS_RULES: tuple[Rule, ...] = (
     Rule(
         "HR110 questions-without-corpus error",
         summary="There is a file of questions, and no corpus of that name next to it.",
-        message="there is no {expected} next to it",
+        message="there is no {expected} next to it{beside}",
         upstream="main.py stops with FileNotFoundError",
         hint="the corpus of NAME.json is called NAME_corpus.json",
         bad="data/reefs.json",

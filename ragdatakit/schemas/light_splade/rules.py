@@ -39,7 +39,7 @@ FILE_RULES: tuple[Rule, ...] = (
     Rule(
         "SP103 missing-file error",
         summary="A split without one of the files that every loader opens.",
-        message="there is no {file} in {split}",
+        message="there is no {file} in {split}{beside}",
         upstream="the dataset class stops with ValueError: the data_path is not valid",
         hint="write the file into the folder of the split, or remove the split",
         source=f"light-splade: {_LOADER}.__init__",

@@ -71,7 +71,7 @@ STORE_RULES: tuple[Rule, ...] = (
         "LR105 missing-store error",
         since="0.2.0",
         summary="The working directory has no chunks, or no graph.",
-        message="there is no {expected}",
+        message="there is no {expected}{beside}",
         upstream=(
             "an empty one is made: without the graph no mode but naive finds anything, without the "
             "chunks no text is returned"
@@ -85,7 +85,7 @@ STORE_RULES: tuple[Rule, ...] = (
         "LR106 missing-vectors error",
         since="0.2.0",
         summary="The working directory lacks one of its stores of vectors.",
-        message="there is no {expected}",
+        message="there is no {expected}{beside}",
         upstream={
             "lightrag": (
                 "an empty one is made, silently: local finds nothing without entities, global without relationships, "

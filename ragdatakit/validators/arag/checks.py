@@ -25,6 +25,7 @@ from ragdatakit.validators.arag.corpus import CORPUS_BYTES, AnswerSearch, file_b
 from ragdatakit.validators.arag.predictions import COMPARED, Remembered, prediction_problems
 from ragdatakit.validators.arag.questions import first_question, gold_answer, id_key, question_problems
 from ragdatakit.validators.checks import FormatChecks, Needs, Scanning
+from ragdatakit.validators.lacking import missing_file
 from ragdatakit.validators.python_keys import PythonBatch
 from ragdatakit.validators.row_problems import RowProblems
 
@@ -266,7 +267,7 @@ class ARagChecks(FormatChecks):
         """Questions without the chunks that they are asked about, where they are looked at as a dataset."""
         if self.dataset.layout != "file" and not self.dataset.of_kind("chunks"):
             for file in self.dataset.of_kind("questions"):
-                yield file, Problem("missing-chunks")
+                yield file, missing_file(Problem("missing-chunks"), file.path.parent, "chunks.json")
 
     def finish_file(
         self, file: DataFile, records: int, table: CsvTable | None = None

@@ -15,6 +15,7 @@ from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.line_cells import closed_below
 from ragdatakit.validators.beir.swapped import are_swapped, lines_of
 from ragdatakit.validators.checks import FormatChecks, Needs, Scanning
+from ragdatakit.validators.lacking import missing_file
 
 if TYPE_CHECKING:
     from ragdatakit.validators.checks import Placed
@@ -121,16 +122,27 @@ class BeirChecks(FormatChecks):
         files = self.dataset.files
         sets = [f for f in files if f.kind != "corpus"]
         if len(sets) == len(files) and not self._may_be_beside("corpus"):
-            yield _missing(sets, names["corpus"], self._judgements.total())
+            yield self._missing(sets, names["corpus"], self._judgements.total())
         if not sets:
-            yield files[0], Problem("no-judgements", facts={"file": f"{names['queries']} and no {names['qrels']}"})
+            problem = Problem("no-judgements", facts={"file": f"{names['queries']} and no {names['qrels']}"})
+            yield files[0], self._beside(problem, names["queries"])
         for prefix in dict.fromkeys(f.split for f in sets):
             there = [f for f in sets if f.split == prefix]
             kinds, before = {f.kind for f in there}, f"{prefix}-" if prefix else ""
             if "queries" not in kinds and not self._may_be_beside("queries"):
-                yield _missing(there, before + names["queries"], self._judgements[prefix])
+                yield self._missing(there, before + names["queries"], self._judgements[prefix])
             if "qrels" not in kinds:
-                yield there[0], Problem("no-judgements", facts={"file": before + names["qrels"]})
+                problem = Problem("no-judgements", facts={"file": before + names["qrels"]})
+                yield there[0], self._beside(problem, before + names["qrels"])
+
+    def _missing(self, needing: list[DataFile], name: str, judgements: int) -> Placed:
+        """Reported at the judgements that need it, where there are any."""
+        place = next((f for f in needing if f.kind == "qrels"), needing[0])
+        counted = f", and {judgements:,} judgement{'s need' if judgements > 1 else ' needs'} it" if judgements else ""
+        return place, self._beside(Problem("missing-file", facts={"file": name, "counted": counted}), name)
+
+    def _beside(self, problem: Problem, expected: str) -> Problem:
+        return missing_file(problem, self.dataset.root, expected, (f.path for f in self.dataset.files))
 
     def _may_be_beside(self, kind: str) -> bool:
         """Whether files are in a folder with a name such as ``en-corpus``, of a configuration of the hub that is not
@@ -142,13 +154,6 @@ class BeirChecks(FormatChecks):
             return any(path.is_file() and path.name[0] != "." for folder in folders for path in folder.rglob("*"))
         except OSError:
             return False
-
-
-def _missing(needing: list[DataFile], name: str, judgements: int) -> Placed:
-    """Reported at the judgements that need it, where there are any."""
-    place = next((f for f in needing if f.kind == "qrels"), needing[0])
-    counted = f", and {judgements:,} judgement{'s need' if judgements > 1 else ' needs'} it" if judgements else ""
-    return place, Problem("missing-file", facts={"file": name, "counted": counted})
 
 
 def _record_problems(value: dict[str, Any]) -> Iterator[Problem]:

@@ -10,6 +10,7 @@ from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.paths.folders import is_regular
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.ages import in_words, lag_seconds
+from ragdatakit.validators.lacking import missing_file
 
 Placed = tuple[DataFile, Problem]
 
@@ -102,10 +103,9 @@ def _missing_graph(dataset: Dataset, folders: DatasetFolders) -> Iterator[Placed
     for name in GRAPH_FILES:
         if name not in there:
             others = " and ".join(there) or first.name.rsplit("/", 1)[-1]
-            if alike := [n for n in _files(folders.stage1) if n != name and n.casefold().startswith(name[:-3])]:
-                others += f" (and {alike[0]}, which nothing reads)"
             missing = _absent(dataset, folders.stage1 / name, name.removesuffix(".csv"))
-            yield missing, Problem("missing-graph-file", facts={"file": name, "others": others})
+            problem = Problem("missing-graph-file", facts={"file": name, "others": others})
+            yield missing, missing_file(problem, folders.stage1, name)
 
 
 def _missing_documents(dataset: Dataset, folders: DatasetFolders) -> Iterator[Placed]:
@@ -115,7 +115,8 @@ def _missing_documents(dataset: Dataset, folders: DatasetFolders) -> Iterator[Pl
     wanted = folders.raw / "documents.json"
     if not os.path.lexists(wanted):
         missing = _absent(dataset, wanted, "documents")
-        yield missing, Problem("missing-documents-file", facts={"file": folders.shown(wanted)})
+        problem = Problem("missing-documents-file", facts={"file": folders.shown(wanted)})
+        yield missing, missing_file(problem, folders.raw, wanted.name)
 
 
 def _legacy(dataset: Dataset, folders: DatasetFolders) -> Iterator[Placed]:
@@ -135,7 +136,8 @@ def _missing_legacy(dataset: Dataset, folders: DatasetFolders) -> Iterator[Place
         wanted.append(folders.raw / "dataset_corpus.json")
     for path in wanted:
         if not os.path.lexists(path):
-            yield first, Problem("missing-legacy-file", facts={"file": folders.shown(path)})
+            problem = Problem("missing-legacy-file", facts={"file": folders.shown(path)})
+            yield first, missing_file(problem, path.parent, path.name)
 
 
 def cache_problems(dataset: Dataset, folders: DatasetFolders) -> Iterator[Placed]:

@@ -11,7 +11,7 @@ from ragdatakit.files.graphrag.settings import Settings
 from ragdatakit.files.graphrag.tables import StoredTable
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.schemas.graphrag.tables import BY_KIND, GENERATION_WORDS, GENERATIONS, PREFIX
-from ragdatakit.validators.lacking import lacking
+from ragdatakit.validators.lacking import lacking, missing_file
 
 if TYPE_CHECKING:
     from ragdatakit.validators.checks import Placed
@@ -30,7 +30,8 @@ def layout_problems(index: Index, generation: str, dataset: Dataset) -> Iterator
         if kind not in present:
             name = f"{PREFIX if old else ''}{BY_KIND[kind].name}{ending}"
             rule = "missing-documents" if kind == "documents" else "missing-table"
-            yield home, Problem(rule, None, None, {"expected": name})
+            problem = Problem(rule, None, None, {"expected": name})
+            yield home, missing_file(problem, home.path.parent, name, (file.path for file in dataset.files))
     for table in index.tables.values():
         declared = BY_KIND[table.file.kind]
         for column in declared.columns:

@@ -23,6 +23,7 @@ from ragdatakit.validators.hipporag.embeddings import embedding_problems
 from ragdatakit.validators.hipporag.known_passages import KnownPassages
 from ragdatakit.validators.hipporag.openie import ResultsCheck
 from ragdatakit.validators.hipporag.questions import question_problems
+from ragdatakit.validators.lacking import missing_file
 from ragdatakit.validators.python_keys import PythonBatch
 from ragdatakit.validators.row_problems import RowProblems, unreliable_keys
 
@@ -208,7 +209,20 @@ class HippoRagChecks(FormatChecks):
         for file in self.dataset.of_kind("questions"):
             name = set_name(file.name)
             if not corpus_of(name, self.dataset):
-                yield file, Problem("questions-without-corpus", facts={"expected": f"{name}{CORPUS_END}"})
+                expected = f"{name}{CORPUS_END}"
+                problem = Problem("questions-without-corpus", facts={"expected": expected})
+                missing_file(problem, file.path.parent, expected, (other.path for other in self.dataset.files))
+                if "beside" not in problem.facts and (corpus := self._without_questions()):
+                    questions = f"{set_name(corpus)}.json"
+                    problem.facts["beside"] = f" (there is {corpus}, whose questions are {questions})"
+                    problem.hint = f"rename one of the two, such as {file.path.name} to {questions}"
+                yield file, problem
+
+    def _without_questions(self) -> str:
+        """The name of a corpus without questions."""
+        asked = {set_name(file.name) for file in self.dataset.of_kind("questions")}
+        corpora = (f for kind in CORPORA for f in self.dataset.of_kind(kind))
+        return next((f.path.name for f in corpora if set_name(f.name) not in asked), "")
 
     def start_file(self, file: DataFile) -> None:
         """From here on records are of this file's data set."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.checks import FormatChecks, Needs
+from ragdatakit.validators.lacking import missing_file
 from ragdatakit.validators.lightrag.extraction import extraction_problems
 from ragdatakit.validators.lightrag.graph import GraphCheck
 from ragdatakit.validators.lightrag.known import Known
@@ -65,7 +66,7 @@ class LightRagChecks(FormatChecks):
         place = self.dataset.files[0]
         for kind, name in _NEEDED.items():
             if kind not in kinds:
-                yield place, Problem("missing-store", facts={"expected": name})
+                yield place, self._beside(Problem("missing-store", facts={"expected": name}), name)
         for problem in self._missing_vectors(kinds):
             yield place, problem
 
@@ -75,9 +76,13 @@ class LightRagChecks(FormatChecks):
         if any(kind in kinds for kind in _VECTORS):
             for kind in () if self._nano else _VECTORS:
                 if kind not in kinds:
-                    yield Problem("missing-vectors", facts={"expected": _VECTORS[kind]})
+                    problem = Problem("missing-vectors", facts={"expected": _VECTORS[kind]})
+                    yield self._beside(problem, _VECTORS[kind])
         elif not any(next(self.dataset.root.glob(name), None) for name in _OTHER_VECTORS):
             yield Problem("no-vector-stores", facts={"expected": _VECTORS["entity-vectors"]})
+
+    def _beside(self, problem: Problem, expected: str) -> Problem:
+        return missing_file(problem, self.dataset.root, expected, (file.path for file in self.dataset.files))
 
     def needs(self, kind: str, split: str | None = None) -> Needs:
         """All records have something that the declaration does not say. Chunks are compared with those before them, and
