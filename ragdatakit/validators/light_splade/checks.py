@@ -10,7 +10,6 @@ from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.late_patterns import late_pattern
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.checks import FormatChecks, Needs, Scanning
-from ragdatakit.validators.lacking import missing_file
 from ragdatakit.validators.row_problems import RowProblems
 
 if TYPE_CHECKING:
@@ -227,15 +226,18 @@ class LightSpladeChecks(FormatChecks):
             folder = f"{split}/" if split else "the folder"
             for kind, stem in stems.items():
                 if not self.dataset.of_kind(kind, split):
-                    problem = Problem("missing-file", facts={"file": f"{stem}.ndjson", "split": folder})
-                    yield place, missing_file(problem, self.dataset.root / (split or ""), f"{stem}.ndjson")
+                    yield place, self._missing_file(f"{stem}.ndjson", split, folder)
             without_samples = not self.dataset.of_kind("triplets", split) and not self._has_scores
             if self.profiles == ("distil",) and not self._has_scores and split in ("train", None):
-                yield (place, Problem("missing-file", facts={"file": "file of teacher scores", "split": "the dataset"}))
+                yield place, Problem("missing-file", facts={"file": "file of teacher scores", "split": "the dataset"})
             elif split in ("train", None) and without_samples and self.dataset.layout == "splits":
-                facts = {"file": "triplets.ndjson (nor a file of teacher scores)", "split": folder}
-                problem = Problem("missing-file", facts=facts)
-                yield place, missing_file(problem, self.dataset.root / (split or ""), "triplets.ndjson")
+                yield place, self._missing_file("triplets.ndjson", split, folder, " (nor a file of teacher scores)")
+
+    def _missing_file(self, name: str, split: str | None, folder: str, more: str = "") -> Problem:
+        from ragdatakit.validators.lacking import missing_file  # which few datasets need
+
+        problem = Problem("missing-file", facts={"file": name + more, "split": folder})
+        return missing_file(problem, self.dataset.root / (split or ""), name)
 
     def _doubles(self) -> Iterator[Placed]:
         names = {f.place for f in self.dataset.files}
