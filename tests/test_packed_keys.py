@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragdatakit.arrays.codes import WIDE, first_of_each, narrowed
+from ragdatakit.arrays.codes import WIDE, counted, distinct, first_of_each, narrowed
 from ragdatakit.arrays.mapped import read_mapped, write_mapped
 from ragdatakit.schemas import get_format
 from ragdatakit.schemas.beir.format import BEIR
@@ -99,3 +99,14 @@ def test_what_is_answered_where_files_are_read() -> None:
     assert answered(plan, "triplets", ids, ()) == NO_CHECKS
     found = answered(plan, "triplets", {*ids, ("positives", ("qid", "positive_doc_ids"))}, ())
     assert (len(found.references), len(found.memberships)) == (3, 2)
+
+
+@pytest.mark.parametrize("values", [[], [3, 1, 3], [0.0, -0.0, np.nan, 2.5, np.nan], [np.nan]])
+def test_different_values_are_counted_as_numpy_does(values: list[float]) -> None:
+    given = np.array(values)
+
+    expected = np.unique(given, return_counts=True)
+
+    for found, of_numpy in zip(counted(given), expected, strict=True):
+        np.testing.assert_array_equal(found, of_numpy)
+    np.testing.assert_array_equal(distinct(given), expected[0])

@@ -133,6 +133,7 @@ def test_tables_of_little_import_no_more_than_they_need() -> None:
 
     assert "duckdb" in names
     assert names.isdisjoint({"pandas", "pyarrow.compute", "scipy", "great_expectations"})
+    assert names.isdisjoint({"logging", "numpy.ma", "ragdatakit.database.views"})
 
 
 def test_a_query_opens_the_database_in_its_own_process_only() -> None:

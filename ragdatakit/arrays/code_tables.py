@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import numpy.typing as npt
 
-from ragdatakit.arrays.codes import ODD_1, WIDE, Codes, Rows, are_same, first_words, flat_words, words_of
+from ragdatakit.arrays.codes import ODD_1, WIDE, Codes, Rows, are_same, first_of_each, first_words, flat_words, words_of
 from ragdatakit.scanner.keys import count_in_sieve, counted_twice, find_in_table, find_ranks, new_sieve, new_table
 from ragdatakit.scanner.library import run_seed
 
@@ -63,7 +63,7 @@ def repeated(codes: npt.NDArray[np.int64]) -> tuple[Rows, Rows]:
     sieve = RepeatSieve(len(words))
     sieve.add(words)
     perhaps = sieve.candidates(words)
-    _, first, number = np.unique(codes[perhaps], return_index=True, return_inverse=True)
+    first, number = first_of_each(codes[perhaps])
     firsts = perhaps[first][number]
     again = perhaps != firsts
     return perhaps[again], firsts[again]

@@ -84,9 +84,23 @@ def _stirred(first: Words, second: Words) -> Words:
 def distinct(values: npt.NDArray[T]) -> npt.NDArray[T]:
     """The different ones, in order: `numpy.unique`, which imports a module as large as a check of small data."""
     ordered = np.sort(values)
-    is_new = np.ones(len(ordered), np.bool_)
-    is_new[1:] = ordered[1:] != ordered[:-1]
-    return ordered[is_new]
+    return ordered[_are_new(ordered)]
+
+
+def counted(values: npt.NDArray[T]) -> tuple[npt.NDArray[T], Rows]:
+    """The same, and how often each is there."""
+    ordered = np.sort(values)
+    starts = np.flatnonzero(_are_new(ordered))
+    return ordered[starts], np.diff(starts, append=len(ordered))
+
+
+def _are_new(ordered: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Which of these are not what is before them; NaN is one value."""
+    are_new = np.ones(len(ordered), np.bool_)
+    are_new[1:] = ordered[1:] != ordered[:-1]
+    if ordered.dtype.kind == "f" and len(ordered) and np.isnan(ordered[-1]):
+        are_new[1:] &= ~np.isnan(ordered[:-1])
+    return are_new
 
 
 def number_of_distinct(codes: Codes) -> int:

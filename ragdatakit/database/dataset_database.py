@@ -24,7 +24,6 @@ from ragdatakit.database.reread_rows import RereadRows
 from ragdatakit.database.row_batches import row_batches, schema_of
 from ragdatakit.database.tables_of_rows import FilledTable
 from ragdatakit.database.text_facts import COLUMN, FactsWanted, TextFacts
-from ragdatakit.database.views import SplitOf, file_views, path_fault
 from ragdatakit.files.allocation import keep_freed_memory
 from ragdatakit.files.containers.arrow_library import arrow_library
 from ragdatakit.files.containers.nesting import MOST_NESTED, has_deep_line
@@ -53,6 +52,7 @@ if TYPE_CHECKING:
 
     from ragdatakit.arrays.codes import Codes
     from ragdatakit.database.columns import PackedColumn
+    from ragdatakit.database.views import SplitOf
 
 FILES = "files"
 """The schema of the views."""
@@ -487,6 +487,8 @@ class DatasetDatabase:
     def _made_views(self, connection: duckdb.DuckDBPyConnection) -> Iterable[str]:
         import duckdb
 
+        from ragdatakit.database.views import file_views
+
         queries: dict[str, list[str]] = {}
         for part in self._parts:
             for view, query in file_views(part, connection, self._split_of):
@@ -620,6 +622,8 @@ def _rows_in(connection: duckdb.DuckDBPyConnection, table: str) -> int:
 
 
 def _fault_of(file: DataFile) -> str:
+    from ragdatakit.database.views import path_fault
+
     if fault := path_fault(file):
         return fault
     is_packed = file.path.name.lower().endswith(".gz")

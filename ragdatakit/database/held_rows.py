@@ -137,15 +137,15 @@ class HeldRows:
         return facts
 
     def _of_numbers(self, name: str) -> ColumnFacts:
-        import numpy as np
+        from ragdatakit.arrays.codes import counted, distinct
 
         numbers, has_one = self.numbers(name)
         there = numbers[has_one]
         if self._schema[name] is Kind.NUMBER:
-            return ColumnFacts(self.rows - len(there), 0, len(np.unique(there)))
+            return ColumnFacts(self.rows - len(there), 0, len(distinct(there)))
         facts = ColumnFacts(self.rows - len(there), 0, number_of_integers(there))
         if facts.distinct is not None and facts.distinct <= _FEW:
-            different, counts = np.unique(there, return_counts=True)
+            different, counts = counted(there)
             facts.counts = dict(zip(map(str, different.tolist()), counts.tolist(), strict=True))
         return facts
 
@@ -177,7 +177,7 @@ class HeldRows:
         """Which rows a condition chooses; None where the values of its column are not known."""
         import numpy as np
 
-        from ragdatakit.arrays.codes import are_one
+        from ragdatakit.arrays.codes import are_one, distinct
 
         facts = self.column(condition.column)
         if facts is None:
@@ -186,8 +186,9 @@ class HeldRows:
             return np.ones(self.rows, np.bool_)
         if self._schema[condition.column] is Kind.INTEGER:
             numbers, there = self.numbers(condition.column)
-            different, places = np.unique(numbers, return_inverse=True)
-            return there & np.array([condition.holds(number) for number in different.tolist()], np.bool_)[places]
+            different = distinct(numbers)
+            holds = np.array([condition.holds(number) for number in different.tolist()], np.bool_)
+            return there & holds[np.searchsorted(different, numbers)]
         if condition.column not in self._places:
             return None
         codes, there = self._codes[condition.column]

@@ -7,7 +7,6 @@ the data, `ragdatakit.validate` shows.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +20,7 @@ from ragdatakit.files.detection.find import detect
 from ragdatakit.files.detection.sniffing import json_container, read_head
 from ragdatakit.files.paths.folders import is_regular
 from ragdatakit.files.paths.sql_text import is_sql_path, sql_name, sql_text, unglobbed
+from ragdatakit.late_patterns import late_pattern
 from ragdatakit.schemas.declarations import Field, File, Record
 from ragdatakit.schemas.errors import RagdataError
 
@@ -141,7 +141,7 @@ _CSV_OPTIONS = (
     "auto_detect = false, header = true, delim = ',', quote = '\"', escape = '\"', strict_mode = false, "
     "null_padding = true, ignore_errors = true, parallel = false"
 )
-_ODD_CELL = re.compile(rb'(?:\A|[\t\r\n])"(?!(?:[^"\t\r\n]|"")*+"(?:[\t\r\n]|\Z))')
+_ODD_CELL = late_pattern(rb'(?:\A|[\t\r\n])"(?!(?:[^"\t\r\n]|"")*+"(?:[\t\r\n]|\Z))')
 """Of tab-separated cells those between quote marks that a line cut at tabs does not have as they are."""
 _OBJECT_BYTES, _LINE_BYTES, _LONGEST_LINE = 1 << 24, 2_000_000, 1 << 26
 """What DuckDB takes for one JSON value and one CSV record unless it is set otherwise, and the longest CSV record."""

@@ -11,13 +11,14 @@ from collections.abc import Iterable
 from typing import Any, Literal
 
 from ragdatakit.late_dataclasses import dataclass
+from ragdatakit.late_patterns import late_pattern
 from ragdatakit.schemas.cells import MISSING
 
 Kind = Literal["integer", "decimal", "boolean", "text"]
 
 _SPACE = r"[ \t\n\v\f\r]*"
-_INTEGER = re.compile(rf"{_SPACE}([+-]?)([0-9]+){_SPACE}")
-_DECIMAL = re.compile(
+_INTEGER = late_pattern(rf"{_SPACE}([+-]?)([0-9]+){_SPACE}")
+_DECIMAL = late_pattern(
     rf"{_SPACE}[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?{_SPACE}|[+-]?inf(?:inity)?", re.I
 )
 _BOOLEANS = {"true": "true", "false": "false"}
@@ -168,8 +169,8 @@ def key_of(cell: str, kind: Kind) -> str:
 
 # A field, from its first character: quoted with whatever follows the closing quote, or up to the next comma. Possessive
 # (``*+``), as a cell may have megabytes: a place to come back to for each character takes more memory than the cell.
-_FIELD = re.compile(r'"((?:[^"]|"")*+)"([^,\r\n]*+)|([^,\r\n]*+)')
-_OPEN = re.compile(r'"(?:[^"]|"")*+\Z')
+_FIELD = late_pattern(r'"((?:[^"]|"")*+)"([^,\r\n]*+)|([^,\r\n]*+)')
+_OPEN = late_pattern(r'"(?:[^"]|"")*+\Z')
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +202,7 @@ def split_record(text: str, start: int = 0) -> tuple[list[Field], int, bool]:
         position += 1
 
 
-_UNDECODED = re.compile("[\udc80-\udcff]")
+_UNDECODED = late_pattern("[\udc80-\udcff]")
 
 
 def cells_of_broken(raw: bytes, closed: bool, guess: bool) -> list[str | None]:

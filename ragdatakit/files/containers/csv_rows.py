@@ -7,7 +7,6 @@ its own, and the record before it is marked.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field
 
@@ -17,12 +16,13 @@ from ragdatakit.files.containers.parquet_rows import is_parquet
 from ragdatakit.files.containers.positions import BlockTable
 from ragdatakit.files.containers.sources import Source
 from ragdatakit.late_dataclasses import dataclass
+from ragdatakit.late_patterns import late_pattern
 
 _FIELD = rb'(?:"(?:[^"]++|"")*+"[^,\r\n]*+|(?!")[^,\r\n]*+)'
-_RECORD = re.compile(rb"%b(?:,%b)*+(?=[\r\n]|\Z)" % (_FIELD, _FIELD))
-_BARE_LINE = re.compile(rb"[^\r\n]*+")
-_END = re.compile(rb"\r\n|\r|\n")
-_BLANK = re.compile(rb"[ \t]*+(?=[\r\n]|\Z)")
+_RECORD = late_pattern(rb"%b(?:,%b)*+(?=[\r\n]|\Z)" % (_FIELD, _FIELD))
+_BARE_LINE = late_pattern(rb"[^\r\n]*+")
+_END = late_pattern(rb"\r\n|\r|\n")
+_BLANK = late_pattern(rb"[ \t]*+(?=[\r\n]|\Z)")
 LONGEST_OPEN = 1 << 26
 """Bytes that a quoted cell may take before it is looked at as one that was never closed."""
 _MANY, _MOST_ODD = 64, 1 << 10  # rows that are worth the quick way; rows cut one by one at once where it often fails

@@ -9,6 +9,8 @@ from typing import Any
 
 import msgspec
 
+from ragdatakit.late_patterns import late_pattern
+
 Raw = msgspec.Raw
 _ENCODER = msgspec.json.Encoder()
 _OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -18,10 +20,10 @@ _STRING = msgspec.json.Decoder(str)
 HALVES = "half a character (an unpaired surrogate) became U+FFFD"
 """What is reported where that was done."""
 _HEX = rb"[0-9a-fA-F]"
-_HALF = re.compile(
+_HALF = late_pattern(
     rb"\\u[dD][89abAB]%b{2}\\u[dD][c-fC-F]%b{2}|(\\u[dD][89a-fA-F]%b{2})|\\." % (_HEX, _HEX, _HEX), re.DOTALL
 )
-_NAN = re.compile(rb'"(?:[^"\\]|\\.)*+"|NaN|-?Infinity', re.DOTALL)
+_NAN = late_pattern(rb'"(?:[^"\\]|\\.)*+"|NaN|-?Infinity', re.DOTALL)
 
 
 def dumps(value: Any) -> str:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
+from ragdatakit.late_patterns import late_pattern
+
 MOST_NESTED = 900
 """Levels that every reader bears: Python's stops near 1,000, orjson at 1,024, others at the end of their stack."""
-_PART = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[\[{]|[\]}]', re.DOTALL)
+_PART = late_pattern(rb'"(?:[^"\\]|\\.)*+"?|[\[{]|[\]}]', re.DOTALL)
 
 
 def has_deep_line(data: bytes) -> bool:

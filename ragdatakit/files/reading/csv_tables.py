@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Iterator, Sequence
 from itertools import chain
@@ -72,6 +71,8 @@ class CsvRows:
         return self._rows
 
     def _read(self) -> Iterator[list[str]]:
+        import csv
+
         csv.field_size_limit(LONGEST_CELL)
         try:
             line = self._text.readline()

@@ -7,7 +7,6 @@ account of what was dropped, and of where.
 
 from __future__ import annotations
 
-import csv
 import io
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -707,5 +706,7 @@ def _beginning(raw: bytes) -> str:
 
 def _plain_cells(data: bytes) -> Iterator[list[str]]:
     """The cells of records whose quotes are around whole cells only, where Python's reader is right, and quick."""
+    import csv
+
     csv.field_size_limit(LONGEST_OPEN)  # of the whole process; it is 128 KiB otherwise
     return csv.reader(io.StringIO(data.decode("utf-8", "replace"), newline=""))

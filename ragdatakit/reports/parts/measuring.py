@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ragdatakit.arrays.codes import counted
 from ragdatakit.files.paths.sql_text import hash_expression, sql_text
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.reports.parts.key_files import KeyFile, KeyWriter, PackedKeys
@@ -127,7 +128,7 @@ def _take_lengths(found: TableFacts, column: Column, split: str | None) -> None:
 
 
 def _counted(numbers: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Counter[int]:
-    values, counts = np.unique(numbers[numbers >= 0], return_counts=True)
+    values, counts = counted(numbers[numbers >= 0])
     return Counter(dict(zip(values.tolist(), counts.tolist(), strict=True)))
 
 

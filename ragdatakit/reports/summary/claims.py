@@ -10,7 +10,6 @@ import numpy as np
 from ragdatakit.database.columns import texts_of
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.reports.summary.numbers import of_numbers
-from ragdatakit.retrieval.gold_and_metrics.claim_metrics import score_claims
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.ragchecker.metrics import CLAIMS, METRICS
 
@@ -28,6 +27,8 @@ def claim_scores(database: DatasetDatabase) -> ClaimScores | None:
     """The metrics of the answers that come with labels; None where none does."""
     if "answers" not in database.tables or not _is_checked(database):
         return None
+    from ragdatakit.retrieval.gold_and_metrics.claim_metrics import score_claims
+
     sources = {table: partial(database.rows, table) for table in _READ if table in database.tables}
     found = score_claims(CanonicalTables(database.name, database.format, sources, Losses()))
     return found[0] if found and (found[0].groups or found[0].long) else None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ragdatakit.arrays.codes import counted
 from ragdatakit.schemas.summaries import Bin, Distribution, Frequencies
 from ragdatakit.schemas.texts import shortened
 
@@ -50,7 +51,7 @@ def of_numbers(
         distinct = np.flatnonzero(every)
         counts = every[distinct]
     else:
-        distinct, counts = np.unique(values, return_counts=True)
+        distinct, counts = counted(values)
         if (zeros := distinct == 0).any():
             distinct[zeros] = values[np.flatnonzero(values == 0)[0]]  # of 0.0 and -0.0 the first one
     return of_counts(distinct, counts, name, title, unit, by)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +14,8 @@ from ragdatakit.scanner.library import library
 from ragdatakit.schemas.summaries import Distribution, Frequencies, Note
 
 if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
+
     import duckdb
     import numpy.typing as npt
 
@@ -179,6 +180,8 @@ def _in_python(
     database: DatasetDatabase, table: str, column: str, step: int, size: int
 ) -> Iterator[tuple[Numbers, npt.NDArray[np.uint8]]]:
     """The same without it, in two threads."""
+    from concurrent.futures import ThreadPoolExecutor
+
     from ragdatakit.reports.summary.text_numbers import text_numbers
 
     batches = _batches(database, table, column, step, size)

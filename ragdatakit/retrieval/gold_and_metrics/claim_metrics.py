@@ -7,13 +7,13 @@ and called so.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.containers.json_text import fields_of, loads
 from ragdatakit.late_dataclasses import dataclass
+from ragdatakit.late_patterns import late_pattern
 from ragdatakit.retrieval.gold_and_metrics.claims_in_context import checked_answers
 from ragdatakit.retrieval.terms.stop_words import STOP_WORDS
 from ragdatakit.schemas.evaluations import ClaimScores, FailedClaim
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _READ = (*CLAIMS, "response_claims", "gt_answer_claims")
 _MARKS = ("2answer", "2response", "_claims")
-_WORD = re.compile(r"\w+")
+_WORD = late_pattern(r"\w+")
 _SMALL = STOP_WORDS["english"]
 _MOST_KEPT = 200
 _LONGEST_ROW = 16 << 20
