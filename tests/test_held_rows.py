@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from ragdatakit.api.report import report
-from ragdatakit.converters import sql_tables
+from ragdatakit.converters import kept_columns, sql_tables
 from ragdatakit.converters.sage import reading as sage_reading
 from ragdatakit.converters.sage import scanned_records
 from ragdatakit.database import dataset_database
@@ -316,3 +316,24 @@ def test_records_that_differ_in_turns_are_not_read_one_by_one(tmp_path: Path, mo
     by_rows.seconds = by_columns.seconds = 0
     assert by_columns == by_rows
     assert sorted(batches) == ["answers", "questions", "runs", "traces"]
+
+
+def test_lines_that_differ_in_turns_are_read_as_the_reader_reads_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = [{"_id": f"d{number}", "text": f"text {number}"} for number in range(1500)]
+    lines = [json.dumps(one | {"number": 1} if place % 2 else one) for place, one in enumerate(texts)]
+    (tmp_path / "corpus.jsonl").write_text("\n".join(lines))
+    (tmp_path / "queries.jsonl").write_text("\n".join(lines))
+    judged = [f"d{number}\td{number}\t{10**30 if number % 2 else 1}" for number in range(1500)]
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "qrels/test.tsv").write_text("\n".join(["query-id\tcorpus-id\tscore", *judged]))
+    (by_rows,) = report(tmp_path)
+    monkeypatch.setattr(sql_tables.sql_tables, "__defaults__", (0,))
+    cuts: list[int] = []
+    cut = kept_columns.KeptColumns._slice
+    monkeypatch.setattr(kept_columns.KeptColumns, "_slice", lambda *given: cuts.append(given[-1]) or cut(*given))
+    (by_columns,) = report(tmp_path)
+    by_rows.seconds = by_columns.seconds = 0
+    assert by_columns == by_rows  # grades that are too large are counted once
+    assert len(cuts) < 1100

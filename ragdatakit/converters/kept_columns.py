@@ -20,6 +20,7 @@ from ragdatakit.database.columns import (
     packed_same,
     packed_texts,
 )
+from ragdatakit.database.dataset_database import Unproved
 from ragdatakit.database.row_batches import schema_of
 from ragdatakit.database.text_facts import COLUMN, TextFacts
 from ragdatakit.database.text_places import ApartTexts
@@ -37,6 +38,10 @@ if TYPE_CHECKING:
     from ragdatakit.scanner.plan import Asked
     from ragdatakit.schemas.declarations import Columns as Cut
     from ragdatakit.schemas.declarations import File, Record
+
+_LEAST_RUN, _MANY_RUNS = 16, 500
+"""Records side by side that are columns, below which it takes longer to cut these than to read all records; and in how
+many runs of them that is looked at."""
 
 Columns = list[PackedColumn]
 RowOf = Callable[[int, "dict[str, Raw]"], tuple[Any, ...] | None]
@@ -76,7 +81,7 @@ class KeptColumns:
     files of elements between ``tags``, except those of which ``asked`` says that they stay open. ``batches_of`` makes
     batches of the rows of all other records. `_slice` has the values of ``further`` fields, and codes of ``keys``, too;
     records with codes that are not ``known`` are other ones. Texts of all ``files``, those in the field ``text``, stay
-    out of the columns where ``facts`` say so."""
+    out of the columns where ``facts`` say so. `Unproved` where nearly all runs of usual records are short."""
 
     def __init__(
         self,
@@ -103,6 +108,7 @@ class KeptColumns:
         names = {name: name for name in keys}
         self._scanner = BlockScanner(record, names, asked, cells=cells, known=known, tags=tags, kept=kept, facts=apart)
         self._rows = self._others = 0  # of scanned blocks, and how many more there are
+        self._runs = self._in_runs = 0
         self._origin: tuple[int, DataFile, Callable[[list[bytes]], ScannedFacts]]
 
     def batches(self, file: DataFile, records: RecordReader, row_of: RowOf) -> Iterator[Columns]:
@@ -243,6 +249,7 @@ class KeptColumns:
             if row > done:
                 yield from self._batches_of(iter(others))
                 others = []
+                self._refuse_short_runs(row - done)
                 yield self._slice(scanned, done, row)
             done = row + 1
             found = noted(row, line, start, end)
@@ -253,6 +260,14 @@ class KeptColumns:
         yield from self._batches_of(iter(others))
         if scanned.rows > done:
             yield self._slice(scanned, done, scanned.rows)
+
+    def _refuse_short_runs(self, length: int) -> None:
+        """Raise `Unproved` where few of the usual records are side by side, in very many runs: to read all of them as
+        the reader does takes less time."""
+        self._runs += 1
+        self._in_runs += length
+        if self._runs > _MANY_RUNS and self._in_runs < _LEAST_RUN * self._runs:
+            raise Unproved
 
     def _slice(self, scanned: ScannedBlock, first: int, last: int) -> Columns:
         """The columns of some rows."""

@@ -19,6 +19,7 @@ from ragdatakit.files.paths.sql_text import is_sql_path, sql_text, unglobbed
 from ragdatakit.files.reading.record_reading import Progress
 from ragdatakit.files.reading.threads import Aside
 from ragdatakit.scanner.library import library
+from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import MachineError, RagdataError
 
 if TYPE_CHECKING:
@@ -48,17 +49,17 @@ def fill(
 
 
 def scanned_table(
-    table: str, batches: Callable[[TextFacts], Iterator[Sequence[PackedColumn]]], held: HeldRows | None = None
+    table: str, batches: Callable[[TextFacts, Losses], Iterator[Sequence[PackedColumn]]], held: HeldRows | None = None
 ) -> SqlTable:
-    """A table that is made of batches of its columns, which the scanner gives; ``batches`` is given the facts of texts.
-    It is `Unproved` where there is none, and where a file cannot be read to its end: the reader says how far that
-    is. Of a report the rows are ``held``, if there is something to hold them."""
-    facts, schema = TextFacts(), schema_of(table)
+    """A table that is made of batches of its columns, which the scanner gives; ``batches`` is given the facts of texts,
+    and who counts values that columns cannot hold. It is `Unproved` where there is none, and where a file cannot be
+    read to its end: the reader says how far that is. Of a report the rows are ``held``, if something can hold them."""
+    facts, schema, losses = TextFacts(), schema_of(table), Losses()
 
     def load(connect: Connect, name: str) -> dict[str, int]:
         if library() is None:
             raise Unproved
-        given = facts.watched(schema, batches(facts))
+        given = facts.watched(schema, batches(facts, losses))
         try:
             if held is not None and facts.wanted is not None and facts.wanted.apart:
                 rest = held.take(given)
@@ -74,7 +75,7 @@ def scanned_table(
             raise Unproved from None
         return {}
 
-    return SqlTable(table, load, facts=facts, apart=held)
+    return SqlTable(table, load, facts=facts, apart=held, losses=losses)
 
 
 def look_through_csv(files: Iterable[DataFile], progress: Progress | None = None) -> Aside[None]:

@@ -90,7 +90,7 @@ class SqlTable:
     it is loaded, columns of which it is known that they have integers only, as these are usually written; ``facts``
     those of its texts, where these are wanted and it sees them, ``numbers`` those of the graph of which it is a part.
     ``ids`` has the rows of a table that ``load`` does not create, and so do the rows that stay ``apart``, where these
-    are known.
+    are known. ``losses`` count only where it is certain.
     """
 
     table: str
@@ -100,6 +100,7 @@ class SqlTable:
     facts: TextFacts = field(default_factory=TextFacts, repr=False)
     numbers: EdgeNumbers | None = field(default=None, repr=False)
     apart: ApartRows | EdgeTable | HeldRows | None = field(default=None, repr=False)
+    losses: Losses = field(default_factory=Losses, repr=False)
 
 
 def _in_memory(memory_limit: int, scratch: Path) -> duckdb.DuckDBPyConnection:
@@ -526,6 +527,7 @@ class DatasetDatabase:
                     self._connection.execute(f'drop table if exists main."{table}"')
             else:
                 self.taken_by_sql.add(table)
+                self.losses.take(way.losses)
                 self._facts[table] = way.facts
                 integers = way.integers if way.ids is None else way.ids.integers
                 self.integer_columns.update((table, column) for column in integers)

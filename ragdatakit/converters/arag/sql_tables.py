@@ -17,6 +17,7 @@ from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.scanner.relations import Cut
 from ragdatakit.schemas.arag.format import ARAG
 from ragdatakit.schemas.canonical import Chunk
+from ragdatakit.schemas.conversions import Losses
 
 if TYPE_CHECKING:
     from ragdatakit.converters.kept_texts import Look, Passages
@@ -30,11 +31,11 @@ def arag_tables(dataset: Dataset, records: RecordReader) -> dict[str, SqlTable]:
     """The chunks, where there are any."""
     files = dataset.of_kind("chunks")
 
-    def batches(facts: TextFacts) -> Iterator[list[PackedColumn]]:
+    def batches(facts: TextFacts, losses: Losses) -> Iterator[list[PackedColumn]]:
         from ragdatakit.converters.kept_columns import KeptColumn, KeptColumns  # needs numpy
 
         columns = [KeptColumn(kind, name * (name in _KEPT)) for name, kind in schema_of("chunks").items()]
-        batches_of = partial(row_batches, "chunks", losses=records.losses)
+        batches_of = partial(row_batches, "chunks", losses=losses)
         reader = KeptColumns(ARAG.file("chunks").record, columns, batches_of, [_CUT], facts=facts, files=files)
         for file in files:
             if has_objects(file, records):

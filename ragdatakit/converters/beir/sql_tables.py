@@ -35,20 +35,22 @@ _SPLIT = [*schema_of("questions")].index("split")
 
 def beir_tables(dataset: Dataset, records: RecordReader) -> dict[str, SqlTable]:
     """The tables for which there are files; the documents only where there are several sets of queries."""
-    found: dict[str, Callable[[TextFacts], Iterator[list[PackedColumn]]]] = {}
+    found: dict[str, Callable[[TextFacts, Losses], Iterator[list[PackedColumn]]]] = {}
     if corpus := files_read(dataset, "corpus"):
         found["documents"] = partial(_batches, records, corpus)
     if all(file.split is None for file in dataset.files):
         queries, qrels = files_read(dataset, "queries"), files_read(dataset, "qrels")
         if queries:
-            found["questions"] = lambda _: _of_splits(_batches(records, queries), partial(_splits, records, qrels))
+            found["questions"] = lambda _, losses: _of_splits(
+                _batches(records, queries, None, losses), partial(_splits, records, qrels)
+            )
         if qrels:
-            found["qrels"] = lambda _: _judgements(records, qrels, records.losses)
+            found["qrels"] = lambda _, losses: _judgements(records, qrels, losses)
     return {table: scanned_table(table, batches, HeldRows(table)) for table, batches in found.items()}
 
 
 def _batches(
-    records: RecordReader, files: list[DataFile], facts: TextFacts | None = None
+    records: RecordReader, files: list[DataFile], facts: TextFacts | None, losses: Losses
 ) -> Iterator[list[PackedColumn]]:
     """The records of a corpus, or of queries. Texts of which there are ``facts`` may stay out of their table."""
     from ragdatakit.converters.kept_columns import KeptColumns, columns_of  # needs numpy
@@ -58,7 +60,7 @@ def _batches(
     bare = are_bare(files)  # of records that are otherwise than the first one the order of the fields is kept, too
     further = {} if bare else {"metadata": "metadata"}
     columns = columns_of(table, _FIELDS[table] | further, {"metadata": members_of} if further else {})
-    batches_of = partial(row_batches, table, losses=records.losses)
+    batches_of = partial(row_batches, table, losses=losses)
     reader = KeptColumns(usual_record(kind, bare), columns, batches_of, facts=facts, files=files)
     for file in files:
         yield from reader.batches(file, records, partial(row_of, records, file, bare=bare))

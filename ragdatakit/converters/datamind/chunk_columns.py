@@ -20,6 +20,7 @@ from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.scanner.blocks import KeptValues, ScannedBlock, text_codes
 from ragdatakit.scanner.member_names import MemberNames
 from ragdatakit.scanner.predicates import MemberCalled
+from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.declarations import Field, Record
 
 OPEN = [MemberCalled("metadata", name) for name in ("arag_id", "source_id")]
@@ -45,10 +46,10 @@ _TEXTS = (
 )
 
 
-def chunk_batches(files: list[DataFile], records: RecordReader, facts: TextFacts) -> Iterator[Columns]:
+def chunk_batches(files: list[DataFile], records: RecordReader, facts: TextFacts, losses: Losses) -> Iterator[Columns]:
     """The chunks of all files, as batches of the columns of their table; ``facts`` are those of the texts."""
     ordinals: dict[str, int] = {}
-    batches_of = partial(row_batches, "chunks", losses=records.losses)
+    batches_of = partial(row_batches, "chunks", losses=losses)
     reader = _Chunks(files, facts, batches_of, records, ordinals)
     for file in files:
         yield from reader.of_file(file, len(files) == 1)

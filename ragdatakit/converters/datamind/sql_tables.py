@@ -21,6 +21,7 @@ from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.scanner.library import library
 from ragdatakit.schemas.canonical import Chunk
+from ragdatakit.schemas.conversions import Losses
 
 if TYPE_CHECKING:
     from ragdatakit.converters.kept_texts import Look, Passages
@@ -43,10 +44,12 @@ def datamind_tables(dataset: Dataset, records: RecordReader) -> dict[str, SqlTab
     }
 
 
-def _chunk_batches(files: list[DataFile], records: RecordReader, facts: TextFacts) -> Iterator[list[PackedColumn]]:
+def _chunk_batches(
+    files: list[DataFile], records: RecordReader, facts: TextFacts, losses: Losses
+) -> Iterator[list[PackedColumn]]:
     from ragdatakit.converters.datamind.chunk_columns import chunk_batches  # needs numpy
 
-    yield from chunk_batches(files, records, facts)
+    yield from chunk_batches(files, records, facts, losses)
 
 
 def datamind_passages(

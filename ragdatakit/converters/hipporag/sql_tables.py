@@ -52,12 +52,12 @@ class _Tables:
         self._held = {table: HeldRows(table) for table in OF_QUESTIONS} | {"questions": own(self._questions)}
         self._are_held = False
 
-    def documents(self, facts: TextFacts) -> Iterator[list[PackedColumn]]:
+    def documents(self, facts: TextFacts, losses: Losses) -> Iterator[list[PackedColumn]]:
         """The columns of the documents. Texts of which there are ``facts`` may stay out of them."""
         from ragdatakit.converters.hipporag.corpus_columns import CorpusColumns  # needs numpy
 
         self._passages = None
-        columns = CorpusColumns(self._reading.records, self._reading.corpora, self._reading.records.losses, facts=facts)
+        columns = CorpusColumns(self._reading.records, self._reading.corpora, losses, facts=facts)
         yield from columns.all_batches()
         self._passages = columns.passages()
 

@@ -22,6 +22,7 @@ from ragdatakit.files.reading.noted_rows import Note
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.scanner.library import library
 from ragdatakit.schemas.canonical import Document, Question
+from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.light_splade.format import LIGHT_SPLADE
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class _Loader:
         self.ids = {table: IdTable(table, names) for table, names in _IDS.items()}
         self.integers: dict[str, set[str]] = {table: set() for table in _TABLES}
 
-    def rows(self, table: str, files: list[DataFile], facts: TextFacts) -> Iterator[list[PackedColumn]]:
+    def rows(self, table: str, files: list[DataFile], facts: TextFacts, losses: Losses) -> Iterator[list[PackedColumn]]:
         """All rows of a master that only one split has, as the table has them."""
         from ragdatakit.converters.kept_columns import KeptColumn, KeptColumns  # needs numpy
 
@@ -90,7 +91,7 @@ class _Loader:
             found = text_of(file, notes, given)
             return _MASTERS[table](*found, **split) if found is not None else None
 
-        batches_of = partial(row_batches, table, losses=self._records.losses)
+        batches_of = partial(row_batches, table, losses=losses)
         reader = KeptColumns(LIGHT_SPLADE.file(kind).record, columns, batches_of, facts=facts, files=files)
         for file in files:
             yield from reader.batches(file, self._records, partial(row_of, file))

@@ -19,6 +19,7 @@ from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.scanner.predicates import Blank
 from ragdatakit.schemas.canonical import Run
+from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.declarations import Field
 from ragdatakit.schemas.trec.format import TREC
 
@@ -35,7 +36,9 @@ def trec_tables(dataset: Dataset, records: RecordReader) -> dict[str, SqlTable]:
     }
 
 
-def _documents(files: list[DataFile], records: RecordReader, facts: TextFacts) -> Iterator[list[PackedColumn]]:
+def _documents(
+    files: list[DataFile], records: RecordReader, facts: TextFacts, losses: Losses
+) -> Iterator[list[PackedColumn]]:
     from ragdatakit.converters.kept_columns import KeptColumns, columns_of  # needs numpy
     from ragdatakit.scanner.blocks import REST
 
@@ -48,7 +51,7 @@ def _documents(files: list[DataFile], records: RecordReader, facts: TextFacts) -
     reader = KeptColumns(
         replace(kind.record, fields=fields),
         columns_of("documents", names, {"metadata": _Rest()}),
-        partial(row_batches, "documents", losses=records.losses),
+        partial(row_batches, "documents", losses=losses),
         (Blank("docno", ""),),
         facts=facts,
         files=files,
@@ -58,10 +61,12 @@ def _documents(files: list[DataFile], records: RecordReader, facts: TextFacts) -
         yield from reader.batches_of_elements(file, records, kind, partial(document_of, records, file))
 
 
-def _judgements(files: list[DataFile], records: RecordReader, _: TextFacts) -> Iterator[list[PackedColumn]]:
+def _judgements(
+    files: list[DataFile], records: RecordReader, _: TextFacts, losses: Losses
+) -> Iterator[list[PackedColumn]]:
     from ragdatakit.converters.kept_columns import KeptColumns, columns_of  # needs numpy
 
-    kind, batches_of = TREC.file("qrels"), partial(row_batches, "qrels", losses=records.losses)
+    kind, batches_of = TREC.file("qrels"), partial(row_batches, "qrels", losses=losses)
     names = {"question_id": "qid", "target_id": "docno", "grade": "relevance"}
     for file in files:
         columns = columns_of("qrels", names, target_kind="document", split=split_of(file))
@@ -69,11 +74,13 @@ def _judgements(files: list[DataFile], records: RecordReader, _: TextFacts) -> I
         yield from reader.batches_of_cells(file, records, kind, partial(qrel_of, records, file))
 
 
-def _results(files: list[DataFile], records: RecordReader, _: TextFacts) -> Iterator[list[PackedColumn]]:
+def _results(
+    files: list[DataFile], records: RecordReader, _: TextFacts, losses: Losses
+) -> Iterator[list[PackedColumn]]:
     """Those of runs in which all ranks count from 1: others go by the results above them."""
     from ragdatakit.converters.kept_columns import KeptColumns, columns_of  # needs numpy
 
-    kind, batches_of = TREC.file("run"), partial(row_batches, "runs", losses=records.losses)
+    kind, batches_of = TREC.file("run"), partial(row_batches, "runs", losses=losses)
     names = {"question_id": "qid", "stage": "tag", "rank": "rank", "target_id": "docno", "score": "score"}
     fields = tuple(replace(f, minimum=1) if f.name == "rank" else f for f in kind.record.fields)
     reader = KeptColumns(replace(kind.record, fields=fields), columns_of("runs", names), batches_of, cells=kind.columns)
