@@ -38,7 +38,7 @@ from ragdatakit.schemas.findings import (
 from ragdatakit.schemas.options import ValidateOptions
 from ragdatakit.schemas.rules import SHARED
 from ragdatakit.schemas.texts import code_points_apart
-from ragdatakit.validators.excerpts import excerpt, line_and_column, line_excerpt, plain_value, show, visible
+from ragdatakit.validators.excerpts import excerpt, line_and_column, line_excerpt, place_of, plain_value, show, visible
 from ragdatakit.validators.identity import fingerprint
 
 NO_RECORD = -1
@@ -75,18 +75,26 @@ class Place:
         return cls(line=problem.line, column=column, record=problem.record)
 
     @classmethod
-    def within(cls, located: Located, text: str, start: int | None, length: int, key: str | None = None) -> Place:
-        """What is at ``start`` in the text of a record; without it, the record as a whole.
+    def within(
+        cls, located: Located, text: str, start: int | None, length: int, key: str | None = None, sought: Any = None
+    ) -> Place:
+        """What is at ``start`` in the text of a record; without it, the record as a whole, of which the value that is
+        ``sought`` is shown.
 
         Where it ends is left open if ``length`` is 0, or if there is not all of the record.
         """
         first, indent = start or 0, located.indent.characters
         is_one_line = "\n" not in text
         if is_one_line:
-            line, column, shown = located.line, first + 1 + indent, excerpt(text.rstrip("\r"), first, length)
+            mark = place_of(text, sought, 0, len(text)) if not first and text[:1] == "{" else None
+            line, column, shown = (
+                located.line,
+                first + 1 + indent,
+                excerpt(text.rstrip("\r"), *(mark or (first, length))),
+            )
         else:
             line, column = line_and_column(text, first, located.line, indent)
-            shown = line_excerpt(text, start, length)
+            shown = line_excerpt(text, start, length, sought)
         record = located.record if located.record != NO_RECORD else None
         end = first + length if start is not None else len(text.rstrip("\r\n")) if located.whole else 0
         offset, begins = located.byte_offset, column if start is not None else None

@@ -443,7 +443,8 @@ class DatasetRun:
         if start is None and problem.pointer:
             span = self.form(file).span(text, problem.pointer)
             start, length = span if span is not None else (None, 0)
-        place = Place.within(begun, text, start, length, self._key(file, located, record))
+        sought = problem.facts.get("near", problem.value)
+        place = Place.within(begun, text, start, length, self._key(file, located, record), sought)
         if problem.rule in self._syntax_rules and problem.facts.get("reason", NOTHING) != NOTHING:
             self._word_as_cut(file, problem, located)
         self.collector.keep(file, problem, place)

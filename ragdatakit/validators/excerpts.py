@@ -7,11 +7,16 @@ import unicodedata
 from itertools import islice
 from typing import Any
 
+from ragdatakit.late_patterns import late_pattern
 from ragdatakit.schemas.findings import Excerpt, quick_excerpt
 from ragdatakit.visible_text import without_commands
 
 BEFORE, AFTER = 50, 60
 _VALUE_LENGTH = 60
+_JOINED, _LOOKED = 1 << 10, 1 << 16
+"""Characters of lines that are shown as one, and in which a value is looked for."""
+_BREAK = late_pattern(r"\s*\n\s*")
+_OF_NUMBERS = frozenset('0123456789.eE+-"')
 _ENCODER = json.JSONEncoder(ensure_ascii=False, default=str)
 
 
@@ -101,9 +106,40 @@ def line_and_column(text: str, at: int, line: int, indent: int) -> tuple[int, in
     return line + text.count("\n", 0, at), at - text.rfind("\n", 0, at)
 
 
-def line_excerpt(text: str, start: int | None, length: int) -> Excerpt:
+def line_excerpt(text: str, start: int | None, length: int, sought: Any = None) -> Excerpt:
     """The line of a record that has the character ``start`` (the first where it is None), around ``length``
-    characters."""
-    begin = text.rfind("\n", 0, start) + 1 if start else 0
-    first, _, _ = text[begin:].partition("\n")
-    return excerpt(first.rstrip("\r"), (start or 0) - begin, length)
+    characters; where it ends with a bracket, with the lines behind it, around the value that is ``sought``."""
+    at = start or 0
+    begin = text.rfind("\n", 0, at) + 1
+    first = text[begin:].partition("\n")[0].rstrip()
+    if not first.endswith(("{", "[")) or (length and text[at] not in "{["):
+        return excerpt(first, at - begin, length)
+    end = at + length if length else len(text)
+    place, size = place_of(text, sought, at, end) or (at, min(length, 1))
+    if place > begin + _JOINED:
+        begin = text.rfind("\n", 0, place) + 1
+    before = _BREAK.sub(" ", text[begin:place]).lstrip()
+    behind = _BREAK.sub(" ", text[place : min(place + _JOINED, end)])
+    return excerpt(before + behind, len(before) if size else 0, size)
+
+
+def place_of(text: str, value: Any, start: int, end: int) -> tuple[int, int] | None:
+    """Where a text or a number is in JSON, and its length: as the first value of a member, else anywhere; a number only
+    where it is there once, as others may be the same by chance."""
+    end = min(end, start + _LOOKED)
+    if isinstance(value, str) and 0 < len(value) < _JOINED:
+        names = dict.fromkeys((json.dumps(value, ensure_ascii=False), json.dumps(value)))
+    else:
+        names = {str(value): None} if type(value) in (int, float) else {}
+    found: list[tuple[int, int]] = []
+    for name in names:
+        size, at = len(name), text.find(name, start, end)
+        while at >= 0:
+            if name[0] == '"':
+                if text[max(at - 3, 0) : at].rstrip().endswith(":"):
+                    return at, size
+                found.append((at, size))
+            elif not {text[at - 1 : at], text[at + size : at + size + 1]} & _OF_NUMBERS:
+                found.append((at, size))
+            at = text.find(name, at + size, end)
+    return found[0] if found and (isinstance(value, str) or len(found) == 1) else None

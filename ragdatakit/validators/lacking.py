@@ -18,6 +18,7 @@ def lacking(problem: Problem, name: str, there: Iterable[str], read: Container[s
     near = nearest(name, (n for n in there if n not in read))
     problem.facts["fault"] = f"missing (there is {visible(near)})" if near else "missing"
     if near:
+        problem.facts["near"] = near
         problem.hint = f"rename {visible(near)} to {name}"
     return problem
 

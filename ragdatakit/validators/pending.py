@@ -333,7 +333,7 @@ def _placed(
     problem.facts = _facts(problem, record)
     key = key_of(pending.record[0], located, record)
     start, length = form.span(text, problem.pointer) or (None, 0)
-    return Place.within(located, text, start, length, key)
+    return Place.within(located, text, start, length, key, problem.value)
 
 
 def _name_similar(part: Sequence[Pending[_RecordKey]]) -> None:
