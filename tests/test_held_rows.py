@@ -285,6 +285,8 @@ def test_records_are_reported_by_columns_as_by_rows(tmp_path: Path, monkeypatch:
         lines += [json.dumps({**whole, **other}), ""]
         for name in ("prompt", "generation_time", "references", "refining_results"):
             lines.append(json.dumps({key: value for key, value in whole.items() if key != name}))
+    turned = {"refining_results": whole["refining_results"], **whole, "question": {"id": "turned"}}
+    lines += [json.dumps(turned), json.dumps({**whole, "reranking_results": [result]}).replace("}]", "} ]")]
     lines[7:7] = ["{broken", "[]", '["q", ["d"]]', "3"]
     (tmp_path / "records.jsonl").write_text("\ufeff" + "\r\n".join(lines), "utf-8")
     with gzip.open(tmp_path / "more.jsonl.gz", "wt", encoding="utf-8") as file:

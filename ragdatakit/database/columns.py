@@ -42,6 +42,16 @@ _NUMBERS = {Kind.INTEGER: "int64", Kind.CODE: "uint64", Kind.NUMBER: "float64"}
 
 
 @dataclass(frozen=True, slots=True)
+class KnownTexts:
+    """What whoever made a column knows of its texts: the characters of each (-1 where there is none) and its code, and
+    how many have nothing but blanks, tabs and line ends."""
+
+    lengths: npt.NDArray[np.int64]
+    codes: npt.NDArray[Any]
+    empty: int
+
+
+@dataclass(frozen=True, slots=True)
 class PackedColumn:
     """``buffers`` are what Arrow's layout has for the kind, the first the bits of the values that are there (None: all
     are); ``items`` are those of all lists of a column of lists. Texts that are ``apart`` are not in the buffers, as if
@@ -52,6 +62,7 @@ class PackedColumn:
     buffers: tuple[npt.NDArray[Any] | bytes | None, ...]
     items: PackedColumn | None = None
     apart: ApartTexts | None = None
+    known: KnownTexts | None = None
 
 
 def packed(kind: Kind, values: Sequence[Any]) -> PackedColumn:

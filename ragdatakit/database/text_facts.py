@@ -114,17 +114,21 @@ class TextFacts:
         if column.apart is not None:
             self._add_apart(column.apart)
             return
-        from ragdatakit.scanner.texts import lengths_and_codes
-
         valid, offsets, data = column.buffers
         places = np.frombuffer(offsets, np.int32) if isinstance(offsets, bytes) else offsets
         assert places is not None
+        size = int(places[column.length]) - int(places[0])  # some rows of a block, perhaps
+        if (known := column.known) is not None:
+            self._take(known.lengths, known.codes, size, known.empty)
+            return
+        from ragdatakit.scanner.texts import lengths_and_codes
+
         lengths, codes, empty = lengths_and_codes(data, places[: column.length + 1])
         if valid is not None:
             missing = bits_of(column) == 0
             lengths[missing] = -1
             empty -= int(missing.sum())
-        self._take(lengths, codes, int(places[column.length]) - int(places[0]), empty)  # some rows of a block, perhaps
+        self._take(lengths, codes, size, empty)
 
     def _add_apart(self, texts: ApartTexts) -> None:
         import numpy as np

@@ -101,6 +101,28 @@ class ScannedFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class Items:
+    """What the objects in these ``lists`` of a record are: records of their own, as the arguments of `BlockScanner`
+    have them. A record with an object of which a rule may want to see something is noted."""
+
+    lists: tuple[str, ...]
+    record: Record
+    predicates: tuple[Asked, ...] = ()
+    kept: Sequence[str] = ()
+    facts: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ScannedItems:
+    """Such objects, one after the other: for each the ``owners`` have the row of its record, times the number of lists,
+    and which of them it is in. What they have of records that were noted says nothing."""
+
+    owners: npt.NDArray[np.int64]
+    kept: dict[str, KeptValues]
+    facts: ScannedFacts | None
+
+
+@dataclass(frozen=True, slots=True)
 class ScannedBlock:
     """What a block holds.
 
@@ -109,7 +131,7 @@ class ScannedBlock:
     clean records have what is counted, by the names in the predicates. ``alike`` are rows of noted records in JSON that
     every reader reads alike, with the members that a rule may want to see (None: all), ``marks`` lines far from each
     other: the row of the record there, or of the next one, the line, its first byte. ``kept`` are the values of fields
-    of which they are wanted, ``facts`` those of one's texts.
+    of which they are wanted, ``facts`` those of one's texts, ``items`` objects in lists of which they are wanted.
     """
 
     rows: int
@@ -123,6 +145,7 @@ class ScannedBlock:
     marks: list[list[int]] = field(default_factory=list)
     kept: dict[str, KeptValues] = field(default_factory=dict)
     facts: ScannedFacts | None = None
+    items: ScannedItems | None = None
 
 
 def can_scan(records: tuple[Record, ...], asked: Iterable[Asked] = ()) -> bool:
@@ -157,7 +180,8 @@ class BlockScanner:
     members of a record that are not. ``kept`` are fields of the record, or of objects in it that are in no list, whose
     values are wanted, ``facts`` is the one of whose texts there are to be facts. ``sample`` says of which
     texts of the next block these have the text, too: before that block there are so many rows, and of all rows every so
-    many-th one is wanted (two numbers, 0 for none). ``by_member``: records are looked at to their end, so that it is
+    many-th one is wanted (two numbers, 0 for none). ``items`` are objects in lists of which
+    the same is wanted. ``by_member``: records are looked at to their end, so that it is
     known which members of those that are noted a rule may want to see.
     """
 
@@ -175,6 +199,7 @@ class BlockScanner:
         kept: Sequence[str] = (),
         facts: str = "",
         by_member: bool = False,
+        items: Items | None = None,
     ) -> None:
         self._library = found = needed_library()
         asked = list(predicates)
@@ -194,16 +219,29 @@ class BlockScanner:
             held = np.ascontiguousarray(codes).view(np.uint64)
             if found.rd_plan_known(self._plan, self._places[column], held.ctypes.data, len(held)):
                 raise ScannerError(f"the scanner cannot look up {column}")
-        self._kept = tuple(kept)
-        for name in self._kept:
-            if found.rd_plan_keep(self._plan, places[name]):
-                raise ScannerError(f"the scanner cannot keep {name}")
-        self._has_facts = bool(facts)
-        if facts and found.rd_plan_facts(self._plan, places[facts]):
-            raise ScannerError(f"the scanner makes no facts of {facts}")
+        self._kept, self._has_facts, self._items = tuple(kept), bool(facts), items
+        self._want(self._plan, places, kept, facts)
+        if items is not None:
+            self._want_items(items, places)
         self._views = _OF_BLOCK + _OF_FIELD * len(fields)
         self._portable = int(portable)
         self._results = PerThread(found.rd_block_new, found.rd_block_free, self._views)
+
+    def _want(self, plan: int, places: Mapping[str, int], kept: Sequence[str], facts: str) -> None:
+        for name in kept:
+            if self._library.rd_plan_keep(plan, places[name]):
+                raise ScannerError(f"the scanner cannot keep {name}")
+        if facts and self._library.rd_plan_facts(plan, places[facts]):
+            raise ScannerError(f"the scanner makes no facts of {facts}")
+
+    def _want_items(self, items: Items, places: Mapping[str, int]) -> None:
+        blob = plan_blob(items.record, (), items.predicates)
+        plan = self._library.rd_plan_items(self._plan, blob, len(blob))
+        if not plan or any(self._library.rd_plan_list(self._plan, places[name]) for name in items.lists):
+            raise ScannerError(f"the scanner cannot read {items.record.name}")
+        scopes = scopes_of(items.record, items.predicates)
+        names = [name for scope in scopes.values() for name in scope]
+        self._want(plan, {name: place for place, name in enumerate(names)}, items.kept, items.facts)
 
     def scan(self, data: bytes) -> ScannedBlock | None:
         """What is in these whole lines; None where a carriage return ends a line of its own, so that Python must see
@@ -257,16 +295,23 @@ class BlockScanner:
         notes = numbers(views[1]).reshape(-1, _NOTE_WIDTH).tolist()
         counts = {name: n for name, n in zip(self._counts, numbers(views[2]).tolist(), strict=True) if n}
         columns = {name: _column(views, number, self._fields[name]) for name, number in self._places.items()}
-        kept = {name: self._kept_values(mine, place) for place, name in enumerate(self._kept)}
-        facts = self._facts(mine, length) if self._has_facts else None
+        kept = self._kept_values(mine.address, self._kept)
+        facts = self._facts(mine.address, length) if self._has_facts else None
+        items = self._scanned_items(mine, self._items, length) if self._items is not None else None
         pairs = numbers(views[3]).reshape(-1, _ALIKE_WIDTH).tolist() if views[3].length else ()
         alike = {row: self._named(members) for row, members in pairs}
         marks = numbers(views[4]).reshape(-1, _MARK_WIDTH).tolist()
-        return ScannedBlock(rows, lines, lf, crlf, notes, columns, counts, alike, marks, kept, facts)
+        return ScannedBlock(rows, lines, lf, crlf, notes, columns, counts, alike, marks, kept, facts, items)
 
-    def _facts(self, mine: Results, length: int) -> ScannedFacts:
+    def _scanned_items(self, mine: Results, items: Items, length: int) -> ScannedItems:
+        owners = View()
+        address = self._library.rd_items(mine.address, owners)
+        facts = self._facts(address, length) if items.facts else None
+        return ScannedItems(numbers(owners).view(np.int64), self._kept_values(address, items.kept), facts)
+
+    def _facts(self, address: int, length: int) -> ScannedFacts:
         views = (View * 8)()
-        called(self._library.rd_facts(mine.address, views))
+        called(self._library.rd_facts(address, views))
         lengths, codes, ends, empty, starts, rows, sample_ends = (numbers(view).view(np.int64) for view in views[:7])
         data = ctypes.string_at(views[7].start, views[7].length) if views[7].length else b""
         sample = TextSample(rows, np.concatenate(((0,), sample_ends)).astype(np.int32), data)
@@ -274,13 +319,15 @@ class BlockScanner:
             lengths, codes.view(WIDE), np.concatenate(((0,), ends)), empty, np.concatenate((starts, (length,))), sample
         )
 
-    def _kept_values(self, mine: Results, place: int) -> KeptValues:
-        views = (View * 3)()
-        called(self._library.rd_kept(mine.address, place, views))
-        ends, missing, data = views
-        values = ctypes.string_at(data.start, data.length) if data.length else b""
-        offsets = np.concatenate(((0,), numbers(ends).view(np.int64)))
-        return KeptValues(values, offsets, numbers(missing).view(np.int64))
+    def _kept_values(self, address: int, names: Sequence[str]) -> dict[str, KeptValues]:
+        found = {}
+        for place, name in enumerate(names):
+            ends, missing, data = views = (View * 3)()
+            called(self._library.rd_kept(address, place, views))
+            values = ctypes.string_at(data.start, data.length) if data.length else b""
+            offsets = np.concatenate(((0,), numbers(ends).view(np.int64)))
+            found[name] = KeptValues(values, offsets, numbers(missing).view(np.int64))
+        return found
 
 
 def _column(views: Any, number: int, field: Field) -> ScannedColumn:

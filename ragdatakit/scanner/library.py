@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-ABI = 30
+ABI = 31
 """The number of the interface. The library must say the same: an editable installation may have an older one."""
 
 _PATH = Path(__file__).with_name("compiled.so")
@@ -43,6 +43,9 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "rd_plan_facts": (_FLAG, (_POINTER, _LENGTH)),
     "rd_sample": (_FLAG, (_POINTER, _LENGTH, _LENGTH, _LENGTH)),
     "rd_facts": (_FLAG, (_POINTER, ctypes.POINTER(View))),
+    "rd_plan_items": (_POINTER, (_POINTER, ctypes.c_char_p, _LENGTH)),
+    "rd_plan_list": (_FLAG, (_POINTER, _LENGTH)),
+    "rd_items": (_POINTER, (_POINTER, ctypes.POINTER(View))),
     "rd_block_new": (_POINTER, ()),
     "rd_block_free": (None, (_POINTER,)),
     "rd_scan": (_FLAG, (_POINTER, _POINTER, ctypes.c_char_p, _LENGTH, _FLAG, ctypes.POINTER(View), _LENGTH)),
@@ -97,9 +100,13 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "rd_names_add": (_FLAG, (_POINTER, _POINTER, _LENGTH, _POINTER, _LENGTH, _POINTER, _NUMBER)),
     "rd_names_compact": (_FLAG, (_POINTER, ctypes.c_char_p, _LENGTH, _POINTER, _LENGTH, _POINTER, _POINTER, _POINTER)),
     "rd_names_show": (_FLAG, (_POINTER, ctypes.POINTER(View))),
+    "rd_numbers": (_FLAG, (ctypes.c_char_p, _LENGTH, _POINTER, _LENGTH, _POINTER)),
     "rd_text_numbers": (
         _FLAG,
-        (_POINTER, *(_LENGTH,) * 4, _POINTER, _LENGTH, _POINTER, _LENGTH, _POINTER, _POINTER, _NUMBER, _NUMBER),
+        (
+            *(_POINTER, *(_LENGTH,) * 4, _POINTER, _LENGTH, _POINTER, *(_LENGTH,) * 4),
+            *(_POINTER, _POINTER, _NUMBER, _NUMBER),
+        ),
     ),
     "rd_text_words": (
         _FLAG,
@@ -152,10 +159,11 @@ class Results:
     """What one thread has its results in: the place in the library, and views of what is there."""
 
     def __init__(self, new: Callable[[], int | None], free: Callable[[int], None], views: int) -> None:
-        self.address = new()
-        self.views = (View * views)()
-        if not self.address:
+        address = new()
+        if not address:
             raise ScannerError("the scanner has no memory")
+        self.address = address
+        self.views = (View * views)()
         # not at the exit of the interpreter: a daemon thread may be in the library then; the system takes all memory
         weakref.finalize(self, free, self.address).atexit = False
 

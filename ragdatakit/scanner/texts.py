@@ -18,10 +18,15 @@ Bytes = npt.NDArray[np.uint8]
 
 
 def tokens_and_scripts(
-    data: Bytes, offsets: npt.NDArray[np.int32], kinds: Bytes, learn: Callable[[int], None], rules: tuple[int, int, int]
+    data: Bytes,
+    offsets: npt.NDArray[np.int32],
+    chosen: range,
+    kinds: Bytes,
+    learn: Callable[[int], None],
+    rules: tuple[int, int, int],
 ) -> tuple[Numbers, Bytes] | None:
-    """The tokens and the script of each of the texts that are one behind the other in ``data``, between these offsets;
-    None where there is no library.
+    """The tokens and the script of each of the ``chosen`` ones of the texts that are one behind the other in ``data``,
+    between these offsets; None where there is no library.
 
     ``kinds`` says what each character is; ``learn`` adds one that it does not know. ``rules`` are the characters that a
     token has at most, and the scripts of kana and Han. Raises `ScannerError`.
@@ -29,11 +34,12 @@ def tokens_and_scripts(
     found = library()
     if found is None:
         return None
-    count = len(offsets) - 1
+    count = len(chosen)
     held = np.ascontiguousarray(offsets, np.int32)
     tokens, scripts = np.zeros(count, np.int64), np.zeros(count, np.uint8)
     reached, unknown = ctypes.c_uint64(), ctypes.c_uint64()
-    given = (kinds.ctypes.data, len(kinds), *rules, data.ctypes.data, len(data), held.ctypes.data, count)
+    texts = (data.ctypes.data, len(data), held.ctypes.data, len(held), chosen.start, chosen.step, count)
+    given = (kinds.ctypes.data, len(kinds), *rules, *texts)
     written = (tokens.ctypes.data, scripts.ctypes.data, reached, unknown)
     while True:
         called(found.rd_text_numbers(*given, *written))

@@ -15,7 +15,7 @@ use crate::plan::{Plan, Type, ABI};
 use crate::tagged;
 use std::ffi::c_char;
 use std::panic::{catch_unwind, set_hook, AssertUnwindSafe};
-use std::ptr::null_mut;
+use std::ptr::{null, null_mut};
 use std::slice::{from_raw_parts, from_raw_parts_mut};
 use std::sync::Once;
 
@@ -203,6 +203,51 @@ pub unsafe extern "C" fn rd_facts(block: *const Scanned, views: *mut View) -> i3
         }
         *bytes = View { start: found.sample.as_ptr().cast(), length: found.sample.len() as u64 };
         DONE
+    })
+}
+
+/// Take the objects in some lists of the record for records of their own, as another blob says; their plan, of which
+/// values and facts may be wanted, or null. It belongs to the first one. Before any scan.
+///
+/// # Safety
+/// `plan` came from `rd_plan_new` and is not in use, `blob` points to `length` bytes.
+#[no_mangle]
+pub unsafe extern "C" fn rd_plan_items(plan: *mut Plan, blob: *const u8, length: u64) -> *mut Plan {
+    guarded(null_mut(), || {
+        let (Some(plan), Some(items)) = (plan.as_mut(), slice(blob, length).and_then(Plan::parse)) else {
+            return null_mut();
+        };
+        plan.take_items(items).map_or(null_mut(), std::ptr::from_mut)
+    })
+}
+
+/// The objects in this list are such records. Before any scan.
+///
+/// # Safety
+/// `plan` came from `rd_plan_new` and is not in use.
+#[no_mangle]
+pub unsafe extern "C" fn rd_plan_list(plan: *mut Plan, field: u64) -> i32 {
+    guarded(PANICKED, || {
+        let (Some(plan), Ok(field)) = (plan.as_mut(), usize::try_from(field)) else { return MISUSED };
+        if plan.take_list(field) {
+            DONE
+        } else {
+            MISUSED
+        }
+    })
+}
+
+/// What the last scan found in such records, or null where the plan had none; `owners` shows their lists.
+///
+/// # Safety
+/// `block` came from `rd_block_new`, `owners` points to a view.
+#[no_mangle]
+pub unsafe extern "C" fn rd_items(block: *const Scanned, owners: *mut View) -> *const Scanned {
+    guarded(null(), || {
+        let items = block.as_ref().and_then(|block| block.items.as_deref());
+        let (Some(items), Some(owners)) = (items, owners.as_mut()) else { return null() };
+        *owners = View { start: items.owners.as_ptr(), length: items.owners.len() as u64 };
+        std::ptr::from_ref(items)
     })
 }
 

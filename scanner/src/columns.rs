@@ -158,6 +158,10 @@ pub struct Scanned {
     /// Of the texts of the field of which they are wanted, if they are.
     pub(crate) facts: Facts,
     has_facts: bool,
+    /// The records that are objects in lists of these records.
+    pub(crate) items: Option<Box<Scanned>>,
+    /// Of each of such records the list that it is in: the row of that, times the lists of a record, and which it is.
+    pub(crate) owners: Vec<u64>,
     /// What the record adds to counts if Python does not see it.
     pub(crate) sums: Vec<(u32, u64)>,
     pub(crate) reduced: Vec<u8>,
@@ -208,6 +212,10 @@ impl Scanned {
         self.kept.iter_mut().for_each(Kept::clear);
         self.facts.clear();
         self.has_facts = plan.facts.is_some();
+        if let Some(plan) = &plan.items {
+            self.items.get_or_insert_with(Box::default).begin(plan);
+        }
+        self.owners.clear();
         self.rows = 0;
         self.lines = 0;
         self.notes.clear();

@@ -254,6 +254,64 @@ fn fuzz_tagged() {
     }
 }
 
+/// Records with lists of objects that are records of a plan of their own.
+fn with_items() -> Plan {
+    let fields = [("query", 3, 7, 1), ("found", 6, 5, 4), ("ranked", 6, 5, 0)];
+    let items = [("text", 3, 7, 1), ("score", 2, 7, 0), ("metadata", 5, 7, 0), ("<rest>", 3, 7, 0), ("id", 3, 7, 1)];
+    let mut plan = Plan::parse(&blob(&fields, &[(0, 3, false)], &[], &[], &[])).unwrap();
+    assert!(plan.keep(0) && !plan.take_list(1));
+    let items = blob(&items, &[(0, 4, false), (2, 1, false)], &[(8, 2, 0, "")], &[], &[]);
+    let of_items = plan.take_items(Plan::parse(&items).unwrap()).unwrap();
+    assert!(of_items.keep(0) && of_items.keep(3) && of_items.keep(4) && of_items.make_facts(0));
+    assert!(plan.take_list(1) && plan.take_list(2) && !plan.take_list(0) && !plan.take_list(1));
+    plan
+}
+
+const ITEMS: [&str; 5] = [
+    "{\"query\": \"a\", \"found\": [{\"text\": \"b\", \"score\": 1}, {\"text\": \"\\u00e9\", \"page\": [3]}]}\n",
+    "{\"ranked\": [ {\"text\": \"c\"} ], \"query\": \"a\", \"found\": [{\"text\": \"\"}]}\n",
+    "{\"query\": \"a\", \"found\": [{\"text\": \"d\", \"metadata\": {\"id\": \"7\"}}], \"ranked\": []}\n",
+    "{\"query\": \"a\", \"found\": []}\n",
+    "{\"query\": \"a\", \"ranked\": [{\"text\": \"e\"}, 3]}\n",
+];
+
+#[test]
+fn objects_in_lists_are_records_of_their_own() {
+    let (plan, mut block) = (with_items(), Scanned::new());
+    found(&plan, &mut block, ITEMS.concat().as_bytes(), Level::best());
+    let noted: Vec<_> = block.notes.chunks_exact(NOTE_WIDTH).map(|note| (note[0], note[1])).collect();
+    assert_eq!(noted, [(1, 2), (0, 3), (0, 4)]);
+    let items = block.items.as_ref().unwrap();
+    assert_eq!(items.owners, [0, 0, 3, 2, 4, 9]);
+    assert_eq!(items.kept[0].bytes, "b\u{e9}cde".as_bytes());
+    assert_eq!((&items.kept[1].bytes[..], &items.kept[2].bytes[..]), (&b"{\"page\":[3]}"[..], &b"7"[..]));
+    assert_eq!(items.facts.lengths, [1, 1, 1, 0, 1, 1]);
+}
+
+#[test]
+fn fuzz_objects_in_lists() {
+    let (plan, mut block, mut random) = (with_items(), Scanned::new(), Random(0x9E37_79B9_7F4A_7C15));
+    for _ in 0..tries(30_000) {
+        let data = damaged(&mut random, &ITEMS);
+        let all = [Level::best(), Level::Portable].map(|level| {
+            let outcome = found(&plan, &mut block, &data, level);
+            let items = block.items.as_ref().unwrap();
+            let rows = items.owners.len();
+            if items.owners.iter().any(|owner| owner / 2 >= block.rows) {
+                assert!(data.contains(&b'\r')); // the block was left
+            }
+            assert!(items.owners.iter().map(|owner| owner / 2).is_sorted() && items.rows == rows as u64);
+            for kept in &items.kept {
+                assert_eq!((kept.ends.len(), kept.bytes.len() as u64), (rows, *kept.ends.last().unwrap_or(&0)));
+            }
+            assert_eq!((items.facts.lengths.len(), items.facts.codes.len()), (rows, 2 * rows));
+            let kept: Vec<_> = items.kept.iter().map(|kept| (kept.bytes.clone(), kept.missing.clone())).collect();
+            (outcome, items.owners.clone(), kept, items.facts.codes.clone())
+        });
+        assert_eq!(all[0], all[1], "{:?}", String::from_utf8_lossy(&data));
+    }
+}
+
 #[test]
 fn texts_between_tags_are_kept_as_they_are_meant() {
     let mut plan = Plan::parse(&tags()).unwrap();

@@ -798,6 +798,39 @@ pub fn text<I: Isa>(
     (!is_refused).then_some(end + 1)
 }
 
+/// The records in a list from the first one on: the place behind it. If Python must see one, it sees the record that
+/// the list is in.
+#[inline(always)]
+fn records<I: Isa>(
+    plan: &Plan,
+    into: &mut Scanned,
+    data: &[u8],
+    from: usize,
+    owner: u64,
+    found: &mut Record,
+) -> Option<usize> {
+    let mut at = from;
+    loop {
+        let mut item = Record::default();
+        into.begin_record(plan);
+        let Some(end) = I::object(plan, 0, into, data, at, &mut item) else {
+            into.leave_open(plan); // what it has given is taken back, but there is no such row
+            into.forget_row(plan);
+            return None;
+        };
+        finish_record(plan, into, data, &mut item);
+        found.candidate |= item.candidate;
+        into.owners.push(owner);
+        into.close_row(at);
+        at = skip_blanks::<I>(data, end);
+        match peek(data, at) {
+            b',' => at = skip_blanks::<I>(data, at + 1),
+            b']' => return Some(at + 1),
+            _ => return None,
+        }
+    }
+}
+
 /// A list: the place behind it.
 #[inline(always)]
 fn items<I: Isa>(
@@ -815,6 +848,12 @@ fn items<I: Isa>(
     let mut at = skip_blanks::<I>(data, from + 1);
     if peek(data, at) == b']' {
         return (!field.non_empty && !field.texts).then_some(at + 1);
+    }
+    if let (Some(list), Some(of_items)) = (field.list, &plan.items) {
+        let mut items = into.items.take()?;
+        let behind = records::<I>(of_items, &mut items, data, at, into.rows * plan.lists + list, found);
+        into.items = Some(items);
+        return behind;
     }
     if !matches!(field.below, Type::Integer | Type::Text | Type::Number) && field.scope.is_none() && !field.texts {
         let mut names = std::mem::take(&mut into.names);

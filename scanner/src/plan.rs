@@ -13,7 +13,7 @@ use crate::scopes::{Joined, Scope};
 use crate::spelling::Spelling;
 
 /// The number of the interface: Python compares it when it loads the library.
-pub const ABI: u32 = 30;
+pub const ABI: u32 = 31;
 
 /// What a value may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,6 +92,8 @@ pub struct Field {
     pub known: Option<Table<Vec<u64>, Vec<u64>>>,
     /// Where its values are kept, if they are: among those of the other fields that are.
     pub kept: Option<usize>,
+    /// Which of the lists it is whose objects are records of a plan of their own, if it is one.
+    pub list: Option<u64>,
     /// What is made of a value of another plain type; none where the record is refused.
     pub mistyped: Option<Mistyped>,
 }
@@ -142,6 +144,10 @@ pub struct Plan {
     pub facts: Option<usize>,
     /// Where the parts of an element, or the members of a record, are kept that are not declared, if they are.
     pub rest: Option<usize>,
+    /// What the objects in some lists of the record are.
+    pub items: Option<Box<Plan>>,
+    /// How many such lists there are.
+    pub lists: u64,
     /// Whether a record is looked at to its end, so that Python need not see all members of those that are noted.
     pub by_member: bool,
     /// A bit for each member that a key is, is in, or is made of.
@@ -226,6 +232,8 @@ impl Plan {
             kept: 0,
             facts: None,
             rest: None,
+            items: None,
+            lists: 0,
             by_member: false,
             keyed: 0,
         };
@@ -285,6 +293,32 @@ impl Plan {
         let is_possible = is_own && self.cells.is_none() && self.fields[number].kind == Type::Text;
         self.facts = Some(number).filter(|_| is_possible);
         is_possible
+    }
+
+    /// Take the objects in some lists of the record for records of another plan, which is returned; none where that is
+    /// not possible.
+    pub fn take_items(&mut self, items: Self) -> Option<&mut Self> {
+        let is_json = |plan: &Self| plan.cells.is_none() && plan.cut.is_none() && plan.tags.is_empty();
+        let is_plain =
+            items.is_strict() && items.tallies == 0 && items.unlike_number.is_none() && items.items.is_none();
+        if !is_plain || !is_json(&items) || !is_json(self) || self.items.is_some() {
+            return None;
+        }
+        self.items = Some(Box::new(items));
+        self.items.as_deref_mut()
+    }
+
+    /// The objects in this list of the record are those records; whether that is possible.
+    pub fn take_list(&mut self, number: usize) -> bool {
+        let (has_items, is_own) = (self.items.is_some(), number < self.scopes[0].fields.len());
+        let is_free = |field: &&mut Field| {
+            let is_list = field.kind == Type::Array && field.below == Type::Object && field.scope.is_none();
+            has_items && is_own && is_list && field.list.is_none() && !field.held
+        };
+        let Some(field) = self.fields.get_mut(number).filter(is_free) else { return false };
+        field.list = Some(self.lists);
+        self.lists += 1;
+        true
     }
 
     /// Whether all that is asked of elements between tags is about single texts.
@@ -521,6 +555,7 @@ impl Field {
             joined: false,
             known: None,
             kept: None,
+            list: None,
             mistyped: None,
         })
     }

@@ -7,8 +7,9 @@ use crate::boundary::{guarded, slice, slice_mut, View, DONE, MISUSED, PANICKED};
 use crate::finder::{self, Finder};
 use crate::hash::{code, Seeds};
 use crate::isa::is_utf8;
+use crate::json::double;
 use crate::names::Names;
-use crate::texts::{characters, count, is_empty, Ascii, Counting};
+use crate::texts::{self, characters, is_empty, Ascii, Counting};
 use crate::words::{words, Folding, Left};
 use std::ptr::null_mut;
 
@@ -169,12 +170,39 @@ pub unsafe extern "C" fn rd_names_show(names: *mut Names, views: *mut View) -> i
     })
 }
 
-/// Count the tokens of texts that stand one behind the other in `data`, and find their scripts: `offsets` are `count` + 1
-/// places in it. `kinds` says what each character is. `reached` is where to begin, and says how far it came: where that is
+/// Read numbers that are written one behind the other in `data`, between `number` + 1 places in it; nothing is 0.
+///
+/// # Safety
+/// `data` points to `length` bytes, `offsets` to `number` + 1 numbers, `values` to `number` to be written.
+#[no_mangle]
+pub unsafe extern "C" fn rd_numbers(
+    data: *const u8,
+    length: u64,
+    offsets: *const i64,
+    number: u64,
+    values: *mut f64,
+) -> i32 {
+    guarded(PANICKED, || {
+        let (Some(data), Some(offsets)) = (slice(data, length), slice(offsets, number.saturating_add(1))) else {
+            return MISUSED;
+        };
+        let Some(values) = slice_mut(values, number) else { return MISUSED };
+        for (pair, value) in offsets.windows(2).zip(values) {
+            let (Ok(start), Ok(end)) = (usize::try_from(pair[0]), usize::try_from(pair[1])) else { return MISUSED };
+            let Some(found) = data.get(start..end).and_then(double) else { return MISUSED };
+            *value = found;
+        }
+        DONE
+    })
+}
+
+/// Count the tokens of texts that stand one behind the other in `data`, and find their scripts: `offsets` are `places`
+/// places in it, and the texts those from the `first` one on of which each is `step` behind the one before, `count` of
+/// them. `kinds` says what each character is. `reached` is where to begin, and says how far it came: where that is
 /// not `count`, `unknown` is a character of which `kinds` says nothing.
 ///
 /// # Safety
-/// `kinds` points to `known` bytes, `data` to `length`, `offsets` to `count` + 1 numbers, `tokens` and `scripts` to `count`
+/// `kinds` points to `known` bytes, `data` to `length`, `offsets` to `places` numbers, `tokens` and `scripts` to `count`
 /// numbers to be written, `reached` and `unknown` to one.
 #[no_mangle]
 pub unsafe extern "C" fn rd_text_numbers(
@@ -186,7 +214,10 @@ pub unsafe extern "C" fn rd_text_numbers(
     data: *const u8,
     length: u64,
     offsets: *const i32,
-    number: u64,
+    places: u64,
+    first: u64,
+    step: u64,
+    count: u64,
     tokens: *mut i64,
     scripts: *mut u8,
     reached: *mut u64,
@@ -194,23 +225,25 @@ pub unsafe extern "C" fn rd_text_numbers(
 ) -> i32 {
     guarded(PANICKED, || {
         let (Some(kinds), Some(data), Some(offsets)) =
-            (slice(kinds, known), slice(data, length), slice(offsets, number.saturating_add(1)))
+            (slice(kinds, known), slice(data, length), slice(offsets, places))
         else {
             return MISUSED;
         };
-        let (Some(tokens), Some(scripts)) = (slice_mut(tokens, number), slice_mut(scripts, number)) else {
+        let (Some(tokens), Some(scripts)) = (slice_mut(tokens, count), slice_mut(scripts, count)) else {
             return MISUSED;
         };
         let (Some(reached), Some(unknown)) = (reached.as_mut(), unknown.as_mut()) else { return MISUSED };
-        if kinds.is_empty() || longest == 0 || kana >= 32 || han >= 32 || *reached > number {
+        if kinds.is_empty() || longest == 0 || kana >= 32 || han >= 32 || *reached > count {
             return MISUSED;
         }
         let counting = Counting { kinds, longest, ascii: Ascii::of(kinds), kana: kana as usize, han: han as usize };
-        let texts = Texts::of(data);
-        while *reached < number {
+        let all = Texts::of(data);
+        while *reached < count {
             let place = *reached as usize;
-            let Some(Ok(text)) = texts.piece(&offsets[place..]) else { return MISUSED };
-            match count(&counting, text) {
+            let at = step.checked_mul(*reached).and_then(|far| usize::try_from(far.checked_add(first)?).ok());
+            let Some(ends) = at.and_then(|at| offsets.get(at..)) else { return MISUSED };
+            let Some(Ok(text)) = all.piece(ends) else { return MISUSED };
+            match texts::count(&counting, text) {
                 Ok(found) => (tokens[place], scripts[place]) = found,
                 Err(character) => {
                     *unknown = u64::from(character);

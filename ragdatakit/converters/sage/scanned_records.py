@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from ragdatakit.converters.sage.documents import KEPT_METADATA
 from ragdatakit.converters.sage.samples import Naming, Sample, Samples, rows_of
 from ragdatakit.database.columns import (
     Kind,
+    KnownTexts,
     PackedColumn,
     packed,
     packed_numbers,
@@ -29,7 +31,7 @@ from ragdatakit.database.row_batches import row_batches
 from ragdatakit.files.containers.json_text import compact
 from ragdatakit.files.containers.sources import TEXT_BLOCK_BYTES
 from ragdatakit.late_dataclasses import dataclass
-from ragdatakit.scanner.blocks import REST, BlockScanner, KeptValues, ScannedBlock
+from ragdatakit.scanner.blocks import REST, BlockScanner, Items, KeptValues, ScannedBlock, ScannedFacts
 from ragdatakit.scanner.notes import BLANK
 from ragdatakit.scanner.plan import Asked
 from ragdatakit.scanner.predicates import Given
@@ -59,7 +61,8 @@ _RECORD = Record(
         Field("query: string"),
         Field("question: object", values="any"),
         Field("references?: array"),
-        *(Field(f"{stage}_{part}?: array") for stage in STAGES for part in ("results", "docs")),
+        *(Field(f"{stage}_docs?: array") for stage in STAGES),
+        *(Field(f"{stage}_results?: object[]", non_empty=True) for stage in STAGES),
         *(Field(f"{name}?: number", minimum=0) for name in _TIMES),
         *(Field(f"{name}?: string") for name in _ANSWER[:2]),
     ),
@@ -82,9 +85,15 @@ _RESULT = Record(
         Field(name=REST, type="string", required=False),
     ),
 )
-_OF_RESULT: tuple[Asked, ...] = (Parts("metadata", (Field("id: string"),), closed=True), *map(Given, _OTHERS))
-_KEPT = [f.name for f in _RECORD.fields if not f.name.endswith("_docs") and f.name != "question"]
-_MOST_EXACT, _BRACE = 1 << 53, ord("{")
+_RESULTS = Items(
+    tuple(f"{stage}_results" for stage in STAGES),
+    _RESULT,
+    (Parts("metadata", (Field("id: string"),), closed=True), *map(Given, _OTHERS)),
+    kept=("text", "score", "metadata/id", REST),
+    facts="text",
+)
+_KEPT = ["query", "references", *_TIMES, *_ANSWER[:2], "question/id", "question/references"]
+_MOST_EXACT = 1 << 53
 _LEAST_RUN = 5
 """Plain records side by side, below which it takes longer to cut columns than to read them."""
 _REFERENCES = msgspec.json.Decoder(list[list[str]])
@@ -95,8 +104,8 @@ _STAND_IN = "{}"
 @dataclass(slots=True)
 class _Block:
     """A block of records: which of them (``plain``) give rows as they are, the numbers of their questions, and the
-    results of all their stages, one after the other: ``lists`` has the list of each, three for each record. Before the
-    records of ``blank`` there is a blank line."""
+    scores of the results of all their stages, one after the other. Before the records of ``blank`` there is a blank
+    line."""
 
     rows: int
     lines: int
@@ -106,9 +115,7 @@ class _Block:
     plain: Marks
     references: list[list[str]]
     times: dict[str, tuple[npt.NDArray[np.float64], Marks]]
-    results: ScannedBlock | None = None
-    lists: Numbers | None = None
-    scores: tuple[npt.NDArray[np.float64], Marks] | None = None
+    scores: tuple[npt.NDArray[np.float64], Marks]
 
     def others(self) -> list[int]:
         """The records that are not plain; all of them where few plain ones are side by side."""
@@ -133,10 +140,7 @@ class RecordColumns:
     def __init__(self, samples: Samples, tables: Collection[str], losses: Mapping[str, Losses]) -> None:
         self._samples, self._tables, self._losses = samples, tables, losses
         self._later: list[tuple[Any, ...]] = []
-        self._records = BlockScanner(
-            _RECORD, {}, _ASKED, kept=[*_KEPT, "question/id", "question/references"], facts="query"
-        )
-        self._results = BlockScanner(_RESULT, {}, _OF_RESULT, kept=["text", "score", "metadata/id", REST], facts="text")
+        self._records = BlockScanner(_RECORD, {}, _ASKED, kept=_KEPT, facts="query", items=_RESULTS)
 
     def batches(
         self, files: Sequence[DataFile], records: RecordReader
@@ -191,38 +195,14 @@ class RecordColumns:
             for row, other in enumerate(values_of(of_question, 0, scanned.rows)):
                 if other is not None and other != own[row]:
                     plain[row] = False
-        block = _Block(scanned.rows, scanned.lines, scanned, noted, blank, plain, _references(own, plain), times)
-        return block if self._scan_results(block) else None
-
-    def _scan_results(self, block: _Block) -> bool:
-        """Add the results of a block; whether that is possible."""
-        pieces: list[memoryview] = []
-        numbers: list[int] = []
-        given = [block.scanned.kept[f"{stage}_results"] for stage in STAGES]
-        data, places = [memoryview(one.data) for one in given], [one.offsets.tolist() for one in given]
-        for row in np.flatnonzero(block.plain).tolist():
-            for stage in range(len(STAGES)):
-                start, end = places[stage][row : row + 2]
-                if end > start:
-                    inner = data[stage][start + 1 : end - 1]
-                    if not (inner and inner[0] == _BRACE) and not bytes(inner).strip():
-                        block.plain[row] = False
-                    else:
-                        pieces.append(inner)
-                        numbers.append(len(STAGES) * row + stage)
-        joined = b",".join(pieces)
-        found, done = self._results.scan_elements(joined, members=False)
-        if done < len(joined) or found.facts is None:
-            return False
-        begins = np.cumsum([0, *(len(piece) + 1 for piece in pieces[:-1])])
-        places_of = np.searchsorted(begins, found.facts.starts[:-1], "right") - 1
-        lists = np.array(numbers, np.int64)[places_of] if numbers else np.empty(0, np.int64)
-        fine = np.ones(found.rows, np.bool_)
-        fine[[row for _, row, *_ in found.notes]] = False
-        block.scores = _numbers(found.kept["score"], fine)
-        block.plain[lists[~fine] // len(STAGES)] = False
-        block.results, block.lists = found, lists
-        return True
+        assert scanned.items is not None
+        rows_of = scanned.items.owners // len(STAGES)
+        are_usual = np.ones(len(rows_of), np.bool_)
+        scores = _numbers(scanned.items.kept["score"], are_usual)
+        are_usual[1:] &= np.diff(scanned.items.owners) >= 0  # else stages are in another order
+        plain[rows_of[~are_usual]] = False
+        references = _references(own, plain)
+        return _Block(scanned.rows, scanned.lines, scanned, noted, blank, plain, references, times, scores)
 
     def _add(self, parts: dict[str, list[Columns]], block: _Block, first: int, last: int, ids: list[str]) -> None:
         """The rows of some records, all of which are plain."""
@@ -236,7 +216,7 @@ class RecordColumns:
             parts["questions"].append(
                 [
                     packed_ids,
-                    _texts(kept["query"], first, last),
+                    _known_texts(kept["query"], block.scanned.facts, first, last),
                     packed(Kind.TEXT, [own[0] if own else None for own in references]),
                     packed(Kind.TEXTS, [own[1:] for own in references]),
                     packed_same(Kind.TEXT, None, length),
@@ -273,14 +253,13 @@ class RecordColumns:
 
     @staticmethod
     def _add_runs(parts: list[Columns], block: _Block, first: int, last: int, ids: list[str]) -> None:
-        assert block.results is not None
-        assert block.lists is not None
-        assert block.scores is not None
-        kept, stages = block.results.kept, len(STAGES)
-        start, end = np.searchsorted(block.lists, (stages * first, stages * last)).tolist()
+        items = block.scanned.items
+        assert items is not None
+        kept, stages = items.kept, len(STAGES)
+        start, end = np.searchsorted(items.owners // stages, (first, last)).tolist()
         if start == end:
             return
-        lists = block.lists[start:end] - stages * first
+        lists = items.owners[start:end] - stages * first
         counts = np.bincount(lists, minlength=stages * (last - first))
         begins = np.cumsum(counts) - counts
         seconds = np.stack([block.times[f"{stage}_time"][0][first:last] for stage in STAGES], axis=1).ravel()
@@ -292,7 +271,7 @@ class RecordColumns:
                 _repeated([stage.encode() for stage in STAGES] * (last - first), counts),
                 packed_numbers(Kind.INTEGER, np.arange(end - start) - begins[lists] + 1),
                 _texts(kept["metadata/id"], start, end),
-                _texts(kept["text"], start, end),
+                _known_texts(kept["text"], items.facts, start, end),
                 packed_numbers(Kind.NUMBER, scores, np.flatnonzero(~has_score)),
                 packed_numbers(Kind.NUMBER, seconds[lists], np.flatnonzero(~has_seconds[lists])),
                 _objects(kept[REST], start, end),
@@ -344,6 +323,14 @@ def _texts(kept: KeptValues, first: int, last: int) -> PackedColumn:
     missing = kept.missing[(kept.missing >= first) & (kept.missing < last)] - first
     start, end = kept.offsets[[first, last]].tolist()
     return packed_texts(kept.data[start:end], kept.offsets[first : last + 1] - start, missing)
+
+
+def _known_texts(kept: KeptValues, facts: ScannedFacts | None, first: int, last: int) -> PackedColumn:
+    """The same of texts of which there are facts."""
+    assert facts is not None
+    begin, end = np.searchsorted(facts.empty, (first, last)).tolist()
+    known = KnownTexts(facts.lengths[first:last], facts.codes[first:last], end - begin)
+    return replace(_texts(kept, first, last), known=known)
 
 
 def _objects(kept: KeptValues, first: int, last: int) -> PackedColumn:

@@ -59,10 +59,11 @@ class TextNumbers(NamedTuple):
     scripts: Bytes
 
 
-def counted(data: Bytes, offsets: npt.NDArray[np.int32]) -> tuple[Numbers, Bytes] | None:
-    """Tokens and scripts of the texts that are one behind the other in ``data``, between these offsets; None where
-    there is no compiled library."""
-    return tokens_and_scripts(data, offsets, _known, _learn, (LONGEST, _KANA, _HAN))
+def counted(data: Bytes, offsets: npt.NDArray[np.int32], first: int = 0, step: int = 1) -> tuple[Numbers, Bytes] | None:
+    """Tokens and scripts of the texts that are one behind the other in ``data``, between these offsets, from the
+    ``first`` on of every so many-th; None where there is no compiled library."""
+    chosen = range(first, len(offsets) - 1, step)
+    return tokens_and_scripts(data, offsets, chosen, _known, _learn, (LONGEST, _KANA, _HAN))
 
 
 def text_numbers(texts: Sequence[str | None]) -> TextNumbers:

@@ -144,20 +144,14 @@ def _held(parts: Iterable[PackedColumn], step: int) -> Iterator[tuple[Numbers, n
     """Tokens and scripts of every n-th of the texts that are at hand."""
     from ragdatakit.database.columns import bits_of, texts_of
     from ragdatakit.reports.summary.text_numbers import counted
-    from ragdatakit.scanner.texts import joined
 
-    first = 0
+    before = 0
     for part in parts:
-        rows = np.arange(-first % step, part.length, step)
-        data, offsets = texts_of(part)
-        if step > 1:
-            places, given = offsets.tolist(), data.data
-            texts, offsets = joined([given[places[row] : places[row + 1]] for row in rows.tolist()])
-            data = np.frombuffer(texts, np.uint8)
-        found = counted(data, offsets)
+        first = -before % step
+        found = counted(*texts_of(part), first, step)
         assert found is not None
-        found[0][bits_of(part)[rows] == 0] = -1
-        first += part.length
+        found[0][bits_of(part)[first::step] == 0] = -1
+        before += part.length
         yield found
 
 
