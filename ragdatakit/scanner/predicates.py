@@ -12,7 +12,10 @@ from collections.abc import Hashable, Iterator
 
 from ragdatakit.late_dataclasses import dataclass
 
-WHITE_SPACE = "".join(c for c in map(chr, range(0x3001)) if c.isspace())
+WHITE_SPACE = (
+    "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002"
+    "\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+)
 """What `str.strip` takes off."""
 
 

@@ -21,11 +21,13 @@ _WORTH_THREADS = 8 << 20
 def ahead(
     blocks: Iterable[Cut], work: Callable[[Cut], Made], size: int, is_alone: Callable[[Cut], bool] = lambda _: False
 ) -> Iterator[tuple[Cut, Made]]:
-    """Blocks of a file of so many bytes with what ``work`` makes of them, in order: of a large file read and worked on
-    in a thread ahead of whoever takes them, where there is a processor for that. ``is_alone`` as in `InThreads`."""
+    """Blocks of a file of so many bytes with what ``work`` makes of them, in order: of a large file read in a thread,
+    and worked on in another one, ahead of whoever takes them, where there is a processor for that. ``is_alone`` as in
+    `InThreads`."""
     if size < _WORTH_THREADS or usual_jobs() < 2:
         return ((block, work(block)) for block in blocks)
-    return InThreads(blocks, work, 1, is_alone).results()
+    read = InThreads(blocks, lambda _: None, 1, is_alone, waiting=0).results()
+    return InThreads((block for block, _ in read), work, 1, is_alone).results()
 
 
 class _Place(Generic[Cut, Made]):

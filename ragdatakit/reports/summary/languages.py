@@ -27,6 +27,9 @@ _LEAST_WORDS = 2
 _LEAST_SHARE = 0.1
 """In prose a third of the words or more are stop words; in code, names and lists of terms next to none are."""
 _WORD = re.compile(r"[^\W\d_]+")
+_ASCII = bytes(range(128))
+_LETTERS = bytes(code if code > 127 or chr(code).isalpha() else ord(" ") for code in range(256))
+"""All other characters of ASCII as blanks."""
 _STOP_WORDS = {
     "English": "the of and to in is that it was for on with as are this by be which from or a an at not have has had "
     "were been but they their its what who whom whose when where why how does did do can could will would than his "
@@ -131,13 +134,8 @@ def languages_of(texts: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 def _candidates(text: str, script: str) -> frozenset[str]:
     """The languages that a text may have: one where it is clear, several or none where it is not."""
-    known, words = _languages_of_words(), list[str]()
-    for piece in text.lower().split():
-        if piece.isalpha():  # much the quickest, and what most pieces are
-            words.append(piece)
-        else:
-            words += _WORD.findall(piece)
-    stop_words = known.keys() & set(words)
+    known, words = _languages_of_words(), _words_of(text.lower())
+    stop_words = _stop_words().intersection(words)
     votes = dict[str, int]()
     for word in stop_words:
         for language in known[word]:
@@ -152,6 +150,26 @@ def _candidates(text: str, script: str) -> frozenset[str]:
     if sum(map(counted.__contains__, words)) < _LEAST_SHARE * len(words):
         return frozenset()
     return best if most >= _LEAST_WORDS else best | {UNCLEAR}
+
+
+def _words_of(text: str) -> list[str]:
+    """The words of a text: runs of letters."""
+    data = text.encode("utf-8", "surrogatepass")
+    beyond = data.translate(None, _ASCII).decode("utf-8", "surrogatepass")
+    if not beyond or beyond.isalpha():  # much the quickest, and what most texts are
+        return data.translate(_LETTERS).decode().split()
+    words: list[str] = []
+    for piece in text.split():
+        if piece.isalpha():
+            words.append(piece)
+        else:
+            words += _WORD.findall(piece)
+    return words
+
+
+@cache
+def _stop_words() -> frozenset[str]:
+    return frozenset(_languages_of_words())
 
 
 @cache

@@ -13,14 +13,13 @@ from ragdatakit.database.conditions import Condition
 from ragdatakit.files.paths.sql_text import sql_text
 from ragdatakit.reports.summary.ids import IdColumn, IdNumbers
 from ragdatakit.reports.summary.training import POSITIVE, TRAIN, chosen_pairs, marked, rows_of_split, splits_of
+from ragdatakit.scanner.predicates import WHITE_SPACE
 from ragdatakit.schemas.summaries import Note
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ragdatakit.database.dataset_database import DatasetDatabase
-
-_BLANKS = "".join(character for character in map(chr, range(0x3001)) if character.isspace())
 
 
 def leakage(database: DatasetDatabase, ids: IdNumbers) -> list[Note]:
@@ -38,7 +37,7 @@ def leakage(database: DatasetDatabase, ids: IdNumbers) -> list[Note]:
             ),
             spelled as (
                 select split, case when {_ends_in_ink("left")} and {_ends_in_ink("right")} then text
-                    else trim(text, {sql_text(_BLANKS)}) end as text from lowered
+                    else trim(text, {sql_text(WHITE_SPACE)}) end as text from lowered
             ),
             asked as materialized (select distinct split, text from spelled where text <> '')
             select other.split, count(*) from asked other join asked train using (text)
