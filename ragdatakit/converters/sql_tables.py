@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _LEAST_BYTES = 1 << 20
 """Below that reading rows takes no longer."""
-_FORMATS = ("arag", "beir", "datamind", "gfm-rag", "hipporag", "light-splade", "trec")
+_FORMATS = ("arag", "beir", "datamind", "gfm-rag", "graphrag", "hipporag", "light-splade", "trec")
 _OF_OPTIONS = {"beir": ("questions", "qrels"), "hipporag": ("documents", "questions", "qrels", "triplets")}
 """Tables whose files options choose."""
 _PASSAGES = {"arag": "chunks", "beir": "documents", "datamind": "chunks", "light-splade": "documents"}

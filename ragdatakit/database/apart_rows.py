@@ -103,6 +103,27 @@ class RowsElsewhere(Protocol):
         """Have the database hold them. Raises as `rows_at`."""
 
 
+class ShownColumns:
+    """Columns of a table that has something else for their values: those of the few rows that are shown are read
+    again. ``read`` gives them by row and name, of places from 0."""
+
+    def __init__(
+        self,
+        columns: Sequence[str],
+        read: Callable[[duckdb.DuckDBPyConnection, Sequence[int]], Mapping[int, Mapping[str, Any]]],
+    ) -> None:
+        self._columns, self._read = columns, read
+        self.watched = WatchedFiles(())
+
+    def show(self, rows: Mapping[int, dict[str, Any]], connection: duckdb.DuckDBPyConnection) -> None:
+        """Put the values into rows that have some of the columns. Raises `RagdataError` where the file was changed."""
+        wanted = [name for name in self._columns if any(name in row for row in rows.values())]
+        with self.watched:
+            found = self._read(connection, [*rows]) if wanted else {}
+        for place, values in found.items():
+            rows[place].update((name, values[name]) for name in wanted)
+
+
 class ApartRows:
     """The rows of a table that are in no database, as long as what is ``known`` of them is enough: ``columns`` has it
     of all columns. ``read`` gives rows again, by their places from 0, which ascend; `give` creates the table."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Self
 
-from ragdatakit.database.apart_rows import ApartRows, ColumnFacts, RowsElsewhere
+from ragdatakit.database.apart_rows import ApartRows, ColumnFacts, RowsElsewhere, ShownColumns
 from ragdatakit.database.arrow_streams import ColumnStream, incoming
 from ragdatakit.database.conditions import Condition
 from ragdatakit.database.edge_numbers import EdgeNumbers
@@ -90,7 +90,7 @@ class SqlTable:
     it is loaded, columns of which it is known that they have integers only, as these are usually written; ``facts``
     those of its texts, where these are wanted and it sees them, ``numbers`` those of the graph of which it is a part.
     ``ids`` has the rows of a table that ``load`` does not create, and so do the rows that stay ``apart``, where these
-    are known. ``losses`` count only where it is certain.
+    are known; ``shown`` the values for which the table has something else. ``losses`` count only where it is certain.
     """
 
     table: str
@@ -101,6 +101,7 @@ class SqlTable:
     numbers: EdgeNumbers | None = field(default=None, repr=False)
     apart: ApartRows | EdgeTable | HeldRows | None = field(default=None, repr=False)
     losses: Losses = field(default_factory=Losses, repr=False)
+    shown: ShownColumns | None = field(default=None, repr=False)
 
 
 def _in_memory(memory_limit: int, scratch: Path) -> duckdb.DuckDBPyConnection:
@@ -412,8 +413,14 @@ class DatasetDatabase:
             wanted = sorted(places)
             return held.rows_at(wanted, columns) if isinstance(held, HeldRows) else held.rows_at(wanted)
         chosen = f"where rowid in ({', '.join(map(str, places))})"
-        found = self.load(table).execute(f'select rowid, {", ".join(columns.values())} from main."{table}" {chosen}')
-        return {place: dict(zip(columns, row, strict=True)) for place, *row in found.fetchall()}
+        connection = self.load(table)
+        rows = connection.execute(
+            f'select rowid, {", ".join(columns.values())} from main."{table}" {chosen}'
+        ).fetchall()
+        found = {place: dict(zip(columns, row, strict=True)) for place, *row in rows}
+        if table in self.taken_by_sql and (shown := self._by_sql[table].shown) is not None:
+            shown.show(found, connection)
+        return found
 
     @property
     def edge_numbers(self) -> EdgeNumbers | None:
@@ -531,6 +538,8 @@ class DatasetDatabase:
                 self._facts[table] = way.facts
                 integers = way.integers if way.ids is None else way.ids.integers
                 self.integer_columns.update((table, column) for column in integers)
+                if way.shown is not None:
+                    way.shown.watched = watched
                 if way.ids is not None:
                     self._ids[table] = self._waiting[table] = way.ids
                     return way.ids.rows

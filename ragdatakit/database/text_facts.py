@@ -32,11 +32,13 @@ _UNSURE = 0.03
 class FactsWanted:
     """What is wanted of the texts of a table. ``numbers`` counts tokens and scripts of some; of more than
     ``most_bytes`` of texts those of every n-th are wanted. ``apart``: texts may stay out of the table, and whole tables
-    out of the database."""
+    out of the database; ``shown``: metadata and attributes may have what stands for them, except where rows are
+    shown."""
 
     numbers: Callable[[Any, npt.NDArray[np.int32]], tuple[Numbers, npt.NDArray[np.uint8]] | None]
     most_bytes: int
     apart: bool = False
+    shown: bool = False
 
     def step(self, size: int) -> int:
         """Every how many-th text is wanted, where all of them have so many bytes."""

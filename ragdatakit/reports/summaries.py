@@ -119,8 +119,9 @@ def summarize(
     Files are the caller's part.
     """
     database.wants_facts = facts_wanted(
-        apart=alone and "summaries" not in database.tables
-    )  # which show texts of others
+        apart=alone and "summaries" not in database.tables,  # which show texts of others
+        shown=alone,
+    )
     return _Summing(database, Summary(path, database.name, database.format), examples, seed, progress).run()
 
 

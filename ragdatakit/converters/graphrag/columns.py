@@ -1,6 +1,9 @@
-"""The columns of an index of GraphRAG that are read, and those that follow from others."""
+"""The columns of an index of GraphRAG that are read, those that follow from others, and what is metadata of a row."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
 
 READ = {
     "documents": (
@@ -39,3 +42,33 @@ SAID_ELSEWHERE = {
     "covariates": {"document_ids", "n_tokens"},
 }
 """By table: the columns that follow from others."""
+REST = {
+    "documents": ("human_readable_id", "creation_date", "metadata", "raw_data"),
+    "text-units": ("n_tokens", "human_readable_id"),
+    "entities": ("description", "id", "human_readable_id", "frequency", "degree"),
+    "relationships": ("description", "id", "human_readable_id", "weight", "combined_degree", "rank"),
+    "communities": ("id", "children", "period", "size"),
+    "reports": tuple(name for name in READ["reports"] if name not in ("id", "full_content")),
+}
+"""By table: the columns that are metadata or attributes of a row."""
+
+
+def row_of(names: Sequence[str], values: Sequence[Any]) -> dict[str, Any]:
+    """The columns that have a value."""
+    return {name: v for name, v in zip(names, values, strict=True) if v is not None and v != ""}
+
+
+def rest_of(kind: str, row: dict[str, Any], members: Callable[[Any], Sequence[str]]) -> dict[str, Any]:
+    """What is metadata, or attributes, of a row of a table; ``members`` gives those of a list."""
+    rest = {name: row[name] for name in REST[kind] if name in row}
+    if kind == "text-units":
+        documents = members(row.get("document_ids"))
+        return rest | ({"document_ids": list(documents)} if len(documents) > 1 else {})
+    if kind == "entities":
+        rest |= {axis: row[axis] for axis in ("x", "y") if row.get(axis)}
+    if kind in ("entities", "relationships", "communities"):
+        units = members(row.get("text_unit_ids"))
+        rest |= {"passages": list(units)} if len(units) > (kind == "relationships") else {}
+    if kind == "communities" and (related := members(row.get("relationship_ids"))):
+        rest["relationships"] = list(related)
+    return rest

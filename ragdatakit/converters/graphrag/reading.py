@@ -7,7 +7,7 @@ made again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
 from itertools import islice
@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from ragdatakit.converters import Options
-from ragdatakit.converters.graphrag.columns import READ, SAID_ELSEWHERE
+from ragdatakit.converters.graphrag.columns import READ, SAID_ELSEWHERE, rest_of, row_of
 from ragdatakit.converters.graphrag.extractions import edges_of, nodes_of
 from ragdatakit.files.containers.json_text import dumps
 from ragdatakit.files.datasets import Dataset
@@ -32,7 +32,7 @@ RELATED = "RELATED"
 def read(dataset: Dataset, records: RecordReader, options: Options) -> Mapping[str, RowSource]:
     """The tables of one dataset."""
     index = Index(dataset)
-    reader = _Reader(index, records)
+    reader = IndexReader(index, records)
     found: dict[str, RowSource] = {}
     if "documents" in index.tables:
         found["documents"] = reader.documents
@@ -66,7 +66,7 @@ class _Claims:
     of_units: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
 
 
-class _Reader:
+class IndexReader:
     """The tables of one index."""
 
     def __init__(self, index: Index, records: RecordReader) -> None:
@@ -87,7 +87,7 @@ class _Reader:
             if number in refused:
                 self._records.leave_out(table.file, number, refused[number], row[0])
             else:
-                yield number, {name: v for name, v in zip(names, row, strict=True) if v is not None and v != ""}
+                yield number, row_of(names, row)
 
     def _all(self, kind: str) -> Iterator[tuple[int, dict[str, Any]]]:
         """The rows of a table with all columns that are read; values of others are in the account."""
@@ -115,9 +115,10 @@ class _Reader:
     def documents(self) -> Iterator[Document]:
         """The documents; their numbers, when one was made, and what else its input had, are metadata."""
         for _, row in self._all("documents"):
-            rest = _kept(row, "human_readable_id", "creation_date", "metadata", "raw_data")
             text = row.get("text", row.get("raw_content", ""))
-            yield Document(_as_text(row.get("id")), _as_text(text), row.get("title"), _object(rest))
+            yield Document(
+                _as_text(row.get("id")), _as_text(text), row.get("title"), _object(self._rest("documents", row))
+            )
 
     @cached_property
     def _places(self) -> dict[str, tuple[str, int]]:
@@ -142,8 +143,7 @@ class _Reader:
                 place = counted.get(document, 0)
             if document is not None and place is not None:
                 counted[document] = max(counted.get(document, 0), place + 1)
-            rest = _kept(row, "n_tokens", "human_readable_id")
-            rest |= {"document_ids": list(documents)} if len(documents) > 1 else {}
+            rest = self._rest("text-units", row)
             rest |= {"claims": claims} if (claims := self._claims.of_units.get(unit)) else {}
             yield Chunk(unit, _as_text(row.get("text")), document, place, metadata=_object(rest))
 
@@ -193,26 +193,26 @@ class _Reader:
                 self._records.leave_out(file, number, "an entity without a title, or with one of another entity", name)
                 continue
             seen.add(name)
-            rest = _kept(row, "description", "id", "human_readable_id", "frequency", "degree")
-            rest |= {axis: row[axis] for axis in ("x", "y") if row.get(axis)}
-            rest |= self._passages(row)
+            rest = self._rest("entities", row)
             if name in self._claims.of_entities:
                 rest["claims"] = self._claims.of_entities[name]
             yield Node(name, row.get("type"), _object(rest))
 
     def edges(self) -> Iterator[Edge]:
         """The relationships, then the claims between entities."""
-        kept = ("description", "id", "human_readable_id", "weight", "combined_degree", "rank")
         for _, row in self._all("relationships"):
             units = self._members(row.get("text_unit_ids"))
-            rest = _kept(row, *kept) | (self._passages(row) if len(units) > 1 else {})
+            rest = self._rest("relationships", row)
             ends = _as_text(row.get("source")), _as_text(row.get("target"))
             yield Edge(ends[0], RELATED, ends[1], _object(rest), None, units[0] if units else None)
         yield from self._claims.edges
 
-    def _passages(self, row: dict[str, Any]) -> dict[str, Any]:
-        units = self._members(row.get("text_unit_ids"))
-        return {"passages": list(units)} if units else {}
+    def rest_of(self, kind: str, names: Sequence[str], values: Sequence[Any]) -> str | None:
+        """What is metadata, or attributes, of a row of a table that has values in these columns; without claims."""
+        return _object(self._rest(kind, row_of(names, values)))
+
+    def _rest(self, kind: str, row: dict[str, Any]) -> dict[str, Any]:
+        return rest_of(kind, row, self._members)
 
     def relations(self) -> Iterator[Relation]:
         """The one name of all relationships, and the types of the claims."""
@@ -229,16 +229,13 @@ class _Reader:
             number = self._numbered(row)
             members = tuple(self._titles[i] for i in self._members(row.get("entity_ids")) if i in self._titles)
             parent = row.get("parent")
-            rest = _kept(row, "id", "children", "period", "size") | self._passages(row)
-            if relationships := self._members(row.get("relationship_ids")):
-                rest["relationships"] = list(relationships)
             yield Community(
                 number,
                 row["level"] if type(row.get("level")) is int else 0,
                 row.get("title"),
                 _as_text(parent) if parent is not None and parent != -1 else None,
                 members or self._node_members.get(number, ()),
-                _object(rest),
+                _object(self._rest("communities", row)),
             )
 
     @cached_property
@@ -278,10 +275,13 @@ class _Reader:
         for _, row in self._all("reports"):
             level = row["level"] if type(row.get("level")) is int else deepest
             number = _as_text(row.get("community"))
-            rest = {k: v for k, v in row.items() if k not in ("id", "full_content")}
             text = _as_text(row.get("full_content", row.get("summary")))
             yield Summary(
-                _as_text(row.get("id")), max(deepest - level, 0) + 1, text, self._below.get(number, ()), _object(rest)
+                _as_text(row.get("id")),
+                max(deepest - level, 0) + 1,
+                text,
+                self._below.get(number, ()),
+                _object(self._rest("reports", row)),
             )
 
 
@@ -292,10 +292,6 @@ def _as_text(value: Any) -> str:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return value if isinstance(value, str) else str(value)
-
-
-def _kept(row: dict[str, Any], *names: str) -> dict[str, Any]:
-    return {name: row[name] for name in names if name in row}
 
 
 def _object(fields: dict[str, Any]) -> str | None:

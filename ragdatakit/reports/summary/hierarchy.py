@@ -245,7 +245,7 @@ def _heading(text: str) -> str:
     return first.lstrip("# ").strip() if first.startswith("#") else ""
 
 
-_FILLED = "coalesce(trim(text), '') <> ''"
+_FILLED = "case when text < '!' then trim(text) <> '' else text is not null end"
 _SUMMARIES = f"""
 create or replace temp table tree_nodes as
 select row_number() over (order by place) - 1 as n, *, null::varchar as title, null::bigint as size,

@@ -114,12 +114,13 @@ def _bytes_of(column: PackedColumn) -> int:
     return int(np.diff(texts_of(column)[1])[bits_of(column) != 0].sum())
 
 
-def facts_wanted(*, apart: bool) -> FactsWanted:
-    """What is wanted of texts while tables are filled; ``apart``: they may stay out of these."""
+def facts_wanted(*, apart: bool, shown: bool = False) -> FactsWanted:
+    """What is wanted of texts while tables are filled; ``apart``: they may stay out of these, ``shown``: metadata
+    may."""
     from ragdatakit.database.text_facts import FactsWanted
     from ragdatakit.reports.summary.text_numbers import counted
 
-    return FactsWanted(counted, _MOST_BYTES, apart)
+    return FactsWanted(counted, _MOST_BYTES, apart, shown)
 
 
 def _apart(

@@ -1,0 +1,83 @@
+"""Reports on GraphRAG indexes in Parquet, whose tables come by SQL: the same as of rows."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from ragdatakit.reports.summaries import summarize
+from tests.command_line import FIXTURES
+from tests.test_dataset_database import both_ways
+
+duckdb = pytest.importorskip("duckdb")
+
+TABLES = {"documents", "chunks", "nodes", "relations", "edges", "communities", "summaries"}
+CHANGES: list[tuple[dict[str, str], set[str]]] = [
+    # what SQL still takes: statements by the file that they change
+    (
+        {
+            "entities": "update t set description = chr(1) || 'x', type = null where rowid = 1",
+            "relationships": "update t set weight = 1e300, text_unit_ids = list_prepend(null, text_unit_ids)",
+            "community_reports": "update t set title = '', rank = 'nan'::double, level = null where rowid = 0",
+            "communities": "update t set parent = null, title = null",
+            "documents": "alter table t drop column text_unit_ids",
+            "text_units": "alter table t add column extra varchar",
+        },
+        set(),
+    ),
+    (
+        {
+            "entities": "update t set description = '' where rowid < 2",
+            "community_reports": "update t set full_content = '  ' where rowid = 0",
+            "documents": "update t set text_unit_ids = list_reverse(text_unit_ids)",
+        },
+        set(),
+    ),
+    # what it leaves to the reader
+    (
+        {
+            "text_units": "alter table t add column extra varchar default 'x'",
+            "communities": "insert into t from t limit 1",
+            "relationships": "update t set human_readable_id = null, combined_degree = null",
+        },
+        {"chunks", "summaries", "edges"},
+    ),
+    (
+        {"text_units": "update t set id = 'of no document' where rowid = 0", "entities": "update t set title = 'one'"},
+        {"chunks", "nodes", "communities"},
+    ),
+    ({"communities": "update t set entity_ids = list_concat(entity_ids, entity_ids)"}, {"communities"}),
+]
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Path:
+    """An index without claims."""
+    folder = tmp_path / "index"
+    shutil.copytree(FIXTURES / "graphrag" / "valid" / "release-2", folder)
+    (folder / "covariates.parquet").unlink()
+    return folder
+
+
+def assert_same_report(folder: Path, taken: set[str]) -> None:
+    with both_ways(folder) as (fast, plain):
+        assert summarize(fast, alone=True, examples=8) == summarize(plain, alone=True, examples=8)
+        assert fast.taken_by_sql == taken
+
+
+@pytest.mark.parametrize(("changes", "left"), CHANGES)
+def test_a_report_by_sql_is_that_of_rows(index: Path, changes: dict[str, str], left: set[str]) -> None:
+    for name, change in changes.items():
+        file = index / f"{name}.parquet"
+        with duckdb.connect() as connection:
+            connection.execute(f"create table t as from '{file}'; {change}; copy t to '{file}'")
+    assert_same_report(index, TABLES - left)
+
+
+def test_claims_and_what_keeps_all_values_leave_tables_to_the_reader(index: Path) -> None:
+    with both_ways(index) as (fast, plain):
+        assert summarize(fast) == summarize(plain)
+        assert not fast.taken_by_sql
+    assert_same_report(FIXTURES / "graphrag" / "valid" / "release-2", {"documents", "communities", "summaries"})
