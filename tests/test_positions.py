@@ -128,7 +128,7 @@ def findings_of(path: Path, layout: Any, scanned: bool) -> list[Finding]:
         if scanned:
             patch.setattr(dataset_run, "SMALL_DATASET", -1)
         options = RunOptions(jobs=layout.threads)
-        return validate_paths([path], selection=Selection(max_per_rule=0), options=options).findings
+        return validate_paths([path], selection=Selection(max_per_rule=0, each_record=True), options=options).findings
 
 
 def check_column(finding: Finding, line: str) -> None:

@@ -171,6 +171,9 @@ def _text_of(cell: str) -> str:
     return _BREAK.sub("\n", cell.replace('""', '"'))
 
 
+_SEPARATORS = {"blanks": None, "commas": ",", "semicolons": ";", "vertical bars": "|"}
+
+
 class LineReader:
     """Reads lines of one kind of file as records."""
 
@@ -220,8 +223,11 @@ class LineReader:
             if "\n" in cell.text and self.columns.separator in cell.text:
                 return LineError(f"{closed_below(cell.text)}, which leaves {words}", "columns", cell.start)
         plain = _QUOTED.sub("-", line) if self.columns.quoted else line
-        if self.columns.separator and found < self._count <= len(plain.split()):
-            words += " (there are blanks where tabs should be)"
+        others = _SEPARATORS.items() if found < self._count else ()
+        for called, sign in others:
+            if sign != (self.columns.separator or None) and self._count <= len(plain.split(sign)):
+                words += f" (there are {called} where {'tabs' if self.columns.separator else 'blanks'} should be)"
+                break
         return LineError(words, "columns")
 
 

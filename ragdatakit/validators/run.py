@@ -379,7 +379,7 @@ def _keeping(findings: KeptFindings | NewFindings, number: int, dataset: Dataset
 
     @cache
     def following() -> set[str]:  # sound data need no rules
-        return {rule.code for rule in dataset.format.rules if rule.follows}
+        return {rule.code for rule in (*dataset.format.rules, *SHARED) if rule.follows}
 
     def key_of(finding: Finding) -> Key:
         place = places.get(finding.path, -1)

@@ -79,6 +79,7 @@ RULES: tuple[Rule, ...] = (
         bad="caf\\xe9   (Latin-1)",
         good="caf\\xc3\\xa9   (UTF-8)",
         source='open(encoding="utf-8") in Python\'s library',
+        per_file=True,
     ),
     Rule(
         "RD108 byte-order-mark error",
@@ -140,7 +141,7 @@ RULES: tuple[Rule, ...] = (
         "RD113 unreliable-key warning",
         summary="The id of a record cannot be read, or not reliably, and references lead to no record: some of them "
         "may mean this one.",
-        message="the key of this record cannot be relied on{more}, so references to it may be reported as dangling",
+        message="the id of this record cannot be read for sure{more}, so it may be called missing elsewhere",
         upstream="what the loader makes of the record is reported separately",
         hint="repair this record first, then validate again",
         bad='{"qid": "1x", "text": "how to prune a pear tree"}',
@@ -148,6 +149,7 @@ RULES: tuple[Rule, ...] = (
         source="ragdata's own check of references; the loader's verdict is that of the other finding at this record",
         per_file=True,
         counted=False,
+        follows=True,
     ),
     Rule(
         "RD114 unchecked-references info",
