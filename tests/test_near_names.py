@@ -70,7 +70,10 @@ def test_a_column_is_named_that_may_be_meant(tmp_path: Path) -> None:
     assert "→ rename nmae to name" in screen
 
 
-def test_a_field_that_is_meant_for_a_missing_one_is_renamed_not_removed(tmp_path: Path) -> None:
+def test_a_field_that_is_meant_for_a_missing_one_is_renamed_not_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # where what is removed is kept
     assert run("init", "light-splade", str(tmp_path / "set")).code == 0
     file = next((tmp_path / "set").rglob("triplets.ndjson"))
     before = file.read_text()
