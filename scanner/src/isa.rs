@@ -5,6 +5,7 @@ use crate::hash::Seeds;
 use crate::json;
 use crate::lines::{self, Record};
 use crate::plan::{Plan, Type};
+use crate::texts::Sets;
 use crate::words::{Powers, AT_ONCE, BLOCK};
 
 /// Which way of looking at bytes is used; all give the same results.
@@ -57,6 +58,21 @@ pub fn utf8_with<I: Isa>(data: &[u8]) -> bool {
     I::utf8(data)
 }
 
+/// The last bytes of data, at most 32, with zeros behind them.
+#[inline(always)]
+pub(crate) fn last_of(data: &[u8], number: usize) -> [u8; 32] {
+    let mut found = [0; 64];
+    if let (Some(last), Some(to)) = (data.last_chunk::<32>(), found.first_chunk_mut::<32>()) {
+        *to = *last;
+        return found.get(32 - number..).and_then(<[u8]>::first_chunk).map_or([0; 32], |found| *found);
+    }
+    let mut found = [0; 32];
+    for (to, from) in found.iter_mut().zip(&data[data.len() - number..]) {
+        *to = *from;
+    }
+    found
+}
+
 /// Searches that are worth doing many bytes at a time, and the parts of a scan that are functions of their own.
 ///
 /// Whatever calls a search is inlined up to a function that is compiled for the processor, so each place that calls a
@@ -82,6 +98,9 @@ pub trait Isa: Sized {
     /// Put the ASCII from `from` on into `flat`, letters in lower case, with blanks for what is neither a letter nor a
     /// digit; how many bytes that are. 32 more than the data has from there on have room, and may be written over.
     fn flat_ascii(data: &[u8], from: usize, flat: &mut [u8]) -> usize;
+    /// Which of 32 bytes are no ASCII, and which are in each of the sets: a bit of each byte, the first is the lowest.
+    /// The sets have only ASCII; of what is beyond it nothing is said.
+    fn in_sets(sets: &Sets, chunk: &[u8; 32]) -> (u32, [u32; 3]);
     /// Which bytes are blanks: a bit of each, the first is the lowest.
     fn blanks(block: &[u8; BLOCK]) -> u64;
     /// The sum of the first `length` bytes, or all, each times its power; and whether a digit is among them.
@@ -260,6 +279,22 @@ impl<const SPREAD: bool> Isa for Portable<SPREAD> {
             *to = if byte.is_ascii_alphanumeric() { byte.to_ascii_lowercase() } else { b' ' };
         }
         end
+    }
+
+    #[inline(always)]
+    fn in_sets(sets: &Sets, chunk: &[u8; 32]) -> (u32, [u32; 3]) {
+        let (mut beyond, mut found, mut rest) = (0, [0; 3], &chunk[..]);
+        while let Some((before, group)) = rest.split_last_chunk::<8>() {
+            // the lowest bits of eight bytes, side by side
+            let bits = |word: u64| ((word & LOW).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u32;
+            let kinds = u64::from_le_bytes(group.map(|byte| sets.of[usize::from(byte & 0x7F)]));
+            beyond = beyond << 8 | bits(u64::from_le_bytes(*group) >> 7);
+            for (number, bytes) in found.iter_mut().enumerate() {
+                *bytes = *bytes << 8 | bits(kinds >> number);
+            }
+            rest = before;
+        }
+        (beyond, found)
     }
 
     #[inline(always)]

@@ -6,7 +6,7 @@ use crate::columns::Scanned;
 use crate::csv_cut::{self, RowCut};
 use crate::elements::{self, Cut, Elements};
 use crate::hash::Seeds;
-use crate::isa::{self, Isa, Level, Portable};
+use crate::isa::{self, last_of, Isa, Level, Portable};
 use crate::json;
 use crate::lines::{self, Outcome, Record};
 use crate::measures::{self, Alphabet, Looked};
@@ -15,6 +15,7 @@ use crate::rows::{self, Rows};
 use crate::sheet::Sheet;
 use crate::sketches::{self, Sketching};
 use crate::tagged;
+use crate::texts::{self, Counted, Counting, Sets};
 use crate::words::{self, Folding, Left, Powers, AT_ONCE, BLOCK};
 use std::arch::x86_64::{
     __m256i, _mm256_alignr_epi8, _mm256_and_si256, _mm256_blendv_epi8, _mm256_broadcastsi128_si256,
@@ -209,6 +210,24 @@ impl<const SPREAD: bool> Isa for Avx2<SPREAD> {
     }
 
     #[inline(always)]
+    fn in_sets(sets: &Sets, chunk: &[u8; 32]) -> (u32, [u32; 3]) {
+        let bytes = load(chunk);
+        // SAFETY: arithmetic on registers, on a processor that has AVX2; what is read has 16 bytes.
+        unsafe {
+            let table = |halves: &[u8; 16]| _mm256_broadcastsi128_si256(_mm_loadu_si128(halves.as_ptr().cast()));
+            let half = _mm256_set1_epi8(0x0F);
+            let high = _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), half);
+            let wanted = _mm256_shuffle_epi8(table(&HALVES), high);
+            let low = _mm256_and_si256(bytes, half);
+            let found = sets.by_half.each_ref().map(|halves| {
+                let there = _mm256_and_si256(_mm256_shuffle_epi8(table(halves), low), wanted);
+                !(_mm256_movemask_epi8(_mm256_cmpeq_epi8(there, _mm256_setzero_si256())) as u32)
+            });
+            (_mm256_movemask_epi8(bytes) as u32, found)
+        }
+    }
+
+    #[inline(always)]
     fn blanks(block: &[u8; BLOCK]) -> u64 {
         let (mut found, mut rest) = (0, &block[..]);
         while let Some((before, chunk)) = rest.split_last_chunk::<32>() {
@@ -244,6 +263,9 @@ impl<const SPREAD: bool> Isa for Avx2<SPREAD> {
     }
 }
 
+/// The bit that stands for each upper half of a byte of ASCII.
+const HALVES: [u8; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 0, 0, 0, 0, 0, 0, 0, 0];
+
 /// Put ASCII into `to`, letters in lower case, with blanks for what is no part of a word; which bytes are no ASCII.
 #[inline(always)]
 fn flattened(bytes: __m256i, to: &mut [u8; 32]) -> u32 {
@@ -256,21 +278,6 @@ fn flattened(bytes: __m256i, to: &mut [u8; 32]) -> u32 {
         _mm256_storeu_si256(to.as_mut_ptr().cast(), _mm256_blendv_epi8(blank, cased, kept));
         _mm256_movemask_epi8(bytes) as u32
     }
-}
-
-/// The last bytes of data, at most 32, with zeros behind them.
-#[inline(always)]
-fn last_of(data: &[u8], number: usize) -> [u8; 32] {
-    let mut found = [0; 64];
-    if let (Some(last), Some(to)) = (data.last_chunk::<32>(), found.first_chunk_mut::<32>()) {
-        *to = *last;
-        return found.get(32 - number..).and_then(<[u8]>::first_chunk).map_or([0; 32], |found| *found);
-    }
-    let mut found = [0; 32];
-    for (to, from) in found.iter_mut().zip(&data[data.len() - number..]) {
-        *to = *from;
-    }
-    found
 }
 
 /// As many bytes of it as are to be kept, before as many that are not.
@@ -306,6 +313,7 @@ compiled! {
     pub fn runs = words::runs_with::<Avx2>(folding: &Folding, codes: &mut Vec<u64>, words: usize) -> ();
     pub fn sketch = sketches::sketch_with::<Avx2>(sketching: &Sketching, codes: &[u64], parts: &mut [u32]) -> ();
     pub fn look = measures::look_with::<Avx2>(alphabet: &Alphabet, text: &str) -> Looked;
+    pub fn count = texts::count_with::<Avx2>(counting: &Counting, text: &str) -> Counted;
     pub fn utf8 = isa::utf8_with::<Avx2>(data: &[u8]) -> bool;
     pub fn cut_rows = csv_cut::cut_with::<Avx2>(data: &[u8], most: u64, ended: bool, widths: [u64; 2]) -> RowCut;
 }

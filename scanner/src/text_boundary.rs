@@ -238,12 +238,13 @@ pub unsafe extern "C" fn rd_text_numbers(
         }
         let counting = Counting { kinds, longest, ascii: Ascii::of(kinds), kana: kana as usize, han: han as usize };
         let all = Texts::of(data);
+        let count_one = texts::quickest();
         while *reached < count {
             let place = *reached as usize;
             let at = step.checked_mul(*reached).and_then(|far| usize::try_from(far.checked_add(first)?).ok());
             let Some(ends) = at.and_then(|at| offsets.get(at..)) else { return MISUSED };
             let Some(Ok(text)) = all.piece(ends) else { return MISUSED };
-            match texts::count(&counting, text) {
+            match count_one(&counting, text) {
                 Ok(found) => (tokens[place], scripts[place]) = found,
                 Err(character) => {
                     *unknown = u64::from(character);

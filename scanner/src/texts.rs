@@ -1,5 +1,7 @@
 //! Numbers of texts: their characters, their tokens and the script that most of their letters are of.
 
+use crate::isa::{last_of, Isa, Level, Portable};
+
 /// What a character is, in the table that Python gives: its script (0: no letter), and these.
 const SCRIPT: u8 = 0x1F;
 const IN_WORD: u8 = 0x20;
@@ -15,90 +17,121 @@ pub struct Counting<'a> {
     /// Characters of a word that count as one token at most.
     pub longest: u64,
     /// The same of ASCII alone.
-    pub ascii: Option<Ascii<'a>>,
+    pub ascii: Option<Ascii>,
     /// The script that Han characters count with, where it occurs, and theirs.
     pub kana: usize,
     pub han: usize,
 }
 
+/// Three sets of characters of ASCII: those of words, those that are tokens alone, and letters.
+pub struct Sets {
+    /// Of each character the sets that it is in, a bit for each.
+    pub(crate) of: [u8; 128],
+    /// For each set and lower half of a byte the upper halves of those in it, a bit for each.
+    pub(crate) by_half: [[u8; 16]; 3],
+}
+
 /// What ASCII characters are, where all are known and their letters are of one script.
-#[derive(Clone, Copy)]
-pub struct Ascii<'a> {
-    kinds: &'a [u8; 128],
+pub struct Ascii {
+    sets: Sets,
     script: usize,
 }
 
-impl<'a> Ascii<'a> {
+impl Ascii {
     /// Those of a table of all characters.
     #[must_use]
-    pub fn of(kinds: &'a [u8]) -> Option<Self> {
+    pub fn of(kinds: &[u8]) -> Option<Self> {
         let kinds = kinds.first_chunk::<128>()?;
         let script = kinds.iter().map(|kind| kind & SCRIPT).max()?;
         let is_plain = |&kind: &u8| {
             let own = kind & SCRIPT;
             kind != UNKNOWN && (own == 0 || own == script) && kind & (IN_WORD | ALONE) != IN_WORD | ALONE
         };
-        kinds.iter().all(is_plain).then_some(Self { kinds, script: script.into() })
-    }
-
-    /// Of eight characters how many tokens begin, how many are letters, and how long the last word is, which was `run`
-    /// before; none where not all are ASCII, or a word is too long for one token.
-    #[inline(always)]
-    fn of_group(&self, group: [u8; 8], run: u64, longest: u64) -> Option<(i64, u64, u64)> {
-        if u64::from_le_bytes(group) & (EACH << 7) != 0 {
-            return None;
+        let of = kinds.map(|kind| {
+            u8::from(kind & IN_WORD != 0) | u8::from(kind & ALONE != 0) << 1 | u8::from(kind & SCRIPT != 0) << 2
+        });
+        let mut by_half = [[0; 16]; 3];
+        for (byte, sets) in of.iter().enumerate() {
+            for (number, halves) in by_half.iter_mut().enumerate() {
+                halves[byte & 0xF] |= (sets >> number & 1) << (byte >> 4);
+            }
         }
-        let kinds = u64::from_le_bytes(group.map(|byte| self.kinds[usize::from(byte & 0x7F)]));
-        let words = kinds >> IN_WORD.trailing_zeros() & EACH;
-        let others = words ^ EACH;
-        if longest <= 8 || run + u64::from(others.trailing_zeros() / 8) >= longest {
-            return None;
-        }
-        let begin = words & !(words << 8 | u64::from(run > 0)) | kinds >> ALONE.trailing_zeros() & EACH;
-        let letters = sum(kinds >> self.script.trailing_zeros() & EACH);
-        let last = if others == 0 { run + 8 } else { u64::from(others.leading_zeros() / 8) };
-        Some((sum(begin) as i64, letters, last))
+        kinds.iter().all(is_plain).then_some(Self { sets: Sets { of, by_half }, script: script.into() })
     }
 }
 
-/// One in each of eight bytes.
-const EACH: u64 = 0x0101_0101_0101_0101;
-
-/// The sum of eight small bytes.
+/// How many tokens begin in words, whose characters are these bits of the lowest `length` ones, and how long the last
+/// word is at their end, which was `run` before: less than `longest`, with which another token begins. By the `steps` those
+/// are shifted that are as long by themselves: bits of them remain.
 #[inline(always)]
-fn sum(bytes: u64) -> u64 {
-    bytes.wrapping_mul(EACH) >> 56
+fn words_in(words: u32, length: u32, run: u64, longest: u64, steps: &[u32; 5]) -> (u64, u64) {
+    let held = steps.iter().fold(words, |held, step| held & held >> step);
+    if held != 0 || run + u64::from(words.trailing_ones()) >= longest {
+        return long_words_in(words, length, run, longest);
+    }
+    let begin = words & !(words << 1 | u32::from(run > 0));
+    let last = u64::from((words << (u32::BITS - length)).leading_ones());
+    (begin.count_ones().into(), if last == u64::from(length) { run + last } else { last })
+}
+
+/// By how much what is as long as that is shifted in turn, each time by no more than it was already.
+#[inline(always)]
+fn steps_to(longest: u64) -> [u32; 5] {
+    let (mut have, most) = (1, longest.min(u32::BITS.into()) as u32);
+    [(); 5].map(|()| {
+        let step = have.min(most - have);
+        have += step;
+        step
+    })
+}
+
+/// The same where a word is too long for one token.
+fn long_words_in(words: u32, length: u32, mut run: u64, longest: u64) -> (u64, u64) {
+    let (mut begun, mut at) = (0, 0);
+    while at < length {
+        let own = u64::from((words >> at).trailing_ones());
+        if own > 0 {
+            begun += (run + own).div_ceil(longest) - u64::from(run > 0);
+            run = (run + own) % longest;
+            at += own as u32;
+        } else {
+            run = 0;
+            at += (words >> at).trailing_zeros();
+        }
+    }
+    (begun, run)
 }
 
 /// The tokens of a text, and its script; the character of which nothing is known, where there is one.
-pub fn count(counting: &Counting, text: &str) -> Result<(i64, u8), u32> {
+pub type Counted = Result<(i64, u8), u32>;
+
+/// Count one text.
+#[inline(always)]
+pub fn count_with<I: Isa>(counting: &Counting, text: &str) -> Counted {
     let mut scripts = [0_u64; SCRIPTS];
-    let (mut tokens, mut run) = (0, 0_u64);
+    let (mut tokens, mut run, mut of_ascii) = (0, 0_u64, 0);
     let (mut script, mut letters) = (0, 0); // the last letter's script, and how many are in a row
-    let bytes = text.as_bytes();
+    let (bytes, steps) = (text.as_bytes(), steps_to(counting.longest));
     let mut at = 0;
     while at < bytes.len() {
-        if let Some(ascii) = counting.ascii {
-            let mut of_ascii = 0_u64;
-            while let Some(&byte) = bytes.get(at).filter(|byte| byte.is_ascii()) {
-                if let Some(group) = bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
-                    if let Some((begun, letters, last)) = ascii.of_group(*group, run, counting.longest) {
-                        tokens += begun;
-                        of_ascii = of_ascii.wrapping_add(letters);
-                        run = last;
-                        at += group.len();
-                        continue;
-                    }
+        if let Some(ascii) = &counting.ascii {
+            while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
+                let (chunk, most) = match rest.first_chunk() {
+                    Some(chunk) => (*chunk, u32::BITS),
+                    None => (last_of(bytes, rest.len()), rest.len() as u32),
+                };
+                let (beyond, sets) = I::in_sets(&ascii.sets, &chunk);
+                let length = most.min(beyond.trailing_zeros());
+                if length == 0 {
+                    break;
                 }
-                let kind = ascii.kinds[usize::from(byte)];
-                let in_word = kind & IN_WORD != 0;
-                tokens += i64::from(kind & ALONE != 0 || (in_word && run == 0));
-                of_ascii = of_ascii.wrapping_add(u64::from(kind & SCRIPT != 0));
-                let next = run.wrapping_add(1);
-                run = if in_word && next != counting.longest { next } else { 0 };
-                at += 1;
+                let [words, alone, of_script] = sets.map(|set| set & u32::MAX >> (u32::BITS - length));
+                let (begun, last) = words_in(words, length, run, counting.longest, &steps);
+                tokens += begun as i64 + i64::from(alone.count_ones());
+                of_ascii += u64::from(of_script.count_ones());
+                run = last;
+                at += length as usize;
             }
-            scripts[ascii.script] += of_ascii;
             if at == bytes.len() {
                 break;
             }
@@ -124,6 +157,12 @@ pub fn count(counting: &Counting, text: &str) -> Result<(i64, u8), u32> {
             run = 0;
         }
     }
+    if let Some(ascii) = &counting.ascii {
+        if script == 0 {
+            return Ok((tokens, if of_ascii > 0 { ascii.script as u8 } else { 0 }));
+        }
+        scripts[ascii.script] += of_ascii;
+    }
     scripts[usize::from(script)] += letters;
     scripts[0] = 0;
     if scripts[counting.kana] > 0 {
@@ -136,6 +175,16 @@ pub fn count(counting: &Counting, text: &str) -> Result<(i64, u8), u32> {
         }
     }
     Ok((tokens, most as u8))
+}
+
+/// The quickest way to count that this processor has.
+#[must_use]
+pub fn quickest() -> fn(&Counting, &str) -> Counted {
+    match Level::best() {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => crate::simd::count,
+        _ => count_with::<Portable>,
+    }
 }
 
 /// The characters of a text: the bytes that do not go on with one.
@@ -182,8 +231,12 @@ mod tests {
     fn of(text: &str) -> Result<(i64, u8), u32> {
         let kinds = kinds();
         let counting = |ascii| Counting { kinds: &kinds, longest: 4, ascii, kana: KANA.into(), han: HAN.into() };
-        let found = count(&counting(Ascii::of(&kinds)), text);
-        assert_eq!(found, count(&counting(None), text));
+        let found = count_with::<Portable>(&counting(Ascii::of(&kinds)), text);
+        assert_eq!(found, count_with::<Portable>(&counting(None), text));
+        #[cfg(target_arch = "x86_64")]
+        if Level::best() == Level::Avx2 {
+            assert_eq!(found, crate::simd::count(&counting(Ascii::of(&kinds)), text));
+        }
         found
     }
 
@@ -195,6 +248,19 @@ mod tests {
         assert_eq!(of("abcd abcde"), Ok((3, 1)));
         assert_eq!(of("é"), Ok((1, 1)));
         assert_eq!(of("?!"), Ok((2, 0)));
+    }
+
+    #[test]
+    fn all_ways_of_counting_agree() {
+        let (mut state, pieces) = (1_u64, ["a", "bcd", "abcde", "efghijklmnopqrstuvwxyz", " ", ".,", "é", "\u{100}"]);
+        for length in 0..400 {
+            let mut text = String::new();
+            for _ in 0..length % 40 {
+                state = state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(1);
+                text += pieces[(state >> 61) as usize];
+            }
+            of(&text).unwrap();
+        }
     }
 
     #[test]
