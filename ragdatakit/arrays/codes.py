@@ -59,6 +59,13 @@ def are_one(codes: Codes, one: Any) -> npt.NDArray[np.bool_]:
     return are_same(codes, np.broadcast_to(np.asarray(one), codes.shape))
 
 
+def begin_runs(codes: Codes) -> npt.NDArray[np.bool_]:
+    """Which codes are not those before them."""
+    begins = np.ones(len(codes), np.bool_)
+    begins[1:] = ~are_same(codes[1:], codes[:-1])
+    return begins
+
+
 def mix(first: Codes, second: Codes) -> Codes:
     """One code for a pair of codes; of integers each pair has another."""
     quick = mixed_words(flat_words(first), len(words_of(first)), flat_words(second), len(words_of(second)))

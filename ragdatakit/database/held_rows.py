@@ -207,6 +207,11 @@ class HeldRows:
 
         lengths, codes, empty = [np.empty(0, np.int64)], [np.empty(0, WIDE)], 0
         for column in self._parts(name):
+            if (known := column.known) is not None:
+                lengths.append(known.lengths)
+                codes.append(known.codes)
+                empty += known.empty
+                continue
             own = bits_of(column) != 0
             sizes, of_rows = np.full(column.length, -1), np.zeros(column.length, WIDE)
             data, offsets = texts_of(column)
@@ -232,9 +237,10 @@ class HeldRows:
         import numpy as np
 
         from ragdatakit.arrays.code_tables import HashTable
+        from ragdatakit.arrays.codes import begin_runs
 
         codes, there = self._codes[name]
-        starts = np.flatnonzero(_begin_runs(codes[there]))
+        starts = np.flatnonzero(begin_runs(codes[there]))
         own = codes[there][starts]
         first_of = HashTable(own).positions(own)
         counts = np.bincount(first_of, np.diff(np.append(starts, int(there.sum())))).astype(np.int64)
@@ -290,17 +296,9 @@ def _has_integers(column: PackedColumn) -> bool:
     import numpy as np
 
     data, offsets = texts_of(column)
+    firsts = data[offsets[:-1][np.diff(offsets) > 0]]
+    if not (((firsts >= ord("0")) & (firsts <= ord("9"))) | (firsts == ord("-"))).any():
+        return False
     data = data[offsets[0] : offsets[-1]]
     others = np.cumsum(np.concatenate(([0], ((data < ord("0")) | (data > ord("9"))) & (data != ord("-")))))
     return bool(((np.diff(others[offsets - offsets[0]]) == 0) & (np.diff(offsets) > 0)).any())
-
-
-def _begin_runs(codes: Codes) -> npt.NDArray[np.bool_]:
-    """Which codes are not those before them."""
-    import numpy as np
-
-    from ragdatakit.arrays.codes import are_same
-
-    begins = np.ones(len(codes), np.bool_)
-    begins[1:] = ~are_same(codes[1:], codes[:-1])
-    return begins

@@ -36,6 +36,7 @@ from ragdatakit.scanner.notes import BLANK
 from ragdatakit.scanner.plan import Asked
 from ragdatakit.scanner.predicates import Given
 from ragdatakit.scanner.relations import Parts, Without
+from ragdatakit.scanner.texts import joined, lengths_and_codes
 from ragdatakit.schemas.canonical import Trace
 from ragdatakit.schemas.declarations import Field, Record
 from ragdatakit.schemas.sage.older import STAGES
@@ -346,4 +347,7 @@ def _repeated(values: list[bytes], counts: Numbers) -> PackedColumn:
     """Texts, each so many times."""
     data = b"".join(value * count for value, count in zip(values, counts.tolist(), strict=True))
     sizes = np.repeat(np.array([*map(len, values)], np.int64), counts)
-    return packed_texts(data, np.concatenate(([0], sizes.cumsum())), np.empty(0, np.int64))
+    column = packed_texts(data, np.concatenate(([0], sizes.cumsum())), np.empty(0, np.int64))
+    lengths, codes, empty = lengths_and_codes(*joined(values))
+    known = KnownTexts(np.repeat(lengths, counts), np.repeat(codes, counts), 0) if not empty else None
+    return replace(column, known=known)

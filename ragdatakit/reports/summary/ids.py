@@ -126,7 +126,7 @@ class IdNumbers:
     def _of_codes(self, columns: Sequence[IdColumn]) -> tuple[list[Numbers], int]:
         """Ids are numbered by the place at which the first one like it is; the compiled library tells them by codes."""
         from ragdatakit.arrays.code_tables import HashTable
-        from ragdatakit.arrays.codes import WIDE
+        from ragdatakit.arrays.codes import WIDE, begin_runs
         from ragdatakit.database.text_batches import text_batches
         from ragdatakit.scanner.blocks import text_codes
 
@@ -144,8 +144,12 @@ class IdNumbers:
             codes.append(np.concatenate(own))
             missing.append(np.concatenate(absent))
         every = np.concatenate(codes)
-        found = zip(missing, map(HashTable(every).positions, codes), strict=True)
-        return [np.where(rows, -1, places).astype(np.int64) for rows, places in found], len(every)
+        starts = np.flatnonzero(begin_runs(every))  # ids of questions often stand side by side
+        firsts = starts[HashTable(every[starts]).positions(every[starts])]
+        places = np.repeat(firsts, np.diff(starts, append=len(every)))
+        of_columns = np.split(places, np.cumsum([*map(len, codes)])[:-1])
+        found = zip(missing, of_columns, strict=True)
+        return [np.where(rows, -1, own).astype(np.int64) for rows, own in found], len(every)
 
     def integer_ids(self, source: IdColumn) -> tuple[int, int, int, int, int, int] | None:
         """Of a column that is known, or read, most of whose ids are integers: how many there are, distinct ones, those

@@ -103,7 +103,9 @@ class _Held:
         seconds, has_some = self._columns["seconds"]
         ranks, has_rank = self._columns["rank"]
         rows = np.flatnonzero(self._rows[stage] & has_some & has_rank)
-        rows = rows[np.lexsort((ranks[rows], self._questions[rows]))]
+        further = np.diff(self._questions[rows])
+        if not ((further > 0) | ((further == 0) & (np.diff(ranks[rows]) >= 0))).all():  # most are in order
+            rows = rows[np.lexsort((ranks[rows], self._questions[rows]))]
         first = np.diff(self._questions[rows], prepend=-1) != 0
         return _finite(seconds[rows[first]], np.ones(int(first.sum()), np.bool_))
 
