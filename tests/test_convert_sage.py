@@ -162,6 +162,7 @@ def test_what_is_no_record_is_left_out_and_reported(tmp_path: Path) -> None:
 
     assert [r["query"] for r in found] == ["q"]
     assert sum(loss.count for loss in losses if loss.kind == "dropped") == 4
+    assert '["q",12]' in [example for loss in losses for example in loss.examples]
 
 
 def test_the_stage_of_results_can_be_said(tmp_path: Path) -> None:

@@ -85,6 +85,18 @@ def test_a_field_that_is_meant_for_a_missing_one_is_renamed_not_removed(
     assert json.loads(file.read_text().splitlines()[0]) == json.loads(before.splitlines()[0])
 
 
+def test_of_two_fields_that_may_be_meant_for_a_missing_one_the_first_is_renamed(tmp_path: Path) -> None:
+    assert run("init", "light-splade", str(tmp_path / "set")).code == 0
+    file = next((tmp_path / "set").rglob("doc_master.ndjson"))
+    first, *others = file.read_text().splitlines()
+    doc_id, text = json.loads(first).values()
+    write(file, "\n".join([json.dumps({"doc_id": doc_id, "Text": text, "txt": "x"}), *others, ""]))
+
+    run("validate", str(tmp_path / "set"), "--fix", "--unsafe-fixes")
+
+    assert file.read_text().splitlines()[0] == json.dumps({"doc_id": doc_id, "text": text})
+
+
 BESIDE = {
     "arag": ("chunks.json", "chunks.json.gz", "unpack chunks.json.gz"),
     "beir": ("corpus.jsonl", "corpus.json", "rename corpus.json to corpus.jsonl, if that is what it is"),

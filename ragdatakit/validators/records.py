@@ -160,11 +160,13 @@ def _missing(rule: str, record: Record, name: str, value: dict[str, Any]) -> Pro
 
 
 def _unexpected(rule: str, record: Record, name: str, value: dict[str, Any]) -> Problem:
-    """A field that the record does not have; it may be meant for one that is missing."""
+    """A field that the record does not have; it may be meant for one that is missing, if no other field is."""
     from ragdatakit.files.texts.near_names import nearest
 
     problem = Problem(rule, f"/{strict_json.escape(name)}", value[name], {"field": name})
-    if meant := nearest(name, (f.name for f in record.fields if f.required and f.name not in value)):
+    known = [field.name for field in record.fields]
+    meant = nearest(name, (f.name for f in record.fields if f.required and f.name not in value))
+    if meant and nearest(meant, (other for other in value if other not in known)) == name:  # of several the first
         problem.facts["meant"] = meant
         problem.hint = f"rename it to {meant}"
     return problem

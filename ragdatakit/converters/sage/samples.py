@@ -157,7 +157,9 @@ class Samples:
         place = f"{file.display}, record {number}"
         fields = value if isinstance(value, dict) else pair_of(value, self._pair, place)
         if fields is None:
-            self._refuse(place, "an array that is not a pair of query and documents or answer", str(raw_of(value)))
+            self._refuse(
+                place, "an array that is not a pair of query and documents or answer", json_text.compact(raw_of(value))
+            )
             return None
         changed = to_documented(fields, place, self._stage, self._complete)
         if changed.record is value:
