@@ -109,7 +109,8 @@ def test_colour_changes_no_word() -> None:
     plain, coloured = run("validate", DEMO), run("validate", DEMO, terminal=True)
 
     stripped = re.sub(r"\x1b\[[\d;]*[mK]", "", coloured.out)
-    assert re.sub(r"\d\.\d\d s", "", stripped) == re.sub(r"\d\.\d\d s", "", plain.out)
+    words = (re.sub(r"\d\.\d\d s", "", text).split() for text in (stripped, plain.out))  # a terminal has a width
+    assert next(words) == next(words)
 
 
 @pytest.fixture

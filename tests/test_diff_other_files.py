@@ -137,7 +137,7 @@ def test_what_is_no_file_is_reported(two: tuple[Path, Path]) -> None:
     assert "Not compared, as hidden files and folders of programs are not: .git." in shown.out
     assert "Not compared: linked (a link to a folder)." in shown.out
     assert "Not compared: pipe (no regular file)." in shown.out
-    assert "ragdata's own, which count by what the tables hold: notes/ragdata.json." in shown.out
+    assert "Files of ragdata itself differ, too, which changes nothing in the data: notes/ragdata.json." in shown.out
 
 
 def test_a_file_that_nobody_could_look_for_is_not_removed(two: tuple[Path, Path]) -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from ragdatakit import validate
+from ragdatakit.reports.summaries import loss_words
+from ragdatakit.schemas.conversions import Losses
 from tests.command_line import run
 
 QUERIES = '{"_id": "q1", "text": "Which?"}\n{"_id": "q2", "text": "Who?"}\n'
@@ -60,3 +62,64 @@ def test_commas_in_judgements_of_trec_are_named(tmp_path: Path) -> None:
     messages = {finding.fault for finding in validate(tmp_path / "set").findings if finding.code == "TR111"}
 
     assert messages == {"1 column instead of 4 (there are commas where blanks should be)"}
+
+
+def test_records_that_are_not_utf8_are_one_note_of_a_report(tmp_path: Path) -> None:
+    folder = beir(tmp_path, CORPUS, encoding="cp1252")
+
+    screen = " ".join(run("report", str(folder)).out.split())
+
+    assert "! corpus: 2 records left out: no JSON: it is not UTF-8 (corpus.jsonl:1, corpus.jsonl:2)" in screen
+
+
+def test_what_several_tables_lack_is_one_note() -> None:
+    losses = Losses()
+    for table in ("nodes", "edges"):
+        losses.add("dropped", table, None, "it could not be read: a.csv", unread=True)
+    losses.add("dropped", "corpus", None, "no JSON: byte 0xe9 is not UTF-8", place="a:1")
+    losses.add("dropped", "corpus", None, "no JSON: byte 0xfc is not UTF-8", count=2, place="a:4")
+
+    words = loss_words(losses)
+
+    assert sorted(words) == [
+        "corpus: 3 records left out: no JSON: it is not UTF-8 (a:1, a:4 and 1 more)",
+        "nodes, edges: it could not be read: a.csv",
+    ]
+
+
+def test_a_conversion_into_its_own_source_is_said(tmp_path: Path) -> None:
+    folder = beir(tmp_path, CORPUS)
+
+    inside = run("convert", "--to", "trec", str(folder), str(folder / "out")).out
+    assert f"{folder}/out is in the folder of the source: {folder} has two datasets then" in inside
+    other = run("convert", "--from", "beir", "--to", "trec", str(folder / "corpus.jsonl"), str(tmp_path / "beside")).out
+    assert "is in the folder of the source" not in other
+
+
+def test_first_settings_check_the_only_table_whose_check_fails(tmp_path: Path) -> None:
+    (tmp_path / "chunks.jsonl").write_text('{"id": "c1", "page_content": "Tide"}\n{"id": "c2", "page_content": ""}\n')
+
+    run("init-config", str(tmp_path))
+
+    assert (
+        "# its check fails: line 2: the row has no value in column page_content (TB102)\n[[table]]"
+        in (tmp_path / "ragdata.toml").read_text()
+    )
+    assert [finding.code for finding in validate(tmp_path, config=True).findings] == ["TB102"]
+
+
+def test_a_long_refusal_is_in_lines_with_the_reason_first(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("The tide.")
+
+    (tmp_path / "notes.jsonl").write_text('{"text": "The tide."}\n', encoding="utf-16")
+
+    lines = run("validate", str(tmp_path), terminal=True).err.splitlines()
+
+    assert lines[0] == f"ragdata: no dataset recognised below {tmp_path};"
+    assert lines[1].startswith(f"  {tmp_path}/notes.jsonl: it is UTF-16;")
+    assert "light-splade" not in "".join(lines)
+    assert len(run("validate", str(tmp_path)).err.splitlines()) == 1
+
+
+def test_no_deprecated_option_is_suggested() -> None:
+    assert "Did you mean '--from'?" in run("validate", "--form", "beir").err

@@ -115,6 +115,9 @@ def test_a_command_by_the_name_of_other_tools(word: str, meant: str) -> None:
         ("rules bei", "beir"),
         ("convert --to datam", "datamind"),
         ("fetch beir/scif", "beir/scifact"),
+        ("validate --profile dist", "distil"),
+        ("schema beir qu", "queries"),
+        ("eval --mode bm25,hyb", "bm25,hybrid"),
     ],
 )
 def test_completion_knows_values(words: str, value: str) -> None:

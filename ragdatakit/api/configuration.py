@@ -252,8 +252,13 @@ def init_config(folder: PathLike = ".", overwrite: bool = False) -> WrittenSetti
             else first_errors(_datasets(place, target), configurations(target))
         )
         if not any(table.path in errors for table in tables if not table.is_left_out):
-            return WrittenSettings(target, first.sections, tuple(table.path for table in tables if table.is_left_out))
+            break
         tables = [table._replace(error=table.error or errors.get(table.path, "")) for table in tables]
+    if not first.sections and any(table.error for table in tables):  # else no check would say what is wrong in them
+        tables = [table._replace(is_checked=table.same_ids is None) for table in tables]
+        first = first_settings(place, datasets, tables)
+        write_whole(target, first.text.encode())
+    return WrittenSettings(target, first.sections, tuple(table.path for table in tables if table.is_left_out))
 
 
 def config_schema() -> dict[str, Any]:

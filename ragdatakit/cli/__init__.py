@@ -38,6 +38,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "init-config": ("config:init_command", "Write a ragdata.toml for the datasets that lie in a folder."),
 }
 
+_TWO_LINES = 160
 _MEANT = {
     "--output": ("--output-file",),
     "--out": ("--output-file",),
@@ -181,7 +182,7 @@ def _failed(error: BaseException) -> int:
     if isinstance(error, click.ClickException):
         _show(error)
     elif message := failure_words(error):
-        click.echo(f"ragdata: {printable(message)}", err=True)
+        click.echo(f"ragdata: {in_lines(printable(message))}", err=True)
     elif os.environ.get("RAGDATA_DEBUG") or not isinstance(error, Exception):
         raise error
     else:
@@ -209,8 +210,18 @@ def _with_meant(error: click.NoSuchOption) -> str:
     there = {opt for param in error.ctx.command.params for opt in param.opts} if error.ctx is not None else set()
     if error.option_name == "--from" and error.ctx is not None and error.ctx.command.name == "init":
         return f"{error.message} `ragdata init-config DIR` writes the settings for what lies in a folder."
+    if error.ctx is not None:
+        hidden = {opt for param in error.ctx.command.params if getattr(param, "hidden", False) for opt in param.opts}
+        near = [opt for opt in error.possibilities or () if opt not in hidden]
+        error = click.NoSuchOption(error.option_name, possibilities=near, ctx=error.ctx)
     meant = [words for words in _MEANT.get(error.option_name, ()) if words.split()[0] in there]
     return f"{error.message} Did you mean {' or '.join(meant)}?" if meant else error.format_message()
+
+
+def in_lines(text: str) -> str:
+    """A message for a terminal: where it is longer than two lines, each of the things that it says has its own."""
+    is_long = len(text) > _TWO_LINES and sys.stderr.isatty()
+    return text.replace("; ", ";\n  ") if is_long else text
 
 
 def printable(text: str) -> str:

@@ -53,7 +53,7 @@ _option = options_of(ConvertOptions)
     metavar="SIZE",
     help="Several files of at most SIZE, as 512MB, for each (light-splade; in Parquet about SIZE).",
 )
-@_option("--profile", metavar="NAME", help="A variant of the target format, such as distil.")
+@_option("--profile", type=Known("profile"), metavar="NAME", help="A variant of the target format, such as distil.")
 @_option("--name", metavar="NAME", help="What to call the dataset (default: its folder's name).")
 @click.option(
     "--map",

@@ -100,24 +100,38 @@ class Names(click.Choice[str]):
 
 
 class Known(click.types.StringParamType):
-    """A text that completion knows values of: names of formats, of public datasets, codes and names of rules, of which
-    there may be several with commas between them."""
+    """A text that completion knows values of: names of formats, of their profiles, of kinds of files of the format that
+    is named before, of public datasets; codes and names of rules and search modes, of which there may be several with
+    commas between them."""
 
-    def __init__(self, *kinds: Literal["format", "rule", "dataset"]) -> None:
+    def __init__(self, *kinds: Literal["format", "profile", "kind", "rule", "mode", "dataset"]) -> None:
         self._kinds = kinds
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem
 
-        from ragdatakit.schemas import FORMATS, all_rules
+        from ragdatakit.schemas import FORMATS, all_formats, all_rules
         from ragdatakit.schemas.public_datasets import PUBLIC_DATASETS
+        from ragdatakit.schemas.search.modes import ALL_MODES
 
         named = [(name, "") for name in FORMATS if "format" in self._kinds]
         if "rule" in self._kinds:
             named += [(name, rule.summary) for rule, _ in all_rules() for name in (rule.code, rule.name)]
         if "dataset" in self._kinds:
             named += [(dataset.name, dataset.title) for dataset in PUBLIC_DATASETS]
-        given, comma, begun = incomplete.rpartition(",") if "rule" in self._kinds else ("", "", incomplete)
+        if "profile" in self._kinds:
+            named += [
+                (name, f"{fmt.name}: {fmt.profile_words.get(name, '')}")
+                for fmt in all_formats()
+                for name in fmt.profiles
+            ]
+        if "kind" in self._kinds:
+            chosen = [fmt for fmt in all_formats() if fmt.name == ctx.params.get("format_name")]
+            named += [(file.kind, file.title) for fmt in chosen for file in fmt.files]
+        if "mode" in self._kinds:
+            named += [(name, "") for name in ALL_MODES]
+        several = {"rule", "mode"} & {*self._kinds}
+        given, comma, begun = incomplete.rpartition(",") if several else ("", "", incomplete)
         return [
             CompletionItem(f"{given}{comma}{name}", help=words)
             for name, words in named

@@ -22,7 +22,7 @@ from ragdatakit.cli.dataset_options import (
     retriever_words,
     search_options,
 )
-from ragdatakit.cli.declared_options import DataPath, given, options_of
+from ragdatakit.cli.declared_options import DataPath, Known, given, options_of
 from ragdatakit.cli.output_format import check_place, chosen_form, output_options
 from ragdatakit.cli.standard_output import terminal_columns, write_output
 from ragdatakit.cli.synonyms import old_spelling
@@ -64,7 +64,9 @@ class _Command(SectionedCommand):
 
 @click.command("eval", cls=_Command, short_help="Measure retrieval on a dataset.")
 @click.argument("path", default=".", type=DataPath(readable=False, path_type=Path), metavar="[PATH]")
-@click.option("--mode", "modes", multiple=True, metavar="MODE,…", callback=not_empty, help=MODE_WORDS)
+@click.option(
+    "--mode", "modes", multiple=True, type=Known("mode"), metavar="MODE,…", callback=not_empty, help=MODE_WORDS
+)
 @click.option(
     "-k",
     "cutoffs",

@@ -18,7 +18,7 @@ from ragdatakit.cli.dataset_options import (
     retriever_words,
     search_options,
 )
-from ragdatakit.cli.declared_options import DataPath
+from ragdatakit.cli.declared_options import DataPath, Known
 from ragdatakit.cli.output_format import check_place, chosen_form, output_options
 from ragdatakit.cli.progress import say, terminal_progress
 from ragdatakit.cli.standard_output import write_output
@@ -34,7 +34,13 @@ _FORMS = ("text", "json")
 @click.command("index", short_help="Build the search index of a dataset.")
 @click.argument("path", required=False, type=DataPath(readable=False, path_type=Path), metavar="[PATH]")
 @click.option(
-    "--mode", "modes", metavar="MODE,…", default="", callback=not_empty, help=f"Only for these modes: {MODE_WORDS}"
+    "--mode",
+    "modes",
+    type=Known("mode"),
+    metavar="MODE,…",
+    default="",
+    callback=not_empty,
+    help=f"Only for these modes: {MODE_WORDS}",
 )
 @dataset_name_option
 @dataset_options

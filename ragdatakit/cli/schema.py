@@ -18,7 +18,7 @@ _option = options_of(ExportOptions)
 
 @click.command("schema", short_help="Print JSON Schemas.")
 @click.argument("format_name", type=Known("format"), metavar="FORMAT", required=False)
-@click.argument("kind", metavar="[KIND]", required=False)
+@click.argument("kind", type=Known("kind"), metavar="[KIND]", required=False)
 @click.option(
     "--all",
     "folder",

@@ -79,7 +79,13 @@ _option = options_of(ValidateOptions)
     help="Take the files as this format (default: auto-detected).",
 )
 @old_spelling("--format", "--from", "format")
-@_option("--profile", multiple=True, metavar="NAME", help="Check for this loader only; may be repeated.")
+@_option(
+    "--profile",
+    multiple=True,
+    type=Known("profile"),
+    metavar="NAME",
+    help="Check for this loader only; may be repeated.",
+)
 @_option(
     "--select",
     multiple=True,

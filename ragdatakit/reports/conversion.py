@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import zip_longest
+from pathlib import Path
 
 import orjson
 
@@ -92,6 +93,12 @@ def _examples(examples: list[str]) -> str:
     return joined
 
 
+def _is_within(target: str, source: str) -> bool:
+    """Whether a target is in the folder of a source."""
+    folder = Path(source)
+    return folder.is_dir() and folder.resolve() in Path(target).resolve().parents
+
+
 def _summary(result: ConversionResult, paint: Painter) -> Iterator[str]:
     files = [f for c in result.conversions for f in c.files]
     written = f"{_counted(len(files), 'files')}, {size(sum(f.bytes for f in files))}"
@@ -120,6 +127,9 @@ def _summary(result: ConversionResult, paint: Painter) -> Iterator[str]:
         yield from (f"The framework's loader would stop: {reason}." for reason in result.incomplete)
         if result.warnings:
             yield f"`ragdata validate {place}` shows {'it' if result.warnings == 1 else 'them'}."
+    for source in dict.fromkeys(done.source for done in result.conversions if _is_within(result.target, done.source)):
+        words = f"{place} is in the folder of the source: {visible_text(source)} has two datasets then, name which"
+        yield f"{paint('warning', words)}."
     if result.lossless:
         yield paint("good", "Nothing is lost.")
     elif result.sidecar:

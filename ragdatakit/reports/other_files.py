@@ -150,7 +150,7 @@ def _own_notes(before: OtherFiles, after: OtherFiles) -> Iterator[str]:
     """Files of ragdata itself are no data: what they say counts in the tables."""
     names = {*before.own, *after.own}
     if others := [name for name in names if _status(before.own.get(name), after.own.get(name)) != "same"]:
-        yield f"Not the same, but ragdata's own, which count by what the tables hold: {names_listed(others)}."
+        yield f"Files of ragdata itself differ, too, which changes nothing in the data: {names_listed(others)}."
 
 
 def _status(old: Path | None, new: Path | None) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from ragdatakit.database.conditions import Condition
 from ragdatakit.files.paths.sql_text import sql_text
 from ragdatakit.files.reading.threads import Aside
+from ragdatakit.late_patterns import late_pattern
 from ragdatakit.reports.summary.columns import IDS, id_summary, table_summary
 from ragdatakit.reports.summary.contexts import context_notes, read_contexts
 from ragdatakit.reports.summary.examples import examples as example_rows
@@ -99,6 +100,7 @@ _COUNTS = (
 _LOSS_WORDS = {"dropped": "left out", "lost": "not kept", "coerced": "taken in another form"}
 _READING_WORDS = {"renumbered": "renamed on reading", "derived": "added on reading"}
 """What reading adds to the data and takes nothing from it: a note, no loss."""
+_BYTE = late_pattern(r"byte 0x[0-9a-f]{2} is not UTF-8")
 _OF_FILES = ("a file ", "a side file ", "a whole file ")
 """Reasons for which a file is left out, not a record."""
 
@@ -329,7 +331,18 @@ class _Summing:
 
 def loss_words(losses: Losses) -> list[str]:
     """Sentences about what could not be read as it is."""
-    return [loss_text(loss) for loss in losses if loss.kind in _LOSS_WORDS and not loss.by_option]
+    shown = losses.in_other_words(lambda reason: _BYTE.sub("it is not UTF-8", reason))
+    unread: dict[str, list[str]] = {}  # places by what several tables may have in common
+    for loss in shown:
+        if loss.unread:
+            unread.setdefault(loss.reason, []).append(_place(loss))
+    words = []
+    for loss in shown:
+        if loss.unread and (places := unread.pop(loss.reason, None)):
+            words.append(f"{', '.join(places)}: {loss.reason}")
+        elif not loss.unread and loss.kind in _LOSS_WORDS and not loss.by_option:
+            words.append(loss_text(loss))
+    return words
 
 
 def reading_notes(losses: Losses) -> list[Note]:

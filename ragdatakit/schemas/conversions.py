@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import field
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import field, replace
 from itertools import zip_longest
 from typing import Any, ClassVar, Literal
 
@@ -99,6 +99,15 @@ class Losses:
             for example, place in zip_longest(loss.examples, loss.places, fillvalue=None):
                 self.add(*named, example, 0, loss.unread, place or "", loss.by_option)
             self.add(*named, count=loss.count, unread=loss.unread, by_option=loss.by_option)
+
+    def in_other_words(self, reason_of: Callable[[str], str]) -> Losses:
+        """The same, those together for which the same reason is given then."""
+        others = Losses()
+        for loss in self:
+            one = Losses()
+            one._found[loss.kind, loss.table, loss.column, loss.reason] = replace(loss, reason=reason_of(loss.reason))
+            others.take(one)
+        return others
 
     def without(self, tables: Collection[str]) -> Losses:
         """Those of other tables than these."""

@@ -25,18 +25,20 @@ fail-on = "error"                  # or "warning", "never"
 
 class TableSection(NamedTuple):
     """A table, what a row of it is, and the columns by what they mean, where they are called otherwise; ``same_ids`` is
-    an earlier table of the same kind that has some of its ids, ``error`` what is wrong first in it."""
+    an earlier table of the same kind that has some of its ids, ``error`` what is wrong first in it; ``is_checked``: it
+    has its section all the same."""
 
     path: Path
     kind: str
     columns: Mapping[str, str]
     same_ids: Path | None = None
     error: str = ""
+    is_checked: bool = False
 
     @property
     def is_left_out(self) -> bool:
         """Whether its check would fail at once, so that it is there as a comment."""
-        return self.same_ids is not None or bool(self.error)
+        return self.same_ids is not None or (bool(self.error) and not self.is_checked)
 
 
 class FirstSettings(NamedTuple):
@@ -75,6 +77,8 @@ def _table(table: TableSection, folder: Path) -> str:
         lines.append(f"map = {{ {items} }}")
     if table.is_left_out:
         lines = [f"# {line}" for line in (_why_left_out(table, folder), *lines)]
+    elif table.error:
+        lines.insert(0, f"# its check fails: {visible_text(table.error)}")
     return "\n".join(lines) + "\n"
 
 

@@ -148,8 +148,8 @@ def _nothing_below(path: Path, formats: KnownFormats, format_name: str | None, b
     named_as_a_file = path.name.lower().endswith(DATA_SUFFIXES)
     if not named_as_a_file and not any(files for _, _, files in os.walk(path)):
         return f"{path} has no files"
-    names = ", ".join(formats.names)
-    words = f"no dataset recognised below {path} (looked for: {names}); "
+    looked_for = f" (looked for: {', '.join(formats.names)})" if format_name else ""
+    words = f"no dataset recognised below {path}{looked_for}; "
     if named_as_a_file:
         words += f"{path.name} is a folder, and has the name of a file; "
     tree = Tree(path, boundary)

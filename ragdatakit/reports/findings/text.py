@@ -12,7 +12,7 @@ from operator import attrgetter
 from typing import Literal
 
 from ragdatakit.late_dataclasses import dataclass
-from ragdatakit.reports.terminal import Painter, cut_head, cut_to, painter, width_of
+from ragdatakit.reports.terminal import Painter, cut_head, cut_to, painter, width_of, wrapped
 from ragdatakit.schemas.findings import Excerpt, Finding, Severity
 from ragdatakit.schemas.results import DatasetSummary, Report
 from ragdatakit.schemas.texts import listed_records, many, size
@@ -146,14 +146,14 @@ def _finding_text(finding: Finding, options: TextOptions, paint: Painter, is_fir
             excerpt = _cut(excerpt, width - len(f"    {finding.line} | "))
         text = f"{text}\n{_excerpt_text(excerpt, finding.line, finding.severity, paint)}"
     if is_first or finding.related:
-        text = "\n".join((text, *_explaining(finding, paint, is_first)))
+        text = "\n".join((text, *_explaining(finding, paint, is_first, width)))
     return text
 
 
-def _explaining(finding: Finding, paint: Painter, is_first: bool) -> Iterator[str]:
+def _explaining(finding: Finding, paint: Painter, is_first: bool, width: int) -> Iterator[str]:
     """What follows a finding's lines: what comes of it, where else it is, what to do."""
     if is_first and finding.consequence:
-        yield f"    {paint('dim', '=')} {finding.consequence}"
+        yield from _behind(paint("dim", "="), finding.consequence, width)
     for other in finding.related:
         where = visible_text(other.path) if other.path != finding.path else ""
         if other.line is None:
@@ -164,7 +164,14 @@ def _explaining(finding: Finding, paint: Painter, is_first: bool) -> Iterator[st
             at = f"{where}:{other.line}" if where else f"line {other.line}"
         yield f"    {paint('dim', '=')} {other.message}: {at}"
     if is_first and finding.hint:
-        yield f"    {paint('good', '→')} {finding.hint}"
+        yield from _behind(paint("good", "→"), finding.hint, width)
+
+
+def _behind(sign: str, text: str, width: int) -> Iterator[str]:
+    """A text behind a sign, in lines of at most ``width`` columns (0: in one)."""
+    first, *others = wrapped(text, width - 6) if width else [text]
+    yield f"    {sign} {first}"
+    yield from (f"      {line}" for line in others)
 
 
 _MARK = "[*]"

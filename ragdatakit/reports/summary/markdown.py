@@ -33,6 +33,7 @@ from ragdatakit.reports.summary.words import (
     losses_of,
     not_read_words,
     notes_in_order,
+    quantile,
     remarks,
     rest_words,
     rows_of,
@@ -174,7 +175,7 @@ def _distributions(summary: Summary) -> Iterator[str]:
     for group in distribution_groups(summary):
         for shown in group:
             drawn = bars(shown.bins, _BARS, _SIGNS) + (" (log)" if shown.logarithmic else "")
-            middle, high = shown.quantiles.get(50, shown.mean), shown.quantiles.get(95, shown.maximum)
+            middle, high = quantile(shown, 50), quantile(shown, 95)
             numbers = [shown.minimum, middle, shown.mean, high, shown.maximum] if shown.count else [float("nan")] * 5
             split = code(shown.by, 24) if shown.by is not None else ""
             rows.append([prose(shown.title), split, drawn, *map(amount, numbers), prose(shown.unit)])

@@ -25,6 +25,7 @@ from ragdatakit.reports.summary.words import (
     losses_of,
     not_read_words,
     notes_in_order,
+    quantile,
     remarks,
     rest_words,
     rows_of,
@@ -255,7 +256,7 @@ class _Screen(Sections):
                 name = one_line(f"{shown.title}: {shown.by}")
             else:
                 name = f"{IN}{one_line(shown.by)}"
-            numbers = [shown.minimum, shown.quantiles.get(50, shown.mean), shown.quantiles.get(95, shown.maximum)]
+            numbers = [shown.minimum, quantile(shown, 50), quantile(shown, 95)]
             yield [
                 name,
                 bars(shown.bins, most_bars, self.signs),

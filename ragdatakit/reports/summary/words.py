@@ -31,9 +31,11 @@ _SINGULAR = {
     "qrels": "judgement",
     "triplets": "triplet",
     "indices": "index",
+    "runs": "result",
 }
-_PLURAL = {"qrels": "judgements"}
+_PLURAL = {"qrels": "judgements", "runs": "results"}
 _MEASURES = ("characters", "tokens", "seconds")
+_NO_COUNTS = ("seconds", "score", "share")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +80,19 @@ def amount(value: float) -> str:
         return "–"
     if abs(value) >= 1e6:
         return f"{value / 1e6:,.3g} M" if abs(value) < 1e9 else f"{value:.3g}"
+    if 100 <= abs(value) < 1000 and value % 1 == 0.5:
+        return f"{value:,.1f}"
     if value == int(value) or abs(value) >= 100:
         return f"{value:,.0f}"
     return f"{value:.3g}"
+
+
+def quantile(shown: Distribution, percent: int) -> float:
+    """A quantile as it is shown: of what is counted, such as characters, a whole number, or the median between two."""
+    found = shown.quantiles.get(percent, shown.maximum)
+    if shown.unit in _NO_COUNTS or not math.isfinite(found) or (percent == 50 and found * 2 == round(found * 2)):
+        return found
+    return math.floor(found + 0.5)
 
 
 def bars(bins: Sequence[Bin], most: int, signs: Signs) -> str:
