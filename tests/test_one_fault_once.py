@@ -8,6 +8,7 @@ import pytest
 
 from ragdatakit import validate
 from ragdatakit.reports.summaries import loss_words
+from ragdatakit.schemas import get_format
 from ragdatakit.schemas.conversions import Losses
 from tests.command_line import run
 
@@ -123,3 +124,10 @@ def test_a_long_refusal_is_in_lines_with_the_reason_first(tmp_path: Path) -> Non
 
 def test_no_deprecated_option_is_suggested() -> None:
     assert "Did you mean '--from'?" in run("validate", "--form", "beir").err
+
+
+def test_what_profiles_do_alike_is_said_once() -> None:
+    rule = get_format("datamind").rule("empty-chunk")
+
+    assert rule.consequence(("v1", "v2")) == "v1 and v2: drops the chunk silently"
+    assert rule.consequence(("v1",)) == "v1: drops the chunk silently"

@@ -156,8 +156,11 @@ class Rule:
         """What the framework does, in one clause, for the chosen profiles."""
         if isinstance(self.upstream, str):
             return self.upstream
-        chosen = [(p, text) for p, text in self.upstream.items() if not profiles or p in profiles]
-        return "; ".join(f"{p}: {text}" for p, text in chosen)
+        chosen: dict[str, list[str]] = {}
+        for profile, text in self.upstream.items():
+            if not profiles or profile in profiles:
+                chosen.setdefault(text, []).append(profile)
+        return "; ".join(f"{' and '.join(those)}: {text}" for text, those in chosen.items())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

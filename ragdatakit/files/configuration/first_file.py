@@ -26,7 +26,7 @@ fail-on = "error"                  # or "warning", "never"
 class TableSection(NamedTuple):
     """A table, what a row of it is, and the columns by what they mean, where they are called otherwise; ``same_ids`` is
     an earlier table of the same kind that has some of its ids, ``error`` what is wrong first in it; ``is_checked``: it
-    has its section all the same."""
+    has its section anyway."""
 
     path: Path
     kind: str
