@@ -13,7 +13,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, Self
 
 from ragdatakit.database.apart_rows import ApartRows, ColumnFacts, RowsElsewhere, ShownColumns
-from ragdatakit.database.arrow_streams import ColumnStream, incoming
+from ragdatakit.database.arrow_streams import ColumnStream
 from ragdatakit.database.conditions import Condition
 from ragdatakit.database.edge_numbers import EdgeNumbers
 from ragdatakit.database.edge_tables import EdgeTable
@@ -62,6 +62,8 @@ _LONG_FILE = 1 << 24
 """Bytes of a file that may have records of megabytes."""
 _MOST_HELD = 1 << 28
 """Bytes of rows that are held until somebody asks for them."""
+_FEW_BYTES = 1 << 26
+"""Bytes of files of which rows are held: of larger ones those that somebody asks for would be there twice."""
 _USUAL_SPLITS = ("train", "val", "dev", "test")
 
 
@@ -300,7 +302,7 @@ class DatasetDatabase:
             rows = self._fill_from_files(table)
             if rows is None and self._fill_together(table, tables):
                 continue
-            self._loaded[table] = rows if rows is not None else self._fill_by_rows(self._connect(), table)
+            self._loaded[table] = rows if rows is not None else self._fill_by_rows(table)
             if not self._loaded[table] and len(self.losses.unread) > known:
                 self.unread.add(table)
             self.give_back()
@@ -321,6 +323,11 @@ class DatasetDatabase:
     @property
     def _most_held(self) -> int:
         return min(_MOST_HELD, self._memory_limit // 4)
+
+    @cached_property
+    def _size(self) -> int:
+        """Bytes of its files."""
+        return sum(size_of(file.path) for part in self._parts for file in part.files)
 
     @cached_property
     def _has_long_files(self) -> bool:
@@ -571,11 +578,7 @@ class DatasetDatabase:
             if not ways:
                 return False  # each is read as far as it can be
         for name, one in filled.items():
-            one.end()
-            self._facts[name] = one.facts
-            if one.held.known:
-                self._waiting[name] = one.held
-            self._loaded[name] = one.held.rows if one.held.known else _rows_in(self._connect(), name)
+            self._loaded[name] = self._take(name, one)
             self.losses.take(one.losses)
         if not self._loaded[names[0]] and len(self.losses.unread) > known:
             self.unread.add(names[0])
@@ -599,14 +602,21 @@ class DatasetDatabase:
             return False
         return True
 
-    def _fill_by_rows(self, connection: duckdb.DuckDBPyConnection, table: str) -> int:
-        losses, schema = None if self._strict else self.losses, schema_of(table)
-        facts = self._facts[table] = TextFacts()
-        facts.wanted = self.wants_facts
-        batches = facts.watched(schema, row_batches(table, self._tables.peek(table), losses))
-        with incoming(connection, "incoming_rows", schema, batches):
-            done = connection.execute(f'create table main."{table}" as select * from incoming_rows')
-            return int(done.fetchall()[0][0])
+    def _fill_by_rows(self, table: str) -> int:
+        most = self._most_held if self._size <= _FEW_BYTES else 0
+        filled = FilledTable(table, self._connect, self.wants_facts, most)
+        filled.begin()
+        filled.add(row_batches(table, self._tables.peek(table), None if self._strict else self.losses))
+        return self._take(table, filled)
+
+    def _take(self, table: str, filled: FilledTable) -> int:
+        """The rows of a table that is filled, which may be held."""
+        filled.end()
+        self._facts[table] = filled.facts
+        if not filled.held.known:
+            return _rows_in(self._connect(), table)
+        self._waiting[table] = filled.held
+        return filled.held.rows
 
     def _tell(self, what: str, done: int, total: int) -> None:
         if self._progress is not None:

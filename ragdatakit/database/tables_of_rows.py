@@ -28,7 +28,8 @@ class FilledTable:
         self.losses, self.facts, self.held = Losses(), TextFacts(), HeldRows(table)
         self.facts.wanted, self.held.most = wanted, most
         has_bytes = Kind.BYTES in self._schema.values()
-        self.is_held = wanted is not None and wanted.apart and library() is not None and not has_bytes
+        is_apart = wanted is not None and wanted.apart and library() is not None
+        self.is_held = bool(most) and is_apart and not has_bytes
         self._start = ""
 
     def begin(self) -> None:

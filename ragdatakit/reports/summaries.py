@@ -254,7 +254,6 @@ class _Summing:
                     one = of_query(self._database.load(table), query, name, title, unit)
                 if one is not None:
                     self._summary.distributions.append(one)
-        self._summary.distributions += stage_distributions(self._database, self._ids)
 
     def _known_numbers(self, name: str) -> Any:
         """The numbers of a distribution, as far as they are known without SQL."""
@@ -269,7 +268,8 @@ class _Summing:
         return given[given > 0]
 
     def _per_question(self) -> None:
-        counted, notes = self._counting.result()
+        counted, notes = self._counting.result()  # before others ask for numbers of ids: one thread at a time may
+        self._summary.distributions += stage_distributions(self._database, self._ids)
         self._summary.distributions += counted
         self._summary.notes += notes
         self._summary.notes += leakage(self._database, self._ids)

@@ -40,6 +40,17 @@ _OF_CORPUS_CHUNK = (*_OF_CHUNK, "original_uuid")
 _Fields = dict[str, Raw]
 
 
+class _UsualChunk(msgspec.Struct, forbid_unknown_fields=True):
+    """A chunk of a document as the cookbook has it."""
+
+    chunk_id: str
+    original_index: Raw
+    content: str
+
+
+_USUAL = msgspec.json.Decoder(list[_UsualChunk])
+
+
 def read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str, RowSource]:
     """The tables of the files that there are."""
     for file in dataset.ignored:
@@ -143,8 +154,13 @@ class _Reading:
 
     def chunks(self, notes: list[Note]) -> Iterator[Chunk]:
         """The chunks: those with a context, then those of the documents that are not among them."""
-        for _, chunk in self._placed_chunks(notes):
+        by_place: dict[tuple[str, int], str] = {}
+        asked = bool(self._dataset.of_kind("questions"))
+        for place, chunk in self._placed_chunks(notes):
+            if asked:
+                by_place.setdefault(place, chunk.chunk_id)
             yield chunk
+        self._by_place = by_place if asked else None
 
     def _stored(self, notes: list[Note]) -> Iterator[_Fields]:
         """The chunks with their contexts: those of files, or else of stores of vectors."""
@@ -170,12 +186,8 @@ class _Reading:
                 yield (_uuid(fields) or made.doc_id or "", made.ordinal or 0), made
         for fields in self._whole_documents():
             doc_id, uuid = _document_id(fields), _uuid(fields)
-            for place, raw in enumerate(_items(fields.get("chunks"), doc_id, notes)):
-                chunk = _fields(raw)
-                if chunk is None:
-                    notes.append(("dropped", "chunks", None, "no JSON object", f"{doc_id}: {bytes(raw)[:80]!r}"))
-                    continue
-                made = self._with_origin(_chunk(chunk, doc_id, place, notes), uuid)
+            for chunk in _usual_chunks(fields.get("chunks"), doc_id) or _chunks(fields.get("chunks"), doc_id, notes):
+                made = self._with_origin(chunk, uuid)
                 if made is not None and made.chunk_id not in with_context:
                     yield (uuid or doc_id or "", made.ordinal or 0), made
 
@@ -258,6 +270,26 @@ class _Reading:
             for place, chunk in self._placed_chunks([]):
                 self._by_place.setdefault(place, chunk.chunk_id)
         return self._by_place
+
+
+def _usual_chunks(raw: Raw | None, doc_id: str | None) -> list[Chunk] | None:
+    """The chunks of a document, where all of them have the usual fields and nothing is to be reported."""
+    try:
+        usual = _USUAL.decode(raw) if raw is not None else []
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+    found = [Chunk(each.chunk_id, each.content, doc_id, _index(each.original_index)) for each in usual]
+    return found if all(chunk.ordinal is not None for chunk in found) else None
+
+
+def _chunks(raw: Raw | None, doc_id: str | None, notes: list[Note]) -> Iterator[Chunk | None]:
+    """The same of any document."""
+    for place, item in enumerate(_items(raw, doc_id, notes)):
+        fields = _fields(item)
+        if fields is None:
+            notes.append(("dropped", "chunks", None, "no JSON object", f"{doc_id}: {bytes(item)[:80]!r}"))
+        else:
+            yield _chunk(fields, doc_id, place, notes)
 
 
 def _chunk(fields: _Fields, doc_id: str | None, place: int, notes: list[Note]) -> Chunk | None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import cached_property
 from typing import Any
+
+import msgspec
 
 from ragdatakit.converters import Options
 from ragdatakit.files.containers.json_text import (
@@ -33,6 +36,54 @@ OF_ANSWER = ("response_claims", *CLAIMS, "metrics")
 _OF_ROW = ("query_id", "query", "gt_answer", "response", "retrieved_context", *OF_ANSWER)
 _OF_QUERY = ("query_id", "query", "gt_answer", "hits")
 _Row = tuple[int, str, dict[str, Raw]]
+_AT_ONCE = 1 << 22
+"""Bytes of passages that are decoded at once."""
+_NAMED = ("doc_id", "chunk_id", "text")
+
+
+class _Passage(msgspec.Struct, forbid_unknown_fields=True):
+    """A passage as the tool writes it."""
+
+    doc_id: str
+    raw: Raw = msgspec.field(name="text")
+
+    @property
+    def text(self) -> str | None:
+        """What it says."""
+        return string_of(self.raw)
+
+    @property
+    def name(self) -> str | None:
+        """What it is called."""
+        return self.doc_id
+
+    @property
+    def more(self) -> dict[str, Raw]:
+        """What else it has."""
+        return {}
+
+
+class _OddPassage:
+    """Any other one."""
+
+    def __init__(self, fields: dict[str, Raw]) -> None:
+        self._fields = fields
+
+    @property
+    def name(self) -> str | None:
+        return _name(self._fields)
+
+    @property
+    def text(self) -> str | None:
+        return string_of(self._fields.get("text"))
+
+    @property
+    def more(self) -> dict[str, Raw]:
+        return {name: raw for name, raw in self._fields.items() if name not in _NAMED}
+
+
+_PASSAGES = msgspec.json.Decoder(list[_Passage])
+_Passages = Iterable[_Passage | _OddPassage]
 
 
 def read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str, RowSource]:
@@ -142,15 +193,15 @@ class RagCheckerReading:
             about = [(name, fields[name]) for name in OF_ANSWER if not is_null(fields.get(name))]
             yield Answer(question_id, string_of(fields["response"]), metadata=object_text(about))
 
-    def _passages(self) -> Iterator[tuple[str, int, Iterator[dict[str, Raw]]]]:
+    def _retrieved(self) -> Iterator[tuple[str, _Passages]]:
         """By question, what was retrieved for it."""
         seen: set[str] = set()
-        for number, question_id, fields in self._rows():
+        for _, question_id, fields in self._rows():
             seen.add(question_id)
-            yield question_id, number, _objects(fields.get("retrieved_context"))
-        for number, question_id, fields in self._rows("queries"):
+            yield question_id, _passages(fields.get("retrieved_context"))
+        for _, question_id, fields in self._rows("queries"):
             if question_id not in seen and "hits" in fields:
-                yield question_id, number, _objects(fields["hits"])
+                yield question_id, _passages(fields["hits"])
 
     @cached_property
     def _by_row(self) -> bool:
@@ -160,10 +211,9 @@ class RagCheckerReading:
         if self._ids == "row":
             return True
         seen: dict[str, int] = {}
-        for _, _, passages in self._passages():
+        for _, passages in self._retrieved():
             for passage in passages:
-                name = _name(passage)
-                text = hash(string_of(passage.get("text")))
+                name, text = passage.name, hash(passage.text)
                 if name is not None and seen.setdefault(name, text) != text:
                     return True
         return False
@@ -171,21 +221,20 @@ class RagCheckerReading:
     def runs(self) -> Iterator[Run]:
         """What was retrieved, in order."""
         by_row = self._by_row  # for which all rows are read: before one is held
-        for question_id, _, passages in self._passages():
+        for question_id, passages in self._retrieved():
             for place, passage in enumerate(passages):
-                score = _value(passage.get("score"))
+                more, score = passage.more, _value(passage.more.get("score"))
                 scored = isinstance(score, int | float) and not isinstance(score, bool)
-                known = ("doc_id", "chunk_id", "text", *(("score",) if scored else ()))
-                more = object_text([(name, raw) for name, raw in passage.items() if name not in known])
-                target, text = _target(question_id, place, passage, by_row), string_of(passage.get("text")) or ""
-                yield Run(question_id, STAGE, place + 1, target, text, float(score) if scored else None, None, more)
+                rest = object_text([(name, raw) for name, raw in more.items() if not (scored and name == "score")])
+                target, text = (_target(question_id, place, passage.name, by_row), passage.text or "")
+                yield Run(question_id, STAGE, place + 1, target, text, float(score) if scored else None, None, rest)
 
     def documents(self) -> Iterator[Document]:
         """The corpus; where there is none, every passage that was retrieved."""
         if self._corpus:
             for file in self._corpus:
                 for number, fields in self._records.numbered(file, "ndjson"):
-                    doc_id, text = _text_of(fields.get("doc_id")), string_of(fields.get("text"))
+                    doc_id, text = (_text_of(fields.get("doc_id")), string_of(fields.get("text")))
                     if doc_id is None or text is None:
                         self._records.leave_out(file, number, "it has no doc_id or no text", doc_id)
                         continue
@@ -194,21 +243,21 @@ class RagCheckerReading:
             return
         seen: set[str] = set()
         file, by_row = self._results or self._queries[0], self._by_row
-        for question_id, _, passages in self._passages():
+        for question_id, passages in self._retrieved():
             for place, passage in enumerate(passages):
-                target = _target(question_id, place, passage, by_row)
+                target = _target(question_id, place, passage.name, by_row)
                 if target in seen:
                     continue
                 seen.add(target)
                 why = "the passages that were retrieved, as there is no corpus"
                 self._records.tell_once("derived", "documents", None, why, file, len(seen), target)
-                yield Document(target, string_of(passage.get("text")) or "", string_of(passage.get("title")))
+                yield Document(target, passage.text or "", string_of(passage.more.get("title")))
 
     def chunks(self) -> Iterator[Chunk]:
         """The chunks of the corpus."""
         for file in self._chunks:
             for number, fields in self._records.numbered(file, "ndjson"):
-                doc_id, text, place = _text_of(fields.get("doc_id")), string_of(fields.get("text")), _name(fields)
+                doc_id, text, place = (_text_of(fields.get("doc_id")), string_of(fields.get("text")), _name(fields))
                 ordinal = _value(fields.get("chunk_id"))
                 if doc_id is None or text is None or place is None or not isinstance(ordinal, int):
                     self._records.leave_out(file, number, "it has no doc_id, chunk_id or text", doc_id)
@@ -222,17 +271,16 @@ class RagCheckerReading:
         """Passages that entail a claim of the right answer, as RAGChecker takes them for relevant."""
         kind, by_row, made = "chunk" if self._chunks else "document", self._by_row, 0
         for _, question_id, fields in self._rows():
-            names = ("retrieved2answer", "gt_answer_claims", "retrieved_context")
-            row = {name: long_or_short(fields[name]) for name in names if name in fields}
+            names = ("retrieved2answer", "gt_answer_claims")
+            row: dict[str, Any] = {name: long_or_short(fields[name]) for name in names if name in fields}
+            row["retrieved_context"] = passages = [*_passages(fields.get("retrieved_context"))]
             if row.get("retrieved2answer") is None or not labels_fit(row):
                 continue
             relevant = relevant_passages(entailed_by(row["retrieved2answer"]))
             seen: set[str] = set()
-            for place, (is_relevant, passage) in enumerate(
-                zip(relevant, _objects(fields.get("retrieved_context")), strict=False)
-            ):
+            for place, (is_relevant, passage) in enumerate(zip(relevant, passages, strict=False)):
                 if is_relevant:
-                    target = _target(question_id, place, passage, by_row)
+                    target = _target(question_id, place, passage.name, by_row)
                     if target in seen:
                         continue
                     seen.add(target)
@@ -245,10 +293,9 @@ class RagCheckerReading:
                     yield Qrel(question_id, target, 1, kind)
 
 
-def _target(question_id: str, place: int, passage: dict[str, Raw], by_row: bool) -> str:
+def _target(question_id: str, place: int, name: str | None, by_row: bool) -> str:
     """What a passage is called: with its chunk's number where the corpus is cut, with its question where ids are of
     their row; by its place where it has no id."""
-    name = _name(passage)
     if name is None:
         return f"{question_id}/{place:03}"
     return f"{question_id}/{name}" if by_row else name
@@ -266,10 +313,13 @@ def _text_of(raw: Raw | None) -> str | None:
 
 def _name(passage: dict[str, Raw]) -> str | None:
     """What a passage or chunk is called by its own fields."""
-    doc_id, chunk_id = _text_of(passage.get("doc_id")), _text_of(passage.get("chunk_id"))
+    doc_id, chunk_id = (_text_of(passage.get("doc_id")), _text_of(passage.get("chunk_id")))
     return f"{doc_id}-{chunk_id}" if doc_id is not None and chunk_id is not None else doc_id
 
 
-def _objects(raw: Raw | None) -> Iterator[dict[str, Raw]]:
+def _passages(raw: Raw | None) -> _Passages:
     """The passages in a list; one that is null or anything else has no text."""
-    return (fields_of(item) if begins(item, b"{") else {} for item in items_of(raw) or ())
+    if raw is not None and memoryview(raw).nbytes <= _AT_ONCE:
+        with suppress(msgspec.DecodeError):
+            return _PASSAGES.decode(raw)
+    return (_OddPassage(fields_of(item) if begins(item, b"{") else {}) for item in items_of(raw) or ())
