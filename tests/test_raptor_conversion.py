@@ -53,6 +53,27 @@ def test_leaves_are_chunks_and_the_others_summaries(tmp_path: Path) -> None:
     ]
 
 
+def test_a_report_reads_a_tree_once_and_has_what_reading_by_tables_has(tmp_path: Path) -> None:
+    tree = deep()
+    tree.all_nodes[1].text = None
+    (tmp_path / "reefs").write_bytes(pickled(tree))
+
+    found = ragdatakit.report(tmp_path)[0]
+
+    counted = {table.name: table.rows for table in found.tables}
+    assert counted == {table: len(rows(tmp_path, table)) for table in ("chunks", "summaries")}
+    assert found.losses[0].startswith("chunks: 1 record left out")
+
+
+def test_nodes_that_are_not_a_list_are_left_out(tmp_path: Path) -> None:
+    (tmp_path / "tree.json").write_text(json.dumps({**sample_json(), "nodes": {"0": {}}}))
+
+    found = ragdatakit.report(tmp_path)[0]
+
+    assert [table.rows for table in found.tables] == [0, 0]
+    assert found.losses == ["chunks: 1 record left out: nodes that are not a list"]
+
+
 @pytest.mark.parametrize("lacking", ["index", "text"])
 def test_a_node_that_lacks_one_thing_is_left_out(lacking: str, tmp_path: Path) -> None:
     tree = deep()

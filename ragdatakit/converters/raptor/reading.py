@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +13,10 @@ import numpy as np
 
 from ragdatakit.converters import Options
 from ragdatakit.converters.free_names import FreeNames
-from ragdatakit.files.containers.json_text import Raw, loads
+from ragdatakit.files.containers.json_text import Raw, items_of, loads
 from ragdatakit.files.containers.pickles import PickleError
 from ragdatakit.files.raptor.trees import Other, PickledTree, TreeNode, Vector, opened
+from ragdatakit.files.reading.tables_together import SharedRows
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.canonical import Chunk, Edge, Node, Summary
 from ragdatakit.schemas.errors import RagdataError
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
     from ragdatakit.files.reading.record_reading import RecordReader
 
 RELATION = "summarizes"
-_LIST = msgspec.json.Decoder(list[Raw])
+_AT_ONCE = 1 << 22
+"""Characters of nodes whose rows are given together."""
 _FIELDS = msgspec.json.Decoder(dict[str, Raw])
 _ENCODER = msgspec.json.Encoder()
 _LEFT_OUT = "vectors have no table (--option keep-vectors=true keeps them as metadata)"
@@ -48,10 +50,8 @@ class Piece:
 def read_trees(dataset: Dataset, records: RecordReader, options: Options) -> dict[str, RowSource]:
     """The tables of all trees of a dataset."""
     reading = _Reading(dataset, records, bool(options["keep-vectors"]))
-    found: dict[str, RowSource] = {"chunks": reading.chunks, "summaries": reading.summaries}
-    if options["tree-graph"]:
-        found |= {"nodes": reading.nodes, "edges": reading.edges}
-    return found
+    tables = ("chunks", "summaries", *(("nodes", "edges") if options["tree-graph"] else ()))
+    return {table: SharedRows(reading, table) for table in tables}
 
 
 class _Reading:
@@ -63,31 +63,27 @@ class _Reading:
         free = FreeNames()
         self._trees = [(free(_tree_name(file)), file) for file in dataset.files]
 
-    def chunks(self) -> Iterator[Chunk]:
-        """The leaves by index, which is their order in the text."""
+    def rows(self, table: str) -> Iterator[Any]:
+        """The rows of one table."""
+        for tree, piece in self._pieces(table):
+            yield from _rows_of(table, tree, piece)
+
+    def together(self, tables: Collection[str]) -> Iterator[Mapping[str, Sequence[Any]]]:
+        """The rows of several, of a tree that is read once."""
+        if self._records.refused:  # of which each table has an account
+            from ragdatakit.database.dataset_database import Unproved
+
+            raise Unproved
+        made: dict[str, list[Any]] = {table: [] for table in tables}
+        size = 0
         for tree, piece in self._pieces("chunks"):
-            if piece.layer == 0:
-                metadata = f'{{"embeddings":{piece.embeddings}}}' if piece.embeddings else None
-                yield Chunk(f"{tree}:{piece.index}", piece.text, tree, piece.index, metadata=metadata)
-
-    def summaries(self) -> Iterator[Summary]:
-        """The nodes above the leaves."""
-        for tree, piece in self._pieces("summaries"):
-            if piece.layer > 0:
-                metadata = f'{{"embeddings":{piece.embeddings}}}' if piece.embeddings else None
-                children = tuple(f"{tree}:{child}" for child in piece.children)
-                yield Summary(f"{tree}:{piece.index}", piece.layer, piece.text, children, metadata)
-
-    def nodes(self) -> Iterator[Node]:
-        """The nodes of the tree as those of a graph."""
-        for tree, piece in self._pieces("nodes"):
-            yield Node(f"{tree}:{piece.index}", "leaf" if piece.layer == 0 else "summary")
-
-    def edges(self) -> Iterator[Edge]:
-        """An edge from each summary to what it summarizes."""
-        for tree, piece in self._pieces("edges"):
-            for child in piece.children:
-                yield Edge(f"{tree}:{piece.index}", RELATION, f"{tree}:{child}")
+            for table, rows in made.items():
+                rows += _rows_of(table, tree, piece)
+            size += len(piece.text) + len(piece.embeddings or "")
+            if size > _AT_ONCE:
+                yield made
+                made, size = {table: [] for table in tables}, 0
+        yield made
 
     def _pieces(self, table: str) -> Iterator[tuple[str, Piece]]:
         for tree, file in self._trees:
@@ -132,16 +128,18 @@ class _Reading:
             example = None if before else file.name
             self._records.losses.add("lost", "chunks", "embeddings", _LEFT_OUT, example, count - before, by_option=True)
 
-    def _leave_out(self, file: DataFile, pointer: str) -> None:
+    def _leave_out(self, file: DataFile, pointer: str, why: str = "a node without index, layer or text") -> None:
         if (key := f"{file.display}{pointer}") not in self._noted:
             self._noted.add(key)
-            why = "a node without index, layer or text"
             self._records.losses.add("dropped", "chunks", None, why, f"{file.name}{pointer}")
 
     def _of_json(self, file: DataFile) -> Iterator[Piece]:
         for fields in self._records.objects(file):
             nodes: list[tuple[int, int, Raw]] = []
-            for place, raw in enumerate(_LIST.decode(fields["nodes"]) if "nodes" in fields else ()):
+            listed = items_of(fields.get("nodes"))
+            if listed is None and "nodes" in fields:
+                self._leave_out(file, "/nodes", "nodes that are not a list")
+            for place, raw in enumerate(listed or ()):
                 node = _fields(raw)
                 index, layer = (loads(node[name]) if name in node else None for name in ("index", "layer"))
                 if type(index) is int and type(layer) is int and layer >= 0 and isinstance(_text(node), str):
@@ -158,6 +156,20 @@ class _Reading:
                     yield Piece(index, layer, _text(node) or "", kept, bytes(vectors).decode(), 0)
                 else:
                     yield Piece(index, layer, _text(node) or "", kept, None, count)
+
+
+def _rows_of(table: str, tree: str, piece: Piece) -> Iterator[Any]:
+    """The rows of a node: leaves by index, which is their order in the text; the nodes above them; all as nodes of a
+    graph; an edge from each summary to what it summarizes."""
+    name, metadata = f"{tree}:{piece.index}", f'{{"embeddings":{piece.embeddings}}}' if piece.embeddings else None
+    if table == "chunks" and piece.layer == 0:
+        yield Chunk(name, piece.text, tree, piece.index, metadata=metadata)
+    elif table == "summaries" and piece.layer > 0:
+        yield Summary(name, piece.layer, piece.text, tuple(f"{tree}:{child}" for child in piece.children), metadata)
+    elif table == "nodes":
+        yield Node(name, "leaf" if piece.layer == 0 else "summary")
+    elif table == "edges":
+        yield from (Edge(name, RELATION, f"{tree}:{child}") for child in piece.children)
 
 
 def _fields(raw: Raw) -> dict[str, Raw]:
