@@ -56,6 +56,7 @@ class _Reader:
         self._dataset = dataset
         self._records = records
         self._chunk_lists: dict[str, list[str]] | None = None
+        self._relation_names: dict[str, None] | None = None
 
     def _members(self, kind: str, needed: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
         """The records of stores; those that are not objects, or lack the ``needed`` text, are left out."""
@@ -113,14 +114,18 @@ class _Reader:
         return self._chunk_lists
 
     def nodes(self) -> Iterator[Node]:
-        """Entities, once each."""
+        """Entities, once each. What the relations are called is kept, for which the graph is then not read again."""
         seen: set[str] = set()
+        names: dict[str, None] = {}
         for item in self._items():
-            if not item.ends and item.name not in seen:
+            if item.ends:
+                names[_relation_name(item.attributes.get("keywords"), *item.ends, [])] = None
+            elif item.name not in seen:
                 seen.add(item.name)
                 kind = _bare(item.attributes.get("entity_type", "")) or None
                 passages = self._lists().get(item.name) or sources_of(item.attributes.get("source_id", ""))
                 yield Node(item.name, kind, _attributes(item, ("entity_id", "entity_type"), passages))
+        self._relation_names = names
 
     def edges(self, notes: list[Note]) -> Iterator[Edge]:
         """Relations of entities, called by their keywords."""
@@ -135,7 +140,10 @@ class _Reader:
 
     def relations(self) -> Iterator[Relation]:
         """The keywords of edges, each once."""
-        return (Relation(name) for name in dict.fromkeys(edge.relation for edge in self.edges([])))
+        names, self._relation_names = self._relation_names, None
+        if names is None:
+            names = {edge.relation: None for edge in self.edges([])}
+        yield from map(Relation, names)
 
     def communities(self) -> Iterator[Community]:
         """The clusters that have reports, with their nodes."""
