@@ -119,7 +119,8 @@ class _Reader:
         names: dict[str, None] = {}
         for item in self._items():
             if item.ends:
-                names[_relation_name(item.attributes.get("keywords"), *item.ends, [])] = None
+                source, target = item.ends
+                names[_relation_name(item.attributes.get("keywords"), source, target, [])] = None
             elif item.name not in seen:
                 seen.add(item.name)
                 kind = _bare(item.attributes.get("entity_type", "")) or None
