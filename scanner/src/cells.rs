@@ -27,7 +27,7 @@ impl Cells {
         let comment = reader.text()?;
         let is_known = |field: &Field| {
             matches!(field.kind, Type::Text | Type::Integer | Type::Number)
-                && field.refusals.is_empty()
+                && field.refusals.each().is_empty()
                 && field.spelling.is_none()
                 && field.tally.is_none()
         };
@@ -96,7 +96,7 @@ fn value(plan: &Plan, into: &mut Scanned, cell: &[u8], number: usize, found: &mu
             if cell.len() > LONG_TEXT || (field.non_empty && cell.is_empty()) || !field.allowed.is_empty() {
                 return None;
             }
-            found.candidate |= field.predicates.iter().any(|predicate| predicate.of_text(cell, cell.len()));
+            found.candidate |= field.predicates.of_text(cell, cell.len());
             if field.key {
                 hash::code(&plan.seeds, cell)
             } else {

@@ -2,6 +2,7 @@
 
 use crate::facts::Facts;
 use crate::hash;
+use crate::isa::Portable;
 use crate::json::unescape;
 use crate::plan::{Field, Plan};
 use crate::relations::Held;
@@ -281,7 +282,7 @@ impl Scanned {
                 self.joined.extend_from_slice(if place > 0 { &joined.within } else { b"" });
                 let raw = &data[text.start..text.end];
                 if text.escaped {
-                    unescape(raw, &mut self.text);
+                    unescape::<Portable>(raw, &mut self.text);
                     self.joined.extend_from_slice(&self.text);
                 } else {
                     self.joined.extend_from_slice(raw);

@@ -67,54 +67,68 @@ fn half(bytes: &[u8]) -> u64 {
 #[must_use]
 #[inline(always)]
 pub fn code(seeds: &Seeds, bytes: &[u8]) -> u128 {
-    let other = of_half(&seeds.halves[1], bytes);
-    u128::from(other) << 64 | u128::from(hash(seeds, bytes))
+    let [half, other] = of_halves(&seeds.halves, bytes);
+    u128::from(other) << 64 | u128::from(half & seeds.kept)
 }
 
 /// The first half of the code of a text.
 #[must_use]
 #[inline(always)]
 pub fn hash(seeds: &Seeds, bytes: &[u8]) -> u64 {
-    of_half(&seeds.halves[0], bytes) & seeds.kept
+    let [half] = of_halves(&[seeds.halves[0]], bytes);
+    half & seeds.kept
 }
 
+/// The halves for which these are the constants: made side by side, as none of them waits for another.
 #[inline(always)]
-fn of_half(constants: &[u64; 4], bytes: &[u8]) -> u64 {
-    let [s0, s1, s2, s3] = *constants;
-    let length = bytes.len() as u64;
-    let mut state = s0;
-    let (first, second) = match bytes.len() {
+fn of_halves<const N: usize>(constants: &[[u64; 4]; N], bytes: &[u8]) -> [u64; N] {
+    let length = bytes.len();
+    let mut states = [0; N];
+    for (state, [s0, ..]) in states.iter_mut().zip(constants) {
+        *state = *s0;
+    }
+    let (first, second) = match length {
         0 => (0, 0),
-        1..=3 => (
-            u64::from(bytes[0]) << 16 | u64::from(bytes[bytes.len() / 2]) << 8 | u64::from(*bytes.last().unwrap_or(&0)),
-            0,
-        ),
-        4..=7 => (half(bytes), half(&bytes[bytes.len() - 4..])),
-        8..=16 => (word(bytes), word(&bytes[bytes.len() - 8..])),
+        1..=3 => (u64::from(bytes[0]) << 16 | u64::from(bytes[length / 2]) << 8 | u64::from(bytes[length - 1]), 0),
+        4..=7 => (half(bytes), half(&bytes[length - 4..])),
+        8..=16 => (word(bytes), word(&bytes[length - 8..])),
         _ => {
             let mut rest = bytes;
             if rest.len() > 48 {
-                let (mut other, mut third) = (state, state);
+                let (mut others, mut thirds) = (states, states);
                 while let Some((chunk, behind)) = rest.split_first_chunk::<48>() {
                     if behind.is_empty() {
                         break;
                     }
-                    state = fold(word(chunk) ^ s1, word(&chunk[8..]) ^ state);
-                    other = fold(word(&chunk[16..]) ^ s2, word(&chunk[24..]) ^ other);
-                    third = fold(word(&chunk[32..]) ^ s3, word(&chunk[40..]) ^ third);
+                    let (w0, w1) = (word(chunk), word(&chunk[8..]));
+                    let (w2, w3) = (word(&chunk[16..]), word(&chunk[24..]));
+                    let (w4, w5) = (word(&chunk[32..]), word(&chunk[40..]));
+                    for (n, [_, s1, s2, s3]) in constants.iter().enumerate() {
+                        states[n] = fold(w0 ^ s1, w1 ^ states[n]);
+                        others[n] = fold(w2 ^ s2, w3 ^ others[n]);
+                        thirds[n] = fold(w4 ^ s3, w5 ^ thirds[n]);
+                    }
                     rest = behind;
                 }
-                state ^= other ^ third;
+                for ((state, other), third) in states.iter_mut().zip(others).zip(thirds) {
+                    *state ^= other ^ third;
+                }
             }
             while rest.len() > 16 {
-                state = fold(word(rest) ^ s1, word(&rest[8..]) ^ state);
+                let (one, other) = (word(rest), word(&rest[8..]));
+                for (state, [_, s1, ..]) in states.iter_mut().zip(constants) {
+                    *state = fold(one ^ s1, other ^ *state);
+                }
                 rest = &rest[16..];
             }
-            let end = &bytes[bytes.len() - 16..];
+            let end = &bytes[length - 16..];
             (word(end), word(&end[8..]))
         }
     };
-    fold(s1 ^ length, fold(first ^ s2, second ^ state))
+    for (state, [_, s1, s2, _]) in states.iter_mut().zip(constants) {
+        *state = fold(s1 ^ length as u64, fold(first ^ s2, second ^ *state));
+    }
+    states
 }
 
 #[cfg(test)]

@@ -354,10 +354,12 @@ mod tests {
         for first in 0..=255_u8 {
             for second in 0..=255_u8 {
                 judge(&[first, second], 31);
+                judge(&[first, second], 127);
                 judge(&[first, second], usize::from(second % 70));
                 if first >= 0xE0 && second >= 0x70 {
                     for third in [0x41, 0x7F, 0x80, 0xBF, 0xC0, 0xFF] {
                         judge(&[first, second, third], 30);
+                        judge(&[first, second, third], 254);
                         for fourth in [0x41, 0x80, 0xBF, 0xC0] {
                             judge(&[first, second, third, fourth], 29);
                         }

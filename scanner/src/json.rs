@@ -1,7 +1,7 @@
 //! JSON as every reader reads it: what one of them may read in another way is not accepted.
 
 use crate::hash::{hash, Seeds};
-use crate::isa::{Isa, Portable};
+use crate::isa::Isa;
 use crate::plan::Type;
 
 /// Values that are nested deeper are left to Python.
@@ -24,10 +24,13 @@ pub fn peek(data: &[u8], at: usize) -> u8 {
 #[inline(always)]
 pub fn skip_blanks<I: Isa>(data: &[u8], from: usize) -> usize {
     let mut at = from;
-    while matches!(peek(data, at), b' ' | b'\t') || (I::SPREAD && matches!(peek(data, at), b'\n' | b'\r')) {
+    loop {
+        let byte = peek(data, at);
+        if byte > b' ' || !(matches!(byte, b' ' | b'\t') || (I::SPREAD && matches!(byte, b'\n' | b'\r'))) {
+            return at;
+        }
         at += 1;
     }
-    at
 }
 
 /// A string whose content begins at `from`: where it ends (at its quote), and whether it has escapes.
@@ -84,11 +87,12 @@ fn hex(data: &[u8], at: usize) -> Option<u32> {
 }
 
 /// What a string with escapes means, as UTF-8, in `to`; its grammar was checked before.
-pub fn unescape(raw: &[u8], to: &mut Vec<u8>) {
+#[inline(always)]
+pub fn unescape<I: Isa>(raw: &[u8], to: &mut Vec<u8>) {
     to.clear();
     let mut at = 0;
     loop {
-        let end = <Portable>::find(raw, at, b'\\');
+        let end = I::find(raw, at, b'\\');
         to.extend_from_slice(&raw[at..end]);
         if end == raw.len() {
             return;

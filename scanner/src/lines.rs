@@ -232,7 +232,7 @@ fn cut_text<I: Isa>(
     }
     let Scanned { text, columns, rows, kept, facts, .. } = into;
     let bytes = if escaped {
-        unescape(raw, text);
+        unescape::<I>(raw, text);
         &text[..]
     } else {
         raw
@@ -248,7 +248,7 @@ fn cut_text<I: Isa>(
     }
     for (number, part) in [head, tail].into_iter().enumerate() {
         let field = &plan.fields[number];
-        if field.refusals.iter().any(|predicate| predicate.of_text(part, raw.len())) {
+        if field.refusals.of_text(part, raw.len()) {
             return None;
         }
         if field.key {
@@ -260,7 +260,7 @@ fn cut_text<I: Isa>(
         if plan.facts == Some(number) {
             facts.push(&plan.seeds, *rows, part);
         }
-        found.candidate |= field.predicates.iter().any(|predicate| predicate.of_text(part, raw.len()));
+        found.candidate |= field.predicates.of_text(part, raw.len());
     }
     Some(end + 1)
 }
@@ -324,12 +324,15 @@ pub fn object<I: Isa>(
                 found.candidate = true;
             }
             let behind = if let Some(local) = local {
-                let field = scope.fields[local];
-                if seen & (1 << local) != 0 {
+                let field = if number == 0 { local } else { scope.fields[local] };
+                let bit = 1_u64.wrapping_shl(local as u32);
+                if seen & bit != 0 {
                     return None;
                 }
-                seen |= 1 << local;
-                into.given |= 1 << field;
+                seen |= bit;
+                if number > 0 {
+                    into.given |= 1 << field;
+                }
                 let behind = if let Some(behind) = value::<I>(plan, into, data, at, field, found) {
                     behind
                 } else if plan.by_member {
@@ -343,14 +346,16 @@ pub fn object<I: Isa>(
                     }
                     behind
                 };
-                if number == 0 && plan.by_member && std::mem::take(&mut found.candidate) {
-                    found.members |= plan.fields[field].member;
-                }
-                if let Some(place) = plan.fields[field].kept.filter(|_| !matches!(peek(data, at), b'"' | b'n')) {
-                    into.kept[place].push(&data[at..behind]);
-                }
-                if plan.liked == Some(field) {
-                    found.liked = Some((at, behind));
+                if !plan.fields[field].bare {
+                    if number == 0 && plan.by_member && std::mem::take(&mut found.candidate) {
+                        found.members |= plan.fields[field].member;
+                    }
+                    if let Some(place) = plan.fields[field].kept.filter(|_| !matches!(peek(data, at), b'"' | b'n')) {
+                        into.kept[place].push(&data[at..behind]);
+                    }
+                    if plan.liked == Some(field) {
+                        found.liked = Some((at, behind));
+                    }
                 }
                 behind
             } else {
@@ -382,11 +387,12 @@ pub fn object<I: Isa>(
         return None;
     }
     into.sorted.truncate(others);
-    if number == 0 && seen != scope.all {
-        for (local, &field) in scope.fields.iter().enumerate() {
-            if plan.fields[field].key && !plan.fields[field].joined && seen & (1 << local) == 0 {
-                into.push_nothing(plan, field);
-            }
+    if number == 0 {
+        into.given |= u128::from(seen); // the fields of a record come first
+        let mut lacking = scope.keys & !seen;
+        while lacking != 0 {
+            into.push_nothing(plan, lacking.trailing_zeros() as usize);
+            lacking &= lacking - 1;
         }
     }
     if !scope.relations.is_empty() || !scope.joined.is_empty() {
@@ -509,7 +515,7 @@ fn member<I: Isa>(
 ) -> Option<(Option<usize>, usize)> {
     let scope = &plan.scopes[number];
     if let Some(&expected) = into.order[number].get(place) {
-        let field = &plan.fields[scope.fields[expected]];
+        let field = &plan.fields[if number == 0 { expected } else { scope.fields[expected] }];
         if let (Some((bytes, mask)), Some(chunk)) = (field.pattern, data.get(at..).and_then(|d| d.first_chunk::<16>()))
         {
             if u128::from_le_bytes(*chunk) & mask == bytes {
@@ -539,7 +545,7 @@ fn member<I: Isa>(
     Some((local, colon + 1))
 }
 
-/// The same as `Isa::value`, with integers of which nothing else is asked right here: they take no longer than a call.
+/// The same as `Isa::value`, with texts and integers of which little is asked right here: they take no longer than a call.
 #[inline(always)]
 fn value<I: Isa>(
     plan: &Plan,
@@ -550,9 +556,11 @@ fn value<I: Isa>(
     found: &mut Record,
 ) -> Option<usize> {
     let field = &plan.fields[number];
-    let is_plain = field.kind == Type::Integer && field.tally.is_none() && !field.given;
-    if is_plain && peek(data, at) != b'n' {
-        return take_integer(into, field, number, data, at);
+    if field.bare && peek(data, at) != b'n' {
+        return match field.kind {
+            Type::Integer => take_integer(into, field, number, data, at),
+            _ => text::<I>(plan, into, data, at, number, found),
+        };
     }
     I::value(plan, into, data, at, number, found)
 }
@@ -728,8 +736,11 @@ fn is_within(field: &Field, value: f64) -> bool {
 
 #[inline(always)]
 fn is_number_within(field: &Field, digits: &[u8]) -> Option<()> {
-    if field.least.is_none() && field.greatest.is_none() {
-        return Some(());
+    if field.least.is_none_or(|least| least <= 0.0) && field.greatest.is_none_or(|greatest| greatest >= 1.0) {
+        let is_unbounded = field.least.is_none() && field.greatest.is_none();
+        if is_unbounded || digits.strip_prefix(b"0.").is_some_and(|rest| rest.iter().all(u8::is_ascii_digit)) {
+            return Some(());
+        }
     }
     is_within(field, double(digits)?).then_some(())
 }
@@ -752,33 +763,36 @@ pub fn text<I: Isa>(
     if raw.len() > LONG_TEXT || (field.kind == Type::Text && field.non_empty && raw.is_empty()) {
         return None;
     }
-    if !field.allowed.is_empty() && (escaped || !field.allowed.iter().any(|allowed| allowed == raw)) {
-        return None;
-    }
-    let is_tested = plan.unlike_number == Some(number) && !into.unlike_number;
     let row = into.rows;
     let Scanned { text: unescaped, spelled, columns, held, kept, facts, .. } = into;
     let bytes = if escaped {
-        unescape(raw, unescaped);
+        unescape::<I>(raw, unescaped);
         &unescaped[..]
     } else {
         raw
     };
+    let code = if field.key || field.held { code(&plan.seeds, bytes) } else { 0 };
     let column = &mut columns[number];
-    if let Some(place) = field.kept.filter(|_| field.kind != Type::Array) {
-        kept[place].push(bytes);
+    if field.key {
+        column.push(code, row);
+        found.candidate |= field.known.as_ref().is_some_and(|known| !known.has(code));
     }
-    if plan.facts == Some(number) {
-        facts.push(&plan.seeds, row, bytes);
-    }
-    if field.key || field.held {
-        let code = code(&plan.seeds, bytes);
-        if field.key {
-            column.push(code, row);
-            found.candidate |= field.known.as_ref().is_some_and(|known| !known.has(code));
+    if !field.bare {
+        if !field.allowed.is_empty() && (escaped || !field.allowed.iter().any(|allowed| allowed == raw)) {
+            return None;
+        }
+        if let Some(place) = field.kept.filter(|_| field.kind != Type::Array) {
+            kept[place].push(bytes);
+        }
+        if plan.facts == Some(number) {
+            facts.push(&plan.seeds, row, bytes);
         }
         if field.held {
             held[number].push(Held { start: at + 1, end, escaped, code: code as u64 });
+        }
+        if plan.unlike_number == Some(number) && !into.unlike_number && is_unlike_number(bytes) {
+            found.candidate = true;
+            found.unlike_number = true;
         }
     }
     if let Some(spelling) = &field.spelling {
@@ -789,12 +803,8 @@ pub fn text<I: Isa>(
             column.odd.extend_from_slice(&[row, at as u64, end as u64 + 1]);
         }
     }
-    found.candidate |= field.predicates.iter().any(|predicate| predicate.of_text(bytes, raw.len()));
-    if is_tested && is_unlike_number(bytes) {
-        found.candidate = true;
-        found.unlike_number = true;
-    }
-    let is_refused = field.refusals.iter().any(|predicate| predicate.of_text(bytes, raw.len()));
+    found.candidate |= field.predicates.of_text(bytes, raw.len());
+    let is_refused = field.refusals.of_text(bytes, raw.len());
     (!is_refused).then_some(end + 1)
 }
 
@@ -888,7 +898,7 @@ fn items<I: Isa>(
             _ => return None,
         }
     }
-    if field.predicates.iter().any(|predicate| matches!(predicate, Predicate::ItemTwice)) {
+    if field.predicates.each().iter().any(|predicate| matches!(predicate, Predicate::ItemTwice)) {
         let (columns, scratch) = (&into.columns, &mut into.sorted_items);
         found.candidate |= has_repeat(&columns[number].codes.numbers[before..], scratch);
     }

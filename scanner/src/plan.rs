@@ -7,7 +7,7 @@ use crate::cells::Cells;
 use crate::hash::Seeds;
 use crate::keys::Table;
 use crate::members::Members;
-use crate::predicates::Predicate;
+use crate::predicates::{Predicate, Questions};
 use crate::relations::Relation;
 use crate::scopes::{Joined, Scope};
 use crate::spelling::Spelling;
@@ -57,11 +57,11 @@ pub struct Field {
     pub least: Option<f64>,
     pub greatest: Option<f64>,
     pub allowed: Vec<Vec<u8>>,
-    pub predicates: Vec<Predicate>,
+    pub predicates: Questions,
     /// Whether `Given` is one of them.
     pub given: bool,
     /// Texts for which one of these says yes are not proved.
-    pub refusals: Vec<Predicate>,
+    pub refusals: Questions,
     /// Whether a value that is neither a text nor null is not proved.
     pub only_text: bool,
     /// What is asked of the members of an object.
@@ -94,6 +94,9 @@ pub struct Field {
     pub kept: Option<usize>,
     /// Which of the lists it is whose objects are records of a plan of their own, if it is one.
     pub list: Option<u64>,
+    /// Whether it is a text or an integer, and nothing is asked of it but what is asked of most: not where it stands, not
+    /// whether it is there.
+    pub bare: bool,
     /// What is made of a value of another plain type; none where the record is refused.
     pub mistyped: Option<Mistyped>,
 }
@@ -254,7 +257,10 @@ impl Plan {
         plan.by_member = reader.u8()? != 0;
         plan.keyed = plan.keyed_members();
         plan.held = (0..count).filter(|&number| plan.fields[number].held).collect();
+        plan.find_bare();
         let top = plan.scopes[0].fields.len();
+        let has_codes = |number: &usize| plan.fields[*number].key && !plan.fields[*number].joined;
+        plan.scopes[0].keys = (0..top).filter(has_codes).fold(0, |bits, number| bits | 1 << number);
         plan.below = (top..count).filter(|&n| plan.fields[n].key && !plan.fields[n].listed).collect();
         let has_numbers = plan.fields.iter().any(|field| field.key && field.kind == Type::Number);
         let of_cells = has_numbers || !plan.changed.is_empty();
@@ -263,6 +269,17 @@ impl Plan {
         let fits = fits && !plan.fields.iter().any(|field| field.key && field.kind == Type::Boolean && !field.listed);
         let is_done = reader.0.is_empty() && fits;
         (is_done && plan.is_tagged_well() && plan.is_mistyped_well() && plan.is_by_member_well()).then_some(plan)
+    }
+
+    /// Find the fields of which little is asked.
+    fn find_bare(&mut self) {
+        let (liked, facts, unlike_number) = (self.liked, self.facts, self.unlike_number);
+        for (number, field) in self.fields.iter_mut().enumerate() {
+            let is_plain = matches!(field.kind, Type::Text | Type::Integer) && field.allowed.is_empty();
+            let is_counted = field.given || field.tally.is_some() || self.by_member;
+            let is_kept = field.held || field.kept.is_some() || [liked, facts, unlike_number].contains(&Some(number));
+            field.bare = is_plain && !is_counted && !is_kept;
+        }
     }
 
     /// Whether values of other types make no record a refused one.
@@ -284,6 +301,7 @@ impl Plan {
             }
         }
         self.kept += 1;
+        self.find_bare();
         true
     }
 
@@ -292,6 +310,7 @@ impl Plan {
         let is_own = number < self.scopes[0].fields.len() && self.is_strict();
         let is_possible = is_own && self.cells.is_none() && self.fields[number].kind == Type::Text;
         self.facts = Some(number).filter(|_| is_possible);
+        self.find_bare();
         is_possible
     }
 
@@ -324,7 +343,7 @@ impl Plan {
     /// Whether all that is asked of elements between tags is about single texts.
     fn is_tagged_well(&self) -> bool {
         let plain = |field: &Field| {
-            let is_any = field.allowed.is_empty() && field.refusals.is_empty() && !field.non_empty;
+            let is_any = field.allowed.is_empty() && field.refusals.each().is_empty() && !field.non_empty;
             field.kind == Type::Text && is_any && field.spelling.is_none() && field.tally.is_none()
         };
         let of_texts = self.fields.iter().all(plain) && self.scopes[0].relations.is_empty();
@@ -537,9 +556,9 @@ impl Field {
             least: (flags & 16 != 0).then_some(least),
             greatest: (flags & 32 != 0).then_some(greatest),
             allowed,
-            predicates: Vec::new(),
+            predicates: Questions::default(),
             given: false,
-            refusals: Vec::new(),
+            refusals: Questions::default(),
             only_text: false,
             members: None,
             numbered: None,
@@ -556,6 +575,7 @@ impl Field {
             known: None,
             kept: None,
             list: None,
+            bare: false,
             mistyped: None,
         })
     }

@@ -64,6 +64,67 @@ impl Characters {
     }
 }
 
+/// What is asked of the texts of one field. Most texts are told by their length and their first and last byte.
+pub struct Questions {
+    each: Vec<Predicate>,
+    /// By byte, bits of the texts of which a question may say yes: 1 where they begin with it, 2 where they end.
+    edges: [u8; 256],
+    /// Shorter ones may be such texts, too, and longer ones.
+    least: usize,
+    most: usize,
+}
+
+impl Default for Questions {
+    fn default() -> Self {
+        Self { each: Vec::new(), edges: [0; 256], least: 0, most: usize::MAX }
+    }
+}
+
+impl Questions {
+    /// One more.
+    pub fn push(&mut self, asked: Predicate) {
+        match &asked {
+            Predicate::Longer(limit) => self.most = self.most.min(*limit),
+            Predicate::Shorter(limit) => self.least = self.least.max(limit.saturating_mul(4)),
+            Predicate::Blank(Characters { first, .. }) | Predicate::Begins(Characters { first, .. }) => {
+                self.mark(first, 1);
+            }
+            Predicate::Edged(Characters { first, last, .. }) => {
+                self.mark(first, 1);
+                self.mark(last, 2);
+            }
+            Predicate::ItemTwice => {}
+            _ => self.least = usize::MAX,
+        }
+        self.each.push(asked);
+    }
+
+    fn mark(&mut self, bytes: &[bool; 256], bit: u8) {
+        for (edge, _) in self.edges.iter_mut().zip(bytes).filter(|(_, &is_one)| is_one) {
+            *edge |= bit;
+        }
+    }
+
+    pub fn each(&self) -> &[Predicate] {
+        &self.each
+    }
+
+    /// Whether one of them says yes of a text: see `Predicate::of_text`.
+    #[inline(always)]
+    pub fn of_text(&self, bytes: &[u8], width: usize) -> bool {
+        if self.each.is_empty() {
+            return false;
+        }
+        if let (Some(&first), Some(&last)) = (bytes.first(), bytes.last()) {
+            let (first, last) = (self.edges[usize::from(first)], self.edges[usize::from(last)]);
+            if (first & 1 | last & 2) == 0 && bytes.len() >= self.least && width <= self.most {
+                return false;
+            }
+        }
+        self.each.iter().any(|predicate| predicate.of_text(bytes, width))
+    }
+}
+
 impl Predicate {
     pub fn blank(characters: &str) -> Self {
         Self::Blank(Characters::of(characters))
@@ -229,4 +290,49 @@ pub fn has_repeat(codes: &[u64], scratch: &mut Vec<u64>) -> bool {
     scratch.extend_from_slice(codes);
     scratch.sort_unstable();
     scratch.windows(2).any(|pair| pair[0] == pair[1])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn questions_say_together_what_each_says_alone() {
+        let asked: [fn() -> Predicate; 7] = [
+            || Predicate::edged(" \u{a0}"),
+            || Predicate::blank(" \u{a0}"),
+            || Predicate::begins("#\u{3000}"),
+            || Predicate::Longer(9),
+            || Predicate::Shorter(3),
+            || Predicate::Unequal(b"text".to_vec()),
+            || Predicate::ItemTwice,
+        ];
+        let texts = [
+            "",
+            " ",
+            "a",
+            "ab",
+            "abc",
+            "éé",
+            "漢字",
+            "#a",
+            "\u{a0}a",
+            "a\u{a0}",
+            "b ",
+            "text",
+            "à la carte",
+            " a",
+            "十分に長い",
+        ];
+        for chosen in 0..1 << asked.len() {
+            let mut questions = Questions::default();
+            asked.iter().enumerate().filter(|(n, _)| chosen >> n & 1 != 0).for_each(|(_, new)| questions.push(new()));
+            for text in texts {
+                for width in [text.len(), text.len() + 6] {
+                    let each = questions.each().iter().any(|one| one.of_text(text.as_bytes(), width));
+                    assert_eq!(questions.of_text(text.as_bytes(), width), each, "{text:?}, {chosen:b}");
+                }
+            }
+        }
+    }
 }

@@ -4,7 +4,7 @@
 //! another text in the file, they may still mean the same, and Python looks at them.
 
 use crate::columns::Scanned;
-use crate::isa::Isa;
+use crate::isa::{Isa, Portable};
 use crate::json::unescape;
 use crate::md5;
 use crate::plan::{Field, Reader};
@@ -358,7 +358,7 @@ fn meant<'a>(data: &'a [u8], text: Held, scratch: &'a mut Vec<u8>) -> &'a [u8] {
     if !text.escaped {
         return text.of(data);
     }
-    unescape(text.of(data), scratch);
+    unescape::<Portable>(text.of(data), scratch);
     scratch
 }
 
@@ -454,7 +454,6 @@ fn is_measure(data: &[u8], text: Held, number: u64, scratch: &mut Vec<u8>) -> bo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::isa::Portable;
 
     #[test]
     fn a_text_is_found_only_where_no_escape_is_cut() {

@@ -8,10 +8,10 @@ use crate::relations::Relation;
 pub struct Scope {
     /// Its fields, by their numbers.
     pub fields: Vec<usize>,
-    /// A bit for each of them, by its place, and for each that must be there.
-    pub all: u64,
-    /// The fields that must be there.
+    /// A bit for each of them, by its place, that must be there.
     pub required: u64,
+    /// The same for each whose codes are wanted; only of the record itself.
+    pub keys: u64,
     /// A bit for each of them, by its number.
     pub given: u128,
     /// Whether it is written as a list of the values.
@@ -88,7 +88,6 @@ impl Scope {
             return None;
         }
         Some(Self {
-            all: u64::MAX >> (64 - count),
             required: own.iter().enumerate().fold(0, |bits, (place, f)| bits | u64::from(f.required) << place),
             given: range.clone().fold(0, |bits, field| bits | 1 << field),
             fields: range.collect(),

@@ -262,7 +262,7 @@ fn content<I: Isa>(plan: &Plan, into: &mut Scanned, raw: &[u8], number: usize, f
             facts.push(&plan.seeds, *rows, text);
         }
     }
-    for predicate in &field.predicates {
+    for predicate in field.predicates.each() {
         found.candidate |= match predicate {
             Predicate::Blank(_) => {
                 // what is before an entity is as it stands there
