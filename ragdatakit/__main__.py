@@ -9,7 +9,7 @@ import gc
 import os
 import sys
 
-from ragdatakit.late_modules import find_at_once, put_off
+from ragdatakit.late_modules import find_at_once, leave_out, put_off
 from ragdatakit.stopping import end, end_at_once
 
 _NO_MATRICES = ("validate", "report", "query", "diff")
@@ -22,6 +22,7 @@ def main() -> None:
     sys.setswitchinterval(0.0005)  # a thread that comes out of the scanner waits that long for one that words findings
     if sys.argv[1:2] and sys.argv[1] in _NO_MATRICES:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+        leave_out("numpy._core._add_newdocs")  # the docstrings of numpy, which nobody reads here
     find_at_once()
     end_at_once()
     with put_off("datetime", "gettext", "inspect", "threading", "uuid"):

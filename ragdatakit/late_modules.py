@@ -53,6 +53,11 @@ def put_off(*names: str) -> Iterator[None]:
             vars(each).pop("UUID", None)
 
 
+def leave_out(name: str) -> None:
+    """Have nothing imported for this module: it is one that only changes others, and of which nobody asks anything."""
+    sys.modules.setdefault(name, ModuleType(name))
+
+
 class _OwnModules:
     """Finds the modules of this package where they lie, without a search: a third of what it takes to import them."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -127,6 +128,29 @@ def test_texts_of_help_lose_their_indentation_as_in_python() -> None:
 
 def test_a_tiny_dataset_needs_little_of_python() -> None:
     assert imported("validate", str(GOOD)).isdisjoint(LARGE)
+
+
+def test_large_files_of_lines_need_no_more_than_numpy(tmp_path: Path) -> None:
+    triples = "".join(f'{{"subject": "S{n}", "relation": "r", "object": "O{n}"}}\n' for n in range(1 << 16))
+    path = tmp_path / "triplets/triples.jsonl"
+    path.parent.mkdir()
+    path.write_text(triples * 2)
+
+    names = imported("validate", "--exit-zero", str(tmp_path))
+
+    assert {"numpy", "ragdatakit.arrays.keys"} <= names
+    assert names.isdisjoint({"_hashlib", "concurrent.futures", "logging", "sqlite3"})
+
+
+def test_docstrings_of_numpy_are_nowhere_missed() -> None:
+    code = """
+from ragdatakit.late_modules import leave_out
+leave_out("numpy._core._add_newdocs")
+import numpy
+assert numpy.sort(numpy.array([2, 1])).tolist() == [1, 2] and not numpy.array.__doc__
+"""
+
+    assert spawn(code=("-c", code)).code == 0
 
 
 def test_tables_of_little_import_no_more_than_they_need() -> None:

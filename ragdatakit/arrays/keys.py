@@ -6,7 +6,7 @@ A long module: each set check has a class of keys here, and they share how codes
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise, zip_longest
 from typing import Any
 
@@ -29,6 +29,7 @@ from ragdatakit.arrays.codes import (
     words_of,
 )
 from ragdatakit.arrays.text_codes import codes_of_texts
+from ragdatakit.files.reading.threads import in_order
 from ragdatakit.scanner.keys import FirstValues
 from ragdatakit.scanner.library import library
 
@@ -246,11 +247,12 @@ class NumpyIndex:
     """The keys of one column as codes: which repeat, which are there, which were asked for.
 
     ``lookups`` says whether `missing`, `present`, `mark` or `common` will be called; ``integers`` that codes are the
-    integers themselves, so that a table of ranks may serve.
+    integers themselves, so that a table of ranks may serve. ``jobs`` is how many threads look for what repeats.
     """
 
-    def __init__(self, lookups: bool, integers: bool) -> None:
+    def __init__(self, lookups: bool, integers: bool, jobs: int = 1) -> None:
         self._lookups = lookups
+        self._jobs = jobs
         self._integers = integers
         self._is_sieved = not lookups and not integers  # leading bits of integers are all the same
         self._chunks: list[Codes] = []
@@ -299,15 +301,23 @@ class NumpyIndex:
 
     def _candidates(self) -> tuple[Codes, Rows]:
         """Codes that may appear twice, and their positions; no others are held any more then."""
-        assert self._sieve is not None
-        codes, places, before = [], [_NO_ROWS], 0
-        self._chunks.reverse()
-        while self._chunks:
-            chunk = self._chunks.pop()
-            found = self._sieve.candidates(chunk)
-            codes.append(chunk[found])
-            places.append(found + before)
-            before += len(chunk)
+        sieve = self._sieve
+        assert sieve is not None
+
+        def left() -> Iterator[tuple[Codes, int]]:
+            before = 0
+            self._chunks.reverse()
+            while self._chunks:
+                chunk = self._chunks.pop()
+                yield chunk, before
+                before += len(chunk)
+
+        def among(given: tuple[Codes, int]) -> tuple[Codes, Rows]:
+            chunk, before = given
+            found = sieve.candidates(chunk)
+            return chunk[found], found + before
+
+        codes, places = zip(*(made for _, made in in_order(left(), among, self._jobs)), strict=True)
         return np.concatenate(codes), np.concatenate(places)
 
     def _find_repeats_among(self, codes: Codes, places: Rows) -> None:

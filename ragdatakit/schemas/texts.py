@@ -81,6 +81,6 @@ def _character_at(text: str, at: int) -> str:
 
 def text_hash(text: str) -> int:
     """64 bits of a text, the same in every process; a text that holds half a character has one, too."""
-    from hashlib import blake2b  # loads OpenSSL, which a small run needs not
+    from _blake2 import blake2b  # what hashlib has, which loads OpenSSL, too
 
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")

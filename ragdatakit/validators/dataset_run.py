@@ -150,7 +150,7 @@ class DatasetRun:
             return all(types.get(field) == "integer" for field in fields)
 
         def new_index(kind: str, fields: tuple[str, ...], lookups: bool) -> NumpyIndex:
-            return NumpyIndex(lookups, len(fields) == 1 and are_integers(kind, fields))
+            return NumpyIndex(lookups, len(fields) == 1 and are_integers(kind, fields), self.options.jobs)
 
         def new_pairs(kind: str, fields: tuple[str, ...]) -> PairIndex | None:
             return PairIndex() if are_integers(kind, fields) else None

@@ -108,6 +108,6 @@ def _hashed(data: bytes, size: int = 8) -> bytes:
 
 @cache
 def _blake2b() -> Callable[..., Any]:
-    from hashlib import blake2b  # loads OpenSSL, which a run without findings needs not
+    from _blake2 import blake2b  # what hashlib has, which loads OpenSSL, too
 
     return blake2b

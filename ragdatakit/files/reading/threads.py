@@ -30,6 +30,11 @@ def ahead(
     return InThreads((block for block, _ in read), work, 1, is_alone).results()
 
 
+def in_order(blocks: Iterable[Cut], work: Callable[[Cut], Made], jobs: int) -> Iterator[tuple[Cut, Made]]:
+    """Blocks with what ``work`` makes of them, in order; where there are several ``jobs``, in as many threads."""
+    return ((block, work(block)) for block in blocks) if jobs < 2 else InThreads(blocks, work, jobs).results()
+
+
 class _Place(Generic[Cut, Made]):
     """Where the result of one block is put: the block, what was made of it, who waits until it is done with. Python's
     own futures would have its logging imported."""

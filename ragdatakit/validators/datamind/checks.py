@@ -19,7 +19,6 @@ from ragdatakit.validators.datamind.layout import CLOCK_SECONDS, layout_problems
 from ragdatakit.validators.datamind.shapes import shape_of
 from ragdatakit.validators.datamind.skills import read_skill
 from ragdatakit.validators.datamind.sql import file_problems, read_sql
-from ragdatakit.validators.datamind.sql_run import TrialDatabase
 from ragdatakit.validators.datamind.tallies import Tally, record_traits
 from ragdatakit.validators.datamind.triples import triple_problems
 
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from ragdatakit.validators.checks import Placed
     from ragdatakit.validators.coded_columns import ScannedCodes
     from ragdatakit.validators.csv_parts import CsvTable
+    from ragdatakit.validators.datamind.sql_run import TrialDatabase
 
 _LINES = ("chunks", "triplets", "bench")
 _UTF8 = ("tables", "plain-bench", "claude-skills", "uploads-csv", "documents")
@@ -157,6 +157,8 @@ class DataMindChecks(FormatChecks):
         if not all(other.readable for other in self.dataset.of_kind("tables")):
             return  # the tables that it needs may be in the other file
         if self._trial is None:
+            from ragdatakit.validators.datamind.sql_run import TrialDatabase  # with SQLite
+
             self._trial = TrialDatabase()
         yield from self._trial.run(file.name, sql)
 

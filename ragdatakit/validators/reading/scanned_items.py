@@ -7,7 +7,6 @@ twice, an end that is missing), it is read again as one record. So that is what 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -20,7 +19,6 @@ from ragdatakit.files.containers.positions import locate_elements
 from ragdatakit.files.containers.record_forms import JSON
 from ragdatakit.files.containers.record_forms import REFUSED as UNLIKE
 from ragdatakit.scanner.blocks import BlockScanner, ScannedBlock, can_scan
-from ragdatakit.scanner.element_parts import scanned_parts
 from ragdatakit.scanner.long_records import Items, ScannedItems
 from ragdatakit.scanner.notes import REFUSED
 from ragdatakit.validators.reading.file_runs import ElementsRun, FileRun, LinesRun
@@ -80,6 +78,10 @@ class _ItemsRun(FileRun):
         return found
 
     def _parts_of(self, source: WrappedSource, scanner: BlockScanner) -> Iterator[tuple[Part, ScannedBlock | None]]:
+        from concurrent.futures import ThreadPoolExecutor  # all this few files of lines need
+
+        from ragdatakit.scanner.element_parts import scanned_parts
+
         jobs = self.run_.options.jobs
         with ThreadPoolExecutor(jobs) as pool:
             yield from scanned_parts(source, partial(scanner.scan_elements, members=False), pool, jobs, lambda: False)
