@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from ragdatakit.files.containers.sources import Source
 from ragdatakit.files.reading.threads import InThreads
 from ragdatakit.scanner import blocks
 from ragdatakit.validators import dataset_run
@@ -109,14 +108,3 @@ def test_one_thread_examines_records_at_a_time(scanner: str, tmp_path: Path, mon
 
     assert report.datasets[0].errors >= 400
     assert len(held) == 400 and all(held)
-
-
-def test_blocks_get_smaller_towards_the_end_of_a_file(tmp_path: Path) -> None:
-    lines = [b"%07d\n" % number for number in range(20 << 17)]
-    path = tmp_path / "lines"
-    path.write_bytes(b"".join(lines))
-    found = [block.data for block in Source(path, False, 4 << 20).blocks()]
-    sizes = [len(data) for data in found]
-    assert sizes == sorted(sizes, reverse=True)
-    assert (sizes[0], sizes[-2] <= 2 << 20) == (4 << 20, True)
-    assert b"".join(found) == path.read_bytes()

@@ -45,9 +45,6 @@ TEXT_BLOCK_BYTES = 1 << 22
 LONG_BLOCK = 32 << 20
 """Size of a block that is so long only for the sake of one record: it is worked on alone, not ahead."""
 
-_LEFT_IN_A_BLOCK, _LEAST_BLOCK = 4, 1 << 21
-"""The part of what is left of a file that a block has, where that is more than so many bytes: towards the end blocks
-get smaller, so that no thread works long on the last one while the others have nothing to do."""
 _TAIL_BYTES = 1 << 14
 _PIECE_OF_DAMAGED = 1 << 12
 SMALL_FILE = 1 << 20
@@ -314,9 +311,8 @@ class Source:
     def _blocks_between(self, fd: int, offset: int, end: int) -> Iterator[Block]:
         """The lines from where one begins to where one ends."""
         while True:
-            left = max(end - offset, 0)
-            size = min(self.block_bytes, max(left // _LEFT_IN_A_BLOCK, _LEAST_BLOCK), left)
-            if size < left:
+            size = min(self.block_bytes, max(end - offset, 0))
+            if offset + size < end:
                 size = _to_line_end(fd, offset, size)
             data = os.pread(fd, size, offset)
             if not data:
