@@ -20,8 +20,11 @@ def fill_keys(given: Mapping[str, ScannedCodes], batch: Any, file_name: str, all
     texts, ids = given["text"][0], given["id"][0]
     nothing, name = codes_of_texts(["", file_name])
     named = _filled(given["id"], nothing)
-    sources = np.where(_filled(given["source"], nothing), given["source"][0], name)
-    batch.columns |= {"@v2_id": ids, "@v2_hash": mix(sources, texts), "@text": texts}
+    hashes = texts  # none of them counts where all chunks have an id
+    if not named.all():
+        sources = np.where(_filled(given["source"], nothing), given["source"][0], name)
+        hashes = mix(sources, texts)
+    batch.columns |= {"@v2_id": ids, "@v2_hash": hashes, "@text": texts}
     batch.valid |= {"@v2_id": named, "@v2_hash": ~named, "@text": None if all_texts else named}
 
 
