@@ -163,7 +163,7 @@ class HippoRagReading:
                     found = id_of(fields.get("idx"))
                     if found is None or found in seen:
                         self._by_idx = False
-                        break
+                        return False
                     seen.add(found)
         return self._by_idx
 
