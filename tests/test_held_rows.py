@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import duckdb
@@ -18,6 +19,9 @@ from ragdatakit.converters.sage import scanned_records
 from ragdatakit.database import dataset_database
 from ragdatakit.database.columns import Kind, PackedColumn, packed, packed_texts
 from ragdatakit.database.held_rows import HeldRows
+from ragdatakit.database.text_facts import TextFacts
+from ragdatakit.reports import summaries
+from ragdatakit.reports.summary import texts
 from ragdatakit.scanner.library import library
 from ragdatakit.schemas.canonical import TABLES
 
@@ -339,3 +343,29 @@ def test_lines_that_differ_in_turns_are_read_as_the_reader_reads_them(
     by_rows.seconds = by_columns.seconds = 0
     assert by_columns == by_rows  # grades that are too large are counted once
     assert len(cuts) < 1100
+
+
+@pytest.mark.parametrize("longest_last", [False, True])
+def test_tokens_are_counted_while_records_are_read(
+    longest_last: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(texts, "measure", partial(texts.measure, most_bytes=3000))
+    monkeypatch.setattr(summaries, "measure", texts.measure)
+    monkeypatch.setattr(texts, "_MOST_BYTES", 3000)
+    monkeypatch.setattr(scanned_records, "TEXT_BLOCK_BYTES", 4000)
+    lines = []
+    for number in range(90):
+        size = 20 if longest_last and number > 70 else 3  # then the first guesses how many are wanted are wrong
+        results = [{"text": f"word{number} é " * size * (place + 1)} for place in range(2)]
+        lines += [json.dumps({"query": "q", "question": {"id": f"q{number}"}, "retrieval_results": results})]
+    (tmp_path / "records.jsonl").write_text("\n".join(lines))
+    (by_rows,) = report(tmp_path)
+    monkeypatch.setattr(sage_reading, "_WORTH", 0)
+    counted: list[int] = []
+    count = TextFacts._count
+    monkeypatch.setattr(TextFacts, "_count", lambda *given: counted.append(1) or count(*given))
+    (by_columns,) = report(tmp_path)
+    by_rows.seconds = by_columns.seconds = 0
+    assert by_columns == by_rows
+    assert len(counted) > 4
+    assert any(note.name == "sampled.runs.text.tokens" for note in by_rows.notes)

@@ -101,7 +101,7 @@ def test_what_is_answered_where_files_are_read() -> None:
     assert (len(found.references), len(found.memberships)) == (3, 2)
 
 
-@pytest.mark.parametrize("values", [[], [3, 1, 3], [0.0, -0.0, np.nan, 2.5, np.nan], [np.nan]])
+@pytest.mark.parametrize("values", [[], [3, 1, 3], [1, 0, 1, 1], [0.0, -0.0, np.nan, 2.5, np.nan], [np.nan]])
 def test_different_values_are_counted_as_numpy_does(values: list[float]) -> None:
     given = np.array(values)
 

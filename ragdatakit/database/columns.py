@@ -44,11 +44,13 @@ _NUMBERS = {Kind.INTEGER: "int64", Kind.CODE: "uint64", Kind.NUMBER: "float64"}
 @dataclass(frozen=True, slots=True)
 class KnownTexts:
     """What whoever made a column knows of its texts: the characters of each (-1 where there is none) and its code, and
-    how many have nothing but blanks, tabs and line ends."""
+    how many have nothing but blanks, tabs and line ends; and the share of all that is read that was read up to them
+    (0: not known)."""
 
     lengths: npt.NDArray[np.int64]
     codes: npt.NDArray[Any]
     empty: int
+    share: float = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,6 @@ from ragdatakit.database.columns import (
     value_at,
 )
 from ragdatakit.database.conditions import Condition
-from ragdatakit.database.edge_tables import gathered
 from ragdatakit.database.id_tables import IdValues, integers_in, number_of_integers
 from ragdatakit.database.row_batches import schema_of
 from ragdatakit.database.text_facts import COLUMN
@@ -137,12 +136,16 @@ class HeldRows:
         return facts
 
     def _of_numbers(self, name: str) -> ColumnFacts:
-        from ragdatakit.arrays.codes import counted, distinct
+        import numpy as np
+
+        from ragdatakit.arrays.codes import counted, number_of_distinct
 
         numbers, has_one = self.numbers(name)
         there = numbers[has_one]
         if self._schema[name] is Kind.NUMBER:
-            return ColumnFacts(self.rows - len(there), 0, len(distinct(there)))
+            plain = there + 0.0  # of -0.0, too
+            plain[np.isnan(plain)] = np.nan
+            return ColumnFacts(self.rows - len(there), 0, number_of_distinct(plain.view(np.uint64)))
         facts = ColumnFacts(self.rows - len(there), 0, number_of_integers(there))
         if facts.distinct is not None and facts.distinct <= _FEW:
             different, counts = counted(there)
@@ -213,15 +216,11 @@ class HeldRows:
                 empty += known.empty
                 continue
             own = bits_of(column) != 0
-            sizes, of_rows = np.full(column.length, -1), np.zeros(column.length, WIDE)
-            data, offsets = texts_of(column)
-            if own.all():
-                sizes, of_rows, blank = lengths_and_codes(data, offsets)
-                empty += blank
-            elif own.any():
-                given, places = gathered(data, offsets[:-1][own], offsets[1:][own])
-                sizes[own], of_rows[own], blank = lengths_and_codes(given, places.astype(np.int32))
-                empty += blank
+            sizes, of_rows, blank = lengths_and_codes(*texts_of(column))
+            if not own.all():
+                sizes[~own] = -1
+                blank -= column.length - int(np.count_nonzero(own))
+            empty += blank
             lengths.append(sizes)
             codes.append(of_rows)
         return np.concatenate(lengths), np.concatenate(codes), empty
@@ -240,10 +239,11 @@ class HeldRows:
         from ragdatakit.arrays.codes import begin_runs
 
         codes, there = self._codes[name]
-        starts = np.flatnonzero(begin_runs(codes[there]))
-        own = codes[there][starts]
+        given = codes if there.all() else codes[there]
+        starts = np.flatnonzero(begin_runs(given))
+        own = given[starts]
         first_of = HashTable(own).positions(own)
-        counts = np.bincount(first_of, np.diff(np.append(starts, int(there.sum())))).astype(np.int64)
+        counts = np.bincount(first_of, np.diff(starts, append=len(given))).astype(np.int64)
         places = np.flatnonzero(counts)
         return starts[places], counts[places]
 

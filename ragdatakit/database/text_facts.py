@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ragdatakit.database.columns import PackedColumn, bits_of
+from ragdatakit.database.columns import KnownTexts, PackedColumn, bits_of, texts_of
 from ragdatakit.files.containers.beginnings import GZIP_MAGIC
 from ragdatakit.files.containers.parquet_rows import is_parquet
 from ragdatakit.files.datasets import DataFile
@@ -35,7 +35,7 @@ class FactsWanted:
     out of the database; ``shown``: metadata and attributes may have what stands for them, except where rows are
     shown."""
 
-    numbers: Callable[[Any, npt.NDArray[np.int32]], tuple[Numbers, npt.NDArray[np.uint8]] | None]
+    numbers: Callable[..., tuple[Numbers, npt.NDArray[np.uint8]] | None]
     most_bytes: int
     apart: bool = False
     shown: bool = False
@@ -122,6 +122,8 @@ class TextFacts:
         size = int(places[column.length]) - int(places[0])  # some rows of a block, perhaps
         if (known := column.known) is not None:
             self._take(known.lengths, known.codes, size, known.empty)
+            if known.share:
+                self._count(column, known)
             return
         from ragdatakit.scanner.texts import lengths_and_codes
 
@@ -131,6 +133,18 @@ class TextFacts:
             lengths[missing] = -1
             empty -= int(missing.sum())
         self._take(lengths, codes, size, empty)
+
+    def _count(self, column: PackedColumn, known: KnownTexts) -> None:
+        """Count those of the texts that probably are wanted: the thread that reads is ahead of this one."""
+        import numpy as np
+
+        assert self.wanted is not None
+        before, step = self._rows - column.length, self.wanted.step(int(self.size / known.share))
+        first = -before % step
+        found = self.wanted.numbers(*texts_of(column), first, step)
+        assert found is not None
+        found[0][known.lengths[first::step] < 0] = -1
+        self._numbers.append((np.arange(before + first, self._rows, step), *found))
 
     def _add_apart(self, texts: ApartTexts) -> None:
         import numpy as np
@@ -155,6 +169,11 @@ class TextFacts:
         self._rows += len(lengths)
         self._characters.append(lengths)
         self._codes.append(codes)
+
+    @property
+    def counted(self) -> bool:
+        """Whether tokens and scripts of any texts were."""
+        return bool(self._numbers)
 
     @property
     def characters(self) -> Numbers:

@@ -30,6 +30,7 @@ from ragdatakit.database.dataset_database import Unproved
 from ragdatakit.database.row_batches import row_batches
 from ragdatakit.files.containers.json_text import compact
 from ragdatakit.files.containers.sources import TEXT_BLOCK_BYTES
+from ragdatakit.files.paths.folders import size_of
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.scanner.blocks import REST, BlockScanner, Items, KeptValues, ScannedBlock, ScannedFacts
 from ragdatakit.scanner.notes import BLANK
@@ -106,7 +107,7 @@ _STAND_IN = "{}"
 class _Block:
     """A block of records: which of them (``plain``) give rows as they are, the numbers of their questions, and the
     scores of the results of all their stages, one after the other. Before the records of ``blank`` there is a blank
-    line."""
+    line. ``share`` is that of all files that was read up to it, where it is known."""
 
     rows: int
     lines: int
@@ -117,6 +118,7 @@ class _Block:
     references: list[list[str]]
     times: dict[str, tuple[npt.NDArray[np.float64], Marks]]
     scores: tuple[npt.NDArray[np.float64], Marks]
+    share: float = 0
 
     def others(self) -> list[int]:
         """The records that are not plain; all of them where few plain ones are side by side."""
@@ -147,13 +149,16 @@ class RecordColumns:
         self, files: Sequence[DataFile], records: RecordReader
     ) -> Iterator[Mapping[str, Iterator[Sequence[PackedColumn]]]]:
         """Those of each block of the files."""
-        naming = Naming(self._samples.tell)
+        naming, read = Naming(self._samples.tell), 0
+        size = 0 if any(file.path.suffix == ".gz" for file in files) else sum(size_of(file.path) for file in files)
         for file in files:
             count = 0
             for taken in records.taken(file, self._scan, 0, TEXT_BLOCK_BYTES):
                 if isinstance(taken, list):
                     raise Unproved
                 first, _, data, block, _ = taken
+                read += len(data)
+                block.share = min(read / size, 1) if size else 0
                 parts: dict[str, list[Columns]] = {table: [] for table in self._tables}
                 others: list[Sample] = []
                 done, row_ids = 0, values_of(block.scanned.kept["question/id"], 0, block.rows)
@@ -217,7 +222,7 @@ class RecordColumns:
             parts["questions"].append(
                 [
                     packed_ids,
-                    _known_texts(kept["query"], block.scanned.facts, first, last),
+                    _known_texts(kept["query"], block.scanned.facts, first, last, block.share),
                     packed(Kind.TEXT, [own[0] if own else None for own in references]),
                     packed(Kind.TEXTS, [own[1:] for own in references]),
                     packed_same(Kind.TEXT, None, length),
@@ -272,7 +277,7 @@ class RecordColumns:
                 _repeated([stage.encode() for stage in STAGES] * (last - first), counts),
                 packed_numbers(Kind.INTEGER, np.arange(end - start) - begins[lists] + 1),
                 _texts(kept["metadata/id"], start, end),
-                _known_texts(kept["text"], items.facts, start, end),
+                _known_texts(kept["text"], items.facts, start, end, block.share),
                 packed_numbers(Kind.NUMBER, scores, np.flatnonzero(~has_score)),
                 packed_numbers(Kind.NUMBER, seconds[lists], np.flatnonzero(~has_seconds[lists])),
                 _objects(kept[REST], start, end),
@@ -326,11 +331,11 @@ def _texts(kept: KeptValues, first: int, last: int) -> PackedColumn:
     return packed_texts(kept.data[start:end], kept.offsets[first : last + 1] - start, missing)
 
 
-def _known_texts(kept: KeptValues, facts: ScannedFacts | None, first: int, last: int) -> PackedColumn:
+def _known_texts(kept: KeptValues, facts: ScannedFacts | None, first: int, last: int, share: float) -> PackedColumn:
     """The same of texts of which there are facts."""
     assert facts is not None
     begin, end = np.searchsorted(facts.empty, (first, last)).tolist()
-    known = KnownTexts(facts.lengths[first:last], facts.codes[first:last], end - begin)
+    known = KnownTexts(facts.lengths[first:last], facts.codes[first:last], end - begin, share)
     return replace(_texts(kept, first, last), known=known)
 
 

@@ -46,14 +46,9 @@ def of_numbers(
     values: npt.NDArray[Any], name: str, title: str, unit: str, by: str | None = None
 ) -> Distribution | None:
     """The distribution of the numbers in an array; None where it is empty."""
-    if values.dtype.kind == "i" and len(values) and values.min() >= 0 and values.max() < len(values):
-        every = np.bincount(values)
-        distinct = np.flatnonzero(every)
-        counts = every[distinct]
-    else:
-        distinct, counts = counted(values)
-        if (zeros := distinct == 0).any():
-            distinct[zeros] = values[np.flatnonzero(values == 0)[0]]  # of 0.0 and -0.0 the first one
+    distinct, counts = counted(values)
+    if (zeros := distinct == 0).any():
+        distinct[zeros] = values[(values == 0).argmax()]  # of 0.0 and -0.0 the first one
     return of_counts(distinct, counts, name, title, unit, by)
 
 

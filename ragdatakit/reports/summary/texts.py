@@ -91,6 +91,10 @@ def measure(
     read = np.arange(0, len(characters), step)
     if facts is not None and facts.places is not None:
         return Column(table, column, characters, *_apart(database, table, column, read, facts), read)
+    if facts is not None and facts.counted:
+        tokens, scripts, others = facts.numbers_of(read)
+        if not len(others):
+            return Column(table, column, characters, tokens, scripts, read)
     tokens, scripts = np.full(len(read), -1), np.zeros(len(read), np.uint8)
     if library() is None:
         ways = _in_python(database, table, column, step, size)
