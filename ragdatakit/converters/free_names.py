@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Sequence
 
 
 class FreeNames:
@@ -19,6 +19,14 @@ class FreeNames:
         self._taken, self._form, self._folded = taken, form, folded
         self._given: set[str] = set()
         self._numbers: dict[str, int] = {}
+
+    def takes_all(self, wanted: Sequence[str]) -> bool:
+        """Whether all of these are free and different; they are taken from now on. Only where names are not folded."""
+        new = {*wanted}
+        if len(new) < len(wanted) or not self._given.isdisjoint(new) or any(map(self._taken.__contains__, new)):
+            return False
+        self._given |= new
+        return True
 
     def __call__(self, wanted: str) -> str:
         """A free name, which is taken from now on."""

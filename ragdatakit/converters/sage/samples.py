@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ragdatakit.converters import Options
@@ -79,6 +79,13 @@ class Naming:
             said = f"{found} became {unique}"
             self._tell(("id", self.number), "renumbered", "questions", "question_id", reason, said)
         return unique
+
+    def each_unique(self, found: Sequence[str]) -> Sequence[str]:
+        """The same of several records, one after the other."""
+        if not self._free.takes_all(found):
+            return [self.unique(one) for one in found]
+        self.number += len(found)
+        return found
 
 
 class Samples:

@@ -166,7 +166,7 @@ class RecordColumns:
                     if row > done:
                         self._add_rows(parts, others)
                         others = []
-                        ids = [naming.unique(raw.decode()) for raw in row_ids[done:row] if raw is not None]
+                        ids = naming.each_unique([raw.decode() for raw in row_ids[done:row] if raw is not None])
                         count += row - done
                         self._add(parts, block, done, row, ids)
                     done = row + 1
@@ -210,7 +210,7 @@ class RecordColumns:
         references = _references(own, plain)
         return _Block(scanned.rows, scanned.lines, scanned, noted, blank, plain, references, times, scores)
 
-    def _add(self, parts: dict[str, list[Columns]], block: _Block, first: int, last: int, ids: list[str]) -> None:
+    def _add(self, parts: dict[str, list[Columns]], block: _Block, first: int, last: int, ids: Sequence[str]) -> None:
         """The rows of some records, all of which are plain."""
         kept, length = block.scanned.kept, last - first
         packed_ids = packed(Kind.TEXT, ids)
@@ -219,12 +219,13 @@ class RecordColumns:
             parts["traces"].append([packed_ids, packed_same(Kind.TEXT, _STAND_IN, length), nothing])
         if "questions" in parts:
             references = block.references[first:last]
+            aliases = [own[1:] for own in references]
             parts["questions"].append(
                 [
                     packed_ids,
                     _known_texts(kept["query"], block.scanned.facts, first, last, block.share),
                     packed(Kind.TEXT, [own[0] if own else None for own in references]),
-                    packed(Kind.TEXTS, [own[1:] for own in references]),
+                    packed(Kind.TEXTS, aliases) if any(aliases) else packed_same(Kind.TEXTS, (), length),
                     packed_same(Kind.TEXT, None, length),
                     packed_same(Kind.TEXT, None, length),
                     packed_same(Kind.TEXTS, (), length),
@@ -236,7 +237,7 @@ class RecordColumns:
             self._add_runs(parts["runs"], block, first, last, ids)
 
     @staticmethod
-    def _add_answers(parts: list[Columns], block: _Block, first: int, last: int, ids: list[str]) -> None:
+    def _add_answers(parts: list[Columns], block: _Block, first: int, last: int, ids: Sequence[str]) -> None:
         """Those of records that have one: of others the columns have no row."""
         kept = block.scanned.kept
         seconds, has_seconds = block.times["generation_time"]
@@ -258,7 +259,7 @@ class RecordColumns:
             parts.append([*columns, packed_same(Kind.TEXT, None, columns[0].length)])
 
     @staticmethod
-    def _add_runs(parts: list[Columns], block: _Block, first: int, last: int, ids: list[str]) -> None:
+    def _add_runs(parts: list[Columns], block: _Block, first: int, last: int, ids: Sequence[str]) -> None:
         items = block.scanned.items
         assert items is not None
         kept, stages = items.kept, len(STAGES)

@@ -127,8 +127,6 @@ class IdNumbers:
         """Ids are numbered by the place at which the first one like it is; the compiled library tells them by codes."""
         from ragdatakit.arrays.code_tables import HashTable
         from ragdatakit.arrays.codes import WIDE, begin_runs
-        from ragdatakit.database.text_batches import text_batches
-        from ragdatakit.scanner.blocks import text_codes
 
         codes, missing = [], []
         for source in columns:
@@ -136,6 +134,9 @@ class IdNumbers:
                 codes.append(known[0])
                 missing.append(known[1])
                 continue
+            from ragdatakit.database.text_batches import text_batches
+            from ragdatakit.scanner.blocks import text_codes
+
             own, absent = [np.empty(0, WIDE)], [np.empty(0, np.bool_)]
             query = f'select "{source.column}" from main."{source.table}" where {source.chosen}'
             for batch in text_batches(self.load(source.table), query):
