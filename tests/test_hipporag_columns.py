@@ -12,9 +12,13 @@ from ragdatakit.api.report import report
 from ragdatakit.converters import sql_tables
 from ragdatakit.converters.hipporag import scanned_passages
 from ragdatakit.converters.hipporag.reading import HippoRagReading
+from ragdatakit.converters.hipporag.sql_tables import hipporag_passages
 from ragdatakit.database import dataset_database
 from ragdatakit.database.dataset_database import DatasetDatabase
+from ragdatakit.files.detection.find import detect
+from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.scanner.library import library
+from ragdatakit.schemas.conversions import Losses
 from tests.conversion_tools import read_tables, rows
 
 pytestmark = pytest.mark.skipif(library() is None, reason="columns come from the compiled library only")
@@ -65,9 +69,28 @@ def rows_of(folder: Path) -> Any:
     return rows(tables), [loss.as_dict() for loss in tables.losses]
 
 
-@pytest.mark.parametrize(
+EACH_CASE = pytest.mark.parametrize(
     ("case", "numbered"), [*((case, True) for case in ODD), *((case, False) for case in ("plain", "no text", "alike"))]
 )
+
+
+@EACH_CASE
+def test_blocks_of_texts_give_the_passages_that_the_reader_gives(
+    case: str, numbered: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = made(tmp_path / "set", ODD[case], numbered=numbered)
+    tables, losses = read_tables(folder, "hipporag"), Losses()
+    (dataset,) = detect(folder, "hipporag").datasets
+    monkeypatch.setattr(scanned_passages, "_WORTH", 0)
+
+    found = [row for block in hipporag_passages(dataset, RecordReader(losses), 2) for row in block]
+
+    given = [(row.doc_id, row.text, row.title or "") for row in tables.peek("documents")]
+    assert [(row.doc_id, row.text, row.title or "") for row in found] == given
+    assert [loss.as_dict() for loss in losses] == [loss.as_dict() for loss in tables.losses]
+
+
+@EACH_CASE
 def test_columns_give_what_the_reader_gives(
     case: str, numbered: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -127,7 +127,7 @@ def near(texts: Sequence[str], similarity: float = 0.8, other_words: float = 0.9
         some = texts[start : start + 50]
         copies.add(start, compared(sketches(some, Joined.of(some), RUN), RUN))
     keys = np.array([hash(text) for text in texts], np.int64)
-    return copies.pairs(repeated(keys)[0], 2, lambda: enumerate(texts))
+    return copies.pairs(repeated(keys)[0], 2, lambda ordinals: ((n, texts[n]) for n in ordinals))
 
 
 def exact(a: str, b: str) -> float:

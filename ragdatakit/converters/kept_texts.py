@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
+_TOGETHER = 1 << 20
 _MOST_BYTES = 1 << 30
 """Of the texts of a block; of more than that there are rows."""
 
@@ -168,14 +169,23 @@ class KeptTexts:
         return found if found is not None and all(note[0] == BLANK for note in found.notes) else None
 
     def passages_of_array(
-        self, file: DataFile, records: RecordReader, jobs: int, row_of: Callable[[int, Any], Row | None]
+        self,
+        file: DataFile,
+        records: RecordReader,
+        jobs: int,
+        row_of: Callable[[int, Any], Row | None],
+        of_objects: bool = False,
     ) -> Iterator[Passages]:
-        """The same of a file that is an array: ``row_of`` is given the numbers of its values, and these."""
+        """The same of a file that is an array: ``row_of`` is given the numbers of its values, and these, or the fields
+        of those that are objects."""
         from concurrent.futures import ThreadPoolExecutor
 
         from ragdatakit.scanner.element_parts import scanned_parts
 
         def row_at(place: int, raw: bytes) -> Row | None:
+            if of_objects:
+                fields = records.fields_at(file, place, raw)
+                return row_of(place, fields) if fields is not None else None
             return next((row_of(place, value) for value in records.value_at(file, place, raw)), None)
 
         scan = partial(self._scanner.scan_elements, members=False)
@@ -200,6 +210,19 @@ class KeptTexts:
         block = TextBlock(self._row, columns)
         is_huge = any(len(column.joined.data) >= _MOST_BYTES for column in columns.values())
         return list(map(block.__getitem__, range(len(block)))) if is_huge else block
+
+
+def some_together(rows: Iterable[Any]) -> Iterator[list[Any]]:
+    """Rows with texts, as many as are a megabyte together."""
+    some: list[Any] = []
+    size = 0
+    for row in rows:
+        some.append(row)
+        if (size := size + len(row.text)) >= _TOGETHER:
+            yield some
+            some, size = [], 0
+    if some:
+        yield some
 
 
 def _rows_of(row_of: Callable[[int, T], Row | None], numbered: Iterable[tuple[int, T]]) -> list[Any]:

@@ -27,7 +27,13 @@ _LEAST_BYTES = 1 << 20
 _FORMATS = ("arag", "beir", "datamind", "gfm-rag", "graphrag", "hipporag", "light-splade", "trec")
 _OF_OPTIONS = {"beir": ("questions", "qrels"), "hipporag": ("documents", "questions", "qrels", "triplets")}
 """Tables whose files options choose."""
-_PASSAGES = {"arag": "chunks", "beir": "documents", "datamind": "chunks", "light-splade": "documents"}
+_PASSAGES = {
+    "arag": "chunks",
+    "beir": "documents",
+    "datamind": "chunks",
+    "hipporag": "documents",
+    "light-splade": "documents",
+}
 
 
 def sql_tables(

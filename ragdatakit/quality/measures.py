@@ -199,6 +199,12 @@ def _column(rows: Passages, name: str = "") -> tuple[Sequence[str], Joined]:
     return texts, Joined.of(texts)
 
 
+def text_at(rows: Passages, place: int) -> str:
+    """The text of a passage, alone."""
+    found: str | None = rows.columns["text"][place] if isinstance(rows, TextBlock) else rows[place].text
+    return found or ""
+
+
 def in_batches(rows: Iterable[Any]) -> Iterator[list[Any]]:
     """Passages that are looked at together; also those that were read before something fails."""
     batch: list[Any] = []

@@ -3,15 +3,14 @@
 A text is the set of its runs of three words. Two texts whose sets have a share of 0.8 in common meet in a band with a
 probability of 99.8 %, at 0.7 with 95 %; those that meet are compared exactly. Where each has a word that the
 other lacks, as texts of one template about two things have, another share is asked for; and where each has a number
-that the other lacks, they are about two things. Held in memory are the bands, 108 bytes a text, and for a part of the
-candidates at a time their runs of words.
+that the other lacks, they are about two things, which bits of the numbers mostly show at once. Held in memory are the
+bands and these bits, 116 bytes a text, and for a part of the candidates at a time their runs of words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -54,22 +53,23 @@ class _Held:
 
 
 class Compared(NamedTuple):
-    """Texts that are long enough to be compared, by their places among others: their words, and what of their bands is
-    in `Sketches`."""
+    """Texts that are long enough to be compared, by their places among others: their words, and what of their bands
+    and numbers is in `Sketches`."""
 
     places: npt.NDArray[np.int64]
     words: npt.NDArray[np.int32]
     heads: npt.NDArray[np.uint32]
     tails: npt.NDArray[np.uint16]
+    bits: npt.NDArray[np.uint64]
 
 
 def compared(found: Sketches, least: int) -> Compared:
     """Those texts that have so many words or more."""
     places = np.flatnonzero(found.words >= least)
-    words, heads, tails = found
+    words, heads, tails, bits = found
     if len(places) < len(words):
-        words, heads, tails = words[places], heads[:, places], tails[:, places]
-    return Compared(places, words.astype(np.int32), heads, tails)
+        words, heads, tails, bits = words[places], heads[:, places], tails[:, places], bits[places]
+    return Compared(places, words.astype(np.int32), heads, tails, bits)
 
 
 class NearCopies:
@@ -86,12 +86,12 @@ class NearCopies:
             self._of_batches.append(found._replace(places=found.places + first))
 
     def pairs(
-        self, again: npt.NDArray[np.int64], jobs: int, read: Callable[[], Iterator[tuple[int, str]]]
+        self, again: npt.NDArray[np.int64], jobs: int, read: Callable[[Sequence[int]], Iterator[tuple[int, str]]]
     ) -> list[Pair]:
         """(text, earlier text, similarity), ordered; each text once, with the earlier one that is most like it.
 
-        Texts that are the same altogether as one before them (``again``) take no part. ``read`` gives all texts again,
-        with their ordinals. Bands are looked through in so many threads.
+        Texts that are the same altogether as one before them (``again``) take no part. ``read`` gives some texts
+        again, by their rising ordinals, with these. Bands are looked through in so many threads.
         """
         if not self._of_batches:
             return []
@@ -101,11 +101,12 @@ class NearCopies:
         lengths = np.concatenate([batch.words for batch in self._of_batches])
         counts = np.flatnonzero(~are_among(ordinals, distinct(again))) if len(again) else slice(None)
         ordinals, lengths = ordinals[counts], lengths[counts]
+        bits = np.concatenate([batch.bits for batch in self._of_batches])[counts]
 
         def of_band(band: int) -> _Codes:
             heads = np.concatenate([batch.heads[band] for batch in self._of_batches])[counts]
             tails = np.concatenate([batch.tails[band] for batch in self._of_batches])[counts]
-            return _neighbours(heads, tails, ordinals)
+            return _neighbours(heads, tails, ordinals, bits)
 
         with ThreadPoolExecutor(jobs) as pool:
             found = list(pool.map(of_band, range(BANDS)))
@@ -134,7 +135,7 @@ class NearCopies:
         return similarity if similarity >= self._other_words else 0.0
 
     def _compared(
-        self, candidates: Any, sizes: Mapping[int, int], read: Callable[[], Iterator[tuple[int, str]]]
+        self, candidates: Any, sizes: Mapping[int, int], read: Callable[[Sequence[int]], Iterator[tuple[int, str]]]
     ) -> Iterator[Pair]:
         """Candidates with their similarity; the texts are read as often as not all of these can be held."""
         done = 0
@@ -143,8 +144,7 @@ class NearCopies:
             while taken < len(candidates) and (size < _MOST_HELD or taken == done):
                 size += sum(sizes[number] for number in candidates[taken].tolist())
                 taken += 1
-            wanted = set(distinct(candidates[done:taken].reshape(-1)).tolist())
-            held = _held(islice((one for one in read() if one[0] in wanted), len(wanted)))
+            held = _held(read(distinct(candidates[done:taken].reshape(-1)).tolist()))
             for later, earlier in candidates[done:taken].tolist():
                 yield later, earlier, self._similarity_of(held[later], held[earlier])
             done = taken
@@ -166,10 +166,11 @@ def _held(texts: Iterator[tuple[int, str]]) -> dict[int, _Held]:
 
 
 def _neighbours(
-    heads: npt.NDArray[np.uint32], tails: npt.NDArray[np.uint16], ordinals: npt.NDArray[np.int64]
+    heads: npt.NDArray[np.uint32], tails: npt.NDArray[np.uint16], ordinals: npt.NDArray[np.int64], bits: _Codes
 ) -> _Codes:
     """Of the texts that meet in a band, each with the first and with the one before it: (later, earlier) in the upper
-    and the lower half of a number.
+    and the lower half of a number. Those of which each has a number that the other lacks are left out, as far as the
+    ``bits`` of their numbers show it.
 
     Heads alone are equal by accident once among so many texts that all of them were to be read again.
     """
@@ -190,8 +191,13 @@ def _neighbours(
     starts = np.flatnonzero(np.concatenate(([True], ~same)))
     place = np.flatnonzero(np.concatenate(([False], same)))
     first = order[starts[np.searchsorted(starts, place, side="right") - 1]]
-    upper, numbers = ordinals[later].astype(np.uint64) << _HALF, ordinals.astype(np.uint64)
-    return distinct(np.concatenate((upper | numbers[before], upper | numbers[first])))
+    pairs = []
+    for earlier in (before, first):
+        mine, others = bits[later], bits[earlier]
+        are_left = (mine & ~others == 0) | (others & ~mine == 0)
+        upper, lower = (ordinals[rows[are_left]].astype(np.uint64) for rows in (later, earlier))
+        pairs.append(upper << _HALF | lower)
+    return distinct(np.concatenate(pairs))
 
 
 def _common(a: _Codes, b: _Codes) -> _Codes:

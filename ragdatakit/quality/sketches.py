@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ragdatakit.quality.word_codes import MADE_WITH, RUN, characters, in_numpy, mixed, runs
+from ragdatakit.quality.word_codes import DIGITS, MADE_WITH, RUN, characters, in_numpy, mixed, runs
 from ragdatakit.scanner.texts import Joined, Sketches, Sketching
 from ragdatakit.scanner.texts import sketches as made_sketches
 
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 BANDS, _ROWS = 16, 5
 _PARTS = BANDS * _ROWS
 _SEED = 13
+_OF_BITS = 58
+"""Where those bits of a code are that say which bit a word with a digit has."""
 _BITS = 2
 """Of a part they say in which round it got its value."""
 _ROUNDS, _LAST = (0, 0x3C6EF372FE94F82B, 0x78DDE6E5FD29F056), 0xBB67AE8584CAA73B
@@ -41,14 +43,17 @@ def sketches(texts: Sequence[str], joined: Joined, least: int) -> Sketches:
     """Sketches of texts that have so many words or more, at least as a run; ``joined`` are the texts once more."""
     found = made_sketches(joined, characters(), MADE_WITH, _sketching(), least)
     if found is None:
-        shape = (BANDS, len(texts))
-        found = Sketches(np.full(len(texts), -1), np.zeros(shape, np.uint32), np.zeros(shape, np.uint16))
+        found = Sketches.of_nothing((BANDS, len(texts)))
+        found.words[:] = -1
     left = np.flatnonzero(found.words < 0)
     if len(left):
         codes, words = in_numpy([texts[place] for place in left.tolist()])
         found.words[left] = words
         long = words >= least
         codes = codes[np.repeat(long, words)]
+        if len(codes):
+            bits = (codes & np.uint64(DIGITS)) << (codes >> np.uint64(_OF_BITS))
+            found.bits[left[long]] = np.bitwise_or.reduceat(bits, np.cumsum(words[long]) - words[long])
         numbers = _bands(runs(codes, words[long]), words[long] - (RUN - 1))
         found.heads[:, left[long]] = (numbers >> np.uint64(32)).T
         found.tails[:, left[long]] = (numbers >> np.uint64(16) & np.uint64(0xFFFF)).T

@@ -15,7 +15,7 @@ from ragdatakit.files.texts.cut_texts import TextLengths
 from ragdatakit.files.texts.plain_tokens import count
 from ragdatakit.quality.findings import Checked, RecordLookup, TextKeys, question_lookup, shown_id
 from ragdatakit.quality.garbled import garbled
-from ragdatakit.quality.measures import Measuring, in_batches, named_texts
+from ragdatakit.quality.measures import Measuring, in_batches, named_texts, text_at
 from ragdatakit.quality.near_copies import NearCopies
 from ragdatakit.quality.odd_characters import CONTROL
 from ragdatakit.quality.word_codes import RUN
@@ -24,13 +24,15 @@ from ragdatakit.schemas.texts import many
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from ragdatakit.converters.kept_texts import Look
+
 
 _LOST = "\ufffd"
 _CONTROL = re.compile(f"[{CONTROL}]")
 
 
 def check_texts(run: Checked) -> TextKeys:
-    """Look at every passage. Memory: 49 bytes a text, 157 where near copies are looked for."""
+    """Look at every passage. Memory: 49 bytes a text, 165 where near copies are looked for."""
     ids, keys, exact = ([np.zeros(0, np.int64)] for _ in range(3))
     number = 0
     near = _near_copies(run)
@@ -72,8 +74,12 @@ def _first_passages(run: Checked, measuring: Measuring) -> Iterator[Sequence[Any
     """All passages, some thousands at a time; some of them were looked at where they were scanned."""
     if run.progress is not None:
         run.progress.doing = "reading"
+    return _passages(run, measuring.in_library)
+
+
+def _passages(run: Checked, look: Look) -> Iterator[Sequence[Any]]:
     blocks = run.tables.passage_blocks.get(run.table)
-    return blocks(run.jobs, measuring.in_library) if blocks is not None else in_batches(run.tables.peek(run.table))
+    return blocks(run.jobs, look) if blocks is not None else in_batches(run.tables.peek(run.table))
 
 
 def _measuring(run: Checked, near: NearCopies | None) -> Measuring:
@@ -225,9 +231,17 @@ def _check_cut(run: Checked, lengths: TextLengths) -> None:
 
 
 def _check_near(run: Checked, near: NearCopies, found: TextKeys, again: npt.NDArray[np.int64]) -> None:
-    def read() -> Iterator[tuple[int, str]]:
-        for ordinal, row in enumerate(run.passages("comparing")):
-            yield ordinal, row.text
+    def read(ordinals: Sequence[int]) -> Iterator[tuple[int, str]]:
+        if run.progress is not None:
+            run.progress.doing = "comparing"
+        first = done = 0
+        for rows in _passages(run, lambda _: None):
+            while done < len(ordinals) and (place := ordinals[done] - first) < len(rows):
+                yield ordinals[done], text_at(rows, place)
+                done += 1
+            if done == len(ordinals):
+                return
+            first += len(rows)
 
     pairs = near.pairs(again, run.jobs, read)
     similar = [(later, earlier, {"similarity": f"{100 * alike:.0f} %"}) for later, earlier, alike in pairs]

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-ABI = 31
+ABI = 32
 """The number of the interface. The library must say the same: an editable installation may have an older one."""
 
 _PATH = Path(__file__).with_name("compiled.so")
@@ -138,7 +138,7 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
             *(_POINTER, _LENGTH, ctypes.c_char_p, _LENGTH, _LENGTH, _LENGTH),
             *(_POINTER, _LENGTH, _LENGTH, _LENGTH, _LENGTH, _LENGTH),
             *(ctypes.c_char_p, _LENGTH, _POINTER, _LENGTH),
-            *(_POINTER, _POINTER, _POINTER, _NUMBER, _NUMBER),
+            *(_POINTER, _POINTER, _POINTER, _POINTER, _NUMBER, _NUMBER),
         ),
     ),
     "rd_ends_by_node": (_FLAG, (*_EDGES, _POINTER, _POINTER, _LENGTH)),

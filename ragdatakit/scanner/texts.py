@@ -134,12 +134,20 @@ class Sketching(NamedTuple):
 
 
 class Sketches(NamedTuple):
-    """Of texts, how many words each has, -1 where Python has to look at it; and the first 32 and the next 16 bits of
-    the numbers of their bands, band by band."""
+    """Of texts, how many words each has, -1 where Python has to look at it; the first 32 and the next 16 bits of the
+    numbers of their bands, band by band; and a bit for each word with a digit, by which words are distinguished."""
 
     words: Numbers
     heads: npt.NDArray[np.uint32]
     tails: npt.NDArray[np.uint16]
+    bits: npt.NDArray[np.uint64]
+
+    @classmethod
+    def of_nothing(cls, shape: tuple[int, int]) -> Sketches:
+        """Zeros, for so many bands and texts (``shape``)."""
+        number = shape[1]
+        words, bits = np.zeros(number, np.int64), np.zeros(number, np.uint64)
+        return cls(words, np.zeros(shape, np.uint32), np.zeros(shape, np.uint16), bits)
 
 
 def sketches(
@@ -150,7 +158,7 @@ def sketches(
     if found is None:
         return None
     shape = (sketching.parts // sketching.in_band, texts.number)
-    made = Sketches(np.zeros(texts.number, np.int64), np.zeros(shape, np.uint32), np.zeros(shape, np.uint16))
+    made = Sketches.of_nothing(shape)
     words, numbers, *sizes = sketching
     wanted = (numbers.ctypes.data, *sizes, words, least)
     written = tuple(each.ctypes.data for each in made)

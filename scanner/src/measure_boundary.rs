@@ -7,7 +7,7 @@ use crate::hash::Seeds;
 use crate::measures::{look, measure, Alphabet, Measured, DOUBTFUL};
 use crate::sketches::Sketching;
 use crate::text_boundary::{Texts, WordTexts};
-use crate::words::Left;
+use crate::words::{bits_of_numbers, Left};
 
 /// What the rules of quality ask of texts that stand one behind the other in `data`: `offsets` are `number` + 1 places in
 /// it. `kinds` says what kind each character is of, `uses` what each kind is there for, `pairs` of each two kinds whether a
@@ -79,11 +79,11 @@ pub unsafe extern "C" fn rd_text_measures(
 /// Make sketches of the runs of so many words (`together`) of texts that stand one behind the other in `data`, as in
 /// `rd_text_words`, of those that have `least` words or more: the upper half of the number of each band of all texts in
 /// `heads`, band by band, and the next 16 bits of it in `tails`. In `counts` comes how many words each text has, -1 where
-/// all of it is for Python. `made_with` are the numbers of `Sketching`, one behind the other.
+/// all of it is for Python, in `bits` what `bits_of_numbers` says of it. `made_with` are the numbers of `Sketching`, one behind the other.
 ///
 /// # Safety
 /// As in `rd_text_words`; `made_with` points to `rounds` numbers and twice `parts`, `heads` and `tails` to `number` times the
-/// bands, to be written.
+/// bands, `bits` to `number`, to be written.
 #[no_mangle]
 pub unsafe extern "C" fn rd_text_sketches(
     places: *const u32,
@@ -105,6 +105,7 @@ pub unsafe extern "C" fn rd_text_sketches(
     counts: *mut i64,
     heads: *mut u32,
     tails: *mut u16,
+    bits: *mut u64,
     reached: *mut u64,
     unknown: *mut u64,
 ) -> i32 {
@@ -117,11 +118,8 @@ pub unsafe extern "C" fn rd_text_sketches(
         let Some(sketching) = sketching.filter(|_| together > 0) else { return MISUSED };
         let written = number.saturating_mul(sketching.bands() as u64);
         let (Some(heads), Some(tails)) = (slice_mut(heads, written), slice_mut(tails, written)) else { return MISUSED };
-        let (Some(counts), Some(reached), Some(unknown)) =
-            (slice_mut(counts, number), reached.as_mut(), unknown.as_mut())
-        else {
-            return MISUSED;
-        };
+        let (Some(counts), Some(bits)) = (slice_mut(counts, number), slice_mut(bits, number)) else { return MISUSED };
+        let (Some(reached), Some(unknown)) = (reached.as_mut(), unknown.as_mut()) else { return MISUSED };
         let (mut codes, mut parts) = (Vec::new(), vec![0; sketching.parts()]);
         while *reached < number {
             let place = *reached as usize;
@@ -135,6 +133,7 @@ pub unsafe extern "C" fn rd_text_sketches(
                 }
             };
             if u64::try_from(counts[place]).is_ok_and(|count| count >= least) {
+                bits[place] = bits_of_numbers(&codes);
                 texts.folding.runs(&mut codes, together as usize);
                 sketching.sketch(&codes, &mut parts);
                 let to = heads.iter_mut().zip(tails.iter_mut()).skip(place).step_by(counts.len());

@@ -96,6 +96,13 @@ pub fn runs_with<I: Isa>(folding: &Folding, codes: &mut Vec<u64>, words: usize) 
     codes.truncate(count);
 }
 
+/// Of those words of a text that have a digit: a bit for each, by its number. Where one text has bits that the other
+/// lacks, it has words that the other lacks.
+#[must_use]
+pub fn bits_of_numbers(codes: &[u64]) -> u64 {
+    codes.iter().fold(0, |bits, code| bits | (code & 1) << (code >> 58))
+}
+
 /// Why a text has no numbers.
 #[derive(Debug, PartialEq)]
 pub enum Left {
@@ -236,6 +243,12 @@ mod tests {
         assert_eq!(of(""), Ok(vec![]));
         assert_eq!(of(" B\u{d7}b, 3"), Ok(vec![98, 98, 51]));
         assert_eq!(of("ac\u{e9}"), Ok(vec![(97 + 3 * 99 + 9 * 0xC3 + 27 * 0xA9) & !1]));
+    }
+
+    #[test]
+    fn bits_are_those_of_words_with_digits() {
+        assert_eq!(bits_of_numbers(&[]), 0);
+        assert_eq!(bits_of_numbers(&[3, 2, (5 << 58) | 1, (7 << 58) | 6]), 1 | 1 << 5);
     }
 
     #[test]

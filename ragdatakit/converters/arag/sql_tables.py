@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 _KEPT = ("chunk_id", "text")
 _CUT = Cut(":", *_KEPT, "number")
-_TOGETHER = 1 << 20
 
 
 def arag_tables(dataset: Dataset, records: RecordReader) -> dict[str, SqlTable]:
@@ -48,22 +47,11 @@ def arag_tables(dataset: Dataset, records: RecordReader) -> dict[str, SqlTable]:
 
 def arag_passages(dataset: Dataset, records: RecordReader, jobs: int, _: Look | None = None) -> Iterator[Passages]:
     """The chunks, as far as they are texts."""
-    from ragdatakit.converters.kept_texts import KeptTexts  # needs numpy
+    from ragdatakit.converters.kept_texts import KeptTexts, some_together  # needs numpy
 
     reader = KeptTexts(ARAG.file("chunks").record, Chunk, {name: name for name in _KEPT}, [_CUT])
     for file in dataset.of_kind("chunks"):
         if has_objects(file, records):
-            rows = chunk_objects(file, records)
-            while some := list(_some(rows)):
-                yield some
+            yield from some_together(chunk_objects(file, records))
         else:
             yield from reader.passages_of_array(file, records, jobs, partial(chunk_of, file, records))
-
-
-def _some(rows: Iterator[Chunk]) -> Iterator[Chunk]:
-    """The next rows that are a megabyte together."""
-    size = 0
-    for row in rows:
-        yield row
-        if (size := size + len(row.text)) >= _TOGETHER:
-            return

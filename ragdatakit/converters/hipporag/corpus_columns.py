@@ -25,8 +25,7 @@ from ragdatakit.files.hipporag.passages import passage_text
 from ragdatakit.scanner.relations import Joined
 from ragdatakit.scanner.texts import lengths_and_codes
 from ragdatakit.schemas.canonical import Document
-from ragdatakit.schemas.declarations import Field
-from ragdatakit.schemas.hipporag.records import PASSAGE
+from ragdatakit.schemas.hipporag.records import IDX, PASSAGE
 
 if TYPE_CHECKING:
     from ragdatakit.database.text_facts import TextFacts
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     from ragdatakit.scanner.blocks import ScannedBlock
     from ragdatakit.schemas.conversions import Losses
 
-_IDX = Field("idx: integer", "The place in the corpus, from 0.")
 KEY = "@passage"
 """What is indexed of a passage, as a key."""
 _LONGEST = 18
@@ -61,7 +59,7 @@ class CorpusColumns(KeptColumns):
         of theirs."""
         first = next(iter(records.unheard().objects(files[0], "json-array")), {})
         self._by_idx = id_of(first.get("idx")) is not None
-        shape = replace(PASSAGE, extra="forbid", fields=(*PASSAGE.fields[:2], *([_IDX] if self._by_idx else [])))
+        shape = replace(PASSAGE, extra="forbid", fields=(*PASSAGE.fields[:2], *([IDX] if self._by_idx else [])))
         columns = columns_of("documents", {"doc_id": "idx" if self._by_idx else "", **{name: name for name in fields}})
         asked = (Joined(KEY, ("title", "text"), "\n"),)
         batches_of = partial(row_batches, "documents", losses=losses)

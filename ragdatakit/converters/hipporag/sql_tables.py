@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from ragdatakit.converters.hipporag.fields import document_of, id_of, text_of
 from ragdatakit.converters.hipporag.reading import OF_QUESTIONS, HippoRagReading, reading_of, set_names
-from ragdatakit.converters.hipporag.scanned_passages import are_arrays
+from ragdatakit.converters.hipporag.scanned_passages import are_arrays, scanned_passages
 from ragdatakit.converters.sql_files import scanned_table
 from ragdatakit.database.columns import PackedColumn
 from ragdatakit.database.dataset_database import Connect, SqlTable, Unproved
@@ -16,14 +18,19 @@ from ragdatakit.database.reread_rows import RereadRows
 from ragdatakit.database.row_batches import schema_of
 from ragdatakit.database.text_facts import TextFacts
 from ragdatakit.files.containers.json_text import fields_of
-from ragdatakit.files.datasets import Dataset
+from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.scanner.library import library
+from ragdatakit.scanner.texts import Joined
+from ragdatakit.schemas.canonical import Document
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import MachineError, RagdataError
+from ragdatakit.schemas.hipporag.records import IDX, PASSAGE
 
 if TYPE_CHECKING:
     from ragdatakit.converters.hipporag.corpus_columns import CodedPassages
+    from ragdatakit.converters.kept_texts import Look, Passages
+    from ragdatakit.files.containers.json_text import Raw
     from ragdatakit.schemas.canonical import Question
 
 
@@ -39,6 +46,41 @@ def hipporag_tables(dataset: Dataset, records: RecordReader) -> dict[str, SqlTab
     if are_arrays(reading.asked):
         found |= {table: tables.of_questions(table) for table in OF_QUESTIONS}
     return found
+
+
+def hipporag_passages(dataset: Dataset, records: RecordReader, jobs: int, _: Look | None = None) -> Iterator[Passages]:
+    """The passages of the only data set, as far as they are texts."""
+    from ragdatakit.converters.kept_texts import KeptTexts, TextBlock, TextColumn, some_together  # needs numpy
+
+    reading = reading_of(dataset, records, None, "auto")
+    files = reading.corpora if are_arrays(reading.corpora) else []
+    first = next(iter(records.unheard().objects(files[0], "json-array")), {}) if files else {}
+    by_idx = id_of(first.get("idx")) is not None
+    if not files or (by_idx and scanned_passages(records.unheard(), files) is None):
+        yield from some_together(reading.documents())
+        return
+    shape = replace(PASSAGE, extra="forbid", fields=(*PASSAGE.fields[:2], *([IDX] if by_idx else [])))
+    named = {"idx": "doc_id"} if by_idx else {}
+    reader = KeptTexts(shape, Document, {**named, "title": "title", "text": "text"})
+    place = 0
+    for file in files:
+        row_of = partial(_passage, records, file, by_idx)
+        for block in reader.passages_of_array(file, records, jobs, row_of, of_objects=True):
+            ids = list(map(str, range(place, place := place + len(block))))
+            if by_idx:
+                yield block
+            elif isinstance(block, TextBlock):
+                yield TextBlock(Document, {"doc_id": TextColumn(Joined.of(ids)), **block.columns})
+            else:
+                yield [row._replace(doc_id=own) for row, own in zip(block, ids, strict=True)]
+
+
+def _passage(
+    records: RecordReader, file: DataFile, by_idx: bool, number: int, fields: dict[str, Raw]
+) -> Document | None:
+    """A passage that is otherwise than most; without ``by_idx`` before it is called after its place."""
+    text = text_of(records, file, number, fields)
+    return document_of(fields, text, "", by_idx=by_idx) if text is not None else None
 
 
 class _Tables:

@@ -23,6 +23,9 @@ PASSAGE = Record(
     examples=({"title": _TITLE, "text": _TEXT, "idx": 0},),
 )
 
+IDX = Field("idx: integer", "The place in the corpus, from 0.")
+"""As most passages have it that have one."""
+
 LEGACY_PASSAGE = Record(
     name="legacy-passage",
     title="Passage of the branch legacy",
