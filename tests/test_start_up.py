@@ -13,6 +13,7 @@ from ragdatakit.cli import main
 from ragdatakit.late_modules import cleandoc, late_module
 from ragdatakit.scanner.library import library
 from ragdatakit.schemas import all_formats
+from ragdatakit.schemas.texts import text_hash
 from tests.command_line import FIXTURES, GOOD, spawn
 
 HEAVY = set(
@@ -94,6 +95,17 @@ assert uuid.uuid4().version == 4
 """
 
     assert spawn(code=("-c", code)).code == 0
+
+
+def test_hashes_are_the_same_in_a_python_without_its_own_blake2() -> None:
+    code = """
+import hashlib, sys
+sys.modules["_blake2"] = None
+from ragdatakit.schemas.texts import text_hash
+print(text_hash("é"))
+"""
+
+    assert int(spawn(code=("-c", code)).out) == text_hash("é")
 
 
 def test_a_late_module_is_imported_when_it_is_asked() -> None:

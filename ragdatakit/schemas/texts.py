@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import cache
 from itertools import islice
+from typing import Any
 
 
 def many(number: int, noun: str, plural: str = "") -> str:
@@ -81,6 +83,19 @@ def _character_at(text: str, at: int) -> str:
 
 def text_hash(text: str) -> int:
     """64 bits of a text, the same in every process; a text that holds half a character has one, too."""
-    from _blake2 import blake2b  # what hashlib has, which loads OpenSSL, too
+    return int.from_bytes(hash_of(text.encode("utf-8", "surrogatepass")), "little")
 
-    return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+
+def hash_of(data: bytes, size: int = 8) -> bytes:
+    """So many bytes (1 to 64) that are BLAKE2b's of some data, the same in every process."""
+    digest: bytes = _blake2b()(data, digest_size=size).digest()
+    return digest
+
+
+@cache
+def _blake2b() -> Callable[..., Any]:
+    try:
+        from _blake2 import blake2b  # what hashlib has, which loads OpenSSL, too
+    except ImportError:  # a Python all of whose hashes are OpenSSL's
+        from hashlib import blake2b
+    return blake2b

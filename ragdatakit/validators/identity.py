@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any
 
 from ragdatakit.files.containers.positions import Located
 from ragdatakit.files.containers.record_forms import REFUSED, JsonForm, MemberForm, RecordForm
 from ragdatakit.late_patterns import late_pattern
 from ragdatakit.schemas.declarations import Format
+from ragdatakit.schemas.texts import hash_of
 from ragdatakit.validators.excerpts import plain_value
 
 LONG_RECORD = 1 << 20
@@ -79,13 +80,13 @@ def place_in_record(pointer: str | None) -> str:
 def stored_value(value: Any) -> Any:
     """A value as baselines have it: a long text is ``#`` and a digest."""
     if isinstance(value, str) and len(value) > _LONG_VALUE:
-        return f"#{_hashed(value.encode('utf-8', 'backslashreplace'), 6).hex()}"
+        return f"#{hash_of(value.encode('utf-8', 'backslashreplace'), 6).hex()}"
     return value
 
 
 def entry_digest(path: str, code: str, key: str, place: str, value: Any) -> int:
     """A number for what an entry of a baseline says of a finding."""
-    return int.from_bytes(_hashed(_joined(code, path, key, place, value)))
+    return int.from_bytes(hash_of(_joined(code, path, key, place, value)))
 
 
 def numbered(first: str, before: int) -> str:
@@ -98,16 +99,4 @@ def _joined(code: str, path: str, key: str, place: str, value: Any) -> bytes:
 
 
 def _digest(data: bytes) -> str:
-    return _hashed(data).hex()
-
-
-def _hashed(data: bytes, size: int = 8) -> bytes:
-    digest: bytes = _blake2b()(data, digest_size=size).digest()
-    return digest
-
-
-@cache
-def _blake2b() -> Callable[..., Any]:
-    from _blake2 import blake2b  # what hashlib has, which loads OpenSSL, too
-
-    return blake2b
+    return hash_of(data).hex()
