@@ -122,6 +122,14 @@ def test_a_repeated_chunk_names_the_record_that_had_its_text_first(tmp_path: Pat
     assert [(place.line, place.message) for place in found.related] == [(2, "first seen here")]
 
 
+def test_the_id_that_a_chunk_is_to_have_is_named(tmp_path: Path) -> None:
+    (tmp_path / "codebase_chunks.json").write_text(corpus(1, chunk_id="x7"))
+
+    (found,) = [f for f in ragdatakit.validate(tmp_path).findings if f.code == "CR024"]
+
+    assert found.hint == 'call it "doc_1_chunk_1", by its document and its index'
+
+
 CHUNK = {"doc_id": "doc_1", "original_uuid": "u1", "chunk_id": "doc_1_chunk_0", "original_index": 0, "content": "Lamp."}
 STORE = {"embeddings": [[0.5, 0.25], [1, 2]], "metadata": [CHUNK, {**CHUNK, "original_index": 1}], "query_cache": "{}"}
 

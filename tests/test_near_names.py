@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
@@ -100,6 +101,7 @@ def test_of_two_fields_that_may_be_meant_for_a_missing_one_the_first_is_renamed(
 BESIDE = {
     "arag": ("chunks.json", "chunks.json.gz", "unpack chunks.json.gz"),
     "beir": ("corpus.jsonl", "corpus.json", "rename corpus.json to corpus.jsonl, if that is what it is"),
+    "beir in an archive": ("corpus.jsonl", "corpus.zip", "unpack corpus.zip"),
     "beir judgements": ("qrels", "qrel", "rename qrel/ to qrels/, if that is what it is"),
     "gfm-rag": ("nodes.csv", "nodes.csv.gz", "unpack nodes.csv.gz"),
     "graphrag": ("entities.csv", "entities.csv.bz2", "unpack entities.csv.bz2"),
@@ -123,3 +125,15 @@ def test_a_missing_file_names_the_one_that_lies_beside(case: str, tmp_path: Path
     ]
 
     assert found and all(finding.hint.startswith(hint) for finding in found)
+
+
+def test_packed_data_is_to_be_unpacked_not_renamed(tmp_path: Path) -> None:
+    assert run("init", "datamind", str(tmp_path)).code == 0
+    chunks = tmp_path / "chunks" / "notes.jsonl"
+    chunks.write_bytes(gzip.compress(chunks.read_bytes()))
+    (under_plain_name,) = validate(tmp_path, severity="error").findings
+    chunks.rename(chunks.with_name("notes.jsonl.gz"))
+    (under_its_own,) = validate(tmp_path, severity="error").findings
+
+    assert under_plain_name.code == "RD104" and under_plain_name.hint.startswith("unpack ")
+    assert (under_its_own.code, under_its_own.hint) == ("DM101", "unpack notes.jsonl.gz")

@@ -11,6 +11,7 @@ import pytest
 from ragdatakit import validate
 from ragdatakit.schemas.ragchecker.metrics import METRICS, group_means, row_metrics
 from ragdatakit.validators import dataset_run
+from tests.command_line import run
 from tests.upstream_data import UPSTREAM_DATA, needs
 
 E, N = "Entailment", "Neutral"
@@ -212,3 +213,11 @@ def test_the_published_samples(tmp_path: Path) -> None:
     assert [row_metrics(row) for row in whole["results"]] == [row["metrics"] for row in whole["results"]]
     means = {name: [row_metrics(row)[name] for row in whole["results"]] for name in METRICS}
     assert group_means(means) == whole["metrics"]
+
+
+def test_report_says_that_an_object_is_wanted_not_an_array(tmp_path: Path) -> None:
+    (tmp_path / "checking_inputs.json").write_text(json.dumps([INPUT]))
+
+    shown = " ".join(run("report", str(tmp_path)).out.split())
+
+    assert "the file is not a JSON object with a list called results" in shown

@@ -256,6 +256,14 @@ def test_bytes_that_are_no_text_are_reported(way: str, tmp_path: Path) -> None:
     assert rows == {("coerced", "bytes that are not UTF-8 became U+FFFD"): 1}
 
 
+def test_lines_that_are_broken_alike_have_one_reason(tmp_path: Path) -> None:
+    losses = Losses()
+    file = put(tmp_path, "a.jsonl", b'{"a": 1},\n{"a": 100},\n')
+
+    assert list(RecordReader(losses).objects(file)) == []
+    assert [(loss.count, len(loss.places)) for loss in losses] == [(2, 2)]
+
+
 @every_reader
 @pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz"])
 def test_packed_or_not_whatever_the_name_says(name: str, way: str, tmp_path: Path) -> None:

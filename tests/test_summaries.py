@@ -270,6 +270,14 @@ def test_positives_that_are_not_there_cover_nothing(ids: str) -> None:
     assert notes(summary)["coverage.questions"] == (pytest.approx(3 / 4), "warning")
 
 
+def test_positives_without_any_document_are_a_warning() -> None:
+    alone = summary_of(questions=[Question("q", "a")], qrels=[Qrel("q", "a")])
+
+    (note,) = alone.notes
+    assert note.words == "every question has a positive; there is no document at all"
+    assert notes(alone)["coverage.questions"] == (1, "warning")
+
+
 def test_whole_coverage_needs_no_numbers() -> None:
     rows = {"documents": [Document("a", "x")], "questions": [Question("q", "a")], "qrels": [Qrel("q", "a")]}
     summary = summary_of(**rows, pair_scores=[PairScore("q", "a", 1.0)])

@@ -7,9 +7,12 @@ from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from ragdatakit.files.detection.odd_beginnings import PACKED
 from ragdatakit.files.texts.near_names import nearest
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.excerpts import show, visible
+
+_PACKED = (*PACKED, ".gz")
 
 
 def lacking(problem: Problem, name: str, there: Iterable[str], read: Container[str]) -> Problem:
@@ -40,16 +43,27 @@ def missing_file(problem: Problem, folder: Path, expected: str, known: Iterable[
     wanted, below = expected.partition("/")[:2]
     others = {path.name for path in known}
     there = [name for name in _names_in(folder, bool(below)) if name != wanted and name not in others]
-    packed = [name for name in there if name.casefold().startswith(f"{wanted.casefold()}.")]
     stem = wanted.rpartition(".")[0].casefold()
+    packed = [name for name in there if not below and _unpacked(name) in (wanted.casefold(), stem)]
     misnamed = [name for name in there if not below and name.rpartition(".")[0].casefold() == stem]
     near = next(iter(packed or misnamed), "") or nearest(wanted, there)
     if near:
         problem.facts["beside"] = f" (there is {visible(near)}{below})"
         problem.hint = f"rename {visible(near)}{below} to {wanted}{below}, if that is what it is"
-    if packed:
+    if is_packed(near):
         problem.hint = f"unpack {visible(near)}"
     return problem
+
+
+def is_packed(name: str) -> bool:
+    """Whether a name is that of a packed file, or of an archive."""
+    return name.casefold().endswith(_PACKED)
+
+
+def _unpacked(name: str) -> str:
+    """What a file is called once it is unpacked, in lower case; empty where it is not packed."""
+    name = name.casefold()
+    return next((name.removesuffix(ending) for ending in _PACKED if name.endswith(ending)), "")
 
 
 def _names_in(folder: Path, folders: bool) -> list[str]:

@@ -304,7 +304,7 @@ class RecordReader:
         except RecursionError:
             why = "its values are nested too deeply"
         except ValueError as error:
-            why = f"no JSON: {error}"
+            why = f"no JSON: {str(error).partition(' (byte ')[0]}"  # one reason, wherever in its record it is
             whole = without_halves(raw)
             mended = without_nan(whole)
             with suppress(ValueError, RecursionError):
@@ -590,7 +590,8 @@ class RecordReader:
             count += found[0].count
             yield found
         if array.top == "other":
-            self._drop(file, 0, f"the file is not a JSON {array.NOUN}", array.head)
+            wanted = f"object with a list called {array.names[0]}" if isinstance(array, WrappedSource) else array.NOUN
+            self._drop(file, 0, f"the file is not a JSON {wanted}", array.head)
         if isinstance(array, WrappedSource):
             file.wrapper, file.around = array.member, tuple(array.around)
         self._close(file, source, count)

@@ -69,7 +69,8 @@ class Merged:
     def _coverage(self, held: Mapping[str, TableFacts]) -> Iterable[Note]:
         asked = held["questions"].ids.count if "questions" in held else 0
         if asked and any(table in held for table, _, _ in POSITIVES):
-            yield question_note(asked, self.counts.named["questions"], self.lost)
+            has_passages = any(table in held for table, *_ in PASSAGES)
+            yield question_note(asked, self.counts.named["questions"], self.lost, has_passages)
         naming = [table for table in _NAMING if table in held]
         for table, _, kind in PASSAGES:
             if table not in held or not naming:

@@ -160,7 +160,8 @@ def coverage(database: DatasetDatabase, ids: IdNumbers) -> list[Note]:
         questions = IdColumn("questions", "question_id", Condition("question_id", "is not null"))
         asked, covered = _covered(ids, questions, positives)
         if asked:
-            notes.append(question_note(asked, covered, _questions_without_gold(database, ids, questions)))
+            lost = _questions_without_gold(database, ids, questions)
+            notes.append(question_note(asked, covered, lost, any(database.count(table) for table, *_ in PASSAGES)))
     for table, key, kind in PASSAGES:
         naming = [
             source
@@ -180,7 +181,7 @@ def coverage(database: DatasetDatabase, ids: IdNumbers) -> list[Note]:
     return notes
 
 
-def question_note(asked: int, covered: int, lost: int) -> Note:
+def question_note(asked: int, covered: int, lost: int, has_passages: bool) -> Note:
     """How many of the questions have a positive; ``lost``: only positives that are not there."""
     words = "every question has a positive" if covered else "no question has a positive"
     if 0 < covered < asked:
@@ -190,7 +191,10 @@ def question_note(asked: int, covered: int, lost: int) -> Note:
         has = "has" if lost == 1 else "have"
         words += f"; {many(lost, 'question')} {has} only positives that are not there"
         covered -= lost
-    return Note("coverage.questions", words, covered / asked, "warning" if covered < asked else "info")
+    if not has_passages:
+        words += "; there is no document at all"
+    is_sound = covered == asked and has_passages
+    return Note("coverage.questions", words, covered / asked, "info" if is_sound else "warning")
 
 
 def passage_note(table: str, kind: str, rows: int, named: int, naming: Iterable[str]) -> Note:

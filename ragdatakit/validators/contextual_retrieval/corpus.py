@@ -7,6 +7,7 @@ from typing import Any, TypeGuard
 
 from ragdatakit.files.texts.codes import code_of
 from ragdatakit.schemas.findings import Problem
+from ragdatakit.validators.excerpts import show
 from ragdatakit.validators.lacking import unusable
 from ragdatakit.validators.row_problems import RowProblems
 
@@ -92,7 +93,8 @@ class Corpus:
         elif isinstance(doc_id, str) and is_index(index):
             expected = f"{doc_id}_chunk_{index}"
             if chunk_id not in (expected, f"{doc_id}_chunk_{place}"):  # an index that is at fault is reported by itself
-                yield Problem("unusual-chunk-id", f"{pointer}/chunk_id", chunk_id, {"expected": f'"{expected}"'})
+                facts, hint = {"expected": f'"{expected}"'}, f"call it {show(expected)}, by its document and its index"
+                yield Problem("unusual-chunk-id", f"{pointer}/chunk_id", chunk_id, facts, hint=hint)
         self._ids.add(code)
 
     def remember(self, row: int, value: Any) -> Iterator[RowProblems]:

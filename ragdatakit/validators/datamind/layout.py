@@ -8,7 +8,8 @@ from pathlib import Path
 
 from ragdatakit.files.datasets import DataFile, Dataset
 from ragdatakit.schemas.findings import Problem
-from ragdatakit.validators.excerpts import show
+from ragdatakit.validators.excerpts import show, visible
+from ragdatakit.validators.lacking import is_packed
 
 Placed = tuple[DataFile, Problem]
 
@@ -77,7 +78,10 @@ def _folder_problems(dataset: Dataset, folder: str) -> Iterator[Placed]:
         return
     shown = show(others[0]) + (f" and {len(others) - 1} more" if len(others) > 1 else "")
     rule = "no-matching-sql" if folder == "tables" else "no-matching-jsonl"
-    yield _placed(dataset, f"{folder}/{others[0]}"), Problem(rule, facts={"folder": f"{folder}/", "found": shown})
+    problem = Problem(rule, facts={"folder": f"{folder}/", "found": shown})
+    if is_packed(others[0]):
+        problem.hint = f"unpack {visible(others[0])}"
+    yield _placed(dataset, f"{folder}/{others[0]}"), problem
 
 
 def _raw_documents(dataset: Dataset) -> Iterator[Placed]:
