@@ -46,11 +46,12 @@ def _replacement(record: dict[str, Any], key: str, value: Any) -> tuple[str, Any
     if key == "results":
         return _of_results(record, value)
     name = f"{LISTS[key]}_docs"
-    found = _stage_texts(record, LISTS[key])
-    twin = record.get("retrieved_docs", value) if key == "retrieved_documents" else value
-    if found is _NOTHING and _plain(twin) != _plain(value):
-        return "retrieved_docs", twin, ""
-    return name, found, f"it becomes {name}"
+    there, found = _stage_texts(record, LISTS[key])
+    if there != name and _plain(found) == _plain(value):  # results have the texts, but the key of the texts is missing
+        there, found = name, _NOTHING
+    if found is _NOTHING and key == "retrieved_documents" and "retrieved_docs" in record:
+        return "retrieved_docs", record["retrieved_docs"], ""
+    return there, found, f"it becomes {name}"
 
 
 def _of_metrics(record: dict[str, Any], value: Any) -> tuple[str, Any, str]:
@@ -67,13 +68,16 @@ def _of_results(record: dict[str, Any], value: Any) -> tuple[str, Any, str]:
     stage = stage_of_results(record)
     objects = isinstance(value, list) and any(isinstance(v, dict) for v in value)
     kept = f"{stage}_results, with the texts as {stage}_docs" if objects else f"{stage}_docs"
-    found = _stage_texts(record, stage) if value else _NOTHING
-    return f"{stage}_results", found, f"it becomes {kept}"
+    there, found = _stage_texts(record, stage)
+    if objects and f"{stage}_results" not in record and _plain(found) == _plain(value):
+        found = _NOTHING  # no other key has their scores
+    return there, found if value else _NOTHING, f"it becomes {kept}"
 
 
-def _stage_texts(record: dict[str, Any], stage: str) -> Any:
-    """Docs of a stage, or else its results."""
-    return record.get(f"{stage}_docs", record.get(f"{stage}_results", _NOTHING))
+def _stage_texts(record: dict[str, Any], stage: str) -> tuple[str, Any]:
+    """Docs of a stage, or else its results: the key and its value."""
+    keys = f"{stage}_docs", f"{stage}_results"
+    return next(((key, record[key]) for key in keys if key in record), (keys[0], _NOTHING))
 
 
 def _plain(value: Any) -> Any:
