@@ -575,3 +575,73 @@ def test_results_are_not_numbered_beside_one_that_cannot_be_read(tmp_path: Path)
     fix(root, unsafe=True, select=["TR122"])
 
     assert (root / RUN).read_text(encoding="utf-8") == text
+
+
+@pytest.mark.parametrize("name", ["titel", "Title", "headline"])
+def test_no_empty_title_is_put_beside_what_seems_to_be_the_title(tmp_path: Path, name: str) -> None:
+    root = made(tmp_path, BEIR, corpus=lines({"_id": "d1", name: "Pears", "text": "x"}, {"_id": "d2", "text": "y"}))
+
+    fix(root, unsafe=True, select=["BE118"])
+
+    assert [json.loads(line) for line in read(root, "corpus").splitlines()] == [
+        {"_id": "d1", name: "Pears", "text": "x"},
+        {"_id": "d2", "text": "y", "title": ""},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("written", "after"),
+    [
+        ('["a", "b"]', ["a", "b"]),
+        (' [\n"a"]', ["a"]),
+        ("[]", []),
+        ("[1, 2]", "[1, 2]"),
+        ("['a', 'b']", "['a', 'b']"),
+        ("a [sic]", ["a [sic]"]),
+    ],
+)
+def test_a_list_that_is_written_as_text_is_not_put_into_a_list(tmp_path: Path, written: str, after: Any) -> None:
+    path = tmp_path / "records.jsonl"
+    path.write_text(lines({"query": "q", "references": written}), encoding="utf-8")
+
+    fix(path, select=["SG201"], format="sage")
+
+    assert json.loads(path.read_text(encoding="utf-8"))["references"] == after
+
+
+@pytest.mark.parametrize("names", [("Doc-1", "q1"), ("doc-1", "q1 "), ("doc1", "q1"), ("doc_01", "q1")])
+def test_a_judgement_stays_where_it_is_known_what_it_means(tmp_path: Path, names: tuple[str, str]) -> None:
+    header, mistyped = "query-id\tcorpus-id\tscore\n", f"{names[1]}\t{names[0]}\t1\nq1\tdoc-1\t1\n"
+    judgements = f"{header}q1\tgone\t1\ngone\tdoc-1\t1\n{mistyped}"
+    root = made(tmp_path, BEIR, corpus=lines({"_id": "doc-1", "title": "", "text": "x"}), judgements=judgements)
+    (root / "queries.jsonl").write_text(lines({"_id": "q1", "text": "y"}), encoding="utf-8")
+
+    run("validate", root, "--fix", "--unsafe-fixes", "--select", "BE202,BE203", "--max-per-rule", "1")
+
+    assert read(root, "judgements") == header + mistyped  # though the message of none of them is shown
+
+
+@pytest.mark.parametrize(
+    "older", [["retrieved_docs"], ["retrieved_documents"], ["retrieved_docs", "retrieved_documents"]]
+)
+def test_texts_under_an_older_key_get_their_name_beside_results(tmp_path: Path, older: list[str]) -> None:
+    path = tmp_path / "records.jsonl"
+    results = [{"text": "a", "score": 0.9}]
+    record = {"query": "q", "retrieval_results": results, **{key: ["a"] for key in older}}
+    path.write_text(lines(record), encoding="utf-8")
+
+    fix(path, unsafe=True, format="sage")
+
+    after = {"query": "q", "retrieval_results": results, "retrieval_docs": ["a"]}
+    assert path.read_text(encoding="utf-8") == lines(after)
+
+
+def test_scores_of_older_results_stay_where_nothing_else_has_them(tmp_path: Path) -> None:
+    path = tmp_path / "records.jsonl"
+    text = lines({"query": "q", "retrieval_docs": ["a"], "results": [{"text": "a", "score": 0.9}]})
+    path.write_text(text, encoding="utf-8")
+
+    result = fix(path, unsafe=True, format="sage")
+
+    assert path.read_text(encoding="utf-8") == text
+    assert "SG601" in {finding.code for finding in result.report.findings}

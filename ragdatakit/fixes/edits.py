@@ -91,8 +91,8 @@ def drop_record(fault: Fault) -> Fix | None:
 
 
 def remove_record(fault: Fault) -> Fix | None:
-    """Remove a record that says something."""
-    return unsafe(without_record(fault))
+    """Remove a record that says something, unless it is known what its value means."""
+    return unsafe(without_record(fault)) if not fault.problem.nearly else None
 
 
 def remove_other(fault: Fault) -> Fix | None:

@@ -82,10 +82,17 @@ def as_id(value: Any, text: str) -> str | None:
 
 
 def as_list(kind: type | tuple[type, ...]) -> ValueText:
-    """A value of this type as the one item of a list."""
+    """A value of this type as the one item of a list; a list of texts that is written as a text is that list, and
+    what looks like another list is nothing sure."""
 
     def new_text(value: Any, text: str) -> str | None:
-        return f"[{text}]" if isinstance(value, kind) and not isinstance(value, bool) else None
+        if not isinstance(value, kind) or isinstance(value, bool):
+            return None
+        if not isinstance(value, str) or not value.lstrip().startswith("["):
+            return f"[{text}]"
+        items = strict_json.decode(value).value
+        is_texts = isinstance(items, list) and all(isinstance(item, str) for item in items)
+        return json.dumps(items, ensure_ascii=False) if is_texts else None
 
     return new_text
 
@@ -214,9 +221,9 @@ def remove_member(fault: Fault) -> Fix | None:
 
 
 def remove_item(fault: Fault) -> Fix | None:
-    """Remove an item of a list; where it is the only one, the record."""
+    """Remove an item of a list, unless it is known what it means; where it is the only one, the record."""
     found = _container_of(fault)
-    if found is None:
+    if found is None or fault.problem.nearly:
         return None
     return remove_record(fault) if len(found[1]) == 1 else unsafe(without_member(fault))
 

@@ -37,6 +37,8 @@ _PART_BYTES = 64 << 20
 """About what the records take that are looked up at once."""
 _PENDING_BYTES = 1000
 """What one of them takes besides its text."""
+_RESPELLED_AT_ONCE = 1 << 12
+"""References whose other spellings, dozens each, are held at once."""
 _TOGETHER = 1 << 10
 """Findings that are completed together."""
 
@@ -338,14 +340,16 @@ def _placed(
 
 def _name_similar(part: Sequence[Pending[_RecordKey]]) -> None:
     """Name the keys that differ from dangling references in their blanks, their case or their Unicode form only; for
-    those that are shown and have none, the only key that is the same written otherwise."""
+    those that have none, the only key that is the same written otherwise."""
     from ragdatakit.schemas.search.id_spellings import loosely_the_same, nearly_the_same
 
     dangling = [p for p in part if p.are_keys is not None and isinstance(p.problem.value, str)]
     for pending, known in _known(dangling, nearly_the_same):
         pending.problem.nearly = known[0] if known else ""
-    for pending, known in _known([p for p in dangling if p.shown and not p.problem.nearly], loosely_the_same):
-        pending.problem.nearly = known[0] if len(known) == 1 else ""
+    rest = [p for p in dangling if not p.problem.nearly]
+    for start in range(0, len(rest), _RESPELLED_AT_ONCE):
+        for pending, known in _known(rest[start : start + _RESPELLED_AT_ONCE], loosely_the_same):
+            pending.problem.nearly = known[0] if len(known) == 1 else ""
 
 
 def _known(

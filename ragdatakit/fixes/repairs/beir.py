@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ragdatakit.files.texts.near_names import nearest
 from ragdatakit.fixes.edits import drop_record, edit_of, line_end, record_text, remove_record, safe
 from ragdatakit.fixes.find import Repair
 from ragdatakit.fixes.json_syntax import mend_syntax
@@ -12,6 +13,20 @@ from ragdatakit.fixes.records import drop_copy, is_trained_on, keep_last
 from ragdatakit.fixes.whole_bytes import without_lines_of
 from ragdatakit.schemas.fixes import Edit, Fix
 from ragdatakit.validators.faults import Fault
+
+
+def _empty_title(fault: Fault) -> Fix | None:
+    """An empty title, unless another field seems to hold the title."""
+    text = record_text(fault)
+    record = fault.form.value(text) if text is not None else None
+    if not isinstance(record, dict) or nearest("title", record) or not _TITLES.isdisjoint(map(str.casefold, record)):
+        return None
+    return _add_empty_title(fault)
+
+
+_add_empty_title = add_member("title", '""')
+_TITLES = frozenset({"caption", "heading", "headline", "name", "subject"})
+"""What else a title may be called."""
 
 
 def _with_header(fault: Fault) -> Fix | None:
@@ -53,7 +68,7 @@ REPAIRS: Mapping[str, Repair] = {
     "invalid-json": mend_syntax,
     "blank-line": drop_record,
     "id-not-string": to_text_id,
-    "missing-title": add_member("title", '""'),
+    "missing-title": _empty_title,
     "no-header": _with_header,
     "wrong-columns": _with_tabs,
     "further-columns": _with_tabs,

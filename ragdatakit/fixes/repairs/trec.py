@@ -24,9 +24,9 @@ def _number(fault: Fault) -> Fix | None:
 
 
 def _all_of_query(fault: Fault) -> Fix | None:
-    """All results of the query in the file; of a long file one."""
+    """All results of the query in the file, unless it is known which query is meant; of a long file one."""
     query = fault.problem.value
-    edits = without_lines_of(fault.file, query) if isinstance(query, str) else ()
+    edits = without_lines_of(fault.file, query) if isinstance(query, str) and not fault.problem.nearly else ()
     return Fix("unsafe", "", edits) if edits else remove_record(fault)
 
 
