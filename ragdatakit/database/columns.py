@@ -202,8 +202,9 @@ def value_at(column: PackedColumn, row: int) -> str | float | list[Any] | None:
     if column.items is not None:
         first, last = bounds_of_lists(column)[row : row + 2].tolist()
         return [value_at(column.items, place) for place in range(first, last)]
-    data, offsets = texts_of(column)
-    return data[offsets[row] : offsets[row + 1]].tobytes().decode()
+    _, offsets, data = column.buffers
+    start, end = np.frombuffer(offsets, np.int32)[row : row + 2].tolist()  # type: ignore[arg-type]
+    return str(data[start:end], "utf-8")  # type: ignore[index, arg-type]
 
 
 def bits_of(column: PackedColumn) -> npt.NDArray[np.uint8]:

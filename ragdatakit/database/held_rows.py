@@ -216,6 +216,10 @@ class HeldRows:
                 empty += known.empty
                 continue
             own = bits_of(column) != 0
+            if not own.any():
+                lengths.append(np.full(column.length, -1))
+                codes.append(np.zeros(column.length, WIDE))
+                continue
             sizes, of_rows, blank = lengths_and_codes(*texts_of(column))
             if not own.all():
                 sizes[~own] = -1

@@ -6,7 +6,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, pairwise
+from operator import mul
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -25,6 +26,7 @@ from ragdatakit.database.columns import (
     packed_same,
     packed_texts,
     put_together,
+    texts_of,
 )
 from ragdatakit.database.dataset_database import Unproved
 from ragdatakit.database.row_batches import row_batches
@@ -37,7 +39,7 @@ from ragdatakit.scanner.notes import BLANK
 from ragdatakit.scanner.plan import Asked
 from ragdatakit.scanner.predicates import Given
 from ragdatakit.scanner.relations import Parts, Without
-from ragdatakit.scanner.texts import joined, lengths_and_codes
+from ragdatakit.scanner.texts import lengths_and_codes
 from ragdatakit.schemas.canonical import Trace
 from ragdatakit.schemas.declarations import Field, Record
 from ragdatakit.schemas.sage.older import STAGES
@@ -143,6 +145,7 @@ class RecordColumns:
     def __init__(self, samples: Samples, tables: Collection[str], losses: Mapping[str, Losses]) -> None:
         self._samples, self._tables, self._losses = samples, tables, losses
         self._later: list[tuple[Any, ...]] = []
+        self._stages = _names(STAGES)
         self._records = BlockScanner(_RECORD, {}, _ASKED, kept=_KEPT, facts="query", items=_RESULTS)
 
     def batches(
@@ -213,7 +216,7 @@ class RecordColumns:
     def _add(self, parts: dict[str, list[Columns]], block: _Block, first: int, last: int, ids: Sequence[str]) -> None:
         """The rows of some records, all of which are plain."""
         kept, length = block.scanned.kept, last - first
-        packed_ids = packed(Kind.TEXT, ids)
+        packed_ids = _names(ids)
         if "traces" in parts:
             nothing = packed_same(Kind.TEXT, None, length)
             parts["traces"].append([packed_ids, packed_same(Kind.TEXT, _STAND_IN, length), nothing])
@@ -232,12 +235,14 @@ class RecordColumns:
                 ]
             )
         if "answers" in parts:
-            self._add_answers(parts["answers"], block, first, last, ids)
+            self._add_answers(parts["answers"], block, first, last, ids, packed_ids)
         if "runs" in parts:
-            self._add_runs(parts["runs"], block, first, last, ids)
+            self._add_runs(parts["runs"], block, first, last, packed_ids)
 
     @staticmethod
-    def _add_answers(parts: list[Columns], block: _Block, first: int, last: int, ids: Sequence[str]) -> None:
+    def _add_answers(
+        parts: list[Columns], block: _Block, first: int, last: int, ids: Sequence[str], packed_ids: PackedColumn
+    ) -> None:
         """Those of records that have one: of others the columns have no row."""
         kept = block.scanned.kept
         seconds, has_seconds = block.times["generation_time"]
@@ -247,7 +252,7 @@ class RecordColumns:
             has_one[kept[name].missing] = False
             there |= has_one[first:last]
         if there.all():
-            columns = [packed(Kind.TEXT, ids), *(_texts(kept[name], first, last) for name in _ANSWER[:2])]
+            columns = [packed_ids, *(_texts(kept[name], first, last) for name in _ANSWER[:2])]
         else:
             chosen = np.flatnonzero(there).tolist()
             texts = [values_of(kept[name], first, last) for name in _ANSWER[:2]]
@@ -258,8 +263,7 @@ class RecordColumns:
         if columns[0].length:
             parts.append([*columns, packed_same(Kind.TEXT, None, columns[0].length)])
 
-    @staticmethod
-    def _add_runs(parts: list[Columns], block: _Block, first: int, last: int, ids: Sequence[str]) -> None:
+    def _add_runs(self, parts: list[Columns], block: _Block, first: int, last: int, ids: PackedColumn) -> None:
         items = block.scanned.items
         assert items is not None
         kept, stages = items.kept, len(STAGES)
@@ -274,8 +278,8 @@ class RecordColumns:
         scores, has_score = block.scores[0][start:end], block.scores[1][start:end]
         parts.append(
             [
-                _repeated([name.encode() for name in ids], counts.reshape(-1, stages).sum(axis=1)),
-                _repeated([stage.encode() for stage in STAGES] * (last - first), counts),
+                _repeated(ids, counts.reshape(-1, stages).sum(axis=1)),
+                _repeated(self._stages, counts),
                 packed_numbers(Kind.INTEGER, np.arange(end - start) - begins[lists] + 1),
                 _texts(kept["metadata/id"], start, end),
                 _known_texts(kept["text"], items.facts, start, end, block.share),
@@ -349,11 +353,21 @@ def _objects(kept: KeptValues, first: int, last: int) -> PackedColumn:
     return packed(Kind.TEXT, [compact(raw) if raw else None for raw in values_of(kept, first, last)])
 
 
-def _repeated(values: list[bytes], counts: Numbers) -> PackedColumn:
-    """Texts, each so many times."""
-    data = b"".join(value * count for value, count in zip(values, counts.tolist(), strict=True))
-    sizes = np.repeat(np.array([*map(len, values)], np.int64), counts)
-    column = packed_texts(data, np.concatenate(([0], sizes.cumsum())), np.empty(0, np.int64))
-    lengths, codes, empty = lengths_and_codes(*joined(values))
-    known = KnownTexts(np.repeat(lengths, counts), np.repeat(codes, counts), 0) if not empty else None
-    return replace(column, known=known)
+def _names(values: Sequence[str]) -> PackedColumn:
+    """A column of names, with what a report wants to know of them."""
+    column = packed(Kind.TEXT, values)
+    data, offsets = texts_of(column)
+    return replace(column, known=KnownTexts(*lengths_and_codes(data, offsets)))
+
+
+def _repeated(names: PackedColumn, counts: Numbers) -> PackedColumn:
+    """Names, each so many times; behind the last one comes the first again."""
+    (data, offsets), known, rounds = texts_of(names), names.known, len(counts) // names.length
+    assert known is not None
+    values = [data[start:end].tobytes() for start, end in pairwise(offsets.tolist())] * rounds
+    repeated = b"".join(map(mul, values, counts.tolist()))
+    sizes, lengths, codes = (
+        np.repeat(np.tile(own, rounds), counts) for own in (np.diff(offsets), known.lengths, known.codes)
+    )
+    column = packed_texts(repeated, np.concatenate(([0], sizes.cumsum())), np.empty(0, np.int64))
+    return replace(column, known=KnownTexts(lengths, codes, 0) if not known.empty else None)

@@ -136,6 +136,8 @@ def _candidates(text: str, script: str) -> frozenset[str]:
     """The languages that a text may have: one where it is clear, several or none where it is not."""
     known, words = _languages_of_words(), _words_of(text.lower())
     stop_words = _stop_words().intersection(words)
+    if not stop_words:
+        return frozenset()
     votes = dict[str, int]()
     for word in stop_words:
         for language in known[word]:
@@ -155,7 +157,7 @@ def _candidates(text: str, script: str) -> frozenset[str]:
 def _words_of(text: str) -> list[str]:
     """The words of a text: runs of letters."""
     data = text.encode("utf-8", "surrogatepass")
-    beyond = data.translate(None, _ASCII).decode("utf-8", "surrogatepass")
+    beyond = "" if text.isascii() else data.translate(None, _ASCII).decode("utf-8", "surrogatepass")
     if not beyond or beyond.isalpha():  # much the quickest, and what most texts are
         return data.translate(_LETTERS).decode().split()
     words: list[str] = []
