@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import ragdatakit
-from ragdatakit.arrays.codes import WIDE, SortedCodes, mix
+from ragdatakit.arrays.codes import WIDE, SortedCodes, codes_of, mix, together
 from ragdatakit.arrays.keys import NumpyConsistency, NumpyIndex
 from ragdatakit.arrays.text_codes import codes_of_texts
 from ragdatakit.scanner import library as loading
@@ -61,6 +61,14 @@ def test_each_pair_of_integers_has_a_code_of_its_own() -> None:
     first, second = np.repeat(numbers, 5), np.tile(numbers, 5)
 
     assert len(set(mix(first, second).tolist())) == 25
+
+
+def test_codes_of_several_columns_are_put_together() -> None:
+    wide, integers = np.array([(1, 2), (3, 4)], WIDE), np.array([-1, 5], np.int64)
+
+    assert together([wide, wide[:0], wide[1:]]).tolist() == [(1, 2), (3, 4), (3, 4)]
+    assert together([integers, integers[1:]]).tolist() == [-1, 5, 5]
+    assert codes_of(wide, np.array([False, True])).tolist() == [(3, 4)]
 
 
 def test_codes_that_share_a_word_are_other_keys() -> None:

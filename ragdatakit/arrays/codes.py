@@ -6,6 +6,7 @@ are equal by chance has a probability of about keys² / 2^129.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -42,6 +43,16 @@ def first_words(codes: Codes) -> Words:
 def flat_words(codes: Codes) -> Words:
     """All words, code by code."""
     return np.ascontiguousarray(codes).view(np.uint64)
+
+
+def together(parts: Sequence[npt.NDArray[T]]) -> npt.NDArray[T]:
+    """The codes, or integers, of all parts, of which there is one; numpy itself copies wide codes word by word."""
+    return np.concatenate([*map(flat_words, parts)]).view(parts[0].dtype)
+
+
+def codes_of(codes: Codes, rows: npt.NDArray[np.bool_]) -> Codes:
+    """The codes of these rows: they themselves where that is all."""
+    return codes if rows.all() else codes[np.flatnonzero(rows)]
 
 
 def are_same(one: Codes, other: Codes) -> npt.NDArray[np.bool_]:

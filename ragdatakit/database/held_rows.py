@@ -107,7 +107,7 @@ class HeldRows:
         return (columns[place] for columns in self._batches)
 
     def _facts(self, name: str) -> ColumnFacts:
-        from ragdatakit.arrays.codes import number_of_distinct
+        from ragdatakit.arrays.codes import codes_of, number_of_distinct
 
         kind = self._schema[name]
         if kind in ITEMS:
@@ -125,8 +125,7 @@ class HeldRows:
         self._lengths[name], there = lengths, lengths >= 0
         self._codes[name] = codes, there
         facts = ColumnFacts(self.rows - int(there.sum()), empty)
-        given = codes if there.all() else codes[there]
-        facts.distinct = number_of_distinct(given)
+        facts.distinct = number_of_distinct(codes_of(codes, there))
         if facts.distinct <= _FEW:
             firsts, counts = self._values(name)
             places = there.nonzero()[0][firsts].tolist()
@@ -205,7 +204,7 @@ class HeldRows:
         """The characters of the texts in a column, -1 where there is none, their codes, and how many are blank."""
         import numpy as np
 
-        from ragdatakit.arrays.codes import WIDE
+        from ragdatakit.arrays.codes import WIDE, together
         from ragdatakit.scanner.texts import lengths_and_codes
 
         lengths, codes, empty = [np.empty(0, np.int64)], [np.empty(0, WIDE)], 0
@@ -227,7 +226,7 @@ class HeldRows:
             empty += blank
             lengths.append(sizes)
             codes.append(of_rows)
-        return np.concatenate(lengths), np.concatenate(codes), empty
+        return together(lengths), together(codes), empty
 
     def rows_per_value(self, name: str) -> npt.NDArray[np.int64] | None:
         """How many rows have each of the texts in a column; None where they are not known."""
@@ -240,10 +239,9 @@ class HeldRows:
         import numpy as np
 
         from ragdatakit.arrays.code_tables import HashTable
-        from ragdatakit.arrays.codes import begin_runs
+        from ragdatakit.arrays.codes import begin_runs, codes_of
 
-        codes, there = self._codes[name]
-        given = codes if there.all() else codes[there]
+        given = codes_of(*self._codes[name])
         starts = np.flatnonzero(begin_runs(given))
         own = given[starts]
         first_of = HashTable(own).positions(own)

@@ -202,10 +202,10 @@ class TextFacts:
 
 def _joined(parts: list[npt.NDArray[A]]) -> npt.NDArray[A]:
     """All parts as one array, which takes their place."""
-    import numpy as np
+    from ragdatakit.arrays.codes import together
 
     if len(parts) > 1:
-        parts[:] = [np.concatenate(parts)]
+        parts[:] = [together(parts)]
     return parts[0]
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
-from ragdatakit.arrays.codes import number_of_distinct
+from ragdatakit.arrays.codes import codes_of, number_of_distinct
 from ragdatakit.database.conditions import Condition
 from ragdatakit.database.id_tables import MOST_SPREAD, far_from_most, integer_of
 from ragdatakit.scanner.keys import distinct_per_owner
@@ -126,7 +126,7 @@ class IdNumbers:
     def _of_codes(self, columns: Sequence[IdColumn]) -> tuple[list[Numbers], int]:
         """Ids are numbered by the place at which the first one like it is; the compiled library tells them by codes."""
         from ragdatakit.arrays.code_tables import HashTable
-        from ragdatakit.arrays.codes import WIDE, begin_runs
+        from ragdatakit.arrays.codes import WIDE, begin_runs, together
 
         codes, missing = [], []
         for source in columns:
@@ -142,9 +142,9 @@ class IdNumbers:
             for batch in text_batches(self.load(source.table), query):
                 own.append(text_codes(batch.data, batch.offsets))
                 absent.append(np.zeros(len(own[-1]), np.bool_) if batch.missing is None else batch.missing)
-            codes.append(np.concatenate(own))
+            codes.append(together(own))
             missing.append(np.concatenate(absent))
-        every = np.concatenate(codes)
+        every = together(codes)
         starts = np.flatnonzero(begin_runs(every))  # ids of questions often stand side by side
         firsts = starts[HashTable(every[starts]).positions(every[starts])]
         places = np.repeat(firsts, np.diff(starts, append=len(every)))
@@ -317,7 +317,7 @@ def distinct_texts(database: DatasetDatabase, table: str, column: str) -> int:
     """How many different texts a column has, most of which appear once: only those with equal hashes are compared."""
     facts = database.text_facts(table, column)
     if facts is not None:
-        return number_of_distinct(facts.codes[facts.characters >= 0])
+        return number_of_distinct(codes_of(facts.codes, facts.characters >= 0))
     connection = database.load(table)
     given = f'from main."{table}" where "{column}" is not null'
     exact = f'select count(distinct "{column}") {given}'
