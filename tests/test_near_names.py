@@ -137,3 +137,36 @@ def test_packed_data_is_to_be_unpacked_not_renamed(tmp_path: Path) -> None:
 
     assert under_plain_name.code == "RD104" and under_plain_name.hint.startswith("unpack ")
     assert (under_its_own.code, under_its_own.hint) == ("DM101", "unpack notes.jsonl.gz")
+
+
+@pytest.mark.parametrize("other", ["qrels/test.csv", "qrels/test.txt", "qrels.tsv"])
+def test_judgements_under_another_name_are_named(other: str, tmp_path: Path) -> None:
+    file = corpus(tmp_path, {"_id": "d1", "title": "A", "text": "A pear."}) / "qrels" / "test.tsv"
+    there = file.read_text()
+    file.unlink()
+    write(tmp_path / other, there)
+
+    (found,) = validate(tmp_path).findings
+
+    assert found.fault == f"the dataset has no qrels/<split>.tsv (there is {other})"
+    assert found.hint == f"write {other} as qrels/<split>.tsv, if that is what it is"
+
+
+@pytest.mark.parametrize(("name", "field"), [("ragchecker", "retrieved_context"), ("hipporag", "answer")])
+def test_a_field_with_one_letter_more_is_named(name: str, field: str, tmp_path: Path) -> None:
+    assert run("init", name, str(tmp_path)).code == 0
+    for file in tmp_path.rglob("*.json"):
+        write(file, file.read_text().replace(f'"{field}"', f'"{field}s"'))
+
+    hints = {finding.hint for finding in validate(tmp_path, severity="error").findings}
+
+    assert hints == {f"rename {field}s to {field}"}
+
+
+def test_topics_that_are_lines_of_cells_are_to_be_called_so(tmp_path: Path) -> None:
+    assert run("init", "trec", str(tmp_path)).code == 0
+    write(tmp_path / "topics.txt", "301\tWho mapped it?\n302\tWho built it?\n")
+
+    hints = {finding.hint for finding in validate(tmp_path).findings if finding.code == "TR105"}
+
+    assert hints == {"call it topics.tsv: its lines are a number, a tab and a text"}

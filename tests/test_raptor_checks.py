@@ -68,6 +68,26 @@ def test_invalid_examples(name: str, tmp_path: Path) -> None:
     assert found.keys() - {code} <= follows
 
 
+@pytest.mark.parametrize(
+    ("change", "code", "hint"),
+    [
+        (
+            whole(num_layers="1"),
+            "RP008",
+            "write num_layers as an integer; number the layers from 0, the leaves, to num_layers, the roots",
+        ),
+        (node(2, children=[]), "RP103", "put leaves into layer 0, and nodes with children above it"),
+    ],
+)
+def test_hints_are_of_what_is_in_the_tree(change: Callable[[Any], None], code: str, hint: str, tmp_path: Path) -> None:
+    tree = sample_json()
+    change(tree)
+
+    found = validate(write_json(tmp_path / "tree.json", tree), format="raptor").findings
+
+    assert {finding.hint for finding in found if finding.code == code} == {hint}
+
+
 def lacking(name: str) -> Callable[[dict[str, Any]], None]:
     return lambda tree: tree.pop(name)
 

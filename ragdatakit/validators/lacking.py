@@ -13,6 +13,7 @@ from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.excerpts import show, visible
 
 _PACKED = (*PACKED, ".gz")
+_DATA = (".csv", ".json", ".jsonl", ".tsv", ".txt")
 
 
 def lacking(problem: Problem, name: str, there: Iterable[str], read: Container[str]) -> Problem:
@@ -40,7 +41,7 @@ def unusable(
 def missing_file(problem: Problem, folder: Path, expected: str, known: Iterable[Path] = ()) -> Problem:
     """The problem of a file, or of one in a folder below, that is missing: of those that lie there in its place, and
     that are not ``known`` as others, it says which one seems to be meant for it."""
-    wanted, below = expected.partition("/")[:2]
+    wanted, below, _ = expected.partition("/")
     others = {path.name for path in known}
     there = [name for name in _names_in(folder, bool(below)) if name != wanted and name not in others]
     stem = wanted.rpartition(".")[0].casefold()
@@ -50,9 +51,20 @@ def missing_file(problem: Problem, folder: Path, expected: str, known: Iterable[
     if near:
         problem.facts["beside"] = f" (there is {visible(near)}{below})"
         problem.hint = f"rename {visible(near)}{below} to {wanted}{below}, if that is what it is"
+    elif below and (near := _instead_of_folder(folder, wanted, others)):
+        problem.facts["beside"] = f" (there is {visible(near)})"
+        problem.hint = f"write {visible(near)} as {expected}, if that is what it is"
     if is_packed(near):
         problem.hint = f"unpack {visible(near)}"
     return problem
+
+
+def _instead_of_folder(folder: Path, wanted: str, known: Container[str]) -> str:
+    """The first file that lies in place of those of a folder: in it, or beside it with its name; empty where none
+    does."""
+    inside = [f"{wanted}/{name}" for name in _names_in(folder / wanted, False) if name not in known]
+    beside = [name for name in _names_in(folder, False) if name.partition(".")[0] == wanted and name not in known]
+    return next((name for name in (*inside, *beside) if name.casefold().endswith((*_DATA, *_PACKED))), "")
 
 
 def is_packed(name: str) -> bool:

@@ -154,7 +154,7 @@ TREE_RULES: tuple[Rule, ...] = (
         message="{field} {value}: expected the layers 0 to num_layers, each with nodes",
         upstream="the traversal stops (KeyError) where layers are missing, and never reads those above num_layers; "
         "collapsed retrieval does not mind",
-        hint="number the layers from 0, the leaves, to num_layers, the roots",
+        hint="write num_layers as an integer; number the layers from 0, the leaves, to num_layers, the roots",
         bad='{"num_layers": 3, "nodes": [{"layer": 0, …}, {"layer": 1, …}], …}',
         good='{"num_layers": 1, "nodes": [{"layer": 0, …}, {"layer": 1, …}], …}',
         source="tree_retriever.py: TreeRetriever, retrieve (layer_to_nodes[start_layer])",

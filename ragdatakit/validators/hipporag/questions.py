@@ -16,6 +16,7 @@ from ragdatakit.files.hipporag.passages import (
     supporting_titles,
 )
 from ragdatakit.schemas.findings import Problem
+from ragdatakit.validators.excerpts import visible
 from ragdatakit.validators.hipporag.known_passages import KnownPassages
 from ragdatakit.validators.lacking import lacking
 
@@ -43,7 +44,10 @@ def question_problems(value: dict[str, Any], joiner: str, corpus: KnownPassages 
 def _answer_problems(value: dict[str, Any]) -> Iterator[Problem]:
     field, answers = gold_answers(value)
     if not field:
-        yield Problem("question-without-answer", None, None, {"found": "there is no field with an answer"})
+        problem = lacking(Problem("question-without-answer"), "answer", value, ())
+        near = problem.facts.get("near")
+        problem.facts["found"] = f"there is no field with an answer{f' (there is {visible(near)})' if near else ''}"
+        yield problem
     elif answers is None:
         yield Problem("answer-not-text", f"/{field}", value[field])
     else:

@@ -21,6 +21,7 @@ from ragdatakit.schemas.ragchecker.metrics import (
     row_metrics,
 )
 from ragdatakit.schemas.texts import many
+from ragdatakit.validators.lacking import unusable
 
 _SHAPES = {"unknown-label", "misshapen-labels", "labels-not-list"}
 _CLOSE = 1e-9
@@ -88,9 +89,10 @@ def as_number(value: Any) -> float | None:
 def _passages(row: dict[str, Any], complete: bool) -> Iterator[Problem]:
     passages = row.get("retrieved_context")
     if passages is None:
-        where = "/retrieved_context" if "retrieved_context" in row else ""
-        found = f"retrieved_context is {'null' if where else 'missing'}"
-        yield Problem("passages-left-out" if complete else "passages-not-given", where, None, {"found": found})
+        rule = "passages-left-out" if complete else "passages-not-given"
+        problem = unusable(rule, "", row, "retrieved_context", ())
+        problem.facts["found"] = f"retrieved_context is {problem.facts.get('fault', 'null')}"
+        yield problem
         return
     if not isinstance(passages, list):
         return  # declared

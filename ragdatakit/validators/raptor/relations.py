@@ -119,8 +119,8 @@ class Relations:
     def _unlike(self, rows: Ints, found: str) -> Iterator[Problem]:
         for row in rows:
             if int(row) not in self.misplaced:
-                facts = {"found": found}
-                yield Problem("leaves-disagree", f"{self.pointer_of(int(row))}/children", None, facts)
+                facts, hint = {"found": found}, "put leaves into layer 0, and nodes with children above it"
+                yield Problem("leaves-disagree", f"{self.pointer_of(int(row))}/children", None, facts, hint=hint)
 
     def _repeated_texts(self, leaves: Ints) -> Iterator[Problem]:
         digests = self.digests[leaves]

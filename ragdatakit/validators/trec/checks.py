@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from ragdatakit.files.containers.tagged_text import UNCLOSED
 from ragdatakit.files.datasets import DataFile, Dataset
+from ragdatakit.files.detection.sniffing import beginning
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.findings import Problem
 from ragdatakit.validators.checks import FormatChecks, Needs, Scanning
+from ragdatakit.validators.excerpts import visible
 from ragdatakit.validators.row_problems import RowProblems
 
 if TYPE_CHECKING:
@@ -133,7 +135,13 @@ class TrecChecks(FormatChecks):
 
     def finish_file(self, file: DataFile, records: int, table: CsvTable | None = None) -> Iterator[Placed]:
         if not records and file.readable:
-            yield file, Problem("empty-file", facts={"record": _ONE[file.kind]})
+            problem = Problem("empty-file", facts={"record": _ONE[file.kind]})
+            if (
+                file.kind == "topics"
+                and b"\t" in beginning(file.path, 1 << 12, file.boundary)[0].lstrip().partition(b"\n")[0]
+            ):
+                problem.hint = f"call it {visible(file.path.stem)}.tsv: its lines are a number, a tab and a text"
+            yield file, problem
         tags = list(self._results.tags)
         if len(tags) > 1:
             yield file, Problem("several-tags", value=tags[1], facts={"tags": len(tags), "first": tags[0]})
