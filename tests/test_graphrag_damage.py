@@ -66,7 +66,8 @@ def test_what_is_no_table_is_said(tmp_path: Path, damage: Callable[[Path], None]
     (finding,) = (f for f in checked.json["findings"] if f["code"] == "GR022")
     assert finding["message"].startswith(f"it cannot be read: {reason}")
     assert (checked.code, converted.code, shown.code) == (1, 1, 0)
-    assert f"! nodes: it could not be read: entities.parquet: no Parquet file that can be read: {reason}" in words
+    unread = f"it could not be read: entities.parquet: no Parquet file that can be read: {reason}"
+    assert f"! chunks, nodes, relations, communities: {unread}" in words
     assert "documents 2" in words
 
 
