@@ -122,8 +122,7 @@ def _metadata(
     """The members of the metadata and, behind them, the fields that are not BEIR's, with what each is called there."""
     inner = bytes(fields.get("metadata", b"null"))
     if len(fields) == ("metadata" in fields) and inner.startswith(b"{"):
-        found = compact(inner) if inner != b"{}" else "{}"
-        return (found if found != "{}" else None), {}
+        return members_of(inner), {}
     others = dict(fields)
     if inner.startswith(b"{") or inner == b"null":
         others.pop("metadata", None)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,7 @@ import numpy.typing as npt
 from ragdatakit.arrays.code_tables import HashTable
 from ragdatakit.arrays.codes import WIDE, Codes, number_of_distinct
 from ragdatakit.arrays.text_codes import codes_of_texts
-from ragdatakit.converters.hipporag.fields import document_of, id_of, text_of
+from ragdatakit.converters.hipporag.fields import document_of, id_of, text_of, usual_passage
 from ragdatakit.converters.kept_columns import Columns, KeptColumns, columns_of
 from ragdatakit.database.columns import Kind, PackedColumn, packed, texts_of
 from ragdatakit.database.dataset_database import Unproved
@@ -25,7 +24,6 @@ from ragdatakit.files.hipporag.passages import passage_text
 from ragdatakit.scanner.relations import Joined
 from ragdatakit.scanner.texts import lengths_and_codes
 from ragdatakit.schemas.canonical import Document
-from ragdatakit.schemas.hipporag.records import IDX, PASSAGE
 
 if TYPE_CHECKING:
     from ragdatakit.database.text_facts import TextFacts
@@ -57,9 +55,7 @@ class CorpusColumns(KeptColumns):
     ) -> None:
         """``fields`` are the columns that are wanted besides the ids; texts of which there are ``facts`` may stay out
         of theirs."""
-        first = next(iter(records.unheard().objects(files[0], "json-array")), {})
-        self._by_idx = id_of(first.get("idx")) is not None
-        shape = replace(PASSAGE, extra="forbid", fields=(*PASSAGE.fields[:2], *([IDX] if self._by_idx else [])))
+        shape, self._by_idx = usual_passage(records, files[0])
         columns = columns_of("documents", {"doc_id": "idx" if self._by_idx else "", **{name: name for name in fields}})
         asked = (Joined(KEY, ("title", "text"), "\n"),)
         batches_of = partial(row_batches, "documents", losses=losses)

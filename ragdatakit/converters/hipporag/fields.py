@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ragdatakit.converters.question_fields import ASIDE, BESIDE
@@ -11,6 +12,8 @@ from ragdatakit.files.datasets import DataFile
 from ragdatakit.files.hipporag.passages import ANSWER_FIELDS, EVIDENCE_FIELDS, gold_answers
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.schemas.canonical import Document, Question
+from ragdatakit.schemas.declarations import Record
+from ragdatakit.schemas.hipporag.records import IDX, PASSAGE
 
 _COLUMNS = ("question_id", "text", "answer", "aliases", "split")
 _PASSAGE_FIELDS = ("title", "text", "idx")
@@ -31,6 +34,13 @@ def document_of(fields: dict[str, Raw], text: str, place: str, *, by_idx: bool) 
     if by_idx:
         return Document(id_of(fields.get("idx")) or "", text, title, passage_metadata(fields, (*taken, "idx")))
     return Document(place, text, title, passage_metadata(fields, taken))
+
+
+def usual_passage(records: RecordReader, file: DataFile) -> tuple[Record, bool]:
+    """What most passages of an array are, as the first one: with an idx or without; and whether they have one."""
+    first = next(iter(records.unheard().objects(file, "json-array")), {})
+    by_idx = id_of(first.get("idx")) is not None
+    return replace(PASSAGE, extra="forbid", fields=(*PASSAGE.fields[:2], *([IDX] if by_idx else []))), by_idx
 
 
 def text_of(records: RecordReader, file: DataFile, number: int, fields: Mapping[str, Raw]) -> str | None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ragdatakit.converters.hipporag.fields import document_of, id_of, text_of
+from ragdatakit.converters.hipporag.fields import document_of, text_of, usual_passage
 from ragdatakit.converters.hipporag.reading import OF_QUESTIONS, HippoRagReading, reading_of, set_names
 from ragdatakit.converters.hipporag.scanned_passages import are_arrays, scanned_passages
 from ragdatakit.converters.sql_files import scanned_table
@@ -25,7 +24,7 @@ from ragdatakit.scanner.texts import Joined
 from ragdatakit.schemas.canonical import Document
 from ragdatakit.schemas.conversions import Losses
 from ragdatakit.schemas.errors import MachineError, RagdataError
-from ragdatakit.schemas.hipporag.records import IDX, PASSAGE
+from ragdatakit.schemas.hipporag.records import PASSAGE
 
 if TYPE_CHECKING:
     from ragdatakit.converters.hipporag.corpus_columns import CodedPassages
@@ -54,12 +53,10 @@ def hipporag_passages(dataset: Dataset, records: RecordReader, jobs: int, _: Loo
 
     reading = reading_of(dataset, records, None, "auto")
     files = reading.corpora if are_arrays(reading.corpora) else []
-    first = next(iter(records.unheard().objects(files[0], "json-array")), {}) if files else {}
-    by_idx = id_of(first.get("idx")) is not None
+    shape, by_idx = usual_passage(records, files[0]) if files else (PASSAGE, False)
     if not files or (by_idx and scanned_passages(records.unheard(), files) is None):
         yield from some_together(reading.documents())
         return
-    shape = replace(PASSAGE, extra="forbid", fields=(*PASSAGE.fields[:2], *([IDX] if by_idx else [])))
     named = {"idx": "doc_id"} if by_idx else {}
     reader = KeptTexts(shape, Document, {**named, "title": "title", "text": "text"})
     place = 0

@@ -226,7 +226,7 @@ class RagCheckerReading:
                 more, score = passage.more, _value(passage.more.get("score"))
                 scored = isinstance(score, int | float) and not isinstance(score, bool)
                 rest = object_text([(name, raw) for name, raw in more.items() if not (scored and name == "score")])
-                target, text = (_target(question_id, place, passage.name, by_row), passage.text or "")
+                target, text = _target(question_id, place, passage.name, by_row), passage.text or ""
                 yield Run(question_id, STAGE, place + 1, target, text, float(score) if scored else None, None, rest)
 
     def documents(self) -> Iterator[Document]:
@@ -234,7 +234,7 @@ class RagCheckerReading:
         if self._corpus:
             for file in self._corpus:
                 for number, fields in self._records.numbered(file, "ndjson"):
-                    doc_id, text = (_text_of(fields.get("doc_id")), string_of(fields.get("text")))
+                    doc_id, text = _text_of(fields.get("doc_id")), string_of(fields.get("text"))
                     if doc_id is None or text is None:
                         self._records.leave_out(file, number, "it has no doc_id or no text", doc_id)
                         continue
@@ -257,7 +257,7 @@ class RagCheckerReading:
         """The chunks of the corpus."""
         for file in self._chunks:
             for number, fields in self._records.numbered(file, "ndjson"):
-                doc_id, text, place = (_text_of(fields.get("doc_id")), string_of(fields.get("text")), _name(fields))
+                doc_id, text, place = _text_of(fields.get("doc_id")), string_of(fields.get("text")), _name(fields)
                 ordinal = _value(fields.get("chunk_id"))
                 if doc_id is None or text is None or place is None or not isinstance(ordinal, int):
                     self._records.leave_out(file, number, "it has no doc_id, chunk_id or text", doc_id)
@@ -313,7 +313,7 @@ def _text_of(raw: Raw | None) -> str | None:
 
 def _name(passage: dict[str, Raw]) -> str | None:
     """What a passage or chunk is called by its own fields."""
-    doc_id, chunk_id = (_text_of(passage.get("doc_id")), _text_of(passage.get("chunk_id")))
+    doc_id, chunk_id = _text_of(passage.get("doc_id")), _text_of(passage.get("chunk_id"))
     return f"{doc_id}-{chunk_id}" if doc_id is not None and chunk_id is not None else doc_id
 
 

@@ -24,9 +24,8 @@ def is_cut(file: DataFile, fault: int) -> bool:
     with file.boundary.open(file.path) as stream:
         stream.seek(fault - before)
         end = stream.read(_FIRST)
-        if b"\n" in end[before:].strip(
-            b" \t\r\n,"
-        ):  # as in all lines but the last one, of which there may be very many
+        # as in all lines but the last one, of which there may be very many
+        if b"\n" in end[before:].strip(b" \t\r\n,"):
             return False
         end += stream.read()
     return not end.endswith(b"\n") and _BEGUN.fullmatch(end[before:]) is not None
