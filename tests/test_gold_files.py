@@ -113,8 +113,24 @@ def test_faults_of_passages_name_ids(dataset: Path) -> None:
     with (dataset / "corpus.jsonl").open("a") as file:
         file.write('{"_id": "d2", "text": "again"}\n{"_id": "e1", "text": ""}\n{"_id": "e2", "text": ""}\n')
     output = run("index", dataset).out
-    assert "1 document has an id that came before (d2); gold and paths mean the first one" in output
+    assert "1 document has an id that came before (d2); the last one is read, as the framework does it" in output
     assert "2 documents have no text and cannot be found (e1, e2)" in output
+
+
+def test_the_last_of_equal_ids_counts_as_the_loader_has_it(tmp_path: Path) -> None:
+    folder = tmp_path / "twice"
+    (folder / "qrels").mkdir(parents=True)
+    texts = {"d1": "cats sleep", "d2": "dogs guard"}
+    lines(folder / "corpus.jsonl", *({"_id": i, "text": t} for i, t in texts.items()), {"_id": "d1", "text": "lava"})
+    queries = (("q1", "cats"), ("q2", "dogs"), ("q1", "lava"))
+    lines(folder / "queries.jsonl", *({"_id": i, "text": t} for i, t in queries))
+    judged(folder / "qrels" / "test.tsv", "q1\td1\t1", "q2\td2\t1", "q2\td2\t0")
+
+    answered = run("retrieve", folder, "--id", "q1", "--json").json["queries"][0]
+    assert [hit["text"] for hit in answered["hits"]] == ["lava"]
+    assert run("retrieve", folder, "cats", "--json").json["queries"][0]["hits"] == []
+    done = run("eval", folder, "--metrics", "recall@1", "--json").json
+    assert (done["passages"], done["judged"], done["runs"][0]["scores"]["recall@1"]["mean"]) == (2, 1, 1.0)
 
 
 @pytest.mark.parametrize(

@@ -563,7 +563,7 @@ def test_what_the_user_should_know_of_the_passages(tmp_path: Path) -> None:
     index = opened(folder)
 
     assert index.notes == [
-        "1 document has an id that came before (ferry); gold and paths mean the first one",
+        "1 document has an id that came before (ferry); the last one is read, as the framework does it",
         "1 document has no text and cannot be found (blank)",
     ]
     assert opened(folder).notes == []

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import compress, pairwise
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Self
@@ -79,6 +79,19 @@ def write_passages(folder: Path, passages: Iterable[Passage]) -> int:
     np.save(folder / "id.order.npy", order, allow_pickle=False)
     np.save(folder / "id.hashes.npy", listed[order], allow_pickle=False)
     return len(hashes)
+
+
+def drop_replaced(folder: Path) -> int:
+    """Of the passages in the folder that have one id keep the last only; returns how many are left."""
+    hashes, order = np.load(folder / "id.hashes.npy"), np.load(folder / "id.order.npy")
+    kept = np.zeros(len(order), np.bool_)
+    kept[order[np.append(hashes[1:] != hashes[:-1], True)]] = True
+    (folder / "kept").mkdir()
+    count = write_passages(folder / "kept", compress(Passages(folder, ""), kept.tolist()))
+    for file in list((folder / "kept").iterdir()):
+        file.replace(folder / file.name)
+    (folder / "kept").rmdir()
+    return count
 
 
 class _Files:

@@ -543,7 +543,7 @@ class Format:
     what a profile stands for.
     ``disjoints`` and ``agreements`` compare the splits of a dataset with each other, all else is checked within a
     split. ``example`` is a minimal valid dataset: path to content. ``config`` is the format's own configuration file,
-    if it has one.
+    if it has one. ``replaces``: of records with one id the framework keeps the last.
     """
 
     name: str
@@ -569,6 +569,7 @@ class Format:
     adopts: Mapping[str, Adopted] = field(default_factory=dict)
     example: Mapping[str, str] = field(default_factory=dict)
     config: ConfigFile | None = None
+    replaces: bool = False
 
     def __post_init__(self) -> None:
         order = [f.kind for f in self.files]

@@ -11,6 +11,7 @@ from ragdatakit.files.reading.kept_rows import Columns, ColumnSource, KeptRows, 
 from ragdatakit.files.reading.noted_rows import NumberedRows, Numbers
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.files.reading.tables_in_parts import TablesInParts
+from ragdatakit.schemas import FORMATS, get_format
 from ragdatakit.schemas.canonical import TABLES, Document
 from ragdatakit.schemas.conversions import MOST_EXAMPLES, Losses
 
@@ -193,6 +194,11 @@ class CanonicalTables:
         for name, value in zip(TABLES[table].columns, row, strict=True):
             if name not in covered and name != "field_order" and not _is_empty(name, value):
                 self.losses.add("lost", table, name, "the target has no place for it", f"{row[0]}: {value}")
+
+    @property
+    def replaces(self) -> bool:
+        """Whether the framework keeps the last of records with one id."""
+        return self.format in FORMATS and get_format(self.format).replaces
 
     @cached_property
     def passages(self) -> str:

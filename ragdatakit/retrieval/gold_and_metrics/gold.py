@@ -71,7 +71,9 @@ def read_gold(tables: CanonicalTables, split: str = "", unit: str = "", *, every
 
     Without ``split``: ``test`` where it has judgements (unless ``every``), else all questions. Without ``unit``: that
     of the passages where it is judged, else documents, chunks, nodes, in this order. Raises `UnknownNameError` for a
-    split that no question and no judgement has, `RagdataError` for a unit that is not judged.
+    split that no question and no judgement has, `RagdataError` for a unit that is not judged. Of questions with one id,
+    and of judgements of one pair, the last counts where the framework's loader takes it; else the first question, and
+    the greatest grade.
     """
     grades: dict[str | None, dict[str, dict[str, dict[str, int]]]] = {}
     units: Counter[str] = Counter()
@@ -81,7 +83,8 @@ def read_gold(tables: CanonicalTables, split: str = "", unit: str = "", *, every
             raise RagdataError(f"{where} is beyond 64 bits; pytrec_eval stops with SystemError")
         units[row.target_kind] += 1
         of_question = grades.setdefault(row.split, {}).setdefault(row.target_kind, {}).setdefault(row.question_id, {})
-        of_question[row.target_id] = max(row.grade, of_question.get(row.target_id, row.grade))
+        before = row.grade if tables.replaces else of_question.get(row.target_id, row.grade)
+        of_question[row.target_id] = max(row.grade, before)
     unit = _chosen_unit(tables, units, unit)
     judged = {name: len(kinds.get(unit, {})) for name, kinds in grades.items() if kinds.get(unit)}
     usual = "test" if "test" in judged and len(judged) > 1 and not every else ""
@@ -100,7 +103,7 @@ def read_gold(tables: CanonicalTables, split: str = "", unit: str = "", *, every
         starts.setdefault(start.question_id, []).append(start.node)
     found: dict[str, GoldQuestion] = {}
     for row in rows:
-        if row.question_id in found or not _of_split(row, chosen, wanted):
+        if (row.question_id in found and not tables.replaces) or not _of_split(row, chosen, wanted):
             continue
         found[row.question_id] = GoldQuestion(
             row.question_id,

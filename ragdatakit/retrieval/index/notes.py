@@ -23,6 +23,7 @@ _MOST_NAMED = 3
 _LONGEST_ID = 80
 _WORDS = {
     "repeated_ids": "{} have an id that came before{}; gold and paths mean the first one",
+    "replaced_ids": "{} have an id that came before{}; the last one is read, as the framework does it",
     "without_text": "{} have no text and cannot be found{}",
 }
 
@@ -47,14 +48,15 @@ def faults_of(passages: Path, tables: CanonicalTables) -> dict[str, Any]:
         empty &= np.diff(np.load(passages / f"{name}.offsets.npy", mmap_mode="r")) == 0
     order = np.load(passages / "id.order.npy", mmap_mode="r")
     repeated = np.sort(order[1:][hashes[1:] == hashes[:-1]])
-    without = np.flatnonzero(empty)
+    nothing = repeated[:0]
+    found = {
+        "repeated_ids": nothing if tables.replaces else repeated,
+        "replaced_ids": repeated if tables.replaces else nothing,
+        "without_text": np.flatnonzero(empty),
+    }
     return {
-        "repeated_ids": len(repeated),
-        "without_text": len(without),
-        "examples": {
-            "repeated_ids": _ids(passages, repeated[:_MOST_NAMED].tolist()),
-            "without_text": _ids(passages, without[:_MOST_NAMED].tolist()),
-        },
+        **{name: len(ordinals) for name, ordinals in found.items()},
+        "examples": {name: _ids(passages, ordinals[:_MOST_NAMED].tolist()) for name, ordinals in found.items()},
         "left_out": left_out(tables),
         "coerced": left_out(tables, ("documents", "chunks"), "coerced"),
     }

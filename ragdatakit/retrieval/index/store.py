@@ -42,13 +42,13 @@ from ragdatakit.retrieval.index.files import (
 )
 from ragdatakit.retrieval.index.notes import fault_notes, faults_of, guess_note, lost_passages, nothing_to_search
 from ragdatakit.retrieval.index_parts import Part, Progress, Ranker
-from ragdatakit.retrieval.passages import Passages, read_passages, write_passages
+from ragdatakit.retrieval.passages import Passages, drop_replaced, read_passages, write_passages
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.errors import MachineError, MissingExtraError, RagdataError
 from ragdatakit.schemas.retrieved import IndexPart, IndexSummary
 from ragdatakit.version import __version__
 
-LAYOUT = 4
+LAYOUT = 5
 """The version of the passages' layout on the disk."""
 _DIGITS = 16
 _MOST_NAME = 60
@@ -369,6 +369,8 @@ class _Opening:
             (staged.folder / PASSAGES).mkdir()
             count = write_passages(staged.folder / PASSAGES, read_passages(tables))
             faults = faults_of(staged.folder / PASSAGES, tables)
+            if faults["replaced_ids"]:
+                count = drop_replaced(staged.folder / PASSAGES)
             filled = [name for name in TABLES if tables.any(name)]
             if not count:
                 raise RagdataError(nothing_to_search(source.path, filled, lost_passages(tables)))

@@ -238,6 +238,7 @@ BEIR = Format(
         "lone-surrogate": Adopted("error", "the loader accepts it; the tokenizer stops with UnicodeEncodeError"),
         "lone-carriage-return": Adopted("warning", "BEIR ends a line there; DuckDB, orjson and line tools do not"),
     },
+    replaces=True,
     example={
         "corpus.jsonl": '{"_id": "d1", "title": "Pear trees", "text": "Prune pear trees in late winter."}\n'
         '{"_id": "d2", "title": "", "text": "The tide tables give high and low water for each harbour."}\n',

@@ -433,5 +433,6 @@ GFM_RAG = Format(
         "non-finite-number": Adopted("info", "Python's json reads it"),
         "lone-surrogate": Adopted("error", "it loads; the tokenizer of the embedding model refuses the text"),
     },
+    replaces=True,
     example=_example(),
 )

@@ -334,6 +334,7 @@ LIGHT_SPLADE = Format(
             "warning", "light-splade ends a line there; DuckDB, orjson and line tools do not"
         ),
     },
+    replaces=True,
     example={
         "train/query_master.ndjson": '{"qid": 1, "text": "how to prune a pear tree"}\n'
         '{"qid": 2, "text": "tide times for small boats"}\n',

@@ -175,5 +175,6 @@ LIGHTRAG = Format(
             "error", "it loads; the next time that the store is saved it is removed, or saving stops"
         ),
     },
+    replaces=True,
     example=EXAMPLE,
 )

@@ -240,6 +240,7 @@ TREC = Format(
         "byte-order-mark": Adopted("error", "the mark becomes part of the first query id, which then matches nothing"),
         "mislabelled-compression": Adopted("error", "the tools go by the name, and read nothing but garbage"),
     },
+    replaces=True,
     example={
         "documents.trec": "<DOC>\n<DOCNO>d1</DOCNO>\n<TITLE>\nPear trees\n</TITLE>\n"
         "<TEXT>\nPrune pear trees in late winter.\n</TEXT>\n</DOC>\n"
