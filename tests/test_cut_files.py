@@ -79,3 +79,47 @@ def test_of_a_fault_before_others_little_is_read(tmp_path: Path) -> None:
     assert not is_cut(file, 6)  # type: ignore[arg-type]
     assert os.lseek(copy, 0, os.SEEK_CUR) < 10_000
     os.close(copy)
+
+
+JUDGED, TREC_JUDGED, RUN = "query-id\tcorpus-id\tscore\nq1\td1\t1\n", "q1 0 d1 1\n", "q1 Q0 d1 1 2.5 bm25\n"
+IN_IT = ": the file ends within a record and seems to be cut"
+
+
+@pytest.mark.parametrize(
+    ("name", "whole", "end", "message"),
+    [
+        ("qrels/test.tsv", JUDGED, "q2\td2", f"2 tab-separated columns instead of 3{IN_IT}"),
+        ("qrels/test.tsv", JUDGED, 'q2\t"d', f"a quote mark that is not closed{IN_IT}"),
+        ("qrels.test.txt", TREC_JUDGED, "q2 0 d", f"3 columns instead of 4{IN_IT}"),
+        ("a.run", RUN, "q1 Q0 d2", f"3 columns instead of 6{IN_IT}"),
+        ("docs.trec", "<DOC>\n<DOCNO>d1</DOCNO>\n<TEXT>a</TEXT>\n</DOC>\n", "<DOC>\n<DOCNO>d2</DOCNO>\n<TE",
+         f"the element is not closed{IN_IT}"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("scanner", ["", "off"])
+def test_cells_and_elements(
+    name: str, whole: str, end: str, message: str, scanner: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAGDATA_SCANNER", scanner)
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+
+    def found(text: str) -> list[tuple[str, str]]:
+        path.write_text(text)
+        wanted = ("--from", "beir" if "qrels/" in name else "trec", "--select", "BE12,TR101,TR11")
+        return [
+            (f["message"].partition(";")[0], f["hint"])
+            for f in run("validate", tmp_path, *wanted, "--output-format", "json").json["findings"]
+        ]
+
+    assert found(whole + end) == [(message, AGAIN)]
+    assert [hint == AGAIN for _, hint in found(f"{whole}{end}\n")] == [False]
+    if "<" not in end:
+        assert found(f"{whole}{end}\n{end}")[-1][1] != AGAIN  # as all lines
+
+
+def test_a_score_that_is_cut_off(tmp_path: Path) -> None:
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "qrels" / "test.tsv").write_text(f"{JUDGED}q2\td2\t")
+    done = run("validate", tmp_path, "--from", "beir", "--select", "BE124", "--output-format", "json").json
+    assert [f["hint"] for f in done["findings"]] == [f"the file seems to be cut here: {AGAIN}"]

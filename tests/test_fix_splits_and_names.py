@@ -262,11 +262,15 @@ def test_all_results_of_an_unknown_query_go(tmp_path: Path) -> None:
         (b"q1 0 d1 1\nq2 Q0 d3 2\n", HEADER + b"q1\td1\t1\nq2\td3\t2\n"),
         (b"q1\t0\td1\t1\nq2\tq0\td3\t-1\n", HEADER + b"q1\td1\t1\nq2\td3\t-1\n"),
         (HEADER + b"q1 d1 1\nq2\td3\t2\n", HEADER + b"q1\td1\t1\nq2\td3\t2\n"),
+        (b"query-id,corpus-id,score\nq1,d1,1\nq2, d3, 2\n", b"query-id,corpus-id,score\nq1\td1\t1\nq2\td3\t2\n"),
+        (HEADER + b"q1;d1;1\nq2 ; 0 ; d3 ; 2\n", HEADER + b"q1\td1\t1\nq2\td3\t2\n"),
+        (HEADER + b"q,1 d,1 1\n", HEADER + b"q,1\td,1\t1\n"),
+        (HEADER + b"q2,d3,2,5\n", HEADER + b"q2,d3,2,5\n"),
         (HEADER + b"q1 d1\t1\nq2\td3\n", HEADER + b"q1 d1\t1\nq2\td3\n"),
         (HEADER + b"q1 7 d1 1\nq2\td3\t2\tsure\n", HEADER + b"q1 7 d1 1\nq2\td3\t2\tsure\n"),
     ],
 )
-def test_judgements_with_blanks_for_tabs_and_those_of_trec_get_three_columns(
+def test_judgements_with_other_signs_for_tabs_and_those_of_trec_get_three_columns(
     tmp_path: Path, given: bytes, written: bytes
 ) -> None:
     root = shutil.copytree(FIXTURES / "beir/valid/folder", tmp_path / "data")

@@ -29,7 +29,7 @@ _CELL_END, _LINE_END = late_pattern(rb"[\t\r\n]"), late_pattern(rb"[\r\n]")
 
 class LineError(ValueError):
     """A line that is no record; ``position`` is the 0-based character at which that shows, ``case`` what is wrong in a
-    word: its ``columns``, a ``quote`` mark, the ``length`` of a cell."""
+    word: the ``columns`` that it lacks, ``further`` ones, a ``quote`` mark, the ``length`` of a cell."""
 
     def __init__(self, reason: str, case: str, position: int = 0) -> None:
         super().__init__(reason)
@@ -228,7 +228,7 @@ class LineReader:
             if sign != (self.columns.separator or None) and self._count <= len(plain.split(sign)):
                 words += f" (there are {called} where {'tabs' if self.columns.separator else 'blanks'} should be)"
                 break
-        return LineError(words, "columns")
+        return LineError(words, "columns" if found < self._count else "further")
 
 
 def closed_below(cell: str) -> str:

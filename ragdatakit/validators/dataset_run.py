@@ -445,7 +445,7 @@ class DatasetRun:
             start, length = span if span is not None else (None, 0)
         sought = problem.facts.get("near", problem.value)
         place = Place.within(begun, text, start, length, self._key(file, located, record), sought)
-        if problem.rule in self._syntax_rules and problem.facts.get("reason", NOTHING) != NOTHING:
+        if problem.facts.get("reason", NOTHING) != NOTHING or problem.value == "":
             self._word_as_cut(file, problem, located)
         self.collector.keep(file, problem, place)
 
@@ -455,15 +455,24 @@ class DatasetRun:
         kinds = (kind for kind in self.dataset.format.files if "json" in kind.container)
         return {record.rules["syntax"] for kind in kinds for record in kind.records if "syntax" in record.rules}
 
-    @staticmethod
-    def _word_as_cut(file: DataFile, problem: Problem, located: Located) -> None:
-        """Say of what is not JSON that the file ends in it, where that is so."""
-        from ragdatakit.files.reading.cut_files import is_cut  # which few datasets need
+    def _word_as_cut(self, file: DataFile, problem: Problem, located: Located) -> None:
+        """Say of what is not JSON, of a line without all its cells, and of an open element, that the file ends in it,
+        where that is so."""
+        from ragdatakit.files.reading.cut_files import ends_file, is_cut, is_cut_line  # which few datasets need
 
-        (byte,) = byte_positions(located.raw, located.raw.decode("utf-8", "replace"), (problem.position or 0,))
-        if is_cut(file, located.byte_offset + byte):
-            problem.facts = {**problem.facts, "reason": "the file ends within a record and seems to be cut"}
+        kind, reason = self.kind(file), problem.facts.get("reason", "")
+        if problem.rule in self._syntax_rules:
+            (byte,) = byte_positions(located.raw, located.raw.decode("utf-8", "replace"), (problem.position or 0,))
+            found, before = is_cut(file, located.byte_offset + byte), ""
+        elif kind.container == "columns":
+            found, before = is_cut_line(file, located, kind), f"{reason}: "
+        else:
+            found, before = kind.container == "tagged" and bool(reason) and ends_file(file, located), f"{reason}: "
+        if found:
+            problem.facts = {**problem.facts, "reason": f"{before}the file ends within a record and seems to be cut"}
             problem.hint = "copy the file again, or write it again"
+            if not reason:
+                problem.hint = f"the file seems to be cut here: {problem.hint}"
 
     def _key(self, file: DataFile, located: Located, record: Any = None) -> str | None:
         """What identifies a record; None of what is no record."""

@@ -36,9 +36,9 @@ def _with_header(fault: Fault) -> Fix | None:
 
 
 def _with_tabs(fault: Fault) -> Fix | None:
-    """A judgement with blanks between its columns, or one of TREC, whose second column is not used."""
+    """A judgement with blanks or other signs between its columns, or one of TREC, whose second column is not used."""
     text = record_text(fault)
-    words = text.split() if text is not None and '"' not in text else []
+    words = _columns(text) if text is not None and '"' not in text else []
     if len(words) == 4 and words[1].lower() in _UNUSED:
         del words[1]
     elif text is None or len(words) != 3 or "\t" in text:
@@ -47,6 +47,15 @@ def _with_tabs(fault: Fault) -> Fix | None:
     if text is None or not (score.isascii() and score.isdigit()):
         return None
     return safe(edit_of(fault, text, 0, len(text.rstrip("\r\n")), "\t".join(words)))
+
+
+def _columns(text: str) -> list[str]:
+    """What one sign is between, with or without blanks around it, or else what blanks are between."""
+    for sign in ",;|":
+        columns = [column.strip() for column in text.split(sign)]
+        if len(columns) in (3, 4) and all(len(column.split()) == 1 for column in columns):
+            return columns
+    return text.split()
 
 
 _UNUSED = frozenset({"0", "q0"})

@@ -181,6 +181,7 @@ FILE_RULES: tuple[Rule, ...] = (
         hint="write query-id, corpus-id and score with tabs between them, and close or remove quote marks; in Parquet, "
         "call the columns so",
         fix="safe: write tabs between the columns, and leave out the second of TREC's four",
+        reveals=("BE2",),
         bad="query-id\tcorpus-id\tscore\nq1 d2 1",
         good="query-id\tcorpus-id\tscore\nq1\td2\t1",
         source=_QRELS,

@@ -15,7 +15,7 @@ FILE_RULES: tuple[Rule, ...] = (
     Rule(
         "TR101 unclosed-element error",
         summary="A document or topic whose closing tag is missing.",
-        message="the element is not closed",
+        message="{reason}",
         upstream="readers take what follows for part of it, up to the next closing tag",
         hint="close it (`</doc>`, `</top>`) before the next one begins",
         bad="<doc>\n<docno>d1</docno>\n<text>A pear tree.</text>",
@@ -68,6 +68,11 @@ FILE_RULES: tuple[Rule, ...] = (
         message="{reason}",
         upstream='trec_eval stops with "Malformed line", pytrec_eval with ValueError; columns after a run\'s tag are '
         "passed over by trec_eval only",
+        cases={
+            "columns": 'trec_eval stops with "Malformed line", pytrec_eval with ValueError',
+            "further": "pytrec_eval stops with ValueError; trec_eval passes over them behind the tag of a run, and "
+            'stops with "Malformed line" at judgements',
+        },
         hint="judgements: query, 0, document, relevance; runs: query, Q0, document, rank, score, tag",
         bad="q1 d2 1",
         good="q1 0 d2 1",

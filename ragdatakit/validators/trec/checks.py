@@ -51,7 +51,7 @@ class TrecChecks(FormatChecks):
 
     def _record_problems(self, kind: str, value: dict[str, Any]) -> Iterator[Problem]:
         if UNCLOSED in value:
-            yield Problem("unclosed-element", pointer="")
+            yield Problem("unclosed-element", pointer="", facts={"reason": "the element is not closed"})
         found, text = value.get(_IDS[kind]), value.get(_TEXTS[kind], "")
         if isinstance(found, str) and found.split() != [found]:
             yield Problem("blank-in-id", pointer=f"/{_IDS[kind]}", value=found)
