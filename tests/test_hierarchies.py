@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from tests.conversion_tools import read_tables, tables_of, write_tables
 from tests.upstream_data import UPSTREAM_DATA
 
 NANO = FIXTURES / "lightrag" / "valid" / "nano-graphrag"
+GRAPHRAG_CSV = NANO.parents[2] / "graphrag" / "valid" / "csv"
 UPSTREAM_NANO = UPSTREAM_DATA / "nano-graphrag-workdir"
 needs_data = pytest.mark.skipif(not UPSTREAM_NANO.exists(), reason="the real working directory is not here")
 
@@ -81,6 +84,29 @@ def test_levels_and_ranks_that_are_none_do_no_harm(tmp_path: Path) -> None:
 
     assert (found.roots, [n.parent for n in found.nodes], [n.rank for n in found.nodes]) == (2, [None] * 2, [None] * 2)
     assert "1 community without a report." in list(hierarchy_words(found))
+
+
+@pytest.mark.parametrize("level", [10**25, -(10**25), None, True])
+def test_a_level_that_is_none_costs_the_others_nothing(level: Any, tmp_path: Path) -> None:
+    found = hierarchy_of(reports(tmp_path, {"0": report(0, 1), "1": report(1, 1), "2": report(level, 1)}))
+
+    assert sorted((n.node_id, n.level) for n in found.nodes) == [("0", 0), ("1", 1), ("2", 0)]
+    (summary,) = ragdatakit.report(tmp_path)
+    assert not summary.losses
+
+
+def test_a_level_that_no_table_holds_is_reported(tmp_path: Path) -> None:
+    shutil.copytree(GRAPHRAG_CSV, tmp_path, dirs_exist_ok=True)
+    place = tmp_path / "communities.csv"
+    header, *rows = csv.reader(place.read_text("utf-8").splitlines())
+    for row, level in zip(rows, ("9" * 25, "0"), strict=False):
+        row[header.index("level")] = level
+    with place.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([header, *rows])
+
+    found = hierarchy_of(tmp_path)
+
+    assert found.all_nodes == len(rows) and found.levels[0].level == 0
 
 
 def test_a_tree_has_its_leaves_and_tells_what_it_cannot_reach(tmp_path: Path) -> None:

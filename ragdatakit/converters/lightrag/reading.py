@@ -150,10 +150,10 @@ class _Reader:
         """The clusters that have reports, with their nodes."""
         parents = self._wholes()
         for name, fields in self._members("reports"):
-            level, nodes = loads(fields.get("level", b"0")), loads(fields.get("nodes", b"null"))
+            level, nodes = _level(fields), loads(fields.get("nodes", b"null"))
             members = tuple(n for n in nodes if isinstance(n, str)) if isinstance(nodes, list) else ()
             title = string_of(fields.get("title"))
-            yield Community(name, level if type(level) is int else 0, title, parents.get(name), members)
+            yield Community(name, level or 0, title, parents.get(name), members)
 
     def _wholes(self) -> dict[str, str]:
         """By community, the one that it is a part of."""
@@ -168,12 +168,12 @@ class _Reader:
 
         They are made of the reports of their parts, else of chunks. Metadata has the community, the title and rank.
         """
-        levels, with_text = dict[str, Any](), set[str]()
+        levels, with_text = dict[str, int | None](), set[str]()
         for name, fields in self._members("reports"):
-            levels[name] = loads(fields.get("level", b"0"))
+            levels[name] = _level(fields)
             if string_of(fields.get("report_string")):
                 with_text.add(name)
-        deepest = max((level for level in levels.values() if type(level) is int), default=0)
+        deepest = max((level for level in levels.values() if level is not None), default=0)
         parts: dict[str, list[str]] = {}
         for part, whole in self._wholes().items():
             if part in with_text:
@@ -182,9 +182,15 @@ class _Reader:
             level, chunks = levels[name], loads(fields.get("chunk_ids", b"[]"))
             listed = [c for c in chunks if isinstance(c, str)] if isinstance(chunks, list) else []
             text = string_of(fields["report_string"]) or ""
-            above = max(deepest - level, 0) if type(level) is int else 0
+            above = 0 if level is None else deepest - level
             children = tuple(parts.get(name, ()) or listed)
             yield Summary(f"report-{name}", above + 1, text, children, dumps(_report(name, fields)))
+
+
+def _level(fields: Mapping[str, bytes]) -> int | None:
+    """The level of a community; None where it is no integer, or one that no table holds."""
+    level = loads(fields.get("level", b"0"))
+    return level if type(level) is int and abs(level) < 1 << 62 else None
 
 
 def _report(name: str, fields: dict[str, Any]) -> dict[str, Any]:

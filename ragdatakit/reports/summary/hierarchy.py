@@ -246,12 +246,13 @@ def _heading(text: str) -> str:
 
 
 _FILLED = "case when text < '!' then trim(text) <> '' else text is not null end"
+_LEVEL = "coalesce(arg_min(level, rowid), 0) as level"  # there is none where it was too large
 _SUMMARIES = f"""
 create or replace temp table tree_nodes as
 select row_number() over (order by place) - 1 as n, *, null::varchar as title, null::bigint as size,
   null::double as rank
 from (
-  select min(rowid) as place, summary_id as id, arg_min(level, rowid) as level, arg_min({_FILLED}, rowid) as filled,
+  select min(rowid) as place, summary_id as id, {_LEVEL}, arg_min({_FILLED}, rowid) as filled,
     arg_min(len(children), rowid) as leaves
   from main.summaries where summary_id is not null group by summary_id
 )
@@ -278,7 +279,7 @@ select row_number() over (order by c.place) - 1 as n, r.place, c.id, level, pare
   coalesce(r.title, c.title) as title, coalesce(case when size >= 0 then size end, members) as size,
   case when isfinite(rank) then rank end as rank, coalesce(filled, false) as filled, coalesce(leaves, 0) as leaves
 from (
-  select min(rowid) as place, community_id as id, arg_min(level, rowid) as level, arg_min(title, rowid) as title,
+  select min(rowid) as place, community_id as id, {_LEVEL}, arg_min(title, rowid) as title,
     arg_min(parent, rowid) as parent, arg_min(members[1], rowid) as member,
     arg_min(nullif(len(members), 0), rowid) as members,
     arg_min(try_cast(try(attributes ->> '$.{SIZE}') as bigint), rowid) as size
