@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ragdatakit.reports.summary.numbers import QUANTILES
 from ragdatakit.schemas.evaluations import CheckedAnswer, ClaimPassage, ClaimScores, FailedClaim
 from ragdatakit.schemas.hierarchies import Hierarchy, HierarchyLevel, HierarchyNode
 from ragdatakit.schemas.results import FileSummary
@@ -43,7 +44,7 @@ def distribution(
     edges = [step * 2**i if logarithmic else step * i for i in range(len(counts) + 1)]
     bins = tuple(Bin(a, b, n) for a, b, n in zip(edges, edges[1:], counts, strict=False))
     spread = edges[-1] - edges[0]
-    quantiles = {q: edges[0] + spread * q / 100 for q in (5, 25, 50, 75, 95, 99)}
+    quantiles = {q: edges[0] + spread * q / 100 for q in QUANTILES}
     mean = edges[0] + spread / 2
     return Distribution(
         name, title, unit, sum(counts), edges[0], edges[-1], mean, quantiles, bins, logarithmic=logarithmic, by=by

@@ -22,6 +22,7 @@ from ragdatakit.reports.diff.metrics import moved_metrics
 from ragdatakit.reports.diff.tables import value_change
 from ragdatakit.reports.diff.text import diff_lines
 from ragdatakit.reports.html.diff import marked
+from ragdatakit.reports.summary.numbers import QUANTILES
 from ragdatakit.schemas.canonical import TABLES, Asset, Document, Edge, Qrel, Question, Trace
 from ragdatakit.schemas.diffs import DatasetDiff, Side, TableDiff
 from ragdatakit.schemas.errors import UnknownNameError
@@ -577,7 +578,8 @@ def test_page_and_markdown_escape_what_the_data_says(tmp_path: Path) -> None:
 
 def test_numbers_that_moved() -> None:
     def summary(rows: int, mean: float) -> Summary:
-        shown = Distribution("documents.text.characters", "Length", "characters", rows, 1, 9, mean, {50: 5, 95: 9}, ())
+        quantiles = dict.fromkeys(QUANTILES, 5.0)
+        shown = Distribution("documents.text.characters", "Length", "characters", rows, 1, 9, mean, quantiles, ())
         return Summary(
             "p", "n", "beir", tables=[TableSummary("documents", rows, {None: rows}, ())], distributions=[shown]
         )

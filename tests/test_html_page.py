@@ -15,6 +15,7 @@ from ragdatakit.reports.html.charts import frequencies, histogram
 from ragdatakit.reports.html.frame import frame
 from ragdatakit.reports.html.page import summary_page
 from ragdatakit.reports.html.parts import json_text, number, plain, short_number, size, table
+from ragdatakit.reports.summary.numbers import QUANTILES
 from ragdatakit.schemas.findings import Excerpt, Finding
 from ragdatakit.schemas.results import DatasetSummary, FileSummary, Report
 from ragdatakit.schemas.summaries import Bin, Distribution, Frequencies, Note
@@ -193,7 +194,8 @@ def ticks(one: Distribution) -> list[str]:
 def over(edges: list[float], *, logarithmic: bool = False, maximum: float | None = None) -> Distribution:
     bins = tuple(Bin(a, b, 1) for a, b in pairwise(edges))
     most = edges[-1] if maximum is None else maximum
-    return Distribution("n", "Length", "tokens", len(bins), edges[0], most, 1.0, {}, bins, logarithmic)
+    quantiles = dict.fromkeys(QUANTILES, edges[0])
+    return Distribution("n", "Length", "tokens", len(bins), edges[0], most, 1.0, quantiles, bins, logarithmic)
 
 
 @pytest.mark.parametrize(

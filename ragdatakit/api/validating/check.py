@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ragdatakit.quality.own_rules import OwnRules
     from ragdatakit.schemas.findings import Finding
     from ragdatakit.validators.baselines.new_findings import Findings, KnownBefore
+    from ragdatakit.validators.collector import Selection
     from ragdatakit.validators.run_options import RunOptions
     from ragdatakit.validators.stamps import Stamps
 
@@ -46,25 +47,24 @@ def check(
         refuse_url(each, "nothing is repaired there; `ragdata fetch` gets a copy of a dataset of the hub")
     with at_hand(options, given_paths(path), options.format) as here:
         options = here.options
-        paths, *arguments = _run(here, refused)
-        known, finish = _known(paths, options, arguments)
+        paths, selection, run = _run(here, refused)
+        chosen = options.format, several_words(options.profile)
+        known, finish = _known(paths, options, (*chosen, selection, run))
         if counted and known is None and repairer is None and options.on_finding is None:
-            arguments[-2] = replace(arguments[-2], counted=True)
+            selection = replace(selection, counted=True)
         stamps = _stamps(paths, options)
         foreseen = ForeseenFixes()
         engine = chosen_engine(options)
-        arguments[-1] = replace(
-            arguments[-1], known=known, stamps=stamps, repairer=repairer, fixer=foreseen, engine=engine
-        )
+        run = replace(run, known=known, stamps=stamps, repairer=repairer, fixer=foreseen, engine=engine)
         with closing(engine) if engine is not None else nullcontext():
-            report, findings = check_paths(paths, *arguments)
+            report, findings = check_paths(paths, *chosen, selection, run)
         said = foreseen if repairer is None else repairer
         report.unsure_fixes = not said.sure
         if said.reasons:
             findings = WithReasons(findings, said.reasons)
         finish(report)
-        report.notes += _not_loaded(paths, arguments[-1].configurations)
-        report.notes += _not_used(paths, arguments[-1])
+        report.notes += _not_loaded(paths, run.configurations)
+        report.notes += _not_used(paths, run)
         report.sources = here.origins
         return renamed(report), _Named(findings) if here.origins else findings
 
@@ -90,7 +90,7 @@ def _stamps(paths: list[Path], options: ValidateOptions) -> Stamps | None:
 
 
 def _known(
-    paths: list[Path], options: ValidateOptions, arguments: list[Any]
+    paths: list[Path], options: ValidateOptions, arguments: tuple[Any, ...]
 ) -> tuple[KnownBefore | None, Callable[[Report], None]]:
     """What is known of the findings before the run, and what to do after it."""
     writes = options.write_baseline or options.update_baseline
@@ -105,7 +105,7 @@ def _known(
     from ragdatakit.api.known_findings.since import SinceRevision
     from ragdatakit.validators.baselines.new_findings import KnownBefore
 
-    since = SinceRevision(options.since, tuple(arguments)) if options.since else None
+    since = SinceRevision(options.since, arguments) if options.since else None
     known = KnownBefore(accepted, since, options.max_per_rule, options.show_baselined)
 
     def finish(report: Report) -> None:
@@ -151,8 +151,10 @@ def _own_rules() -> OwnRules:
     return OwnRules(QueryTables())
 
 
-def _run(here: AtHand[ValidateOptions], refused: Callable[[RagdataError], None] | None) -> tuple[Any, ...]:
-    """The arguments of a run."""
+def _run(
+    here: AtHand[ValidateOptions], refused: Callable[[RagdataError], None] | None
+) -> tuple[list[Path], Selection, RunOptions]:
+    """The paths of a run, what of its findings is wanted, and its options."""
     from ragdatakit.api.quality import checked_quality
     from ragdatakit.files.machine import usual_jobs
     from ragdatakit.validators.collector import Selection, known_rules
@@ -187,4 +189,4 @@ def _run(here: AtHand[ValidateOptions], refused: Callable[[RagdataError], None] 
         progress=options.progress,
         quality=checked_quality(selection, options),
     )
-    return paths, options.format, several_words(options.profile), selection, run
+    return paths, selection, run

@@ -188,7 +188,7 @@ class _Reader:
 
 
 def _level(fields: Mapping[str, bytes]) -> int | None:
-    """The level of a community; None where it is no integer, or one that no table holds."""
+    """The level of a community; None where it is not an integer that a table holds."""
     level = loads(fields.get("level", b"0"))
     return level if type(level) is int and abs(level) < 1 << 62 else None
 

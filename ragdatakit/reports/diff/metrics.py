@@ -73,9 +73,8 @@ def _lengths(summary: Summary) -> Iterator[tuple[str, tuple[str, float]]]:
         title = one.title if one.by is None else f"{one.title} ({one.by})"
         yield f"{name}.mean", (f"{title}: mean {one.unit}", one.mean)
         for quantile in _QUANTILES:
-            if quantile in one.quantiles:
-                words = "median" if quantile == 50 else f"{quantile} % quantile of"
-                yield f"{name}.p{quantile}", (f"{title}: {words} {one.unit}", one.quantiles[quantile])
+            words = "median" if quantile == 50 else f"{quantile} % quantile of"
+            yield f"{name}.p{quantile}", (f"{title}: {words} {one.unit}", one.quantiles[quantile])
         yield f"{name}.maximum", (f"{title}: most {one.unit}", one.maximum)
 
 

@@ -61,11 +61,9 @@ def constants(found: Iterable[Distribution]) -> str:
 
 
 def _in_words(one: Distribution) -> str:
-    low, middle, high = (one.quantiles.get(q) for q in (5, 50, 95))
-    words = f"Median {number(middle)}, mean {number(one.mean)}" if middle is not None else f"Mean {number(one.mean)}"
-    if low is not None and high is not None:
-        words += f", 90\u2009% from {number(low)} to {number(high)}"
-    return f"{words}; all from {number(one.minimum)} to {number(one.maximum)} {one.unit}"
+    low, middle, high = (number(one.quantiles[q]) for q in (5, 50, 95))
+    most = f"Median {middle}, mean {number(one.mean)}, 90\u2009% from {low} to {high}"
+    return f"{most}; all from {number(one.minimum)} to {number(one.maximum)} {one.unit}"
 
 
 def _bars(one: Distribution) -> str:
@@ -97,8 +95,6 @@ def _anchor(place: float) -> str:
 def _spread(one: Distribution) -> str:
     """A strip: from the 5th to the 95th per cent of the values, the middle half, the median."""
     places = {q: _place(one, v) for q, v in one.quantiles.items()}
-    if not {5, 25, 50, 75, 95} <= places.keys():
-        return ""
     spans = ((5, 95, "spread", 0.4), (25, 75, "middle", 0.4))
     drawn = "".join(
         f'<rect class="{name}" x="{places[low]:.2f}%" y="{_STRIP}" '

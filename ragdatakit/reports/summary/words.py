@@ -89,7 +89,7 @@ def amount(value: float) -> str:
 
 def quantile(shown: Distribution, percent: int) -> float:
     """A quantile as it is shown: of what is counted, such as characters, a whole number, or the median between two."""
-    found = shown.quantiles.get(percent, shown.maximum)
+    found = shown.quantiles[percent]
     if shown.unit in _NO_COUNTS or not math.isfinite(found) or (percent == 50 and found * 2 == round(found * 2)):
         return found
     return math.floor(found + 0.5)
