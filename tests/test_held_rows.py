@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import shutil
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -146,6 +147,19 @@ def test_masters_of_one_split_and_of_two_are_reported_as_by_rows(
     (by_columns,) = report(tmp_path)
     by_rows.seconds = by_columns.seconds = 0
     assert by_columns == by_rows
+
+
+def test_what_cannot_be_read_is_a_loss_of_a_large_dataset_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree("fixtures/light-splade/valid/triplet", tmp_path / "set")
+    place = next((tmp_path / "set").rglob("triplets.ndjson*"))
+    place.unlink()
+    place.mkdir()
+    (by_rows,) = report(tmp_path / "set")
+    monkeypatch.setattr(sql_tables.sql_tables, "__defaults__", (0,))
+    (by_columns,) = report(tmp_path / "set")
+    by_rows.seconds = by_columns.seconds = 0
+    assert by_columns == by_rows
+    assert any("it is a folder, not a file" in loss for loss in by_rows.losses)
 
 
 def beir_folder(folder: Path) -> Path:

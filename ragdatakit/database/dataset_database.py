@@ -535,7 +535,7 @@ class DatasetDatabase:
                     raise Unproved  # a file changed meanwhile: the reader takes it as it is now, or reports it
                 self.file_records.update(records)
             except Exception as error:
-                if not isinstance(error, Unproved) and not _is_of_duckdb(error):
+                if not _is_left_to_reader(error):
                     raise
                 if self._connection is not None:
                     self._connection.execute(f'drop table if exists main."{table}"')
@@ -628,6 +628,13 @@ def _rows_together(
 ) -> Iterator[Mapping[str, Iterable[Sequence[PackedColumn]]]]:
     for rows in group.together(tables):
         yield {name: row_batches(name, iter(some), losses[name]) for name, some in rows.items()}
+
+
+def _is_left_to_reader(error: Exception) -> bool:
+    """Whether who reads rows gets further, or makes a loss of it."""
+    if isinstance(error, MachineError):
+        return False
+    return isinstance(error, (RagdataError, RecursionError, Unproved)) or _is_of_duckdb(error)
 
 
 def _is_of_duckdb(error: Exception) -> bool:
