@@ -7,8 +7,10 @@ or a chunk is part of its metadata.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import field
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -20,8 +22,10 @@ from ragdatakit.files.containers.pickles import PickleError
 from ragdatakit.files.contextual_retrieval.vector_stores import VectorStore, opened_store
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.reading.canonical_tables import RowSource
-from ragdatakit.files.reading.noted_rows import Note, NotedRows
+from ragdatakit.files.reading.noted_rows import Note, NotedReading, NotedRows
 from ragdatakit.files.reading.record_reading import RecordReader
+from ragdatakit.files.reading.tables_together import SharedRows
+from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.canonical import Chunk, Document, Qrel, Question
 
 _LIST = msgspec.json.Decoder(list[Raw])
@@ -37,7 +41,18 @@ _OF_COPY = ("uuid", "content", "chunks", "meta")
 _OF_COPIED_CHUNK = ("doc_uuid", "index", "content")
 """Fields of the golden documents and chunks of a question that repeat the corpus, or are read into it."""
 _OF_CORPUS_CHUNK = (*_OF_CHUNK, "original_uuid")
+_AT_ONCE, _FEW = 1 << 22, 1 << 13
+"""Bytes of documents, and chunks with a context, whose rows are given together."""
 _Fields = dict[str, Raw]
+
+
+@dataclass(slots=True)
+class _Known:
+    """What is known of the chunks so far: the ids of those with a context, and where there are questions the id of the
+    first one by its document's uuid and its index."""
+
+    with_context: set[str] = field(default_factory=set)
+    by_place: dict[tuple[str, int], str] = field(default_factory=dict)
 
 
 class _UsualChunk(msgspec.Struct, forbid_unknown_fields=True):
@@ -57,14 +72,17 @@ def read(dataset: Dataset, records: RecordReader, options: Options) -> dict[str,
         why = "a link that leads out of the folder, or no regular file"
         records.losses.add("dropped", "documents", None, why, file.name)
     reading = _Reading(dataset, records)
-    found: dict[str, Any] = {}
+    found: dict[str, RowSource] = {}
     if dataset.of_kind("documents") or reading.golden_alone:
-        found["documents"] = reading.documents
+        found["documents"] = SharedRows(reading, "documents")
     if reading.golden_alone or any(map(dataset.of_kind, ("documents", "contexts", "contextual-vectors"))):
-        found["chunks"] = reading.chunks
+        found["chunks"] = SharedRows(reading, "chunks")
     if dataset.of_kind("questions"):
-        found |= {"questions": reading.questions, "qrels": reading.qrels}
-    return {table: NotedRows(records.losses, read) for table, read in found.items()}
+        found |= {
+            "questions": NotedRows(records.losses, reading.questions),
+            "qrels": NotedRows(records.losses, reading.qrels),
+        }
+    return found
 
 
 def _fields_of_chunks(store: VectorStore) -> Iterator[_Fields]:
@@ -81,29 +99,62 @@ class _Reading:
     def __init__(self, dataset: Dataset, records: RecordReader) -> None:
         self._dataset = dataset
         self._records = records
+        self._is_asked = bool(dataset.of_kind("questions"))
         self._by_place: dict[tuple[str, int], str] | None = None
         self._origins: dict[str, _Fields] | None = None
         self._chunk_origins: dict[tuple[str, int], _Fields] = {}
         of_corpus = any(map(dataset.of_kind, ("documents", "contexts", "contextual-vectors")))
-        self.golden_alone = bool(dataset.of_kind("questions")) and not of_corpus
+        self.golden_alone = self._is_asked and not of_corpus
         """Whether there are no documents but those that the questions have a copy of."""
+        self._of_corpus = {
+            "documents": NotedRows(records.losses, self._documents),
+            "chunks": NotedRows(records.losses, self._chunks),
+        }
+
+    def rows(self, table: str) -> Iterator[Any]:
+        """The documents, whole, or their chunks."""
+        return self._of_corpus[table]()
+
+    def together(self, tables: Collection[str]) -> Iterator[Mapping[str, Sequence[Any]]]:
+        """Both, of documents that are read once."""
+        documents, chunks = (NotedReading(self._of_corpus[table]) for table in ("documents", "chunks"))
+        known = _Known()
+        stored = chunks.told(self._stored_chunks(known, chunks.notes))
+        while some := list(islice(stored, _FEW)):
+            yield {"chunks": some}
+        made: dict[str, list[Any]] = {"documents": [], "chunks": []}
+        size = 0
+        for fields in self._whole_documents():
+            made["documents"] += documents.told(self._documents_of(fields, documents.notes))
+            made["chunks"] += chunks.told(self._chunks_of(fields, known, chunks.notes))
+            size += sum(memoryview(value).nbytes for value in fields.values())
+            if size > _AT_ONCE:
+                yield made
+                made, size = {"documents": [], "chunks": []}, 0
+        yield made
+        documents.end()
+        chunks.end()
+        self._take(known)
 
     def _objects(self, kind: str) -> Iterator[_Fields]:
         for file in self._dataset.of_kind(kind):
             yield from self._records.objects(file)
 
-    def documents(self, notes: list[Note]) -> Iterator[Document]:
-        """The documents, whole."""
+    def _documents(self, notes: list[Note]) -> Iterator[Document]:
         for fields in self._whole_documents():
-            doc_id, text = _document_id(fields), _text(fields.get("content"))
-            if doc_id is None:
-                notes.append(("dropped", "documents", None, "it has neither doc_id nor original_uuid", text))
-            elif text is None:
-                notes.append(("dropped", "documents", None, "its content is not a text", doc_id))
-            else:
-                left = {name: raw for name, raw in fields.items() if name not in _OF_DOCUMENT}
-                left = {**self._origin(_uuid(fields)), **left}
-                yield Document(doc_id, text, _text(fields.get("title")) or None, object_text(left))
+            yield from self._documents_of(fields, notes)
+
+    def _documents_of(self, fields: _Fields, notes: list[Note]) -> Iterator[Document]:
+        """The document that has these fields, if it is one."""
+        doc_id, text = _document_id(fields), _text(fields.get("content"))
+        if doc_id is None:
+            notes.append(("dropped", "documents", None, "it has neither doc_id nor original_uuid", text))
+        elif text is None:
+            notes.append(("dropped", "documents", None, "its content is not a text", doc_id))
+        else:
+            left = {name: raw for name, raw in fields.items() if name not in _OF_DOCUMENT}
+            left = {**self._origin(_uuid(fields)), **left}
+            yield Document(doc_id, text, _text(fields.get("title")) or None, object_text(left))
 
     def _whole_documents(self) -> Iterator[_Fields]:
         """The documents of the corpus, or else the golden ones, each once, in the form of the corpus."""
@@ -152,15 +203,17 @@ class _Reading:
                         self._chunk_origins.setdefault(place, meta)
         return self._origins
 
-    def chunks(self, notes: list[Note]) -> Iterator[Chunk]:
+    def _chunks(self, notes: list[Note]) -> Iterator[Chunk]:
         """The chunks: those with a context, then those of the documents that are not among them."""
-        by_place: dict[tuple[str, int], str] = {}
-        asked = bool(self._dataset.of_kind("questions"))
-        for place, chunk in self._placed_chunks(notes):
-            if asked:
-                by_place.setdefault(place, chunk.chunk_id)
-            yield chunk
-        self._by_place = by_place if asked else None
+        known = _Known()
+        yield from self._stored_chunks(known, notes)
+        for fields in self._whole_documents():
+            yield from self._chunks_of(fields, known, notes)
+        self._take(known)
+
+    def _take(self, known: _Known) -> None:
+        """All chunks were read."""
+        self._by_place = known.by_place if self._is_asked else None
 
     def _stored(self, notes: list[Note]) -> Iterator[_Fields]:
         """The chunks with their contexts: those of files, or else of stores of vectors."""
@@ -172,24 +225,30 @@ class _Reading:
             except (PickleError, OSError) as error:
                 notes.append(("dropped", "chunks", None, f"the contexts of a store of vectors: {error}", file.name))
 
-    def _placed_chunks(self, notes: list[Note]) -> Iterator[tuple[tuple[str, int], Chunk]]:
-        """Each chunk behind its document's uuid and its index."""
-        with_context: set[str] = set()
+    def _stored_chunks(self, known: _Known, notes: list[Note]) -> Iterator[Chunk]:
+        """The chunks that have a context."""
         for fields in self._stored(notes):
-            place = len(with_context)
+            place = len(known.with_context)
             named = {
                 n: raw for n, raw in fields.items() if n != "original_uuid" or not self._dataset.of_kind("documents")
             }
-            made = self._with_origin(_chunk(named, _document_id(fields), place, notes), _uuid(fields))
+            uuid = _uuid(fields)
+            made = self._with_origin(_chunk(named, _document_id(fields), place, notes), uuid)
             if made is not None:
-                with_context.add(made.chunk_id)
-                yield (_uuid(fields) or made.doc_id or "", made.ordinal or 0), made
-        for fields in self._whole_documents():
-            doc_id, uuid = _document_id(fields), _uuid(fields)
-            for chunk in _usual_chunks(fields.get("chunks"), doc_id) or _chunks(fields.get("chunks"), doc_id, notes):
-                made = self._with_origin(chunk, uuid)
-                if made is not None and made.chunk_id not in with_context:
-                    yield (uuid or doc_id or "", made.ordinal or 0), made
+                known.with_context.add(made.chunk_id)
+                if self._is_asked:
+                    known.by_place.setdefault((uuid or made.doc_id or "", made.ordinal or 0), made.chunk_id)
+                yield made
+
+    def _chunks_of(self, fields: _Fields, known: _Known, notes: list[Note]) -> Iterator[Chunk]:
+        """The chunks of a document that are not among those."""
+        doc_id, uuid = _document_id(fields), _uuid(fields)
+        for chunk in _usual_chunks(fields.get("chunks"), doc_id) or _chunks(fields.get("chunks"), doc_id, notes):
+            made = self._with_origin(chunk, uuid)
+            if made is not None and made.chunk_id not in known.with_context:
+                if self._is_asked:
+                    known.by_place.setdefault((uuid or doc_id or "", made.ordinal or 0), made.chunk_id)
+                yield made
 
     def _with_origin(self, chunk: Chunk | None, uuid: str | None) -> Chunk | None:
         """The chunk with what golden copies say of it."""
@@ -266,10 +325,9 @@ class _Reading:
     def _chunk_ids(self) -> dict[tuple[str, int], str]:
         """The id of each chunk by its document's uuid and its index; of several chunks at a place the first."""
         if self._by_place is None:
-            self._by_place = {}
-            for place, chunk in self._placed_chunks([]):
-                self._by_place.setdefault(place, chunk.chunk_id)
-        return self._by_place
+            for _ in self._chunks([]):
+                pass
+        return self._by_place or {}
 
 
 def _usual_chunks(raw: Raw | None, doc_id: str | None) -> list[Chunk] | None:

@@ -30,21 +30,38 @@ class NotedRows:
 
     def __call__(self) -> Iterator[Any]:
         """The rows, from the beginning."""
-        notes: list[Note] = []
-        place = 0
-        for row in self._read(notes):
-            place += 1
-            self._tell(notes, place)
-            yield row
-        self._tell(notes, place + 1)
+        reading = NotedReading(self)
+        yield from reading.told(self._read(reading.notes))
+        reading.end()
 
-    def _tell(self, notes: list[Note], place: int) -> None:
+    def tell(self, notes: list[Note], place: int) -> None:
+        """Count what is noted about the row at this place, from 1, and forget it."""
         if place > self._noted_to:
             self._noted_to = place
             for note in notes:
                 self._losses.add(*note)
         if notes:
             notes.clear()
+
+
+class NotedReading:
+    """One reading of such rows, from the beginning. ``notes`` are those about the row that is worked on."""
+
+    def __init__(self, rows: NotedRows) -> None:
+        self.notes: list[Note] = []
+        self._rows = rows
+        self._place = 0
+
+    def told(self, rows: Iterator[Any]) -> Iterator[Any]:
+        """These rows, which are the next ones."""
+        for row in rows:
+            self._place += 1
+            self._rows.tell(self.notes, self._place)
+            yield row
+
+    def end(self) -> None:
+        """There are no more rows."""
+        self._rows.tell(self.notes, self._place + 1)
 
 
 class NumberedRows(NotedRows):
