@@ -129,8 +129,11 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def is_ours(process: int) -> bool:
     """Whether this process has begun it, or one that has."""
-    while process > 1 and process != os.getpid():
-        process = int(Path(f"/proc/{process}/stat").read_text(errors="replace").rpartition(")")[2].split()[1])
+    try:
+        while process > 1 and process != os.getpid():
+            process = int(Path(f"/proc/{process}/stat").read_text(errors="replace").rpartition(")")[2].split()[1])
+    except OSError:  # it has ended
+        return False
     return process > 1
 
 
@@ -144,6 +147,11 @@ def processes(word: str) -> list[int]:
         except OSError:
             continue
     return found
+
+
+def executors() -> set[int]:
+    """Those of Spark that we have begun: other tests may run beside."""
+    return {process for process in processes("CoarseGrainedExecutorBackend") if is_ours(process)}
 
 
 @contextmanager
@@ -398,10 +406,10 @@ class TestSpark:
         line = '{"qid": 1, "pos_doc_id": 1, "neg_doc_id": 1}\n'
         (tmp_path / "set" / "triplets.ndjson").write_text(line * (6 * USUAL_BYTES // len(line)))
         command = (sys.executable, "-m", "ragdatakit", "validate", str(tmp_path / "set"), *words)
-        others = set(processes("CoarseGrainedExecutorBackend"))
+        others = executors()
         driver = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
         try:
-            while not set(processes("CoarseGrainedExecutorBackend")) - others:
+            while not executors() - others:
                 assert driver.poll() is None, "it ended before there was an executor"
                 time.sleep(0.05)
             time.sleep(1)

@@ -163,10 +163,13 @@ def test_a_field_with_one_letter_more_is_named(name: str, field: str, tmp_path: 
     assert hints == {f"rename {field}s to {field}"}
 
 
-def test_topics_that_are_lines_of_cells_are_to_be_called_so(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "wanted"), [("topics.txt", "topics.tsv"), ("topics.txt.gz", "topics.tsv.gz")])
+def test_topics_that_are_lines_of_cells_are_to_be_called_so(name: str, wanted: str, tmp_path: Path) -> None:
     assert run("init", "trec", str(tmp_path)).code == 0
-    write(tmp_path / "topics.txt", "301\tWho mapped it?\n302\tWho built it?\n")
+    (tmp_path / "topics.txt").unlink()
+    lines = b"301\tWho mapped it?\n302\tWho built it?\n"
+    (tmp_path / name).write_bytes(gzip.compress(lines) if name.endswith(".gz") else lines)
 
     hints = {finding.hint for finding in validate(tmp_path).findings if finding.code == "TR105"}
 
-    assert hints == {"call it topics.tsv: its lines are a number, a tab and a text"}
+    assert hints == {f"call it {wanted}: its lines are a number, a tab and a text"}

@@ -135,13 +135,8 @@ class TrecChecks(FormatChecks):
 
     def finish_file(self, file: DataFile, records: int, table: CsvTable | None = None) -> Iterator[Placed]:
         if not records and file.readable:
-            problem = Problem("empty-file", facts={"record": _ONE[file.kind]})
-            if (
-                file.kind == "topics"
-                and b"\t" in beginning(file.path, 1 << 12, file.boundary)[0].lstrip().partition(b"\n")[0]
-            ):
-                problem.hint = f"call it {visible(file.path.stem)}.tsv: its lines are a number, a tab and a text"
-            yield file, problem
+            hint = _name_of_lines(file) if file.kind == "topics" else ""
+            yield file, Problem("empty-file", facts={"record": _ONE[file.kind]}, hint=hint)
         tags = list(self._results.tags)
         if len(tags) > 1:
             yield file, Problem("several-tags", value=tags[1], facts={"tags": len(tags), "first": tags[0]})
@@ -268,3 +263,13 @@ def _nul_in_ids(kind: str, records: list[tuple[int, dict[str, Any]]]) -> Iterato
 
 def _at_rows(rule: str, kind: str, name: str, rows: list[tuple[int, str]]) -> RowProblems:
     return RowProblems(rule, kind, name, [row for row, _ in rows], [value for _, value in rows])
+
+
+def _name_of_lines(file: DataFile) -> str:
+    """What to do with topics that seem to be lines of cells; empty where they do not."""
+    first = beginning(file.path, 1 << 12, file.boundary)[0].lstrip().partition(b"\n")[0]
+    if b"\t" not in first:
+        return ""
+    packed = ".gz" if file.path.suffix == ".gz" else ""
+    name = file.path.with_name(file.path.name.removesuffix(packed)).with_suffix(f".tsv{packed}").name
+    return f"call it {visible(name)}: its lines are a number, a tab and a text"
