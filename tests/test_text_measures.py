@@ -22,7 +22,7 @@ from ftfy.badness import BADNESS_RE
 from ragdatakit import validate
 from ragdatakit.converters.beir.sql_tables import beir_passages
 from ragdatakit.converters.kept_texts import TextBlock
-from ragdatakit.converters.sql_tables import passages_of
+from ragdatakit.converters.sql_tables import blocks_of
 from ragdatakit.files.detection.find import detect
 from ragdatakit.files.reading.record_reading import RecordReader
 from ragdatakit.files.texts import cut_texts
@@ -236,8 +236,8 @@ def test_findings_are_the_same(data: Any, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(measures, "_MOST_ROWS", 5)
     monkeypatch.setattr(measures, "_FEWEST", 1)
     for least_bytes in (1 << 20, 0):
-        taken = partial(passages_of, least_bytes=least_bytes)
-        monkeypatch.setattr("ragdatakit.quality.checked_tables.passages_of", taken)
+        taken = partial(blocks_of, least_bytes=least_bytes)
+        monkeypatch.setattr("ragdatakit.quality.checked_tables.blocks_of", taken)
         again = found()
         assert again.findings == plain.findings
         assert (again.datasets, again.by_rule) == (plain.datasets, plain.by_rule)

@@ -34,6 +34,8 @@ _PASSAGES = {
     "hipporag": "documents",
     "light-splade": "documents",
 }
+_EDGES = {"datamind": "triplets", "gfm-rag": "edges"}
+"""The files of edges that are rows of a table."""
 
 
 def sql_tables(
@@ -47,16 +49,21 @@ def sql_tables(
     return {table: way for table, way in found.items() if table not in chosen}
 
 
-def passages_of(
+def blocks_of(
     source: Source, options: ConversionSettings, records: RecordReader, least_bytes: int = _LEAST_BYTES
 ) -> dict[str, Callable[[int, Look], Iterator[Passages]]]:
-    """What gives all rows of a table of passages, by its name, straight from the scanner, as `KeptTexts` does, as far
-    as they are texts; nothing where rows have to be read."""
-    is_taken = source.format in _PASSAGES and library() is not None
+    """What gives all rows of a table of passages, or of edges, by its name, straight from the scanner, as `KeptTexts`
+    does, as far as they are texts; nothing where rows have to be read."""
+    is_taken = source.format in _PASSAGES.keys() | _EDGES.keys() and library() is not None
     part = _taken_part(source, options, least_bytes) if is_taken else None
-    if part is None or len({file.split for file in part.of_kind("documents")}) > 1:
-        return {}
-    return {_PASSAGES[source.format]: partial(_own(source.format, "passages"), part, records)}
+    found: dict[str, Callable[[int, Look], Iterator[Passages]]] = {}
+    if part is None:
+        return found
+    if source.format in _PASSAGES and len({file.split for file in part.of_kind("documents")}) <= 1:
+        found[_PASSAGES[source.format]] = partial(_own(source.format, "passages"), part, records)
+    if part.of_kind(_EDGES.get(source.format, "")):
+        found["edges"] = partial(_own(source.format, "edges"), part, records)
+    return found
 
 
 def _own(format_name: str, what: str) -> Callable[..., Any]:

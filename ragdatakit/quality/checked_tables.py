@@ -9,7 +9,7 @@ from ragdatakit.converters import converter_names, get_converter
 from ragdatakit.converters.hipporag.data_sets import each_set, own_parts
 from ragdatakit.converters.run import read_source
 from ragdatakit.converters.sources import ConversionSettings, Source
-from ragdatakit.converters.sql_tables import passages_of
+from ragdatakit.converters.sql_tables import blocks_of
 from ragdatakit.files.datasets import Dataset
 from ragdatakit.files.detection.plain_sources import READ_AS
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
@@ -42,7 +42,7 @@ def checked_tables(
             tables = read_source(source, wanted, Losses())
             tables.keep("questions", "qrels", "triplets")  # which several checks go through
             if tables.records is not None:
-                tables.passage_blocks |= passages_of(source, wanted, tables.records)
+                tables.blocks |= blocks_of(source, wanted, tables.records)
         except NotMeantError as error:
             not_meant.append(error)
             continue

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain, islice
 from typing import Any
 
 from ragdatakit.files.containers.arrays import ELEMENTS, element_source
 from ragdatakit.files.containers.csv_cells import CsvForm, split_record
-from ragdatakit.files.containers.csv_rows import CsvReader
+from ragdatakit.files.containers.csv_rows import CsvBlock, CsvReader, RawRow
 from ragdatakit.files.containers.lines import iter_lines
 from ragdatakit.files.containers.positions import Located
 from ragdatakit.files.containers.record_forms import JSON, REFUSED, JsonForm, MemberForm, RecordForm, form_of
@@ -21,6 +21,7 @@ from ragdatakit.files.detection.plain_sources import PLAIN_SOURCES, READ_AS
 from ragdatakit.files.detection.sniffing import beginning, json_container
 from ragdatakit.files.reading.record_reading import Progress
 from ragdatakit.quality.named_rows import named_rows
+from ragdatakit.scanner.library import library
 from ragdatakit.schemas.declarations import File
 
 LocatedRecord = tuple[RecordForm, Located, Any]
@@ -36,10 +37,11 @@ class LocatedRecords:
         self._longest = max(memory_limit // 4, 1 << 16)
         self._progress = progress
 
-    def of(self, part: Dataset, file: DataFile) -> Iterator[LocatedRecord]:
-        """Each record that can be decoded; a row of a table that settings name, by its columns."""
+    def of(self, part: Dataset, file: DataFile, having: Collection[str] = ()) -> Iterator[LocatedRecord]:
+        """Each record that can be decoded, or those that may be ``having`` one of some texts; a row of a table that
+        settings name, by its columns."""
         if READ_AS not in part.options:
-            yield from self._decoded(part, file)
+            yield from self._decoded(part, file, having)
             return
         rows = enumerate(named_rows(part, file))
         number, row, named = -1, None, TABS
@@ -71,7 +73,7 @@ class LocatedRecords:
         source.quoted = kind.quoted_columns
         return source
 
-    def _decoded(self, part: Dataset, file: DataFile) -> Iterator[LocatedRecord]:
+    def _decoded(self, part: Dataset, file: DataFile, having: Collection[str] = ()) -> Iterator[LocatedRecord]:
         if not file.readable or not file.path.is_file():
             return
         kind = part.format.file(file.kind)
@@ -80,7 +82,7 @@ class LocatedRecords:
             return
         source = self._source(part, file)
         if container == "csv":
-            yield from self._rows(file, source)
+            yield from self._rows(file, source, having)
             return
         if container == "text":
             yield from self._lines_of_text(file, source)
@@ -124,15 +126,21 @@ class LocatedRecords:
                         record += 1
                 above += number + 1 + len(block.breaks)
 
-    def _rows(self, file: DataFile, source: Source) -> Iterator[LocatedRecord]:
+    def _rows(self, file: DataFile, source: Source, having: Collection[str]) -> Iterator[LocatedRecord]:
         reader = CsvReader(source)
         if not reader.open():
             return
         header = reader.header or []
         form = CsvForm(header, "", set())
+        rows_of = _every_row
+        if having and library() is not None:
+            from ragdatakit.quality.rows_having import RowsHaving  # needs numpy
+            from ragdatakit.scanner.sheets import cut_records
+
+            rows_of, reader.quick = RowsHaving(reader, having).of, cut_records
         for block in reader.blocks():
             self._show_progress(file, source)
-            for number, row in enumerate(block.raw_rows()):
+            for number, row in rows_of(block):
                 cells = [cell.text for cell in split_record(row.raw.decode("utf-8", "replace"))[0]]
                 value = dict(zip(header, cells, strict=False))
                 yield form, Located(block.first_row + number, row.line, row.offset, row.raw), value
@@ -147,6 +155,10 @@ class LocatedRecords:
     def _show_progress(self, file: DataFile, source: Source) -> None:
         if self._progress is not None:
             self._progress(file.display, source.progress, source.size)
+
+
+def _every_row(block: CsvBlock) -> Iterable[tuple[int, RawRow]]:
+    return enumerate(block.raw_rows())
 
 
 class _TabsForm(JsonForm):

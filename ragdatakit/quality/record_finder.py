@@ -114,7 +114,7 @@ class RecordFinder:
         repeats: Sequence[_Seen],
         best: dict[int, tuple[float, FoundRecord]],
     ) -> None:
-        for form, located, value in self._records.of(part, file):
+        for form, located, value in self._records.of(part, file, by_value):
             if _has_none(value, by_value):
                 continue
             seen: dict[int, dict[str, str]] = {}

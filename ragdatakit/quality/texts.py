@@ -78,7 +78,7 @@ def _first_passages(run: Checked, measuring: Measuring) -> Iterator[Sequence[Any
 
 
 def _passages(run: Checked, look: Look) -> Iterator[Sequence[Any]]:
-    blocks = run.tables.passage_blocks.get(run.table)
+    blocks = run.tables.blocks.get(run.table)
     return blocks(run.jobs, look) if blocks is not None else in_batches(run.tables.peek(run.table))
 
 

@@ -67,6 +67,15 @@ def datamind_passages(
         )
 
 
+def datamind_edges(dataset: Dataset, records: RecordReader, jobs: int, *_: object) -> Iterator[Passages]:
+    """The triples, of most the names of their ends only."""
+    from ragdatakit.converters.datamind.triple_columns import ends_of_triples  # needs numpy
+
+    reader = ends_of_triples()
+    for file in sorted(dataset.of_kind("triplets"), key=lambda file: file.name):
+        yield from reader.passages(file, records, jobs, partial(triple_of, records, file))
+
+
 class _Triplets:
     """The triples of a profile, which are read when nodes or edges are asked for first. Where these may stay out of the
     database they are held, edges if they have little but names; else they are in a table of their own until they are

@@ -14,6 +14,7 @@ from ragdatakit.arrays.text_codes import codes_of_texts
 from ragdatakit.converters.datamind.graph import Triple, properties_of
 from ragdatakit.converters.kept_columns import Columns, KeptColumn, KeptColumns, values_of
 from ragdatakit.converters.kept_numbers import numbers_of
+from ragdatakit.converters.kept_texts import KeptTexts
 from ragdatakit.database.columns import Kind, PackedColumn, packed, packed_same, packed_texts
 from ragdatakit.database.edge_tables import EdgeTable, gathered
 from ragdatakit.database.row_batches import schema_of
@@ -52,6 +53,11 @@ _COLUMNS = (
     KeptColumn(Kind.NUMBER, "confidence"),
     KeptColumn(Kind.TEXT, "source", filled=True),
 )
+
+
+def ends_of_triples() -> KeptTexts:
+    """What reads of triples their subjects and objects, as those of edges."""
+    return KeptTexts(_SHAPE, Edge, {"subject": "source", "object": "target"}, map(OpenIfEdged, _NAMES))
 
 
 class TripleColumns(KeptColumns):

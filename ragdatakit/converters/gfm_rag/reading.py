@@ -87,30 +87,34 @@ class GraphReader:
                     continue
                 seen.add(title)
                 yield Document(title, text, titles.get(title, title))
-        for key, fields in self._fields_of_documents("content", but=seen) if with_content else ():
+        for key, fields in self._fields_of_documents("content", seen) if not with_content <= seen else ():
             text = json_text.string_of(fields.get("content"))
             if text and DERIVED_BY not in fields:
                 yield Document(key, text, titles.get(key, key))
 
     @cached_property
-    def _nodes_of_documents(self) -> tuple[dict[str, str], bool]:
-        """Titles that nodes of type document have, where these are not their names, and whether any has a text."""
+    def _nodes_of_documents(self) -> tuple[dict[str, str], set[str]]:
+        """Titles that nodes of type document have, where these are not their names, and which may have a text."""
         titles: dict[str, str] = {}
-        with_content = False
-        for key, fields in self._fields_of_documents("title", "content"):
+        with_content = set[str]()
+        for key, fields in self._fields_of_documents("title", (), with_content):
             title = json_text.string_of(fields.get("title"))
             if title and title.strip():
                 titles.setdefault(key, title)
-            with_content |= "content" in fields
         return titles, with_content
 
-    def _fields_of_documents(self, *names: str, but: Container[str] = ()) -> Iterator[tuple[str, Fields]]:
-        """Keys and attributes of nodes of type document that have one of these names in their attributes, without the
-        nodes of some keys."""
+    def _fields_of_documents(
+        self, name: str, but: Container[str], with_content: set[str] | None = None
+    ) -> Iterator[tuple[str, Fields]]:
+        """Keys and attributes of nodes of type document that have this name in their attributes, without the nodes of
+        some keys; ``with_content`` gets the keys of all that may have a text."""
         for file in self._of("nodes"):
             for row in self._records.rows(file):
-                is_wanted = row.get("type") == DOCUMENT and any(name in row.get("attributes", "") for name in names)
-                if is_wanted and _key(row) not in but:
+                if row.get("type") != DOCUMENT or _key(row) in but:
+                    continue
+                if with_content is not None and "content" in row.get("attributes", ""):
+                    with_content.add(_key(row))
+                if name in row.get("attributes", ""):
                     key, attributes = _keyed(row, "nodes", [])
                     yield key, json_text.fields_of(attributes or "{}")
 
@@ -134,10 +138,16 @@ class GraphReader:
         """Edges; ``confidence`` and ``source`` of their attributes are columns of their own."""
         for file in self._of("edges"):
             for row in self._records.rows(file):
-                ends = row.get("source", ""), row.get("relation", ""), row.get("target", "")
-                attributes = _attributes(row, "edges", notes)
-                if attributes != DERIVED:
-                    yield Edge(*ends, *lift_edge(attributes))
+                if (edge := edge_of(row, notes)) is not None:
+                    yield edge
+
+
+def edge_of(row: dict[str, str], notes: list[Note]) -> Edge | None:
+    """The edge that a row is; None where it was made by a conversion."""
+    attributes = _attributes(row, "edges", notes)
+    if attributes == DERIVED:
+        return None
+    return Edge(row.get("source", ""), row.get("relation", ""), row.get("target", ""), *lift_edge(attributes))
 
 
 def _keyed(row: dict[str, str], table: str, notes: list[Note]) -> tuple[str, str | None]:

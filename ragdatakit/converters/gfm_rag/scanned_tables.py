@@ -6,7 +6,7 @@ Rows that it refuses are read one by one. Where the rows may stay in their file,
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ import numpy as np
 from ragdatakit.arrays.text_codes import codes_of_texts
 from ragdatakit.converters.gfm_rag.attributes import Note, json_of_cell, lift_edge
 from ragdatakit.converters.gfm_rag.reading import DERIVED_BY, DOCUMENT
+from ragdatakit.converters.kept_texts import TextBlock, TextColumn
 from ragdatakit.database.apart_rows import BLANK, ApartRows, ColumnFacts, CountedObjects, TooVariedError
 from ragdatakit.database.columns import Kind, PackedColumn, packed
 from ragdatakit.database.dataset_database import Unproved
@@ -25,6 +26,8 @@ from ragdatakit.files.reading.threads import ahead
 from ragdatakit.scanner.library import library
 from ragdatakit.scanner.notes import REFUSED
 from ragdatakit.scanner.sheets import KeptCells, ScannedRows, SheetColumn, SheetScanner, cut_records
+from ragdatakit.scanner.texts import Joined
+from ragdatakit.schemas.canonical import Edge
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -44,6 +47,7 @@ SCHEMAS = {
 }
 _LIFTED = {"confidence": b'"confidence"', "provenance": b'"source"'}
 """The columns of edges for what is in their JSON, and how that is called there."""
+_ENDS = ("source", "target")
 _NUMBERED = ("name", "source", "target", "relation")
 _NAMES = ("name", "source", "target")
 """Columns most of whose cells are different ones."""
@@ -276,6 +280,24 @@ class ScannedTable:
 
     def _note(self, why: str, example: object) -> None:
         self._notes.add("coerced", self._file.kind, "attributes", why, example)
+
+
+def ends_in(header: list[str]) -> Callable[[bytes], TextBlock | None] | None:
+    """What makes of whole rows of edges a block of the names of their ends; None of rows that are to be read. None
+    where there are no such columns."""
+    if not all(name in header for name in _ENDS):
+        return None
+    scanner = SheetScanner(len(header), [SheetColumn(name, header.index(name), kept=True) for name in _ENDS])
+
+    def ends_of(data: bytes) -> TextBlock | None:
+        if DERIVED_BY.encode() in data:
+            return None
+        scanned = scanner.scan(data)
+        kept = {name: cells.kept for name, cells in scanned.cells.items()}
+        columns = {name: TextColumn(Joined(cells.data, cells.offsets)) for name, cells in kept.items()}
+        return TextBlock(Edge, columns) if not scanned.notes else None
+
+    return ends_of
 
 
 def _is_empty(text: str) -> bool:

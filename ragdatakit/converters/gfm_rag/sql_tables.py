@@ -9,11 +9,11 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ragdatakit.converters.gfm_rag.attributes import NOTHING, json_of_cell, lift_edge
 from ragdatakit.converters.gfm_rag.cell_patterns import AS_JSON
-from ragdatakit.converters.gfm_rag.reading import DERIVED_BY, DOCUMENT
+from ragdatakit.converters.gfm_rag.reading import DERIVED_BY, DOCUMENT, edge_of
 from ragdatakit.converters.gfm_rag.titled_texts import titled_texts
 from ragdatakit.converters.sql_files import look_through_csv, paths
 from ragdatakit.database.apart_rows import ApartRows, TooVariedError
@@ -31,6 +31,8 @@ from ragdatakit.schemas.conversions import Losses
 
 if TYPE_CHECKING:
     import duckdb
+
+    from ragdatakit.converters.kept_texts import Passages
 
 Load = Callable[["duckdb.DuckDBPyConnection", str], dict[str, int]]
 
@@ -56,6 +58,19 @@ def gfm_rag_tables(dataset: Dataset, records: RecordReader) -> dict[str, SqlTabl
         table: SqlTable(table, _cleaned(load), numbers=numbers, apart=loader.apart.get(table))
         for table, load in found.items()
     }
+
+
+def gfm_rag_edges(dataset: Dataset, records: RecordReader, *_: Any) -> Iterator[Passages]:
+    """The edges, of most the names of their ends only."""
+    from ragdatakit.converters.gfm_rag.scanned_tables import ends_in  # needs numpy
+    from ragdatakit.scanner.sheets import cut_records
+
+    for file in dataset.of_kind("edges"):
+        for taken in records.rows_taken(file, ends_in, cut_records):
+            if isinstance(taken, tuple):
+                yield from taken
+            else:
+                yield [edge for row in taken if (edge := edge_of(row, [])) is not None]
 
 
 def _cleaned(load: Load) -> Callable[[Connect, str], dict[str, int]]:

@@ -281,11 +281,11 @@ def locate_rows(
             rows, _, _ = cut_rows(data, offset, line, True, widths)
             found = [rows[n] for n in numbers if n < len(rows)]
         else:
-            found = list(_found_quickly(data, offset, line, numbers, widths, quick))
+            found = list(found_quickly(data, offset, line, numbers, widths, quick))
         yield from zip(wanted[block], found, strict=False)
 
 
-def _found_quickly(
+def found_quickly(
     data: bytes, offset: int, line: int, numbers: list[int], widths: tuple[int, ...], quick: Cutter
 ) -> Iterator[RawRow]:
     """The records with these numbers (ascending), cut one by one only where the quick way does not go on."""

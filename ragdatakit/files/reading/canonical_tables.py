@@ -17,8 +17,8 @@ from ragdatakit.schemas.conversions import MOST_EXAMPLES, Losses
 
 RowSource = Callable[[], Iterator[Any]]
 """Reads the rows of a table from their beginning; may be called more than once."""
-PassageBlocks = Callable[[int, Callable[[Sequence[Any]], object]], Iterator[Sequence[Any]]]
-"""Reads passages in so many threads, which look at them, too, where they can."""
+Blocks = Callable[[int, Callable[[Sequence[Any]], object]], Iterator[Sequence[Any]]]
+"""Reads rows in so many threads, which look at passages, too, where they can."""
 
 
 class CanonicalTables:
@@ -31,8 +31,8 @@ class CanonicalTables:
     before anything was made of them, ``restored`` says that a sidecar took part in them. ``numbered`` says, in words,
     that the ids of the documents are made: row numbers, which judgements from elsewhere cannot mean. ``form`` is what
     the source's records look like, for a writer of its format. ``records`` is who reads the files of the dataset.
-    ``in_parts``: others read the rows of the tables, part by part. ``passage_blocks`` give the passages of a table some
-    thousands at a time, rows that have texts only, where that is quicker.
+    ``in_parts``: others read the rows of the tables, part by part. ``blocks`` give the passages or edges of a table
+    some thousands at a time, rows that have texts only, where that is quicker.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class CanonicalTables:
         self.form: dict[str, str] = {}
         self.covered: dict[str, frozenset[str]] = {}
         self.in_parts: TablesInParts | None = None
-        self.passage_blocks: dict[str, PassageBlocks] = {}
+        self.blocks: dict[str, Blocks] = {}
         self._taken: set[str] = set()
 
     def took(self, table: str) -> None:

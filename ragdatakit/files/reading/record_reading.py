@@ -21,7 +21,7 @@ import msgspec
 from ragdatakit.files.containers import json_text
 from ragdatakit.files.containers.arrays import ELEMENTS, ArraySource, Part, WrappedSource, element_source
 from ragdatakit.files.containers.csv_cells import split_record
-from ragdatakit.files.containers.csv_rows import LONGEST_OPEN, CsvReader, RawRow
+from ragdatakit.files.containers.csv_rows import LONGEST_OPEN, CsvBlock, CsvReader, Cutter, RawRow
 from ragdatakit.files.containers.json_text import HALVES, Raw, without_halves, without_nan
 from ragdatakit.files.containers.lines import iter_lines
 from ragdatakit.files.containers.parquet_rows import RowForm, is_parquet, row_form
@@ -320,6 +320,17 @@ class RecordReader:
 
     def rows(self, file: DataFile) -> Iterator[dict[str, str]]:
         """The rows of a CSV file: column to cell, as text; a cell that a short row lacks is missing."""
+        blocks: Iterator[Any] = self.rows_taken(file)
+        yield from chain.from_iterable(blocks)
+
+    def rows_taken(
+        self,
+        file: DataFile,
+        taker: Callable[[list[str]], Callable[[bytes], T | None] | None] | None = None,
+        cut: Cutter | None = None,
+    ) -> Iterator[tuple[T] | Iterable[dict[str, str]]]:
+        """The blocks of such a file that ``cut`` cuts, with what is made of them by what ``taker`` gives for a header,
+        alone in a tuple; where that is nothing, their rows."""
         source = self.source(file)
         source.row_form = RowForm("csv")
         reader = CsvReader(source)
@@ -331,23 +342,32 @@ class RecordReader:
                 self.place_by_line(file)
             refused = self.refused.records(file) if by_record else self.refused.lines(file)
             plain = not refused and len(places) == len(header)
-            if plain and file.path.stat().st_size > _WORTH_COLUMNS:
+            take = taker(header) if plain and taker is not None else None
+            if take is not None:
+                reader.quick = cut
+            elif plain and file.path.stat().st_size > _WORTH_COLUMNS:
                 from ragdatakit.files.containers.csv_plain import cut_plain
 
                 reader.quick = cut_plain
             for block in reader.blocks():
                 self._report(file, source)
-                if plain and block.cut is None and is_utf8(block.data):
-                    for cells in _plain_cells(block.data):
-                        yield dict(zip(header, cells, strict=False))
-                    continue
-                for number, row in enumerate(block.raw_rows(), block.first_row):
-                    place = number if by_record else row.line
-                    if place in refused:
-                        self._drop(file, place, refused[place], row.raw)
-                        continue
-                    yield self.row_at(file, places, row)
+                if take is not None and block.cut is None and (made := take(block.data)) is not None:
+                    yield (made,)
+                elif plain and take is None and block.cut is None and is_utf8(block.data):
+                    yield (dict(zip(header, cells, strict=False)) for cells in _plain_cells(block.data))
+                else:
+                    yield self._rows_of(file, block, places, refused, by_record=by_record)
         self._close(file, source)
+
+    def _rows_of(
+        self, file: DataFile, block: CsvBlock, places: Mapping[str, int], refused: Mapping[int, str], *, by_record: bool
+    ) -> Iterator[dict[str, str]]:
+        for number, row in enumerate(block.raw_rows(), block.first_row):
+            place = number if by_record else row.line
+            if place in refused:
+                self._drop(file, place, refused[place], row.raw)
+            else:
+                yield self.row_at(file, places, row)
 
     def row_at(self, file: DataFile, places: Mapping[str, int], row: RawRow) -> dict[str, str]:
         """The cells of a row, by the names of the columns at these places; those that it lacks are missing."""

@@ -1,0 +1,94 @@
+"""Quality of graphs and rows of CSV files: what the scanner finds is what is found row by row."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragdatakit import validate
+from ragdatakit.converters.sql_tables import blocks_of
+from ragdatakit.quality import graph, located_records
+from ragdatakit.quality.rows_having import RowsHaving
+from ragdatakit.scanner.library import library
+
+pytestmark = pytest.mark.skipif(library() is None, reason="there is no scanner")
+
+HUBS = {"least-hub-edges": 3, "most-hub-share": 0.01, "least-hub-ratio": 1, "near-words": 4}
+ENDS = ("a", "Zürich", 'he said "hi"', "two, or\nmore", "b", "", "x y", "a")
+
+
+def gfm_rag(folder: Path, odd: bytes = b"") -> Path:
+    def quoted(text: str) -> str:
+        doubled = text.replace('"', '""')
+        return f'"{doubled}"'
+
+    stage = folder / "processed" / "stage1"
+    stage.mkdir(parents=True)
+    names = [quoted(name) for name in dict.fromkeys(ENDS)]
+    nodes = "".join(f"{name},entity,{{}}\n" for name in names)
+    documents = 'D1,document,"{""content"": ""of D1"", ""title"": ""First""}"\nD2,document,"{\'content\': \'of D2\'}"\n'
+    (stage / "nodes.csv").write_text(f"name,type,attributes\n{nodes}{documents}", encoding="utf-8")
+    (stage / "relations.csv").write_text("name,attributes\nr,{}\n")
+    edges = [f"{quoted(ENDS[n % 3])},r,{quoted(ENDS[n % 7])},{{}}\n" for n in range(90)]
+    edges[10:10] = ["a,r\n", '"b",r,"a","{""derived_by"": ""ragdata""}"\n'] if odd else []
+    (stage / "edges.csv").write_bytes(f"source,relation,target,attributes\n{''.join(edges)}".encode() + odd)
+    asked = [{"id": f"q{n}", "question": "who?", "answer": "Zürich", "supporting_documents": [f"D{n}"]} for n in (1, 2)]
+    (folder / "raw").mkdir()
+    (folder / "raw" / "documents.json").write_text(json.dumps({"D1": "the text of the first", "D3": "of the third"}))
+    (folder / "raw" / "test.json").write_text(json.dumps(asked))
+    return folder
+
+
+def datamind(folder: Path, odd: bytes = b"") -> Path:
+    (folder / "triplets").mkdir(parents=True)
+    triples = [{"subject": ENDS[n % 3], "relation": "r", "object": " " * (n % 5 == 0) + ENDS[n % 7]} for n in range(90)]
+    lines = "\n".join(json.dumps(triple, ensure_ascii=False) for triple in triples)
+    (folder / "triplets" / "t.jsonl").write_bytes(lines.encode() + b"\n" + odd)
+    return folder
+
+
+@pytest.mark.parametrize("odd", [b"", b'b,r,"open\n\xff,r,a,{}\na,r,b,{},too,many\n', b'{"subject": "b"}\n\xff\n'])
+@pytest.mark.parametrize("made", [gfm_rag, datamind])
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_hubs_are_the_same(
+    made: Callable[[Path, bytes], Path], odd: bytes, jobs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = made(tmp_path / "set", odd)
+    by_rows = validate(folder, quality=HUBS, max_per_rule=0, jobs=jobs)
+    assert {found.value for found in by_rows.findings if found.code == "QU501"} >= {"a", "Zürich", 'he said "hi"'}
+
+    monkeypatch.setattr("ragdatakit.quality.checked_tables.blocks_of", partial(blocks_of, least_bytes=0))
+    seen = list[Any]()
+    codes_of = graph._codes_of
+    monkeypatch.setattr(graph, "_codes_of", lambda texts: (seen.append(type(texts).__name__), codes_of(texts))[1])
+    by_columns = validate(folder, quality=HUBS, max_per_rule=0, jobs=jobs)
+
+    assert set(seen) == {"TextColumn"}
+    assert by_columns.findings == by_rows.findings
+    assert by_columns.by_rule == by_rows.by_rule
+
+
+@pytest.mark.parametrize("odd", [b"", b'b,r,"open\n\xff,r,a,{}\na,r,b,{},too,many\n'])
+def test_only_rows_that_may_be_meant_are_read(odd: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = gfm_rag(tmp_path / "set", odd)
+    read = list[int]()
+    rows_of = RowsHaving.of
+
+    def counted(self: RowsHaving, block: Any) -> Any:
+        found = list(rows_of(self, block))
+        read.append(block.rows - len(found))
+        return found
+
+    monkeypatch.setattr(RowsHaving, "of", counted)
+    quickly = validate(folder, quality=HUBS, max_per_rule=0)
+    assert max(read) > 0
+    monkeypatch.setattr(located_records, "library", lambda: None)
+    one_by_one = validate(folder, quality=HUBS, max_per_rule=0)
+
+    assert {"QU304", "QU501"} <= {found.code for found in quickly.findings}
+    assert quickly.findings == one_by_one.findings
