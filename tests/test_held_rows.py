@@ -20,6 +20,7 @@ from ragdatakit.converters.sage import scanned_records
 from ragdatakit.database import dataset_database
 from ragdatakit.database.columns import Kind, PackedColumn, packed, packed_texts
 from ragdatakit.database.held_rows import HeldRows
+from ragdatakit.database.id_tables import integers_in
 from ragdatakit.database.text_facts import TextFacts
 from ragdatakit.reports import summaries
 from ragdatakit.reports.summary import texts
@@ -92,6 +93,17 @@ def test_ids_are_numbers_where_nearly_all_are_integers() -> None:
     assert (found.facts.missing, found.facts.distinct) == (0, 500)
     many_odd = [packed(Kind.TEXT, [f"d{text}" for text in given]), *batch[1:]]
     assert held("documents", many_odd).ids("doc_id") is None
+
+
+@pytest.mark.parametrize("odd", ["D", "-", "1x", ""])
+def test_ids_are_texts_where_more_than_one_in_a_hundred_is_no_integer(odd: str) -> None:
+    found = []
+    for number in (10, 11):
+        ids = [odd if row % 90 == 5 and row < 90 * number else str(row) for row in range(1000)]
+        batches = [ids[:300], ids[300:]]
+        found.append(integers_in([packed(Kind.TEXT, batch) for batch in batches], 1000))
+
+    assert [len(one.odd) if one is not None else None for one in found] == [10, None]
 
 
 def test_numbers_are_counted_as_sql_counts_them() -> None:

@@ -12,6 +12,8 @@ import pytest
 from ragdatakit.database.conditions import Condition
 from ragdatakit.reports.summary import ids as module
 from ragdatakit.reports.summary.ids import IdColumn, IdNumbers
+from ragdatakit.scanner.library import library
+from ragdatakit.scanner.texts import joined, lengths_and_codes
 
 ODD = ["x", "007", "-0", "1.0", None, "99999999999999999999", " 5", "", "123456789012345", "-9000000000000000000"]
 
@@ -60,3 +62,40 @@ def test_equal_ids_are_equal_numbers(seed: int, where: Condition | None, monkeyp
     assert len(set(named.values())) == len(named)
     assert named.get(-1, -1) == -1
     assert all(-1 <= number < count for number in named)
+
+
+class Held(OneConnection):
+    """Rows of tables that a database does not hold, each an id or none; codes of them are known, or are not."""
+
+    def __init__(self, tables: dict[str, list[str | None]], are_known: bool) -> None:
+        super().__init__(duckdb.connect())
+        self._tables, self._are_known = tables, are_known
+        for table, ids in tables.items():
+            self._connection.execute(f"create table {table} (id varchar)")
+            self._connection.executemany(f"insert into {table} values (?)", [[one] for one in ids])
+
+    def count(self, table: str) -> int:
+        return len(self._tables[table])
+
+    def text_codes(self, table: str, _: str) -> Any:  # type: ignore[override]
+        if not self._are_known:
+            return None
+        ids = self._tables[table]
+        data, offsets = joined([(one or "").encode() for one in ids])
+        codes = lengths_and_codes(np.frombuffer(data, np.uint8), offsets)[1]
+        return codes, np.array([one is not None for one in ids])
+
+
+@pytest.mark.skipif(library() is None, reason="codes are made by the scanner")
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("are_known", [True, False])
+def test_ids_that_others_have_too(seed: int, are_known: bool) -> None:
+    chance = random.Random(seed)
+    names = [*(f"DOC-{number}" for number in range(60)), "", None]
+    tables = {table: chance.choices(names, k=chance.randint(1, 90)) for table in ("first", "second", "third")}
+    one, *others = (IdColumn(table, "id") for table in tables)
+
+    with IdNumbers(Held(tables, are_known)) as ids:  # type: ignore[arg-type]
+        for source, *those in ([one, *others], [one, others[0]], [others[0], one], [others[1], one]):
+            known = {name for column in those for name in tables[column.table]} - {None}
+            assert ids.named(source, *those).tolist() == [name in known for name in tables[source.table]]

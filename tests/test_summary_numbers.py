@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 from ragdatakit.database.dataset_database import DatasetDatabase
-from ragdatakit.reports.summary.ids import distinct_texts
+from ragdatakit.reports.summary.columns import distinct_texts
 from ragdatakit.reports.summary.numbers import of_counts, of_numbers
 from ragdatakit.schemas.canonical import Document
 from tests.conversion_tools import tables_of
@@ -76,7 +76,7 @@ def test_counts_are_weights() -> None:
     "value", ["'x' || i", "case when i % 97 = 0 then 'same' when i % 50 <> 0 then 'x' || i end", "'x' || i % 9", "null"]
 )
 def test_distinct_texts_by_hashes(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
-    monkeypatch.setattr("ragdatakit.reports.summary.ids._WORTH_HASHES", 0)
+    monkeypatch.setattr("ragdatakit.reports.summary.columns._WORTH_HASHES", 0)
     query = f"select ({value})::varchar from range(1000) given(i)"
     with duckdb.connect() as connection:
         texts = [text for (text,) in connection.execute(query).fetchall()]

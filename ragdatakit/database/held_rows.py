@@ -22,7 +22,7 @@ from ragdatakit.database.columns import (
     value_at,
 )
 from ragdatakit.database.conditions import Condition
-from ragdatakit.database.id_tables import IdValues, integers_in, number_of_integers
+from ragdatakit.database.id_tables import IdValues, integers_in, may_begin_integers, number_of_integers
 from ragdatakit.database.row_batches import schema_of
 from ragdatakit.database.text_facts import COLUMN
 
@@ -297,10 +297,9 @@ def _has_integers(column: PackedColumn) -> bool:
     """Whether a text may be one: it has nothing but digits and minus signs."""
     import numpy as np
 
-    data, offsets = texts_of(column)
-    firsts = data[offsets[:-1][np.diff(offsets) > 0]]
-    if not (((firsts >= ord("0")) & (firsts <= ord("9"))) | (firsts == ord("-"))).any():
+    if not may_begin_integers(column).any():
         return False
+    data, offsets = texts_of(column)
     data = data[offsets[0] : offsets[-1]]
     others = np.cumsum(np.concatenate(([0], ((data < ord("0")) | (data > ord("9"))) & (data != ord("-")))))
     return bool(((np.diff(others[offsets - offsets[0]]) == 0) & (np.diff(offsets) > 0)).any())

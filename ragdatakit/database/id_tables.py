@@ -207,6 +207,8 @@ def integers_in(columns: Sequence[PackedColumn], rows: int) -> IdValues | None:
     """The ids in columns of texts of so many rows, where each has one and nearly all are integers; None otherwise."""
     import numpy as np
 
+    if _most_odd(columns, rows):
+        return None
     numbers, odd, first = np.empty(rows, np.int64), dict[int, str](), 0
     for column in columns:
         if column.kind is not Kind.TEXT or not bits_of(column).all():
@@ -224,6 +226,27 @@ def integers_in(columns: Sequence[PackedColumn], rows: int) -> IdValues | None:
                 odd[first + row] = text
         first += column.length
     return IdValues(numbers, _finished(numbers, odd)) if rows else None
+
+
+def _most_odd(columns: Sequence[PackedColumn], rows: int) -> bool:
+    """Whether the first characters of texts say that too many are no integers."""
+    left = _MOST_ODD * rows
+    for column in columns:
+        begins = may_begin_integers(column)
+        left -= len(begins) - int(begins.sum())
+        if left < 0:
+            return True
+    return False
+
+
+def may_begin_integers(column: PackedColumn) -> npt.NDArray[np.bool_]:
+    """Of a column of texts, those that are not empty: which of them begin as an integer does."""
+    import numpy as np
+
+    data, offsets = texts_of(column)
+    firsts = data[offsets[:-1][np.diff(offsets) > 0]]
+    begins: npt.NDArray[np.bool_] = (firsts - np.uint8(ord("0")) <= 9) | (firsts == ord("-"))
+    return begins
 
 
 def _put_integers(data: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int32], numbers: Numbers) -> Numbers:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from ragdatakit.arrays.codes import codes_of, number_of_distinct
 from ragdatakit.database.apart_rows import BLANK, ColumnFacts
 from ragdatakit.database.held_rows import OBJECTS
-from ragdatakit.reports.summary.ids import IdColumn, IdNumbers, as_integer, distinct_texts
+from ragdatakit.reports.summary.ids import IdColumn, IdNumbers, as_integer
 from ragdatakit.schemas.canonical import TABLES
 from ragdatakit.schemas.summaries import ColumnSummary, IdSummary, TableSummary
 
@@ -28,6 +31,8 @@ UNIQUE = {
 """Columns in which a value should appear once."""
 IDS = (("documents", "doc_id"), ("chunks", "chunk_id"), ("questions", "question_id"), ("summaries", "summary_id"))
 _MOST_EXAMPLES = 3
+_WORTH_HASHES = 1 << 15
+"""Rows from which on hashing texts is quicker than collecting them."""
 
 
 def table_summary(database: DatasetDatabase, table: str, counted: dict[str, int]) -> TableSummary:
@@ -132,3 +137,32 @@ def _first_ids(database: DatasetDatabase, table: str, column: str) -> list[str]:
         return [row[column] for row in database.rows_at(table, {}, places).values()]
     shown = f'select "{column}" from "{table}" where "{column}" is not null order by rowid limit {_MOST_EXAMPLES}'
     return [str(found) for (found,) in database.load(table).execute(shown).fetchall()]
+
+
+def distinct_texts(database: DatasetDatabase, table: str, column: str) -> int:
+    """How many different texts a column has, most of which appear once: only those with equal hashes are compared."""
+    facts = database.text_facts(table, column)
+    if facts is not None:
+        return number_of_distinct(codes_of(facts.codes, facts.characters >= 0))
+    connection = database.load(table)
+    given = f'from main."{table}" where "{column}" is not null'
+    exact = f'select count(distinct "{column}") {given}'
+    rows = connection.execute(f"select count(*) {given}").fetchall()[0][0]
+    if rows < _WORTH_HASHES:
+        return int(connection.execute(exact).fetchall()[0][0])
+    hashes = f'select hash("{column}") as code {given}'
+    codes = np.asarray(connection.execute(hashes).fetchnumpy()["code"], np.uint64)
+    codes.sort()
+    again = codes[1:][codes[1:] == codes[:-1]]
+    repeated = again[np.append(again[:-1] != again[1:], True)] if len(again) else again
+    if len(again) > rows // 8:
+        return int(connection.execute(exact).fetchall()[0][0])
+    if not len(again):
+        return int(rows)
+    connection.register("sought_texts", {"same": repeated})
+    try:
+        chosen = f'{exact} and hash("{column}") in (select same from sought_texts)'
+        compared = int(connection.execute(chosen).fetchall()[0][0])
+    finally:
+        connection.unregister("sought_texts")
+    return int(rows) - len(again) - len(repeated) + compared

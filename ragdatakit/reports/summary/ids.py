@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
-from ragdatakit.arrays.codes import codes_of, number_of_distinct
 from ragdatakit.database.conditions import Condition
 from ragdatakit.database.id_tables import MOST_SPREAD, far_from_most, integer_of
 from ragdatakit.scanner.keys import distinct_per_owner
@@ -22,11 +21,10 @@ if TYPE_CHECKING:
     from ragdatakit.database.dataset_database import DatasetDatabase
 
     Numbers = npt.NDArray[np.int64]
+    Marks = npt.NDArray[np.bool_]
 
 _MOST_ODD = 0.01
 """Of a column with a larger share of ids that are no integers all are taken as texts."""
-_WORTH_HASHES = 1 << 15
-"""Rows from which on hashing texts is quicker than collecting them."""
 _MOST_CODES = 1 << 21
 """Rows up to which codes of their ids take no more memory than DuckDB does for joining them."""
 
@@ -56,6 +54,7 @@ class IdNumbers:
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._known: dict[IdColumn, _Integers | None] = {}
         self._by_codes: dict[tuple[IdColumn, ...], tuple[list[Numbers], int]] = {}
+        self._named: dict[tuple[IdColumn, ...], Marks] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -99,6 +98,24 @@ class IdNumbers:
                 self._by_codes[columns] = self._of_codes(columns)
             return self._by_codes[columns]
         return _by_names(self.load(*(source.table for source in columns)), columns)
+
+    def named(self, source: IdColumn, *others: IdColumn) -> Marks:
+        """Which rows of a column have an id that any of the others has, too."""
+        key = source, *others
+        if key not in self._named:
+            known = [found for column in key if (found := self._known_codes(column)) is not None]
+            if library() is None or len(known) < len(key):
+                (own, *numbers), count = self.of(*key)
+                return marked(count, *numbers)[own]
+            from ragdatakit.arrays.codes import codes_of, together
+
+            (codes, missing), *rest = known
+            theirs, absent = together([each for each, _ in rest]), np.concatenate([each for _, each in rest])
+            marks, back = _among_each_other(codes_of(codes, ~missing), codes_of(theirs, ~absent))
+            self._named[key] = _in_rows(marks, ~missing)
+            if len(others) == 1:
+                self._named[key[::-1]] = _in_rows(back, ~absent)
+        return self._named[key]
 
     def _read(self, source: IdColumn) -> _Integers | None:
         place = source.table, source.column
@@ -308,38 +325,39 @@ def _by_names(connection: duckdb.DuckDBPyConnection, columns: Sequence[IdColumn]
     return numbers, count
 
 
+def _among_each_other(one: Codes, other: Codes) -> tuple[Marks, Marks]:
+    """Which of the codes are among the other ones, and the other way round."""
+    from ragdatakit.arrays.code_tables import HashTable
+
+    if len(other) < len(one):
+        found, of_one = _among_each_other(other, one)
+        return of_one, found
+    table = HashTable(one)
+    places = table.positions(other)
+    there, met = places >= 0, np.zeros(len(one), np.bool_)
+    met[places[there]] = True
+    return met[table.positions(one)], there
+
+
+def _in_rows(marks: Marks, rows: Marks) -> Marks:
+    """The marks of these rows, among all."""
+    found = np.zeros(len(rows), np.bool_)
+    found[rows] = marks
+    return found
+
+
+def marked(count: int, *columns: Numbers) -> Marks:
+    """Which of so many ids are in columns of their numbers; the last one, for ids that are missing, is not."""
+    marks = np.zeros(count + 1, np.bool_)
+    for numbers in columns:
+        marks[numbers] = True
+    marks[count] = False
+    return marks
+
+
 def distinct(numbers: Numbers, count: int) -> int:
     """How many different ids there are among the numbers."""
     return len(used(numbers, count))
-
-
-def distinct_texts(database: DatasetDatabase, table: str, column: str) -> int:
-    """How many different texts a column has, most of which appear once: only those with equal hashes are compared."""
-    facts = database.text_facts(table, column)
-    if facts is not None:
-        return number_of_distinct(codes_of(facts.codes, facts.characters >= 0))
-    connection = database.load(table)
-    given = f'from main."{table}" where "{column}" is not null'
-    exact = f'select count(distinct "{column}") {given}'
-    rows = connection.execute(f"select count(*) {given}").fetchall()[0][0]
-    if rows < _WORTH_HASHES:
-        return int(connection.execute(exact).fetchall()[0][0])
-    hashes = f'select hash("{column}") as code {given}'
-    codes = np.asarray(connection.execute(hashes).fetchnumpy()["code"], np.uint64)
-    codes.sort()
-    again = codes[1:][codes[1:] == codes[:-1]]
-    repeated = again[np.append(again[:-1] != again[1:], True)] if len(again) else again
-    if len(again) > rows // 8:
-        return int(connection.execute(exact).fetchall()[0][0])
-    if not len(again):
-        return int(rows)
-    connection.register("sought_texts", {"same": repeated})
-    try:
-        chosen = f'{exact} and hash("{column}") in (select same from sought_texts)'
-        compared = int(connection.execute(chosen).fetchall()[0][0])
-    finally:
-        connection.unregister("sought_texts")
-    return int(rows) - len(again) - len(repeated) + compared
 
 
 def used(numbers: Numbers, count: int) -> Numbers:

@@ -11,8 +11,8 @@ import numpy as np
 from ragdatakit.database.columns import PackedColumn, texts_of
 from ragdatakit.database.conditions import Condition
 from ragdatakit.files.paths.sql_text import sql_text
-from ragdatakit.reports.summary.ids import IdColumn, IdNumbers
-from ragdatakit.reports.summary.training import POSITIVE, TRAIN, chosen_pairs, marked, rows_of_split, splits_of
+from ragdatakit.reports.summary.ids import IdColumn, IdNumbers, marked
+from ragdatakit.reports.summary.training import POSITIVE, TRAIN, chosen_pairs, rows_of_split, splits_of
 from ragdatakit.scanner.predicates import WHITE_SPACE
 from ragdatakit.schemas.summaries import Note
 
@@ -115,12 +115,12 @@ def _may_share(database: DatasetDatabase, ids: IdNumbers, others: Sequence[str])
     in_train, in_others = np.zeros((2, database.count("questions")), np.bool_)
     for table in ("questions", *others):
         for split in database.splits(table).keys() - {None}:
-            rows = database.chosen(table, Condition("split", "=", split))
+            is_split = Condition("split", "=", split)
+            rows = database.chosen(table, is_split)
             if rows is None:
                 return True
             if table != "questions":
-                (own, named), count = ids.of(IdColumn("questions", "question_id"), IdColumn(table, "question_id"))
-                rows = marked(count, named[rows])[own]
+                rows = ids.named(IdColumn("questions", "question_id"), IdColumn(table, "question_id", is_split))
             (in_train if split == TRAIN else in_others)[rows] = True
     spelled = [one for column in parts for one in _spelled(column)]
     shared = {spelled[row] for row in np.flatnonzero(in_train).tolist()}

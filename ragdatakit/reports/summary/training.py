@@ -216,8 +216,7 @@ def _questions_without_gold(database: DatasetDatabase, ids: IdNumbers, asked: Id
     for table, key, kind in PASSAGES:
         if kind in kinds:
             where = _of_kind(kind)
-            (own, named), count = ids.of(IdColumn(table, key), IdColumn("qrels", "target_id", where))
-            missing[where] = ~marked(count, own)[named]
+            missing[where] = ~ids.named(IdColumn("qrels", "target_id", where), IdColumn(table, key))
     if not any(gone.any() for gone in missing.values()):
         return 0
     missing[Condition("target_kind", "not in", tuple(kinds))] = False
@@ -249,17 +248,8 @@ def _of_kind(kind: str) -> Condition:
 
 def _covered(ids: IdNumbers, source: IdColumn, naming: list[IdColumn]) -> tuple[int, int]:
     """The rows of a column of ids, and how many of them are named in others."""
-    (own, *others), count = ids.of(source, *naming)
-    return len(own), int(np.count_nonzero(marked(count, *others)[own]))
-
-
-def marked(count: int, *columns: Numbers) -> npt.NDArray[np.bool_]:
-    """Which of so many ids are in columns of their numbers; the last one, for ids that are missing, is not."""
-    marks = np.zeros(count + 1, np.bool_)
-    for numbers in columns:
-        marks[numbers] = True
-    marks[count] = False
-    return marks
+    named = ids.named(source, *naming)
+    return len(named), int(np.count_nonzero(named))
 
 
 def uneven(database: DatasetDatabase) -> list[Note]:
