@@ -16,7 +16,7 @@ import pytest
 import ragdatakit
 from ragdatakit.api.report import open_database, report
 from ragdatakit.converters import sql_files
-from ragdatakit.converters.run import read_source
+from ragdatakit.converters.source_tables import read_source
 from ragdatakit.converters.sources import ConversionSettings, find_sources
 from ragdatakit.converters.sql_tables import sql_tables
 from ragdatakit.converters.trec import converter as trec

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ragdatakit.converters import CONVERTERS, Converter, get_converter
-from ragdatakit.converters.run import read_source
+from ragdatakit.converters.source_tables import read_source
 from ragdatakit.converters.sources import ConversionSettings, Source, find_sources
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
 from ragdatakit.schemas.canonical import (

@@ -100,7 +100,7 @@ def test_an_unchanged_dataset_is_not_read(dataset: Path, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(file_states, "file_digest", refuse)
     source = dataset_source(dataset, DatasetOptions())
-    monkeypatch.setattr("ragdatakit.converters.run.read_source", refuse)
+    monkeypatch.setattr("ragdatakit.converters.source_tables.read_source", refuse)
 
     assert len(open_index(source).passages) == 3
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import ragdatakit
 from ragdatakit.converters import CONVERTERS
 from ragdatakit.converters.format_pairs import EXACT
-from ragdatakit.converters.run import read_source
+from ragdatakit.converters.source_tables import read_source
 from ragdatakit.converters.sources import PLAIN, ConversionSettings, Source, find_sources
 from ragdatakit.files.paths.own_files import RENAMED_IDS
 from ragdatakit.files.reading.canonical_tables import CanonicalTables

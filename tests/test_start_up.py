@@ -173,6 +173,19 @@ def test_tables_of_little_import_no_more_than_they_need() -> None:
     assert names.isdisjoint({"logging", "numpy.ma", "ragdatakit.database.views"})
 
 
+WRITING = {"csv", "hashlib", "ragdatakit.outputs.file_writers", "ragdatakit.converters.run"}
+"""Modules that only those need who write a dataset."""
+OTHER_RESULTS = {"ragdatakit.schemas.diffs", "ragdatakit.schemas.evaluations", "ragdatakit.schemas.gates"}
+
+
+@pytest.mark.skipif(library() is None, reason="without the scanner DuckDB reads the tables")
+def test_a_report_imports_nothing_of_writing_nor_of_other_results() -> None:
+    names = imported("report", str(FIXTURES / "beir/valid/folder"))
+
+    assert names.isdisjoint(HEAVY - {"numpy", "msgspec"})
+    assert names.isdisjoint(WRITING | OTHER_RESULTS | {"ragdatakit.converters.chunking", "ragdatakit.outputs.sidecars"})
+
+
 def test_a_query_opens_the_database_in_its_own_process_only() -> None:
     assert imported("query", str(GOOD), "from documents").isdisjoint({"duckdb", "pandas", "pyarrow"})
 

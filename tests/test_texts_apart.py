@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from ragdatakit.arrays.codes import WIDE, number_of_distinct
-from ragdatakit.converters.run import read_source
+from ragdatakit.converters.source_tables import read_source
 from ragdatakit.converters.sources import ConversionSettings, find_sources
 from ragdatakit.converters.sql_tables import sql_tables
 from ragdatakit.database.dataset_database import DatasetDatabase

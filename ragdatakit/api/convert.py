@@ -323,7 +323,8 @@ class _ConversionRun:
     def _estimate(self, refused: Refused, prepared: Preparation) -> None:
         """Say what asking a model would take, instead of asking it. What is asked while a dataset is written is counted
         by writing it nowhere."""
-        from ragdatakit.converters.run import convert_dataset, read_source
+        from ragdatakit.converters.run import convert_dataset
+        from ragdatakit.converters.source_tables import read_source
         from ragdatakit.schemas.conversions import Losses
 
         assert prepared.asker is not None

@@ -22,7 +22,7 @@ from ragdatakit.schemas.options import DiffOptions, PathLike, Progress
 from ragdatakit.schemas.texts import many
 
 if TYPE_CHECKING:
-    from ragdatakit.api.results import DiffResult
+    from ragdatakit.api.judged_results import DiffResult
     from ragdatakit.api.sources import FoundDataset
     from ragdatakit.converters.sources import ConversionSettings
     from ragdatakit.reports.diff.conditions import Condition
@@ -44,7 +44,7 @@ def diff(options: DiffOptions, before: PathLike, after: PathLike) -> DiffResult:
 
     Raises `RagdataError` as `read` does, and for a revision or path that is not there.
     """
-    from ragdatakit.api.results import DiffResult
+    from ragdatakit.api.judged_results import DiffResult
     from ragdatakit.reports.diff.datasets import CompareOptions
 
     started = time.perf_counter()

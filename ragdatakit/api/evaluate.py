@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragdatakit.api.arguments import several_words
+from ragdatakit.api.judged_results import EvaluationResult
 from ragdatakit.api.keywords import takes
 from ragdatakit.api.remote import renamed
-from ragdatakit.api.results import EvaluationResult
 from ragdatakit.late_dataclasses import dataclass
 from ragdatakit.schemas.errors import RagdataError, UnknownNameError
 from ragdatakit.schemas.options import MOST_RESULTS, DatasetOptions, EvaluateOptions, PathLike

@@ -24,7 +24,7 @@ from ragdatakit.schemas.options import (
 )
 
 if TYPE_CHECKING:
-    from ragdatakit.api.results import CheckedGate
+    from ragdatakit.api.judged_results import CheckedGate
     from ragdatakit.database.dataset_database import DatasetDatabase
     from ragdatakit.reports.gates.frames import GateFrames
     from ragdatakit.schemas.gates import GateTable, Suite
@@ -43,7 +43,7 @@ def gate(options: GateOptions, path: PathLike, suites: PathLike | Iterable[PathL
     Files that cannot be read whole are in ``unread`` of the result: it is no success then, whatever holds of the rest.
     """
     refuse_little_space("columns")
-    from ragdatakit.api.results import CheckedGate
+    from ragdatakit.api.judged_results import CheckedGate
     from ragdatakit.reports.gates.frames import GateFrames
     from ragdatakit.reports.gates.running import GateLibrary, run_suite
     from ragdatakit.reports.gates.suites import check_table, read_suite

@@ -45,7 +45,7 @@ def read(options: ReadOptions, path: PathLike) -> DatasetDatabase:
     what is wrong with it `validate` shows; what could not be read is in ``losses``. Raises `RagdataError` where nothing
     is recognised, or several datasets are.
     """
-    from ragdatakit.converters.run import read_source
+    from ragdatakit.converters.source_tables import read_source
     from ragdatakit.database.dataset_database import DatasetDatabase
     from ragdatakit.schemas.conversions import Losses
 

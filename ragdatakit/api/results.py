@@ -1,21 +1,18 @@
-"""What the functions of the interface return, where the JSON and the page are those of the command."""
+"""What `ragdatakit.report` returns, and what results of the interface have in common: the JSON and the page are those
+of the command."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
-from ragdatakit.schemas.diffs import DatasetDiff
-from ragdatakit.schemas.evaluations import Evaluation
-from ragdatakit.schemas.gates import GateResult
 from ragdatakit.schemas.notebooks.tabular import Tabular
 from ragdatakit.schemas.options import PathLike
 from ragdatakit.schemas.results import RemoteSource, Report
 from ragdatakit.schemas.summaries import LeftOut, NotRead, Summary
 
 
-class _Shown:
+class Shown:
     """What has the JSON of a command."""
 
     __slots__ = ()
@@ -31,7 +28,7 @@ class _Shown:
         raise NotImplementedError
 
 
-class _ShownAsPage(_Shown):
+class ShownAsPage(Shown):
     """What has the page of a command, too."""
 
     __slots__ = ()
@@ -46,7 +43,7 @@ class _ShownAsPage(_Shown):
         raise NotImplementedError
 
 
-class Summaries(_ShownAsPage, Tabular, list[Summary]):
+class Summaries(ShownAsPage, Tabular, list[Summary]):
     """The result of `ragdatakit.report`: the summaries of all datasets at some paths.
 
     ``left_out`` are the folders there that hold other data, ``not_read`` all files there that no dataset reads,
@@ -87,51 +84,3 @@ class Summaries(_ShownAsPage, Tabular, list[Summary]):
         from ragdatakit.reports.html.page import summary_page
 
         return summary_page(self, self.findings, left_out=self.left_out, not_read=self.not_read)
-
-
-class DiffResult(_ShownAsPage, DatasetDiff):
-    """The result of `ragdatakit.diff`."""
-
-    __slots__ = ()
-
-    @classmethod
-    def of(cls, diff: DatasetDiff) -> Self:
-        """The same as a result."""
-        return cls(**{field.name: getattr(diff, field.name) for field in fields(diff)})
-
-    def _json(self) -> bytes:
-        from ragdatakit.reports.diff.files import diff_json
-
-        return diff_json(self)
-
-    def _page(self) -> bytes:
-        from ragdatakit.reports.html.diff import diff_html
-
-        return diff_html(self)
-
-
-class CheckedGate(_ShownAsPage, GateResult):
-    """The result of `ragdatakit.gate`."""
-
-    __slots__ = ()
-
-    def _json(self) -> bytes:
-        from ragdatakit.reports.gates.output import gate_json
-
-        return gate_json(self)
-
-    def _page(self) -> bytes:
-        from ragdatakit.reports.gates.output import gate_page
-
-        return gate_page(self)
-
-
-class EvaluationResult(_Shown, Evaluation):
-    """The result of `ragdatakit.evaluate`."""
-
-    __slots__ = ()
-
-    def _json(self) -> bytes:
-        from ragdatakit.reports.evaluation_files import evaluation_json
-
-        return evaluation_json(self)

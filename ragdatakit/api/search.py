@@ -205,7 +205,7 @@ def dataset_source(path: PathLike, options: DatasetOptions) -> IndexSource:
 
     @cache
     def tables() -> CanonicalTables:
-        from ragdatakit.converters.run import read_source
+        from ragdatakit.converters.source_tables import read_source
         from ragdatakit.schemas.conversions import Losses
 
         return read_source(source, wanted, Losses())

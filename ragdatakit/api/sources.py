@@ -220,7 +220,7 @@ def database_of(
     """A dataset as a database of its own, or in that of ``shared``, under its name; ``own_sql``: for SQL of ours only.
     Raises `RagdataError` where it cannot be read at all."""
     from ragdatakit.converters import split_of
-    from ragdatakit.converters.run import read_source
+    from ragdatakit.converters.source_tables import read_source
     from ragdatakit.converters.sql_tables import sql_tables
     from ragdatakit.database.dataset_database import DatasetDatabase
     from ragdatakit.schemas.conversions import Losses

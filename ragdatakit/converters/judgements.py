@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import ExitStack
+from typing import TYPE_CHECKING
 
 from ragdatakit.converters.free_names import FreeNames
 from ragdatakit.files.reading.canonical_tables import CanonicalTables
-from ragdatakit.outputs.file_writers import LineWriter
-from ragdatakit.outputs.written_files import IdKind, Output
 from ragdatakit.schemas.canonical import Qrel, Question
+
+if TYPE_CHECKING:
+    from ragdatakit.outputs.file_writers import LineWriter
+    from ragdatakit.outputs.written_files import IdKind, Output
 
 Splits = Mapping[str, str | None]
 """The splits of questions by their ids; None for those that have none, or several."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ragdatakit.converters import converter_names, get_converter
 from ragdatakit.converters.hipporag.data_sets import each_set, own_parts
-from ragdatakit.converters.run import read_source
+from ragdatakit.converters.source_tables import read_source
 from ragdatakit.converters.sources import ConversionSettings, Source
 from ragdatakit.converters.sql_tables import blocks_of
 from ragdatakit.files.datasets import Dataset

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ragdatakit.api.in_parts.part_jobs import PartJob, Placed, scratch_folder
 from ragdatakit.api.in_parts.reporting import rows_left_out
-from ragdatakit.converters.run import read_source
+from ragdatakit.converters.source_tables import read_source
 from ragdatakit.converters.table_parts import (
     Looked,
     TablePart,

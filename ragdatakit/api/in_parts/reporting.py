@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ragdatakit.api.in_parts.part_jobs import PartJob, Placed, scratch_folder
 from ragdatakit.converters import TableFiles
-from ragdatakit.converters.run import read_source
+from ragdatakit.converters.source_tables import read_source
 from ragdatakit.converters.sql_tables import sql_tables
 from ragdatakit.converters.table_parts import TablePart, cut_tables, tables_in_parts
 from ragdatakit.database.dataset_database import DatasetDatabase

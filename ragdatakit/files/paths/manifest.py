@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field
 from pathlib import Path
@@ -166,8 +165,9 @@ def _names_below(folder: Path) -> Iterator[str]:
 
 def source_digest(files: Iterable[tuple[str, Path]], boundary: Boundary = ANYWHERE) -> dict[str, Any]:
     """The digest over all files of a source (names and contents), and each file's own."""
-    listed = []
-    whole = hashlib.sha256()
+    from hashlib import sha256  # see `file_digest`
+
+    listed, whole = [], sha256()
     for name, path in sorted(files):
         digest = file_digest(path, boundary)
         listed.append({"path": encodable(name), "bytes": path.stat().st_size, "sha256": digest})
