@@ -175,7 +175,7 @@ def test_tables_of_little_import_no_more_than_they_need() -> None:
 
 WRITING = {"csv", "hashlib", "ragdatakit.outputs.file_writers", "ragdatakit.converters.run"}
 """Modules that only those need who write a dataset."""
-OTHER_RESULTS = {"ragdatakit.schemas.diffs", "ragdatakit.schemas.evaluations", "ragdatakit.schemas.gates"}
+OTHER_RESULTS = {"ragdatakit.schemas.diffs", "ragdatakit.schemas.gates"}
 
 
 @pytest.mark.skipif(library() is None, reason="without the scanner DuckDB reads the tables")
